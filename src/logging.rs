@@ -16,24 +16,30 @@ const RUST_LOG: &str = "RUST_LOG";
 
 /// Sends the log of the whole process to stderr.
 ///
-/// `verbosity` counts `-v`: 0 shows what an operator needs, 1 what helps to find a fault, 2 and more everything.
+/// `verbosity` counts `-v`: 0 shows what an operator needs, 1 what helps to find a fault, 2 and more everything. With
+/// `is_quiet` only warnings and errors are shown.
 /// `RUST_LOG`, where it is set and valid, takes the place of it. Colour is used on a terminal unless `NO_COLOR` is set.
 /// Only the first call in a process has an effect.
-pub fn init(format: LogFormat, verbosity: u8) {
+pub fn init(format: LogFormat, verbosity: u8, is_quiet: bool) {
     let given = env::var(RUST_LOG).unwrap_or_default();
     let is_colour_unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let has_colour = io::stderr().is_terminal() && !is_colour_unwanted;
     // A second daemon in one process logs to the place of the first.
-    let _ =
-        tracing::subscriber::set_global_default(subscriber(format, filter(&given, verbosity), has_colour, io::stderr));
+    let _ = tracing::subscriber::set_global_default(subscriber(
+        format,
+        filter(&given, verbosity, is_quiet),
+        has_colour,
+        io::stderr,
+    ));
     if given.parse::<Targets>().is_err() {
         tracing::warn!("RUST_LOG is not valid and has no effect");
     }
 }
 
 /// The filter of log lines: `given` in the syntax of `RUST_LOG`, or else the filter for `verbosity`.
-fn filter(given: &str, verbosity: u8) -> Targets {
+fn filter(given: &str, verbosity: u8, is_quiet: bool) -> Targets {
     let by_verbosity = match verbosity {
+        _ if is_quiet => "warn",
         0 => "warn,tempmail=info",
         1 => "info,tempmail=debug",
         _ => "debug,tempmail=trace",
@@ -80,7 +86,7 @@ mod tests {
     fn logged(format: LogFormat, given: &str, verbosity: u8, has_colour: bool, log: impl FnOnce()) -> String {
         let lines = Lines::default();
         let writer = lines.clone();
-        let subscriber = subscriber(format, filter(given, verbosity), has_colour, move || writer.clone());
+        let subscriber = subscriber(format, filter(given, verbosity, false), has_colour, move || writer.clone());
         tracing::subscriber::with_default(subscriber, log);
         String::from_utf8(lines.0.lock().expect("lock").clone()).expect("UTF-8")
     }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde_json::json;
 
 use super::Context;
+use super::ids::{self, IdOrPart};
 use super::output::{self, Cell, Row};
 use crate::client::{Client, ClientError};
 use crate::error::{Error, Exit};
@@ -21,24 +22,32 @@ const LINE_OCTETS_MAX: u64 = 1_024;
 /// Without a terminal it always needs --yes; on a terminal it asks when more than one mail goes. An address and the
 /// number of its deleted mails are a line each.
 #[derive(clap::Args, Debug)]
-#[command(group(clap::ArgGroup::new("what").required(true).args(["target", "id"])), after_help = "\
+#[command(group(clap::ArgGroup::new("what").required(true).multiple(true).args(["target", "id"])), after_help = "\
 Examples:
   tempmail delete hello@example.test
   tempmail delete hello@example.test --dry-run
   tempmail delete --id 0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b
-  tempmail inbox hello@example.test -o id | tempmail delete - --yes")]
+  tempmail delete hello@example.test --id 9e0f2a3b
+  tempmail inbox hello@example.test --all -o id | tempmail delete - --yes")]
 pub(super) struct Delete {
     /// An address, or - to read addresses and ids from standard input, one per line
     #[arg(value_name = "ADDR|-")]
     target: Option<String>,
 
-    /// The id of a mail; several may follow
+    /// The id of a mail, or its end, which may be one of ADDR; several may follow
     #[arg(long, value_name = "ID", num_args = 1..)]
-    id: Vec<EmailId>,
+    id: Vec<IdOrPart<EmailId>>,
 
     /// Say what would go, and delete nothing
     #[arg(long)]
     dry_run: bool,
+}
+
+/// What is to go, as it was named.
+#[derive(Clone, Debug)]
+enum Named {
+    Inbox(Address),
+    Email(IdOrPart<EmailId>),
 }
 
 /// What is to go.
@@ -48,7 +57,7 @@ enum DeleteTarget {
     Email(EmailId),
 }
 
-impl FromStr for DeleteTarget {
+impl FromStr for Named {
     type Err = Box<dyn std::error::Error + Send + Sync>;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -80,11 +89,16 @@ impl Delete {
         let is_piped = self.target.as_deref() == Some("-");
         let is_agreed = cx.globals.yes || self.dry_run;
         if !is_agreed && (is_piped || !cx.can_ask()) {
-            return Err(Error::usage("deleting without a terminal to ask on needs --yes")
-                .hint("--yes deletes without a question, --dry-run shows what would go"));
+            let cause = if is_piped {
+                "deleting what standard input names needs --yes: no question can be answered there"
+            } else {
+                "deleting without a terminal to ask on needs --yes"
+            };
+            return Err(Error::usage(cause).hint("--yes deletes without a question, --dry-run shows what would go"));
         }
-        let targets = self.targets()?;
+        let (address, named) = self.named()?;
         let client = cx.client().await?;
+        let targets = resolved(client, address.as_ref(), named).await?;
         if !is_agreed && !confirmed(cx, client, &targets).await? {
             cx.hint("nothing was deleted");
             return Ok(Exit::Ok);
@@ -113,20 +127,43 @@ impl Delete {
     }
 
     /// Every target, checked before anything is deleted.
-    fn targets(&self) -> Result<Vec<DeleteTarget>, Error> {
+    ///
+    /// With ids an address is the one that they belong to.
+    fn named(&self) -> Result<(Option<Address>, Vec<Named>), Error> {
+        let ids = || self.id.iter().cloned().map(Named::Email).collect();
         match self.target.as_deref() {
-            Some("-") => read_targets(std::io::stdin().lock()),
-            Some(address) => Ok(vec![DeleteTarget::Inbox(
-                address
+            Some("-") if self.id.is_empty() => Ok((None, read_named(std::io::stdin().lock())?)),
+            Some("-") => Err(Error::usage("--id and - say different things").hint("give one of them")),
+            Some(address) => {
+                let address: Address = address
                     .parse()
-                    .map_err(|error| Error::usage(error).hint("give an address, - for standard input, or --id ID"))?,
-            )]),
-            None => Ok(self.id.iter().copied().map(DeleteTarget::Email).collect()),
+                    .map_err(|error| Error::usage(error).hint("give an address, - for standard input, or --id ID"))?;
+                let all = vec![Named::Inbox(address.clone())];
+                Ok((Some(address), if self.id.is_empty() { all } else { ids() }))
+            }
+            None => Ok((None, ids())),
         }
     }
 }
 
-fn read_targets(mut input: impl BufRead) -> Result<Vec<DeleteTarget>, Error> {
+/// The targets with whole ids.
+async fn resolved(client: &Client, address: Option<&Address>, named: Vec<Named>) -> Result<Vec<DeleteTarget>, Error> {
+    let ids: Vec<IdOrPart<EmailId>> = named
+        .iter()
+        .filter_map(|named| match named {
+            Named::Email(id) => Some(id.clone()),
+            Named::Inbox(_) => None,
+        })
+        .collect();
+    let mut ids = ids::emails(client, address, &ids).await?.into_iter();
+    let target = |named| match named {
+        Named::Inbox(address) => Some(DeleteTarget::Inbox(address)),
+        Named::Email(_) => ids.next().map(DeleteTarget::Email),
+    };
+    Ok(named.into_iter().filter_map(target).collect())
+}
+
+fn read_named(mut input: impl BufRead) -> Result<Vec<Named>, Error> {
     let mut targets = Vec::new();
     for number in 1.. {
         let mut line = String::new();
@@ -201,20 +238,17 @@ mod tests {
     fn standard_input_names_addresses_ids_and_lists() {
         let id = "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b";
         let text = format!("a@x.test\n\n  {id}\r\n{id}\t2023-11-14T22:13:20Z\tann@x.test\tHi\n");
-        let targets = read_targets(text.as_bytes()).expect("targets");
-        assert!(
-            matches!(&targets[..], [DeleteTarget::Inbox(_), DeleteTarget::Email(_), DeleteTarget::Email(_)]),
-            "{targets:?}"
-        );
+        let targets = read_named(text.as_bytes()).expect("targets");
+        assert!(matches!(&targets[..], [Named::Inbox(_), Named::Email(_), Named::Email(_)]), "{targets:?}");
     }
 
     #[test]
     fn a_bad_line_is_named_and_stops_everything() {
-        let error = read_targets(&b"a@x.test\nnonsense\n"[..]).expect_err("bad line");
+        let error = read_named(&b"a@x.test\nnonsense\n"[..]).expect_err("bad line");
         assert_eq!(error.exit(), Exit::Usage);
         assert!(error.to_string().contains("line 2: 'nonsense'"), "{error}");
         let long = "a".repeat(5_000);
-        assert!(read_targets(long.as_bytes()).expect_err("long").to_string().contains("too long"));
-        assert!(read_targets(&b"\xff\xfe\n"[..]).is_err());
+        assert!(read_named(long.as_bytes()).expect_err("long").to_string().contains("too long"));
+        assert!(read_named(&b"\xff\xfe\n"[..]).is_err());
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::doc_markdown, reason = "the comments on the flags are their help")]
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -53,7 +54,7 @@ pub struct Globals {
     #[arg(long, global = true, help_heading = HEADING)]
     pub json: bool,
 
-    /// No hints on standard error, only errors
+    /// No hints on standard error, only errors; for serve also warnings
     #[arg(short, long, global = true, help_heading = HEADING)]
     pub quiet: bool,
 
@@ -68,6 +69,22 @@ pub struct Globals {
     /// Do not ask before deleting
     #[arg(long, global = true, help_heading = HEADING)]
     pub yes: bool,
+}
+
+/// Whether help and the errors of the command line are coloured: what `--color` among the arguments says, before anything is
+/// parsed.
+pub(super) fn color_of_help(args: &[OsString]) -> clap::ColorChoice {
+    let words = args.iter().map(|arg| arg.to_string_lossy()).take_while(|arg| arg != "--").collect::<Vec<_>>();
+    let mut values = words.iter().enumerate().filter_map(|(index, word)| match word.strip_prefix("--color") {
+        Some("") => words.get(index + 1).map(AsRef::as_ref),
+        Some(value) => value.strip_prefix('='),
+        None => None,
+    });
+    match values.next_back() {
+        Some("always") => clap::ColorChoice::Always,
+        Some("never") => clap::ColorChoice::Never,
+        _ => clap::ColorChoice::Auto,
+    }
 }
 
 impl Globals {

@@ -36,6 +36,19 @@ Exit codes:
   7 too many requests   8 a check says no   75 port or data taken   78 bad configuration
   124 timed out   130 interrupted";
 
+/// What a new user needs first.
+pub(super) const FIRST_STEPS: &str = "\
+Disposable mail in one binary. Five commands to begin with:
+
+  tempmail serve                              start the service on this machine
+  tempmail send-test hello@example.test       send it a mail
+  tempmail inbox hello@example.test           list what arrived
+  tempmail read hello@example.test --latest   read the newest
+  tempmail wait hello@example.test            wait for a mail and read it
+
+`tempmail --help` lists all commands, `tempmail help commands` is the guide.
+";
+
 /// The command tree, with the commands of the root help in groups.
 pub fn command() -> clap::Command {
     let listing = listing(&Cli::command());

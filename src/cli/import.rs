@@ -69,7 +69,7 @@ impl Row for ImportedEmail {
     const HEADINGS: &'static [&'static str] = &["ID", "TO"];
 
     fn cells(&self) -> Vec<Cell> {
-        vec![Cell::Text(self.id.clone()), Cell::Text(self.recipient.clone())]
+        vec![Cell::Id(self.id.clone()), Cell::Text(self.recipient.clone())]
     }
 
     fn id(&self) -> String {

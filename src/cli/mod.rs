@@ -6,7 +6,7 @@
 //! serve new inbox read delete import send_test status man completions; domain/ webhook/ token/ fault/ db/ with a file per verb
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
-//! domain_hint, html, unfinished   helpers of a few commands
+//! ids/      ids by their end or beginning                 domain_hint, html, unfinished   helpers of a few commands
 //! help      the tree of commands       guide     `tempmail help`            markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
@@ -25,6 +25,7 @@ mod globals;
 mod guide;
 mod help;
 mod html;
+mod ids;
 mod import;
 mod inbox;
 mod man;
@@ -44,7 +45,7 @@ mod webhook;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write as _};
 
 use clap::{FromArgMatches, Parser, Subcommand};
 use tokio::signal::unix::{SignalKind, signal};
@@ -93,7 +94,12 @@ enum Command {
 
 /// Carries out a command line; how the process is to end.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
-    let cli = match command().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let tree = command().color(globals::color_of_help(&args));
+    if let [_] = args[..] {
+        return first_steps();
+    }
+    let cli = match tree.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
             // Help that nobody reads any more is no failure.
@@ -101,8 +107,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
             return if error.use_stderr() { Exit::Usage } else { Exit::Ok };
         }
     };
-    let color = cli.globals.color;
-    carry_out(cli).unwrap_or_else(|error| show(&error, color))
+    let (color, is_quiet) = (cli.globals.color, cli.globals.quiet);
+    carry_out(cli).unwrap_or_else(|error| show(&error, color, is_quiet))
 }
 
 fn carry_out(cli: Cli) -> Result<Exit, Error> {
@@ -161,6 +167,14 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
     }
 }
 
+/// What the program prints without any argument.
+fn first_steps() -> Exit {
+    let mut stdout = std::io::stdout().lock();
+    // Nothing can be done where nobody reads it.
+    let _ = stdout.write_all(help::FIRST_STEPS.as_bytes()).and_then(|()| stdout.flush());
+    Exit::Ok
+}
+
 /// The environment, without variables that are no UTF-8: none of ours can be meant by them.
 fn environment() -> BTreeMap<String, String> {
     std::env::vars_os()
@@ -168,13 +182,13 @@ fn environment() -> BTreeMap<String, String> {
         .collect()
 }
 
-fn show(error: &Error, color: ColorChoice) -> Exit {
+fn show(error: &Error, color: ColorChoice, is_quiet: bool) -> Exit {
     if error.exit() == Exit::Ok {
         return Exit::Ok;
     }
     let is_colored = context::is_colored(color, std::io::stderr().is_terminal(), &environment());
     context::say(if is_colored { "\u{1b}[1;31merror:\u{1b}[0m " } else { "error: " }, &error.to_string());
-    if let Some(hint) = error.what_to_do() {
+    if let Some(hint) = error.what_to_do().filter(|_| !is_quiet) {
         context::say(if is_colored { "\u{1b}[1mhint:\u{1b}[0m " } else { "hint: " }, hint);
     }
     error.exit()

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use super::Context;
 use super::attachment;
 use super::html;
+use super::ids::{self, IdOrPart};
 use super::output::{self, Format, Row as _, Style, time, visible};
 use crate::client::{Attachment, Client, EmailDetail};
 use crate::error::{Error, Exit};
@@ -19,20 +20,26 @@ const FIELDS: [&str; 6] = ["From", "To", "Cc", "Reply-To", "Subject", "Date"];
 
 /// Show one mail
 ///
-/// The mail is named by its id, or is the newest of an address. HTML is shown as text when there is no plain text.
+/// The mail is named by its id or the end of it, or is the newest of an address. HTML is shown as text when there is no plain text.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail read 0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b
+  tempmail read 9e0f2a3b
+  tempmail read hello@example.test 9e0f2a3b
   tempmail read hello@example.test --latest
   tempmail read hello@example.test --latest --html > mail.html
   tempmail read hello@example.test --latest --raw > mail.eml
   tempmail read hello@example.test --latest --attachment 0 -O invoice.pdf
   tempmail read hello@example.test --latest --json | jq -r .bodyText")]
 pub(super) struct Read {
-    /// The id of a mail, or an address together with --latest
+    /// The id of a mail or its end, or an address
     #[arg(value_name = "ID|ADDR")]
     what: Wanted,
+
+    /// Behind an address, the id of one of its mails or the end of the id
+    #[arg(value_name = "ID", conflicts_with = "latest")]
+    id: Option<IdOrPart<EmailId>>,
 
     /// The newest mail of the address
     #[arg(long)]
@@ -60,26 +67,27 @@ pub(super) struct Read {
 /// Which mail is meant: an address has an `@`, an id has none.
 #[derive(Clone, Debug)]
 enum Wanted {
-    Id(EmailId),
-    Latest(Address),
+    Id(IdOrPart<EmailId>),
+    Of(Address),
 }
 
 impl FromStr for Wanted {
     type Err = Box<dyn std::error::Error + Send + Sync>;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text.contains('@') { Ok(Self::Latest(text.parse()?)) } else { Ok(Self::Id(text.parse()?)) }
+        if text.contains('@') { Ok(Self::Of(text.parse()?)) } else { Ok(Self::Id(text.parse()?)) }
     }
 }
 
 impl Read {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        match (&self.what, self.latest) {
-            (Wanted::Latest(address), false) => {
+        match (&self.what, &self.id, self.latest) {
+            (Wanted::Of(address), None, false) => {
                 return Err(Error::usage(format!("{address} is an address; `read` shows one mail"))
                     .hint("give --latest for its newest mail, or an id from `tempmail inbox`"));
             }
-            (Wanted::Id(_), true) => return Err(Error::usage("--latest goes with an address, not with an id")),
+            (Wanted::Id(_), None, true) => return Err(Error::usage("--latest goes with an address, not with an id")),
+            (Wanted::Id(_), Some(_), _) => return Err(Error::usage("`read` shows one mail; these are two ids")),
             _ => {}
         }
         if (self.html || self.raw || self.attachment.is_some()) && cx.style.format.is_some() {
@@ -107,10 +115,15 @@ impl Read {
     }
 
     async fn id(&self, client: &Client) -> Result<EmailId, Error> {
-        let address = match &self.what {
-            Wanted::Id(id) => return Ok(*id),
-            Wanted::Latest(address) => address,
+        let (address, id) = match (&self.what, &self.id) {
+            (Wanted::Id(id), _) => (None, Some(id)),
+            (Wanted::Of(address), id) => (Some(address), id.as_ref()),
         };
+        if let Some(id) = id {
+            let ids = ids::emails(client, address, std::slice::from_ref(id)).await?;
+            return ids.first().copied().ok_or_else(|| Error::new(Exit::NotFound, "there is no such mail"));
+        }
+        let Wanted::Of(address) = &self.what else { return Err(Error::usage("no mail is named")) };
         let page = client.list(address, None, Some(1)).await?;
         let newest = page.emails.first().ok_or_else(|| {
             Error::new(Exit::NotFound, format!("there is no mail for {address}"))
@@ -155,9 +168,8 @@ fn page(detail: &EmailDetail, style: Style) -> String {
     let mut lines: Vec<String> =
         fields.iter().map(|(name, value)| format!("{} {}", label(name), visible::line(value))).collect();
     let text = text(detail, style.width.unwrap_or(TEXT_WIDTH_MAX).min(TEXT_WIDTH_MAX));
-    let text = if style.is_terminal { visible::block(&text) } else { Cow::Borrowed(text.as_str()) };
     lines.push(String::new());
-    lines.push(text.trim_end().to_owned());
+    lines.push(visible::block(&text).trim_end().to_owned());
     if !detail.attachments.is_empty() {
         lines.push(String::new());
         lines.push(label("Attachments"));
@@ -224,7 +236,7 @@ mod tests {
     #[test]
     fn an_id_and_an_address_are_distinguished() {
         assert!(matches!("0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b".parse(), Ok(Wanted::Id(_))));
-        assert!(matches!("hello@example.test".parse(), Ok(Wanted::Latest(_))));
+        assert!(matches!("hello@example.test".parse(), Ok(Wanted::Of(_))));
         assert!("hello".parse::<Wanted>().is_err());
         assert!("@".parse::<Wanted>().is_err());
     }

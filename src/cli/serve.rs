@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use super::Context;
+use super::{Context, Globals};
 use crate::clock::{Clock, SystemClock};
 use crate::config::{self, Config, Loaded, ServeArgs};
 use crate::daemon::{self, ControlSocket, Daemon, Inherited, Listeners, Supervisor};
@@ -39,7 +39,7 @@ impl Serve {
             return Err(Error::usage("serve runs the service on this machine; --server names one elsewhere"));
         }
         let Loaded { mut config, warnings, .. } = config::load(&cx.globals.sources(self.settings, &cx.env))?;
-        logging::init(config.log_format, cx.globals.verbose);
+        logging::init(config.log_format, cx.globals.verbose, cx.globals.quiet);
         let panics = Panics::watch();
         // The socket of a long path is named after it, so daemon and command must spell it alike.
         config.data_dir = std::path::absolute(&config.data_dir)
@@ -51,13 +51,14 @@ impl Serve {
         }
         let shutdown = CancellationToken::new();
         let stop = tokio::spawn(stop_on_signal(shutdown.clone())?);
+        let command = command_for(&config.data_dir, cx);
         let daemon = tokio::select! {
             started = start(config, inherited, panics, cx) => started?,
             // A start can end at any point: the next one finds nothing worse than after a crash.
             () = shutdown.cancelled() => return Ok(Exit::Ok),
         };
         if std::io::stderr().is_terminal() && !cx.globals.quiet {
-            eprintln!("{}", daemon.banner());
+            eprintln!("{}", daemon.banner().reached_by(command));
         } else {
             daemon.banner().log();
         }
@@ -66,6 +67,21 @@ impl Serve {
             _ = stop => Ok(Exit::Interrupted),
         }
     }
+}
+
+/// How the command lines begin that reach the daemon of `data_dir` from another terminal, where the flags and variables of
+/// this command are not known.
+fn command_for(data_dir: &Path, cx: &Context) -> String {
+    let env = cx.env.iter().filter(|(name, _)| !name.starts_with("TEMPMAIL_") && *name != "STATE_DIRECTORY");
+    let env = env.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let plain = Globals::default().sources(ServeArgs::default(), &env);
+    if client::data_dir(&plain).is_ok_and(|dir| dir == data_dir) {
+        return "tempmail".to_owned();
+    }
+    let path = data_dir.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+    let quoted = if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) };
+    format!("tempmail --data-dir {quoted}")
 }
 
 /// Binds and opens everything.

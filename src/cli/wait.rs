@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::Context;
 use super::arrivals::{Arrivals, must_receive};
+use super::ids::{self, IdOrPart};
 use super::output::{Format, visible};
 use super::read;
 use crate::client::{Client, EmailDetail, WaitQuery};
@@ -43,7 +44,7 @@ pub(super) struct Wait {
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = wait_time)]
     timeout: Duration,
 
-    /// Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail
+    /// Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail, or its end
     #[arg(long, value_name = "now|DURATION|TIME|ID")]
     since: Option<Since>,
 
@@ -82,7 +83,7 @@ pub(super) enum Since {
     Now,
     Ago(Duration),
     Time(Timestamp),
-    Email(EmailId),
+    Email(IdOrPart<EmailId>),
 }
 
 impl Since {
@@ -93,7 +94,9 @@ impl Since {
             Self::Now => client.list(to, None, Some(1)).await?.emails.into_iter().next().map(|it| it.id),
             Self::Ago(ago) => Some(now.before(*ago).to_rfc3339()),
             Self::Time(at) => Some(at.to_rfc3339()),
-            Self::Email(id) => Some(id.to_string()),
+            Self::Email(id) => {
+                ids::emails(client, Some(to), std::slice::from_ref(id)).await?.first().map(ToString::to_string)
+            }
         })
     }
 }
@@ -106,7 +109,7 @@ impl FromStr for Since {
         let id = || text.parse().ok().map(Self::Email);
         let ago = || value::duration(text, Duration::ZERO..=SINCE_MAX).ok().map(Self::Ago);
         let now = (text == "now").then_some(Self::Now);
-        now.or_else(time).or_else(id).or_else(ago).ok_or_else(|| {
+        now.or_else(time).or_else(ago).or_else(id).ok_or_else(|| {
             "it is none of: now, a duration such as 5m, a time such as 2026-01-31T12:00:00Z, the id of a mail"
                 .to_owned()
         })
@@ -212,6 +215,7 @@ mod tests {
         ] {
             assert_eq!(text.parse(), Ok(since), "{text}");
         }
+        assert!(matches!("9e0f2a3b".parse(), Ok(Since::Email(IdOrPart::Part(_)))));
         for text in ["", "yesterday", "-5m", "5", "a@x.test"] {
             assert!(text.parse::<Since>().is_err(), "{text}");
         }

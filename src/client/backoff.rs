@@ -46,7 +46,7 @@ impl ClientError {
             Self::Unreachable { .. } | Self::TimedOut { .. } | Self::BrokenOff { .. } | Self::Unintelligible { .. } => {
                 true
             }
-            Self::Redirected { .. } | Self::TooLarge { .. } => false,
+            Self::Redirected { .. } | Self::WrongBase { .. } | Self::TooLarge { .. } => false,
         }
     }
 }

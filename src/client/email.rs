@@ -15,7 +15,8 @@ pub struct Email {
     pub from: String,
     /// Decoded; empty if there is none.
     pub subject: String,
-    /// The body as HTML.
+    /// The body as HTML; empty where it was not asked for.
+    #[serde(default)]
     pub message: String,
     /// UTC, `YYYY-MM-DD HH:MM:SS`.
     pub received_at: String,
@@ -45,6 +46,20 @@ pub struct EmailPage {
     pub scanned: Option<u64>,
 }
 
+/// Emails of an inbox behind a cursor.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EmailBatch {
+    /// Newest first.
+    pub emails: Vec<Email>,
+    /// Emails in the whole inbox; not known with a filter.
+    #[serde(default)]
+    pub total: Option<u64>,
+    /// The cursor of the next Emails; `None` at the end.
+    #[serde(default)]
+    pub next_cursor: Option<String>,
+}
+
 /// An Email that a message became.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportedEmail {
@@ -67,6 +82,14 @@ pub struct MailFilter {
     pub until: Option<String>,
     /// What it has: `attachment`, `code` or `link`.
     pub has: Option<String>,
+}
+
+impl MailFilter {
+    /// Its parameters in a query.
+    pub(super) fn pairs(&self) -> [(&'static str, Option<String>); 5] {
+        let Self { from, subject, since, until, has } = self.clone();
+        [("from", from), ("subject", subject), ("since", since), ("until", until), ("has", has)]
+    }
 }
 
 /// One header field.

@@ -23,7 +23,7 @@ pub(super) fn named_data_dir(sources: &Sources) -> Option<PathBuf> {
 }
 
 /// The data directory in effect, absolute. The configuration is read only when nobody named the directory.
-pub(super) fn data_dir(sources: &Sources) -> Result<PathBuf, Error> {
+pub fn data_dir(sources: &Sources) -> Result<PathBuf, Error> {
     let dir = match named_data_dir(sources) {
         Some(named) => named,
         None => config::load(sources)?.config.data_dir,

@@ -70,6 +70,27 @@ pub struct AllQuery {
     pub page: Option<u64>,
     /// The server's default stands for `None`.
     pub limit: Option<u64>,
+    /// Behind the page of this `next`, instead of a page by its number.
+    pub after: Option<String>,
+}
+
+/// The `next` among the other fields of a page: where the following one begins.
+fn next(other: &Map<String, Value>) -> Option<&str> {
+    other.get("next")?.as_str()
+}
+
+impl NewestPage {
+    /// Where the next page begins; `None` at the end.
+    pub fn next(&self) -> Option<&str> {
+        next(&self.other)
+    }
+}
+
+impl MailboxesPage {
+    /// Where the next page begins; `None` at the end.
+    pub fn next(&self) -> Option<&str> {
+        next(&self.other)
+    }
 }
 
 impl Client {
@@ -90,6 +111,7 @@ impl AllQuery {
             ("domain", self.domain.as_ref().map(ToString::to_string)),
             ("page", self.page.map(|page| page.to_string())),
             ("limit", self.limit.map(|limit| limit.to_string())),
+            ("after", self.after.clone()),
         ])
     }
 }

@@ -44,10 +44,12 @@ pub use backoff::Backoff;
 pub use backup::{Backup, DbStats};
 pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, socket_path};
 pub use domain::{AddedDomain, Domain, FreshAddress, MxCheck, NewDomain, Round};
-pub use email::{Attachment, Email, EmailDetail, EmailPage, Header, ImportedEmail, Link, MailFilter, OneTimeCode};
+pub use email::{
+    Attachment, Email, EmailBatch, EmailDetail, EmailPage, Header, ImportedEmail, Link, MailFilter, OneTimeCode,
+};
 pub use events::{Events, MailEvent};
 pub use fault::FaultEntry;
-pub use local::{Assembly, LocalRouter, OpenRouter, OpenRouterError};
+pub use local::{Assembly, LocalRouter, OpenRouter, OpenRouterError, data_dir};
 pub use mail::{AllQuery, MailboxEntry, MailboxesPage, NewestEmail, NewestPage};
 pub use offline::{BackupCounts, CheckReport, Compacted, Finding, OfflineStore, ProgressCallback, Salvaged};
 pub use problem::{ClientError, Problem};
@@ -108,18 +110,29 @@ impl Client {
         filter: &MailFilter,
     ) -> Result<EmailPage, ClientError> {
         let number = |value: Option<u64>| value.map(|number| number.to_string());
-        let MailFilter { from, subject, since, until, has } = filter.clone();
-        let query = query(&[
+        let mut pairs = vec![("to", Some(to.to_string())), ("page", number(page)), ("limit", number(limit))];
+        pairs.extend(filter.pairs());
+        self.get(format!("/api/mail/messages{}", query(&pairs)), MAIL_OCTETS_MAX).await
+    }
+
+    /// The Emails of an address behind `cursor` that pass a filter, at most `limit`, newest first. The empty cursor stands before
+    /// all; `is_brief` leaves the bodies out.
+    pub async fn list_from(
+        &self,
+        to: &Address,
+        cursor: &str,
+        limit: u64,
+        filter: &MailFilter,
+        is_brief: bool,
+    ) -> Result<EmailBatch, ClientError> {
+        let mut pairs = vec![
             ("to", Some(to.to_string())),
-            ("page", number(page)),
-            ("limit", number(limit)),
-            ("from", from),
-            ("subject", subject),
-            ("since", since),
-            ("until", until),
-            ("has", has),
-        ]);
-        self.get(format!("/api/mail/messages{query}"), MAIL_OCTETS_MAX).await
+            ("cursor", Some(cursor.to_owned())),
+            ("limit", Some(limit.to_string())),
+            ("fields", is_brief.then(|| "id,recipient,from,subject,receivedAt".to_owned())),
+        ];
+        pairs.extend(filter.pairs());
+        self.get(format!("/api/mail/messages{}", query(&pairs)), MAIL_OCTETS_MAX).await
     }
 
     /// One Email with all that is known of it.
@@ -274,7 +287,20 @@ impl Client {
 
     /// The answer of a success; anything else is an error.
     async fn ask(&self, request: ApiRequest) -> Result<ApiResponse, ClientError> {
-        self.accepted(self.transport.send(request).await?)
+        match self.accepted(self.transport.send(request).await?) {
+            Err(error) if error.is("unknown_path") && self.is_beside_the_interface().await => {
+                Err(ClientError::WrongBase { server: self.transport.shown().to_owned() })
+            }
+            result => result,
+        }
+    }
+
+    /// Whether even a path that every service has is unknown.
+    async fn is_beside_the_interface(&self) -> bool {
+        let path = "/api/domains/active".to_owned();
+        let request = ApiRequest { method: Method::GET, path, body: None, octets_max: OCTETS_MAX };
+        let answer = self.transport.send(request).await.and_then(|answer| self.accepted(answer));
+        answer.is_err_and(|error| error.is("unknown_path"))
     }
 
     fn accepted(&self, answer: ApiResponse) -> Result<ApiResponse, ClientError> {

@@ -5,6 +5,11 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Exit};
 
+/// The reason when a server answers a TLS handshake with something else.
+pub(super) const NO_TLS: &str = "it does not speak TLS there";
+/// The reason when it answers a request with something that is not HTTP.
+pub(super) const NO_HTTP: &str = "it does not speak HTTP there";
+
 /// A refusal as the server words it (RFC 9457).
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
@@ -118,6 +123,12 @@ pub enum ClientError {
         /// The bound.
         octets_max: usize,
     },
+    /// There is nothing of this interface below the base address.
+    #[error("{server} is not the base address of tempmail: no path of its interface is there")]
+    WrongBase {
+        /// Where the question went.
+        server: String,
+    },
     /// The answer is not one of this interface.
     #[error("{server} does not answer like tempmail: {reason}")]
     Unintelligible {
@@ -147,6 +158,13 @@ impl From<ClientError> for Error {
     fn from(error: ClientError) -> Self {
         let (exit, hint) = match &error {
             ClientError::Refused(problem) => (Exit::of_problem(problem.status, &problem.code), problem.hint()),
+            ClientError::Unreachable { server, reason } if reason == NO_TLS => {
+                (Exit::Unavailable, Some(format!("give --server {}", server.replacen("https:", "http:", 1))))
+            }
+            ClientError::Unreachable { server, reason } if reason == NO_HTTP && server.starts_with("http:") => (
+                Exit::Unavailable,
+                Some(format!("if it has TLS, give --server {}", server.replacen("http:", "https:", 1))),
+            ),
             ClientError::Unreachable { .. } => (
                 Exit::Unavailable,
                 Some("see that `tempmail serve` runs there and that the address is right".to_owned()),
@@ -165,6 +183,10 @@ impl From<ClientError> for Error {
             ClientError::TooLarge { .. } => {
                 (Exit::Failure, Some("ask for less, for example with --limit 1".to_owned()))
             }
+            ClientError::WrongBase { .. } => (
+                Exit::Unavailable,
+                Some("leave out the path of --server, or give the one that a proxy puts before `/api`".to_owned()),
+            ),
             ClientError::Unintelligible { .. } => {
                 (Exit::Unavailable, Some("see that --server names the service's base address".to_owned()))
             }

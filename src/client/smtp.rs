@@ -104,9 +104,12 @@ impl From<SmtpError> for Error {
             }
             SmtpError::Refused { .. } => "the reply says why; 4yz is temporary, 5yz is not",
             SmtpError::Closed { .. } => {
-                "where proxy-from names this machine, mail comes in through the proxy alone: give its address as --smtp HOST:PORT"
+                "see that it is the port of SMTP and not of HTTP: `tempmail status` shows both. Behind a proxy (proxy-from) give the proxy's address as --smtp HOST:PORT"
             }
-            _ => "see that `tempmail serve` runs there, or give --smtp HOST:PORT",
+            SmtpError::NotSmtp { .. } | SmtpError::TimedOut { .. } => {
+                "see that it is the port of SMTP and not of HTTP: `tempmail status` shows both"
+            }
+            SmtpError::Unreachable { .. } => "see that `tempmail serve` runs there, or give --smtp HOST:PORT",
         };
         Self::new(exit, error).hint(hint)
     }

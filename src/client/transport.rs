@@ -16,6 +16,7 @@ use serde_json::Value;
 use tower::ServiceExt;
 use url::Url;
 
+use super::problem::{NO_HTTP, NO_TLS};
 use super::{ClientError, LocalRouter, ServerUrl, Token};
 
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
@@ -210,7 +211,13 @@ impl Wire {
         if error.is_timeout() {
             ClientError::TimedOut { server: self.shown.clone() }
         } else {
-            self.unreachable(root_cause(error))
+            let cause = root_cause(error);
+            self.unreachable(match cause.as_str() {
+                // The words of rustls and hyper, whose types are not reachable through the layers.
+                text if text.starts_with("received corrupt message") => NO_TLS.to_owned(),
+                text if text.starts_with("invalid HTTP") => NO_HTTP.to_owned(),
+                _ => cause,
+            })
         }
     }
 

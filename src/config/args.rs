@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::setting::{Setting, Shape};
-use super::settings::SETTINGS;
+use super::settings::{SETTINGS, SUBJECTS};
 
 /// The settings given as flags, as texts: the loader reads values, so that a value has one
 /// meaning, one message and one exit code from every source.
@@ -30,17 +30,36 @@ impl ServeArgs {
     }
 }
 
+/// The flags that the short help shows; the long one shows all.
+const COMMON: [&str; 11] = [
+    "smtp-listen",
+    "http-listen",
+    "domain",
+    "mx-host",
+    "retention",
+    "max-message-size",
+    "smtp-auth",
+    "tls-cert",
+    "tls-key",
+    "webhook-allow",
+    "revision",
+];
+
 /// The settings that are flags of `serve`.
 fn flags() -> impl Iterator<Item = &'static Setting> {
     SETTINGS.iter().filter(|setting| !setting.is_global)
 }
 
+/// A setting's flag below the title of its subject.
 fn flag(setting: &'static Setting) -> Arg {
+    let is_in = |subject: &&super::settings::Subject| subject.settings.iter().any(|other| other.key == setting.key);
+    let title = SUBJECTS.iter().find(is_in).map_or("Service", |subject| subject.title);
     let arg = Arg::new(setting.key).long(setting.key).value_name(setting.value_name).help(format!(
         "{} [default: {}]",
         setting.help,
         setting.default_text()
     ));
+    let arg = arg.help_heading(title).hide_short_help(!COMMON.contains(&setting.key));
     match setting.shape {
         Shape::Switch => arg.num_args(0..=1).require_equals(true).default_missing_value("true"),
         Shape::One => arg,
@@ -107,6 +126,16 @@ mod tests {
         assert_eq!(help.matches("[default: ").count(), SETTINGS.len() - 1, "{help}");
         for text in ["[default: 300KB; revision 1: 10MB]", "[default: 12h; revision 1: 1d]", "[default: 2h]"] {
             assert!(help.contains(text), "{text} in {help}");
+        }
+    }
+
+    #[test]
+    fn the_short_help_has_the_common_flags_and_the_long_one_all_by_subject() {
+        let short = command().render_help().to_string();
+        assert_eq!(short.matches("[default: ").count(), COMMON.len(), "{short}");
+        let long = command().render_long_help().to_string();
+        for subject in SUBJECTS {
+            assert!(long.contains(&format!("\n{}:\n", subject.title)), "{} in {long}", subject.title);
         }
     }
 

@@ -27,6 +27,7 @@ pub struct Banner {
     message_size: String,
     revision: u8,
     example: String,
+    command: String,
 }
 
 impl Banner {
@@ -52,11 +53,18 @@ impl Banner {
             message_size: show_size(config.mail.message_octets_max),
             revision: config.revision.number(),
             example: example.unwrap_or_else(|| "example.test".into()),
+            command: "tempmail".into(),
         }
     }
 }
 
 impl Banner {
+    /// The message with `command` as the beginning of a command line that reaches this daemon.
+    #[must_use]
+    pub fn reached_by(self, command: String) -> Self {
+        Self { command, ..self }
+    }
+
     /// Writes it as one line of the log.
     pub fn log(&self) {
         tracing::info!(
@@ -117,7 +125,7 @@ impl fmt::Display for Banner {
         writeln!(f, "  data       {}", self.data_dir.display())?;
         writeln!(f, "  mail       kept for {}, at most {} each", self.retention, self.message_size)?;
         if self.domains.is_empty() {
-            writeln!(f, "  domains    those that are registered: tempmail domain list")?;
+            writeln!(f, "  domains    those that are registered: {} domain list", self.command)?;
         } else {
             writeln!(f, "  domains    {}", list(&self.domains))?;
         }
@@ -126,8 +134,8 @@ impl fmt::Display for Banner {
         }
         writeln!(f)?;
         writeln!(f, "Try in another terminal:")?;
-        writeln!(f, "  tempmail send-test hello@{}", self.example)?;
-        writeln!(f, "  tempmail inbox hello@{}", self.example)?;
+        writeln!(f, "  {} send-test hello@{}", self.command, self.example)?;
+        writeln!(f, "  {} inbox hello@{}", self.command, self.example)?;
         if let Some(url) = urls.first() {
             writeln!(f, "  curl '{url}/api/mail/messages?to=hello@{}'", self.example)?;
         }

@@ -29,7 +29,6 @@ pub(in crate::cli) struct Check {
 
 impl Row for Finding {
     const HEADINGS: &'static [&'static str] = &["KIND", "SEGMENT", "OFFSET", "WHAT"];
-    const KEY: usize = 3;
 
     fn cells(&self) -> Vec<Cell> {
         let number = |value: Option<u64>| value.map_or(Cell::Text(String::new()), Cell::Number);

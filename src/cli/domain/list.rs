@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::super::Context;
 use super::super::output::{self, Cell, Row};
 use crate::error::{Error, Exit};
+use crate::model::DomainStatus;
 
 /// List the domains
 ///
@@ -54,7 +55,20 @@ impl List {
             (output::list(cx.style, &domains, &domains, cx.now()), domains.len())
         };
         cx.print(text)?;
-        if count == 0 {
+        if count == 0 && self.active {
+            let domains = client.domains().await?;
+            let patterns: Vec<&str> = domains
+                .iter()
+                .filter(|domain| domain.status == DomainStatus::Active && domain.domain.contains('*'))
+                .map(|domain| domain.domain.as_str())
+                .collect();
+            cx.hint(&match patterns.as_slice() {
+                [] => "no domain is active; `tempmail domain list` shows them all".to_owned(),
+                patterns => {
+                    format!("no active domain has a name of its own; mail is received for {}", patterns.join(", "))
+                }
+            });
+        } else if count == 0 {
             cx.hint("there is none; `tempmail domain add` registers one");
         }
         Ok(Exit::Ok)

@@ -10,7 +10,7 @@ mod zone;
 use clap::Subcommand;
 
 use super::Context;
-use super::output::{Cell, Row};
+use super::output::{Cell, Narrow, Row};
 use crate::client;
 use crate::error::{Error, Exit};
 use crate::model::DomainStatus;
@@ -50,6 +50,14 @@ impl Domain {
 
 impl Row for client::Domain {
     const HEADINGS: &'static [&'static str] = &["DOMAIN", "STATUS", "ADDED", "CHECKED", "RESULT"];
+    const NARROW: &'static [Narrow] = &[
+        Narrow::Cut(4, 24),
+        Narrow::Omit(2),
+        Narrow::Cut(0, 24),
+        Narrow::Cut(4, 12),
+        Narrow::Omit(4),
+        Narrow::Cut(0, 12),
+    ];
 
     fn cells(&self) -> Vec<Cell> {
         let status = match self.status {

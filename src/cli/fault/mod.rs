@@ -7,7 +7,7 @@ mod list;
 use clap::Subcommand;
 
 use super::Context;
-use super::output::{Cell, Row};
+use super::output::{Cell, Narrow, Row};
 use crate::client::FaultEntry;
 use crate::error::{Error, Exit};
 
@@ -45,6 +45,7 @@ impl Fault {
 
 impl Row for FaultEntry {
     const HEADINGS: &'static [&'static str] = &["ID", "RULE", "SOURCE", "MATCHED", "INJECTED"];
+    const NARROW: &'static [Narrow] = &[Narrow::Cut(1, 30), Narrow::Omit(2), Narrow::Cut(1, 10)];
 
     fn cells(&self) -> Vec<Cell> {
         vec![

@@ -1,26 +1,29 @@
 //! `tempmail inbox`: the mail of an address, or of all.
 
+mod everything;
 mod live;
+mod walk;
 
 use super::Context;
 use super::domain_hint::hint_unless_served;
-use super::output::{self, Cell, Row};
-use crate::client::{AllQuery, Client, Email, MailFilter, MailboxEntry, NewestEmail};
+use super::output::{self, Cell, Narrow, Row};
+use crate::client::{Client, Email, MailFilter, MailboxEntry, NewestEmail};
 use crate::error::{Error, Exit};
 use crate::model::{Address, DomainName};
+use walk::{Batch, Walked};
 
 /// List the mail of an address, or of all addresses, newest first
 ///
 /// In a pipe each mail is a line of four fields separated by tabs: id, time of receipt, sender, subject. Without an address
 /// the recipient is the fifth; with --mailboxes a line has the address, the number of mails, the time of the newest, and
-/// the octets of all. Both are for the administrator.
+/// the octets of all. Both are for the administrator. A list that is not complete is said on standard error.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail inbox hello@example.test
-  tempmail inbox hello@example.test --page 2 --limit 50
+  tempmail inbox hello@example.test --limit 500
+  tempmail inbox hello@example.test --all -o id
   tempmail inbox hello@example.test --subject 'your code' --since 2026-01-31T12:00:00Z
-  tempmail inbox hello@example.test -o id | head -n 1
   tempmail inbox hello@example.test --json | jq '.total'
   tempmail inbox hello@example.test --watch
   tempmail inbox
@@ -42,14 +45,18 @@ pub(super) struct Inbox {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     page: Option<u64>,
 
-    /// Mails per page; the service has a default and a maximum
+    /// How many at most [default: a page of the service]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit: Option<u64>,
+
+    /// All of them, however many there are
+    #[arg(long, conflicts_with_all = ["page", "limit"])]
+    all: bool,
 
     /// Keep the list up to date: on a terminal it is drawn again, in a pipe each mail that arrives is a further line
     ///
     /// Ctrl-C ends it.
-    #[arg(long, requires = "address", conflicts_with_all = ["page", "from", "subject", "since", "until", "has"])]
+    #[arg(long, requires = "address", conflicts_with_all = ["all", "page", "from", "subject", "since", "until", "has"])]
     watch: bool,
 
     #[command(flatten)]
@@ -90,57 +97,107 @@ impl FilterFlags {
 impl Inbox {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let client = cx.client().await?;
-        let Some(address) = &self.address else { return self.all(cx, client).await };
+        let Some(address) = &self.address else { return everything::list(self, cx, client).await };
         if self.watch {
             return live::keep(cx, client, address, self.limit).await;
         }
-        let filter = self.filter.into_filter();
+        let filter = self.filter.clone().into_filter();
+        if self.all {
+            let walked = walk(cx, client, address, None, &filter).await?;
+            if walked.printed == 0 {
+                hint_none(cx, client, address, &filter).await;
+            }
+            return Ok(Exit::Ok);
+        }
         let page = client.search(address, self.page, self.limit, &filter).await?;
+        if let Some(limit) = self.limit.filter(|limit| page.limit < *limit && page.total > page.limit) {
+            if self.page.is_some() {
+                return Err(page_too_large(page.limit));
+            }
+            let walked = walk(cx, client, address, Some(limit), &filter).await?;
+            hint_more(cx, &walked);
+            return Ok(Exit::Ok);
+        }
         cx.print(output::list(cx.style, &page.emails, &page, cx.now()))?;
         if page.complete == Some(false) {
-            cx.hint(&format!("only the newest {} mails were looked at", page.scanned.unwrap_or_default()));
+            let scanned = page.scanned.unwrap_or_default();
+            cx.hint(&format!("only the newest {scanned} mails were looked at; --all looks at all"));
         }
-        // An inbox that never was is simply empty, and that is no error.
         if page.total == 0 {
-            if filter != MailFilter::default() {
-                if cx.style.is_terminal {
-                    cx.hint(&format!("no such mail for {address}"));
-                }
-            } else if !hint_unless_served(cx, client, address).await && cx.style.is_terminal {
-                cx.hint(&format!("no mail for {address}"));
-            }
+            hint_none(cx, client, address, &filter).await;
         } else if page.emails.is_empty() {
             cx.hint(&format!("page {} is past the end; there are {}", page.page, page.pages));
-        } else if page.pages > 1 && cx.style.is_terminal {
-            cx.hint(&format!("page {} of {}, {} mails in all", page.page, page.pages, page.total));
-        }
-        Ok(Exit::Ok)
-    }
-
-    /// Lists the mail of all addresses, or these addresses.
-    async fn all(self, cx: &Context, client: &Client) -> Result<Exit, Error> {
-        let which = AllQuery { domain: self.domain, page: self.page, limit: self.limit };
-        let (text, is_empty) = if self.mailboxes {
-            let page = client.mailboxes(&which).await?;
-            (output::list(cx.style, &page.mailboxes, &page, cx.now()), page.mailboxes.is_empty())
-        } else {
-            let page = client.all_emails(&which).await?;
-            (output::list(cx.style, &page.emails, &page, cx.now()), page.emails.is_empty())
-        };
-        cx.print(text)?;
-        if is_empty && cx.style.is_terminal {
-            cx.hint("no mail on this page");
+        } else if page.page > 1 {
+            cx.hint(&format!("page {} of {}, {} mails in all; --all lists them", page.page, page.pages, page.total));
+        } else if page.pages > 1 {
+            hint_of_rest(cx, page.emails.len() as u64, Some(page.total));
         }
         Ok(Exit::Ok)
     }
 }
 
+/// Lists an inbox page by page.
+async fn walk(
+    cx: &Context,
+    client: &Client,
+    address: &Address,
+    limit: Option<u64>,
+    filter: &MailFilter,
+) -> Result<Walked, Error> {
+    let is_brief = !walk::has_bodies(cx);
+    let fetch = async |cursor: Option<String>, limit| {
+        let cursor = cursor.unwrap_or_default();
+        let batch = client.list_from(address, &cursor, limit, filter, is_brief).await?;
+        Ok(Batch { rows: batch.emails, next: batch.next_cursor, total: batch.total })
+    };
+    walk::print(cx, "emails", limit, fetch).await
+}
+
+/// Says that there is nothing. An inbox that never was is simply empty, and that is no error.
+async fn hint_none(cx: &Context, client: &Client, address: &Address, filter: &MailFilter) {
+    if *filter != MailFilter::default() {
+        if cx.style.is_terminal {
+            cx.hint(&format!("no such mail for {address}"));
+        }
+    } else if !hint_unless_served(cx, client, address).await && cx.style.is_terminal {
+        cx.hint(&format!("no mail for {address}"));
+    }
+}
+
+/// Says that a list is longer than what was printed, in a pipe too: who works on the lines must know that some are missing.
+fn hint_of_rest(cx: &Context, printed: u64, total: Option<u64>) {
+    let of = total.map_or_else(String::new, |total| format!(" of {total}"));
+    cx.hint(&format!("these are the newest {printed}{of}; --all lists all, --limit N lists N"));
+}
+
+fn hint_more(cx: &Context, walked: &Walked) {
+    if walked.has_more {
+        hint_of_rest(cx, walked.printed, walked.total);
+    }
+}
+
+/// Pages by number have the size that the service gives.
+fn page_too_large(limit: u64) -> Error {
+    Error::usage(format!("a page of this service has at most {limit} entries"))
+        .hint("--limit without --page lists as many as you say, --all lists all")
+}
+
 impl Row for NewestEmail {
     const HEADINGS: &'static [&'static str] = &["ID", "RECEIVED", "FROM", "SUBJECT", "TO"];
+    const NARROW: &'static [Narrow] = &[
+        Narrow::Cut(2, 32),
+        Narrow::Cut(4, 32),
+        Narrow::Cut(3, 40),
+        Narrow::Cut(2, 20),
+        Narrow::Cut(4, 20),
+        Narrow::Cut(3, 16),
+        Narrow::Cut(2, 10),
+        Narrow::Cut(4, 10),
+    ];
 
     fn cells(&self) -> Vec<Cell> {
         vec![
-            Cell::Text(self.id.clone()),
+            Cell::Id(self.id.clone()),
             Cell::Time(Some(self.received_at.clone())),
             Cell::Text(self.from.clone()),
             Cell::Text(self.subject.clone()),
@@ -155,6 +212,7 @@ impl Row for NewestEmail {
 
 impl Row for MailboxEntry {
     const HEADINGS: &'static [&'static str] = &["ADDRESS", "MAILS", "NEWEST", "OCTETS"];
+    const NARROW: &'static [Narrow] = &[Narrow::Cut(0, 24), Narrow::Omit(3), Narrow::Cut(0, 10)];
 
     fn cells(&self) -> Vec<Cell> {
         vec![
@@ -172,10 +230,12 @@ impl Row for MailboxEntry {
 
 impl Row for Email {
     const HEADINGS: &'static [&'static str] = &["ID", "RECEIVED", "FROM", "SUBJECT"];
+    const NARROW: &'static [Narrow] =
+        &[Narrow::Cut(2, 32), Narrow::Cut(3, 48), Narrow::Cut(2, 20), Narrow::Cut(3, 16), Narrow::Cut(2, 10)];
 
     fn cells(&self) -> Vec<Cell> {
         vec![
-            Cell::Text(self.id.clone()),
+            Cell::Id(self.id.clone()),
             Cell::Time(Some(self.received_at.clone())),
             Cell::Text(self.from.clone()),
             Cell::Text(self.subject.clone()),

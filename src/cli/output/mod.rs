@@ -1,6 +1,9 @@
 //! How results are shown: a table on a terminal, tab-separated lines in a pipe, JSON, or ids alone.
 
+mod columns;
 mod document;
+mod hidden;
+mod listing;
 pub mod pager;
 mod progress;
 pub mod table;
@@ -14,7 +17,9 @@ use serde::Serialize;
 
 use crate::model::Timestamp;
 
+pub use columns::Narrow;
 pub use document::document;
+pub use listing::Listing;
 pub use progress::{Bar, Spinner};
 
 /// A form of output.
@@ -26,7 +31,7 @@ pub enum Format {
     Json,
     /// One JSON object per line.
     Ndjson,
-    /// Tab-separated lines without a header, times in RFC 3339, control characters as blanks.
+    /// Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks.
     Tsv,
     /// Ids or names alone, one per line.
     Id,
@@ -67,6 +72,8 @@ impl Style {
 pub enum Cell {
     /// Text from outside.
     Text(String),
+    /// An id; a table shows its end.
+    Id(String),
     /// A number, aligned to the right in a table.
     Number(u64),
     /// A time in the interface's form; in a table its distance from now.
@@ -79,7 +86,7 @@ impl Cell {
     /// The value in a tab-separated line.
     pub fn in_tsv(&self) -> String {
         match self {
-            Self::Text(text) | Self::State(text, _) => visible::field(text),
+            Self::Text(text) | Self::Id(text) | Self::State(text, _) => visible::field(text),
             Self::Number(number) => number.to_string(),
             Self::Time(at) => at.as_deref().map(time::rfc3339).unwrap_or_default(),
         }
@@ -88,7 +95,7 @@ impl Cell {
     /// The value in a table.
     pub fn in_table(&self, now: Timestamp) -> String {
         match self {
-            Self::Text(text) | Self::State(text, _) => visible::line(text).into_owned(),
+            Self::Text(text) | Self::Id(text) | Self::State(text, _) => visible::line(text).into_owned(),
             Self::Number(number) => number.to_string(),
             Self::Time(at) => at.as_deref().map_or_else(|| "-".to_owned(), |at| time::distance(at, now)),
         }
@@ -100,8 +107,8 @@ pub trait Row: Serialize {
     /// The headings of a table, in the order of [`Row::cells`].
     const HEADINGS: &'static [&'static str];
 
-    /// The index of the column that gives way last: what one needs in full to go on.
-    const KEY: usize = 0;
+    /// How a table gives way where the terminal is too narrow, in this order.
+    const NARROW: &'static [Narrow] = &[];
 
     /// The values.
     fn cells(&self) -> Vec<Cell>;

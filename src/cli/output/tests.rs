@@ -10,9 +10,10 @@ struct Line {
 
 impl Row for Line {
     const HEADINGS: &'static [&'static str] = &["ID", "RECEIVED", "SUBJECT"];
+    const NARROW: &'static [Narrow] = &[Narrow::Cut(2, 10), Narrow::Omit(1)];
 
     fn cells(&self) -> Vec<Cell> {
-        vec![Cell::Text(self.id.clone()), Cell::Time(self.received_at.clone()), Cell::Text(self.subject.clone())]
+        vec![Cell::Id(self.id.clone()), Cell::Time(self.received_at.clone()), Cell::Text(self.subject.clone())]
     }
 
     fn id(&self) -> String {
@@ -49,7 +50,7 @@ fn a_pipe_gets_tab_separated_lines() {
 #[test]
 fn a_terminal_gets_a_table_that_fits_it() {
     let subject = "a very long subject that goes on and on, far beyond the right edge of the terminal";
-    for width in [40, 60, 80, 200] {
+    for width in [20, 40, 60, 80, 200] {
         let table = shown(Style { width: Some(width), ..TERMINAL }, subject);
         let widest = table.lines().map(|line| line.chars().count()).max().unwrap_or(0);
         assert!(widest <= usize::from(width), "{width}:\n{table}");
@@ -57,7 +58,10 @@ fn a_terminal_gets_a_table_that_fits_it() {
         assert!(table.starts_with("ID"), "{table}");
     }
     let table = shown(TERMINAL, subject);
-    assert!(table.contains("0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b  3 min ago  a very"), "{table}");
+    assert!(table.contains("9e0f2a3b  3 min ago  a very long subject"), "{table}");
+    assert!(table.lines().any(|line| line.ends_with('…') && line.chars().count() > 75), "{table}");
+    let narrow = shown(Style { width: Some(20), ..TERMINAL }, subject);
+    assert_eq!(narrow, "ID        SUBJECT\n9e0f2a3b  a very lo…\nb\n");
 }
 
 #[test]

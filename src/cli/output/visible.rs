@@ -1,18 +1,15 @@
-//! Text from mail made safe to show: control characters for the terminal are made visible.
+//! Text from mail made safe to show: characters that steer a terminal or cannot be seen are made visible.
 
 use std::borrow::Cow;
 
-/// Whether a terminal would act on `c` or show the text around it in another order.
-fn is_steering(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-}
+use super::hidden;
 
-/// `text` on one line: every steering character, line ends and tabs included, is made visible.
+/// `text` on one line: every hidden character, line ends and tabs included, is made visible.
 pub fn line(text: &str) -> Cow<'_, str> {
     made_visible(text, |_| false)
 }
 
-/// `text` with its line ends and tabs, CRLF as LF; every other steering character is made visible.
+/// `text` with its line ends and tabs, CRLF as LF; every other hidden character is made visible.
 pub fn block(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") {
         return Cow::Owned(made_visible(&text.replace("\r\n", "\n"), |c| matches!(c, '\n' | '\t')).into_owned());
@@ -33,17 +30,23 @@ pub fn octets(octets: &[u8], is_terminal: bool) -> Cow<'_, [u8]> {
 }
 
 fn made_visible(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.chars().any(|c| is_steering(c) && !is_kept(c)) {
+    if !text.chars().any(|c| hidden::is_unseen(c) && !is_kept(c)) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
+    let (mut before, mut base) = (None, None);
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
         match u32::from(c) {
-            _ if is_kept(c) || !is_steering(c) => shown.push(c),
+            _ if is_kept(c) || !hidden::is_hidden(c, before, base, rest.clone().next()) => shown.push(c),
             // Unicode has a picture for each control character of ASCII.
             code @ 0..=0x1f => shown.push(char::from_u32(0x2400 + code).unwrap_or('\u{fffd}')),
             0x7f => shown.push('\u{2421}'),
             code => shown.push_str(&format_code(code)),
+        }
+        before = Some(c);
+        if !hidden::is_modifier(c) {
+            base = before;
         }
     }
     Cow::Owned(shown)
@@ -57,19 +60,23 @@ fn escape(c: char) -> String {
     format!("\\u{:04x}", u32::from(c))
 }
 
-/// `text` as one field of a tab-separated line: every steering character is a blank.
-///
-/// U+2028 and U+2029 are among them: many a language's way to split a text into lines splits there.
+/// `text` as one field of a tab-separated line: tabs and line ends are blanks, any other hidden character is made visible.
 pub fn field(text: &str) -> String {
-    text.chars().map(|c| if is_steering(c) { ' ' } else { c }).collect()
+    made_visible(&text.replace(is_separator, " "), |_| false).into_owned()
 }
 
-/// JSON text with control characters for the terminal as `\u` escapes. Its value does not change.
+/// Whether some program splits fields or lines at `c`. Many a language's way to split a text into lines knows more line ends
+/// than LF.
+fn is_separator(c: char) -> bool {
+    matches!(c, '\t'..='\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// JSON text with characters that steer a terminal as `\u` escapes. Its value does not change.
 pub fn json(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         // All of them are in the basic plane, so one escape each is enough.
-        if is_steering(c) && c != '\n' {
+        if hidden::is_steering(c) && c != '\n' {
             shown.push_str(&escape(c));
         } else {
             shown.push(c);
@@ -97,6 +104,40 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_seen_is_made_visible() {
+        for (text, shown) in [
+            ("pay\u{200b}pal", "pay<U+200B>pal"),
+            ("a\u{200e}b\u{200f}c\u{61c}d", "a<U+200E>b<U+200F>c<U+061C>d"),
+            ("a\u{e0041}\u{e007f}", "a<U+E0041><U+E007F>"),
+            ("so\u{ad}ft\u{2060}\u{3164}\u{34f}", "so<U+00AD>ft<U+2060><U+3164><U+034F>"),
+            ("a\u{200d}b c\u{200c}d", "a<U+200D>b c<U+200C>d"),
+            ("x\u{fe00}\u{fe01}\u{e0100} \u{fe0f}", "x\u{fe00}<U+FE01><U+E0100> <U+FE0F>"),
+            ("\u{1f468}\u{200d}\u{200d}\u{1f469}", "\u{1f468}<U+200D><U+200D>\u{1f469}"),
+            ("\u{645}\u{200c} \u{200c}\u{645}", "\u{645}<U+200C> <U+200C>\u{645}"),
+        ] {
+            assert_eq!(line(text), shown);
+        }
+    }
+
+    #[test]
+    fn joiners_and_selectors_stay_where_the_script_needs_them() {
+        for text in [
+            // A family, a firefighter with a skin tone, a heart on fire, a keycap.
+            "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}",
+            "\u{1f469}\u{1f3fd}\u{200d}\u{1f692}",
+            "\u{2764}\u{fe0f}\u{200d}\u{1f525}",
+            "1\u{fe0f}\u{20e3}",
+            // Persian "I want", Hindi with a half form, Sinhala "sri", a Han character in one of its forms.
+            "\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}\u{647}\u{645}",
+            "\u{915}\u{94d}\u{200d}\u{937}",
+            "\u{dc1}\u{dca}\u{200d}\u{dbb}\u{dd3}",
+            "\u{845b}\u{e0100}",
+        ] {
+            assert_eq!(line(text), text);
+        }
+    }
+
+    #[test]
     fn a_block_keeps_its_lines() {
         assert_eq!(block("a\r\n\tb\rc\u{1b}\n"), "a\n\tb␍c␛\n");
         assert_eq!(block("a\n"), "a\n");
@@ -109,9 +150,14 @@ mod tests {
     }
 
     #[test]
+    fn json_leaves_what_cannot_be_seen_alone() {
+        assert_eq!(json("\"a\u{200b}\u{200e}\""), "\"a\u{200b}\\u200e\"");
+    }
+
+    #[test]
     fn a_field_never_breaks_its_line() {
         assert_eq!(field("a\tb\nc\u{85}d\\"), "a b c d\\");
-        assert_eq!(field("a\u{2028}b\u{202e}c"), "a b c");
+        assert_eq!(field("a\u{2028}b\u{202e}c\u{1b}"), "a b<U+202E>c␛");
     }
 
     #[test]
@@ -119,7 +165,7 @@ mod tests {
         let given = "\u{9b}\u{202e}\u{7f}é";
         let text = serde_json::to_string_pretty(&[given]).expect("json");
         let shown = json(&text);
-        assert!(!shown.chars().any(|c| is_steering(c) && c != '\n'));
+        assert!(!shown.chars().any(|c| hidden::is_steering(c) && c != '\n'));
         assert_eq!(serde_json::from_str::<Vec<String>>(&shown).expect("json"), [given]);
     }
 }

@@ -7,7 +7,7 @@ mod revoke;
 use clap::Subcommand;
 
 use super::Context;
-use super::output::{Cell, Row};
+use super::output::{Cell, Narrow, Row};
 use crate::client::TokenEntry;
 use crate::error::{Error, Exit};
 
@@ -45,6 +45,7 @@ impl Token {
 
 impl Row for TokenEntry {
     const HEADINGS: &'static [&'static str] = &["NAME", "SCOPE", "STATUS", "CREATED", "EXPIRES", "ID"];
+    const NARROW: &'static [Narrow] = &[Narrow::Cut(0, 20), Narrow::Omit(3), Narrow::Cut(0, 10)];
 
     fn cells(&self) -> Vec<Cell> {
         vec![
@@ -53,7 +54,7 @@ impl Row for TokenEntry {
             Cell::State(self.status.clone(), self.status == "active"),
             Cell::Time(Some(self.created_at.clone())),
             Cell::Time(self.expires_at.clone()),
-            Cell::Text(self.id.clone()),
+            Cell::Id(self.id.clone()),
         ]
     }
 

@@ -1,7 +1,9 @@
 //! `tempmail token revoke`
 
 use super::super::Context;
+use super::super::ids::{self, Part};
 use super::super::output::{self, Format};
+use crate::client::TokenEntry;
 use crate::error::{Error, Exit};
 
 /// Make a token invalid at once
@@ -14,14 +16,21 @@ Examples:
   tempmail token rm 9f86d081884c7d65"
 )]
 pub(super) struct Revoke {
-    /// Name or id of the token
+    /// Name or id of the token, or the end of its id
     #[arg(value_name = "NAME|ID")]
     token: String,
 }
 
 impl Revoke {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        if !cx.client().await?.revoke_token(&self.token).await? {
+        let client = cx.client().await?;
+        let is_named = |token: &TokenEntry| token.name == self.token || token.id == self.token;
+        let tokens = client.tokens().await?;
+        let id = match self.token.parse::<Part>() {
+            Ok(part) if !tokens.iter().any(is_named) => ids::token(&tokens, &part)?,
+            _ => self.token.clone(),
+        };
+        if !client.revoke_token(&id).await? {
             return Err(Error::new(Exit::NotFound, format!("there is no token {}", self.token))
                 .hint("`tempmail token list` shows the tokens"));
         }

@@ -1,6 +1,7 @@
 //! `tempmail webhook deliveries`
 
 use super::super::Context;
+use super::super::ids::{self, IdOrPart};
 use super::super::output;
 use super::explained;
 use crate::error::{Error, Exit};
@@ -18,9 +19,9 @@ Examples:
   tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --limit 5
   tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --json | jq '.[0].response'")]
 pub(super) struct Deliveries {
-    /// The id of the webhook
+    /// The id of the webhook, or its end
     #[arg(value_name = "ID")]
-    id: WebhookId,
+    id: IdOrPart<WebhookId>,
 
     /// Attempts at most
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -29,7 +30,9 @@ pub(super) struct Deliveries {
 
 impl Deliveries {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let deliveries = cx.client().await?.deliveries(self.id, self.limit).await.map_err(explained)?;
+        let client = cx.client().await?;
+        let id = ids::webhook(client, &self.id).await?;
+        let deliveries = client.deliveries(id, self.limit).await.map_err(explained)?;
         cx.print(output::list(cx.style, &deliveries, &deliveries, cx.now()))?;
         if deliveries.is_empty() {
             cx.hint("no event has been sent to it yet");

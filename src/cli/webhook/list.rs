@@ -1,7 +1,7 @@
 //! `tempmail webhook list`
 
 use super::super::Context;
-use super::super::output::{self, Cell, Row};
+use super::super::output::{self, Cell, Narrow, Row};
 use super::explained;
 use crate::client::{self, WebhookFilter};
 use crate::error::{Error, Exit};
@@ -66,17 +66,21 @@ impl List {
 struct OfAll(client::Webhook);
 
 impl Row for OfAll {
-    const HEADINGS: &'static [&'static str] = &[
-        "ID",
-        "STATUS",
-        "URL",
-        "SIGNED",
-        "LAST SUCCESS",
-        "FAILURES",
-        "DROPPED",
-        "DISABLED BECAUSE",
-        "ADDRESS",
-        "REGISTERED BY",
+    const HEADINGS: &'static [&'static str] =
+        &["ID", "STATUS", "URL", "SIGNED", "SUCCESS", "FAILED", "DROPPED", "REASON", "ADDRESS", "CLIENT"];
+    const NARROW: &'static [Narrow] = &[
+        Narrow::Cut(2, 40),
+        Narrow::Cut(8, 30),
+        Narrow::Cut(7, 20),
+        Narrow::Omit(3),
+        Narrow::Omit(6),
+        Narrow::Cut(9, 16),
+        Narrow::Omit(9),
+        Narrow::Cut(2, 24),
+        Narrow::Omit(4),
+        Narrow::Cut(8, 16),
+        Narrow::Cut(7, 10),
+        Narrow::Omit(7),
     ];
 
     fn cells(&self) -> Vec<Cell> {
@@ -93,11 +97,21 @@ impl Row for OfAll {
 
 impl Row for client::Webhook {
     const HEADINGS: &'static [&'static str] =
-        &["ID", "STATUS", "URL", "SIGNED", "LAST SUCCESS", "FAILURES", "DROPPED", "DISABLED BECAUSE"];
+        &["ID", "STATUS", "URL", "SIGNED", "SUCCESS", "FAILED", "DROPPED", "REASON"];
+    const NARROW: &'static [Narrow] = &[
+        Narrow::Cut(2, 40),
+        Narrow::Cut(7, 20),
+        Narrow::Omit(3),
+        Narrow::Omit(6),
+        Narrow::Cut(2, 24),
+        Narrow::Omit(4),
+        Narrow::Cut(7, 10),
+        Narrow::Omit(7),
+    ];
 
     fn cells(&self) -> Vec<Cell> {
         vec![
-            Cell::Text(self.id.clone()),
+            Cell::Id(self.id.clone()),
             Cell::State(self.status.clone(), self.status == "active"),
             Cell::Text(self.url.clone()),
             Cell::Text(if self.signed { "signed" } else { "unsigned" }.to_owned()),

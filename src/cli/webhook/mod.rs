@@ -12,7 +12,7 @@ mod test;
 use clap::Subcommand;
 
 use super::Context;
-use super::output::{Cell, Row};
+use super::output::{Cell, Narrow, Row};
 use crate::client::{ClientError, WebhookDelivery};
 use crate::error::{Error, Exit};
 
@@ -58,7 +58,7 @@ impl Webhook {
 }
 
 /// The error of an operation on webhooks: a service without them says so.
-fn explained(error: ClientError) -> Error {
+pub(super) fn explained(error: ClientError) -> Error {
     if error.is("unknown_path") {
         return Error::new(Exit::NotFound, "this service has no webhooks: it runs revision 1 of the interface")
             .hint("the administrator can start it with --revision 2; `tempmail webhook listen` works without");
@@ -69,12 +69,13 @@ fn explained(error: ClientError) -> Error {
 impl Row for WebhookDelivery {
     const HEADINGS: &'static [&'static str] =
         &["TIME", "EVENT", "ATTEMPT", "RESULT", "STATUS", "MS", "ERROR", "NEXT", "RESPONSE"];
-    const KEY: usize = 1;
+    const NARROW: &'static [Narrow] =
+        &[Narrow::Cut(8, 20), Narrow::Cut(6, 14), Narrow::Omit(5), Narrow::Omit(8), Narrow::Omit(2), Narrow::Omit(7)];
 
     fn cells(&self) -> Vec<Cell> {
         vec![
             Cell::Time(Some(self.at.clone())),
-            Cell::Text(self.event.clone()),
+            Cell::Id(self.event.clone()),
             Cell::Number(self.attempt),
             Cell::State(self.result.clone(), self.is_delivered()),
             Cell::Text(self.status.map(|status| status.to_string()).unwrap_or_default()),

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::super::Context;
+use super::super::ids::{self, IdOrPart};
 use super::super::output::{self, Cell, Row};
 use super::explained;
 use crate::error::{Error, Exit};
@@ -23,9 +24,9 @@ Examples:
   tempmail webhook rm --origin https://hooks.example --yes"
 )]
 pub(super) struct Remove {
-    /// The id of a webhook; several may follow
+    /// The id of a webhook, or its end; several may follow
     #[arg(value_name = "ID", required_unless_present = "origin", conflicts_with = "origin")]
-    ids: Vec<WebhookId>,
+    ids: Vec<IdOrPart<WebhookId>>,
 
     /// All of the scheme, host and port of this URL. For the administrator
     #[arg(long, value_name = "URL")]
@@ -58,6 +59,7 @@ impl Remove {
                 .hint("--yes deletes without a question"));
         }
         let client = cx.client().await?;
+        let ids = ids::webhooks(client, &self.ids).await?;
         if !cx.globals.yes && self.ids.len() > 1 && !cx.ask(&format!("Delete {} webhooks?", self.ids.len())).await? {
             cx.hint("nothing was deleted");
             return Ok(Exit::Ok);
@@ -74,7 +76,7 @@ impl Remove {
         }
         let mut rows = Vec::new();
         let mut failure = None;
-        for id in &self.ids {
+        for id in &ids {
             match client.remove_webhook(*id).await {
                 Ok(is_removed) => rows.push(Removed { id: id.to_string(), deleted: u64::from(is_removed) }),
                 Err(error) => {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::super::Context;
+use super::super::ids::{self, IdOrPart};
 use super::super::output::{self, Cell, Format};
 use super::explained;
 use crate::client::{self, Replayed};
@@ -38,13 +39,13 @@ Examples:
   tempmail webhook replay 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --since 2026-01-31T12:00:00Z"
 )]
 pub(super) struct Replay {
-    /// The id of the webhook
+    /// The id of the webhook, or its end
     #[arg(value_name = "ID")]
-    id: WebhookId,
+    id: IdOrPart<WebhookId>,
 
     /// The id of an event, as `webhook deliveries` shows it; several may follow
     #[arg(value_name = "EVENT")]
-    event: Vec<EventId>,
+    event: Vec<IdOrPart<EventId>>,
 
     /// Every ended event whose last attempt failed
     #[arg(long)]
@@ -91,12 +92,16 @@ impl Replay {
             None if self.failed => Some(client::Replay::Failed),
             None => None,
         };
-        let each = self.event.iter().copied().map(client::Replay::Event);
         let client = cx.client().await?;
+        let id = ids::webhook(client, &self.id).await?;
+        let mut each = Vec::with_capacity(self.event.len());
+        for event in &self.event {
+            each.push(client::Replay::Event(ids::event(client, id, event).await?));
+        }
         let mut sum = Replayed::default();
         let mut missed = None;
         for which in whole.into_iter().chain(each) {
-            let one = client.replay(self.id, which).await.map_err(explained)?;
+            let one = client.replay(id, which).await.map_err(explained)?;
             (sum.replayed, sum.no_room) =
                 (sum.replayed.saturating_add(one.replayed), sum.no_room.saturating_add(one.no_room));
             if let client::Replay::Event(event) = which

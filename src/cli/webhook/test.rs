@@ -1,6 +1,7 @@
 //! `tempmail webhook test`
 
 use super::super::Context;
+use super::super::ids::{self, IdOrPart};
 use super::super::output::{self, Cell, Format};
 use super::explained;
 use crate::client::WebhookDelivery;
@@ -17,14 +18,16 @@ Examples:
   tempmail webhook test 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
   tempmail webhook test 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --json | jq .status")]
 pub(super) struct Test {
-    /// The id of the webhook
+    /// The id of the webhook, or its end
     #[arg(value_name = "ID")]
-    id: WebhookId,
+    id: IdOrPart<WebhookId>,
 }
 
 impl Test {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let attempt = cx.client().await?.test_webhook(self.id).await.map_err(explained)?;
+        let client = cx.client().await?;
+        let id = ids::webhook(client, &self.id).await?;
+        let attempt = client.test_webhook(id).await.map_err(explained)?;
         cx.print(match cx.style.of_list() {
             Format::Json => output::json(&attempt),
             Format::Ndjson => output::json_line(&attempt),
@@ -39,7 +42,19 @@ impl Test {
             (None, Some(error)) => format!("the receiver gave no answer: {error}"),
             (None, None) => "the receiver gave no answer".to_owned(),
         };
-        Err(Error::new(Exit::CheckFailed, why).hint("a receiver must answer with a status of 200 to 299"))
+        Err(Error::new(Exit::CheckFailed, why).hint(what_to_do(attempt.error.as_deref().unwrap_or_default())))
+    }
+}
+
+/// What to do about an attempt that failed in this way.
+fn what_to_do(error: &str) -> &'static str {
+    match error {
+        "dns" => "the name in its URL does not resolve: see the URL, and DNS on the machine of the service",
+        "refused_address" => "its address is not public; the administrator can permit a network with webhook-allow",
+        "connect" => "see that the receiver runs, and listens on the port of its URL",
+        "tls" => "see that the receiver has TLS on that port, and a valid certificate for the name in its URL",
+        "timeout" => "a receiver must answer within webhook-timeout",
+        _ => "a receiver must answer with a status of 200 to 299",
     }
 }
 

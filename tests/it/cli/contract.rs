@@ -55,7 +55,6 @@ fn what_no_server_can_answer_is_exit_code_2() {
         &["unknown"],
         &["help", "unknown"],
         &["domain", "add", "-x"],
-        &[],
     ] {
         let outcome = run(args);
         assert_eq!(outcome.code, Some(2), "{args:?}: {}", outcome.stderr);

@@ -73,11 +73,11 @@ fn domains_are_listed() {
 fn a_domain_is_removed_unless_it_is_fixed_or_unknown() {
     let service = Service::start();
     service.contents().domains = vec![domain("a.test", "active")];
-    assert_eq!(service.run(&["domain", "remove", "a.test"]).code, Some(4));
-    let removed = service.run_local(&["domain", "rm", "a.test"]);
-    assert_eq!((removed.code, removed.stdout.as_str()), (Some(0), "a.test\n"), "{}", removed.stderr);
-    assert_eq!(service.run_local(&["domain", "remove", "a.test"]).code, Some(3));
-    let fixed = service.run_local(&["domain", "remove", "fixed.test"]);
+    assert_eq!(service.run(&["domain", "remove", "a.test", "--yes"]).code, Some(4));
+    let removed = service.run_local(&["domain", "rm", "a.test", "--yes"]);
+    assert_eq!((removed.code, removed.stdout.as_str()), (Some(0), "a.test\t0\n"), "{}", removed.stderr);
+    assert_eq!(service.run_local(&["domain", "remove", "a.test", "--yes"]).code, Some(3));
+    let fixed = service.run_local(&["domain", "remove", "fixed.test", "--yes"]);
     assert_eq!(fixed.code, Some(5));
     assert!(fixed.stderr.contains("--domain"), "{}", fixed.stderr);
 }

@@ -52,3 +52,14 @@ fn completions_are_those_of_the_command_tree() {
         assert_eq!(run(&["completions", shell]).stdout, files[file], "{shell}");
     }
 }
+
+#[test]
+fn a_manual_page_has_examples_that_can_be_copied() {
+    let page = run(&["man"]).stdout;
+    assert!(!page.contains("EXTRA"), "{page}");
+    let examples = page.split(".SH EXAMPLES\n").nth(1).expect("examples");
+    let examples = examples.split(".fi").next().expect("their end");
+    assert!(examples.starts_with(".nf\n"), "{examples}");
+    assert!(examples.lines().any(|line| line.contains("jq \\-r \\(aq.emails[0].subject\\(aq")), "{examples}");
+    assert!(page.contains(".SH EXIT CODES\n.nf\n"), "{page}");
+}

@@ -21,7 +21,7 @@ fn the_newest_mail_of_an_address_is_shown_for_people() {
     let outcome = service().run(&["read", TO, "--latest"]);
     let expected = format!(
         "From: Ann <ann@sender.test>\nSubject: newest\nDelivered-To: {TO}\nReceived: 2023-11-14T22:13:20Z\n\
-         Expires: 2023-11-15T00:13:20Z\nId: {}\n\nline one\r\nline \u{1b}two\n\nAttachments:\n  0  a.pdf  application/pdf  2 KB\n",
+         Expires: 2023-11-15T00:13:20Z\nId: {}\n\nline one\nline ␛two\n\nAttachments:\n  0  a.pdf  application/pdf  2 KB\n",
         id_of(2)
     );
     assert_eq!((outcome.code, outcome.stdout, outcome.stderr), (Some(0), expected, String::new()));

@@ -83,7 +83,7 @@ async fn a_domain_is_added_from_the_command_line() {
     assert_eq!(added.code, Some(0), "{added:?}");
     assert_eq!(active(&server).await, json!([DOMAIN]));
     SmtpPeer::greeted(server.smtp()).await.deliver(TO, "Subject: x\r\n\r\n").await;
-    assert_eq!(server.tempmail(&["domain", "remove", DOMAIN]).await.code, Some(0));
+    assert_eq!(server.tempmail(&["domain", "remove", DOMAIN, "--yes"]).await.code, Some(0));
     assert_eq!(active(&server).await, json!([]));
     server.stop().await;
 }

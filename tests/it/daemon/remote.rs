@@ -57,7 +57,7 @@ async fn a_remote_administrator_does_what_the_local_one_does() {
     let kept = domains.as_array().expect("array").iter().find(|it| it["domain"] == "kept.test").expect("kept.test");
     assert_eq!(kept["owner"], "Olga");
     assert_eq!(remote.run(&["domain", "verify"]).code, Some(6), "no mx-host is set");
-    remote.ok(&["domain", "rm", "kept.test"]);
+    remote.ok(&["domain", "rm", "kept.test", "--yes"]);
     let mail = remote.ok(&["inbox", "admin@example.com", "-o", "id"]).stdout;
     assert!(remote.ok(&["read", mail.trim()]).stdout.contains("1234"));
 
@@ -105,7 +105,7 @@ async fn a_reader_reads_and_is_told_which_scope_a_write_needs() {
     remote.ok(&["domain", "ls"]);
     assert_eq!(remote.ok(&["inbox", "admin@example.com"]).stdout.lines().count(), 1);
     for write in [
-        &["domain", "rm", "example.com"][..],
+        &["domain", "rm", "example.com", "--yes"][..],
         &["domain", "add", "x.test", "--skip-dns-check"],
         &["token", "new", "--name", "more"],
         &["delete", "admin@example.com", "--yes"],

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use super::terminal::{self, Screen};
 use super::until::blocking;
 use crate::cli::{Outcome, tempmail};
 
@@ -176,6 +177,22 @@ pub(crate) fn local_with(data_dir: &Path, env: &[(&str, &str)], args: &[&str]) -
     let mut command = tempmail();
     command.env("XDG_CONFIG_HOME", data_dir).env("TEMPMAIL_DATA_DIR", data_dir).envs(env.iter().copied()).args(args);
     command.output().expect("run").into()
+}
+
+/// A command of the binary on a data directory of this machine, on a terminal. `answers` are typed at once.
+pub(crate) fn on_terminal(data_dir: &Path, columns: u16, answers: &str, args: &[&str]) -> Screen {
+    terminal::on_terminal(terminal_command(data_dir, args), columns, answers)
+}
+
+/// The same command, to be changed before it runs.
+pub(crate) fn terminal_command(data_dir: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
+    for name in ["TEMPMAIL_SERVER", "TEMPMAIL_TOKEN", "STATE_DIRECTORY", "XDG_RUNTIME_DIR", "COLUMNS", "PAGER", "LESS"]
+    {
+        command.env_remove(name);
+    }
+    command.env("XDG_CONFIG_HOME", data_dir).env("TEMPMAIL_DATA_DIR", data_dir).env("NO_COLOR", "1").args(args);
+    command
 }
 
 /// A command of the binary that asks a server over HTTP.

@@ -39,6 +39,7 @@ pub(super) fn routes() -> Router<Shared> {
 /// The routes below `/api/admin`.
 pub(super) fn admin_routes() -> Router<Shared> {
     Router::new()
+        .route("/webhooks", get(list_all))
         .route("/webhooks/{id}/deliveries", get(deliveries))
         .route("/webhooks/{id}/replay", post(replay))
         .route("/webhooks/{id}/test", post(test))
@@ -51,6 +52,16 @@ async fn list(State(contents): State<Shared>, Query(query): Parameters) -> Respo
     }
     let of = |webhook: &&Value| query.get("recipient").is_some_and(|to| webhook["recipient"] == to.as_str());
     axum::Json(contents.webhooks.iter().filter(of).collect::<Vec<_>>()).into_response()
+}
+
+async fn list_all(State(contents): State<Shared>, Query(query): Parameters) -> Response {
+    let contents = contents.lock().expect("lock");
+    let is_of = |webhook: &&Value| {
+        let domain = webhook["recipient"].as_str().and_then(|address| address.rsplit_once('@'));
+        query.get("domain").is_none_or(|wanted| domain.is_some_and(|(_, domain)| domain == wanted))
+    };
+    let webhooks: Vec<&Value> = contents.webhooks.iter().filter(is_of).collect();
+    axum::Json(json!({ "webhooks": webhooks, "next": null })).into_response()
 }
 
 async fn add(State(contents): State<Shared>, body: String) -> Response {
