@@ -94,7 +94,8 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-cert -d 
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-key -d 'Private key of tls-cert in PEM: RSA, EC or Ed25519 [default: none; the file of tls-cert where that is set]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-self-signed -d 'Create a self-signed certificate at the start, for development [default: false]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l tls-handshake-timeout -d 'How long a TLS handshake may take, 100ms to 5m [default: 10s]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-listen -d 'Address that HTTP listens on; port 0 lets the system choose [default: 127.0.0.1:8080,[::1]:8080]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-listen -d 'Address that HTTP listens on, or Unix socket for a reverse proxy; a path begins with \'/\' [default: 127.0.0.1:8080,[::1]:8080]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l http-socket-mode -d 'Mode of the file of a Unix socket for HTTP, octal [default: 660]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l https-listen -d 'Address that HTTP with TLS from the first octet listens on; needs a certificate [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l metrics-listen -d 'Address of /metrics, /healthz and /readyz alone; with it, no other listener has /metrics [default: none]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l page-size-default -d 'Messages on a page if the request has no limit, 1 to 300, at most page-size-max [default: 20]' -r

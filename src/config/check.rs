@@ -123,17 +123,15 @@ fn tcp_addresses(config: &Config) -> impl Iterator<Item = (&'static str, SocketA
     let lists = [
         ("smtp-listen", &config.smtp.listen),
         ("smtps-listen", &config.smtp.smtps_listen),
-        ("http-listen", &config.http.listen),
         ("https-listen", &config.http.https_listen),
         ("metrics-listen", &config.http.metrics_listen),
     ];
+    let of_http = config.http.listen.iter().filter_map(Endpoint::tcp).map(|address| ("http-listen", address));
     let of_lmtp = lmtp_addresses(config).map(|address| ("lmtp-listen", address));
-    lists.into_iter().flat_map(|(key, list)| list.iter().map(move |address| (key, *address))).chain(of_lmtp)
+    let all = lists.into_iter().flat_map(|(key, list)| list.iter().map(move |address| (key, *address)));
+    all.chain(of_http).chain(of_lmtp)
 }
 
 fn lmtp_addresses(config: &Config) -> impl Iterator<Item = SocketAddr> {
-    config.smtp.lmtp_listen.iter().filter_map(|endpoint| match endpoint {
-        Endpoint::Tcp(address) => Some(*address),
-        Endpoint::Unix(_) => None,
-    })
+    config.smtp.lmtp_listen.iter().filter_map(Endpoint::tcp)
 }

@@ -1,4 +1,4 @@
-//! Where LMTP listens: a TCP address or the path of a socket.
+//! Where LMTP and HTTP listen: a TCP address or the path of a socket.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -11,6 +11,22 @@ pub enum Endpoint {
     Tcp(SocketAddr),
     /// The path of a Unix socket.
     Unix(PathBuf),
+}
+
+impl Endpoint {
+    /// The TCP address.
+    pub const fn tcp(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Tcp(address) => Some(*address),
+            Self::Unix(_) => None,
+        }
+    }
+}
+
+impl From<SocketAddr> for Endpoint {
+    fn from(address: SocketAddr) -> Self {
+        Self::Tcp(address)
+    }
 }
 
 impl fmt::Display for Endpoint {

@@ -16,6 +16,10 @@ const DNS_PORT: u16 = 53;
 /// The most waits of a schedule.
 const WAITS_MAX: usize = 20;
 
+/// What an endpoint is.
+const ENDPOINT: &str =
+    "an IP address with a port, such as 127.0.0.1:24, or the path of a socket, such as /run/tempmail/socket";
+
 /// At least one address to listen on. Port 0 may be there more than once.
 pub(super) fn listen_addresses(values: &[String]) -> Result<Vec<SocketAddr>, ValueError> {
     if values.is_empty() {
@@ -30,14 +34,20 @@ pub(super) fn listen_address(text: &str) -> Result<SocketAddr, ValueError> {
     })
 }
 
+/// Endpoints of which there must be at least one.
+pub(super) fn endpoints(values: &[String]) -> Result<Vec<Endpoint>, ValueError> {
+    if values.is_empty() {
+        return Err(ValueError::Missing { accepted: ENDPOINT });
+    }
+    values.iter().map(|value| endpoint(value)).collect()
+}
+
 /// `IP:PORT`, or the path of a Unix socket from the root on.
 pub(super) fn endpoint(text: &str) -> Result<Endpoint, ValueError> {
-    let accepted =
-        "an IP address with a port, such as 127.0.0.1:24, or the path of a socket, such as /run/tempmail/lmtp";
     if text.starts_with('/') && !text.ends_with('/') && !text.contains('\0') {
         return Ok(Endpoint::Unix(text.into()));
     }
-    text.parse().map(Endpoint::Tcp).map_err(|_| ValueError::malformed(text, accepted))
+    text.parse().map(Endpoint::Tcp).map_err(|_| ValueError::malformed(text, ENDPOINT))
 }
 
 /// The mode of a file, in octal.

@@ -16,7 +16,7 @@ pub struct Banner {
     smtp: Vec<SocketAddr>,
     smtps: Vec<SocketAddr>,
     lmtp: Vec<Endpoint>,
-    http: Vec<SocketAddr>,
+    http: Vec<Endpoint>,
     https: Vec<SocketAddr>,
     metrics: Vec<SocketAddr>,
     tls: Option<String>,
@@ -42,7 +42,7 @@ impl Banner {
             smtp: listeners.smtp_addresses(),
             smtps: listeners.smtps_addresses(),
             lmtp: listeners.lmtp_endpoints(),
-            http: listeners.http_addresses(),
+            http: listeners.http_endpoints(),
             https: listeners.https_addresses(),
             metrics: listeners.metrics_addresses(),
             tls: tls.map(|keeper| shown(&keeper.certificate())),
@@ -114,8 +114,10 @@ impl fmt::Display for Banner {
         if let Some(tls) = &self.tls {
             writeln!(f, "  TLS        {tls}")?;
         }
-        let urls: Vec<String> = self.http.iter().map(|address| format!("http://{address}")).collect();
-        writeln!(f, "  HTTP       {}", list(&urls))?;
+        let urls: Vec<String> =
+            self.http.iter().filter_map(Endpoint::tcp).map(|address| format!("http://{address}")).collect();
+        let sockets = self.http.iter().filter(|endpoint| endpoint.tcp().is_none()).map(ToString::to_string);
+        writeln!(f, "  HTTP       {}", list(&urls.iter().cloned().chain(sockets).collect::<Vec<_>>()))?;
         if !self.https.is_empty() {
             writeln!(f, "  HTTPS      {}", list(&self.https))?;
         }

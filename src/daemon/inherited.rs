@@ -43,7 +43,7 @@ pub enum InheritError {
         address: String,
     },
     /// A Unix socket for what is served over TCP.
-    #[error("a Unix socket was handed over as '{name}'; only lmtp is served over one")]
+    #[error("a Unix socket was handed over as '{name}'; only lmtp and http are served over one")]
     NotOverUnix {
         /// What it was meant for.
         name: &'static str,
@@ -73,7 +73,7 @@ pub(super) struct Assigned {
     pub(super) smtp: Vec<TcpListener>,
     pub(super) smtps: Vec<TcpListener>,
     pub(super) lmtp: Vec<Handed>,
-    pub(super) http: Vec<TcpListener>,
+    pub(super) http: Vec<Handed>,
     pub(super) https: Vec<TcpListener>,
 }
 
@@ -109,8 +109,11 @@ impl Inherited {
                     assigned.lmtp.push(socket);
                     continue;
                 }
+                "http" => {
+                    assigned.http.push(socket);
+                    continue;
+                }
                 "smtps" => &mut assigned.smtps,
-                "http" => &mut assigned.http,
                 "https" => &mut assigned.https,
                 _ => &mut assigned.smtp,
             };
@@ -129,7 +132,7 @@ impl Inherited {
 impl Handed {
     /// The service that the settings have at its port or path.
     fn service_in(&self, config: &Config) -> Option<&'static str> {
-        let of_lmtp = |endpoint: &Endpoint| match (endpoint, self) {
+        let of_endpoint = |endpoint: &Endpoint| match (endpoint, self) {
             (Endpoint::Tcp(address), Self::Tcp(listener)) => port(listener) == Some(address.port()),
             (Endpoint::Unix(path), Self::Unix(_)) => self.path().as_ref() == Some(path),
             _ => false,
@@ -141,8 +144,8 @@ impl Handed {
         [
             ("smtp", of_tcp(&config.smtp.listen)),
             ("smtps", of_tcp(&config.smtp.smtps_listen)),
-            ("lmtp", config.smtp.lmtp_listen.iter().any(of_lmtp)),
-            ("http", of_tcp(&config.http.listen)),
+            ("lmtp", config.smtp.lmtp_listen.iter().any(of_endpoint)),
+            ("http", config.http.listen.iter().any(of_endpoint)),
             ("https", of_tcp(&config.http.https_listen)),
         ]
         .into_iter()
@@ -209,7 +212,7 @@ mod tests {
     fn a_socket_goes_by_its_name_then_by_its_port() {
         let ((named, _), (by_port, at)) = (tcp(), tcp());
         let mut config = config();
-        config.http.listen = vec![SocketAddr::from(([0, 0, 0, 0], at.port()))];
+        config.http.listen = vec![SocketAddr::from(([0, 0, 0, 0], at.port())).into()];
         let sockets = vec![("smtp".into(), Handed::Tcp(named)), ("tempmail.socket".into(), Handed::Tcp(by_port))];
         let assigned = Inherited(sockets).assign(&config).expect("a use for each");
         assert_eq!((assigned.smtp.len(), assigned.http.len(), assigned.lmtp.len()), (1, 1, 0));
@@ -228,8 +231,8 @@ mod tests {
         }
         let dir = tempfile::tempdir().expect("directory");
         let unix = UnixListener::bind(dir.path().join("s")).expect("bind");
-        let error = Inherited(vec![("http".into(), Handed::Unix(unix))]).assign(&config()).expect_err("Unix");
-        assert!(matches!(error, InheritError::NotOverUnix { name: "http" }), "{error}");
+        let error = Inherited(vec![("smtp".into(), Handed::Unix(unix))]).assign(&config()).expect_err("Unix");
+        assert!(matches!(error, InheritError::NotOverUnix { name: "smtp" }), "{error}");
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::FileTypeExt;
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -39,7 +39,7 @@ pub enum BindError {
         error: io::Error,
     },
     /// A file that is no socket has the path of one.
-    #[error("{0} is there and is no socket; choose another path for lmtp-listen, or remove it")]
+    #[error("{0} is there and is no socket; choose another path, or remove it")]
     NoSocket(Endpoint),
     /// A socket that was handed over can't be used.
     #[error("{0}")]
@@ -59,18 +59,27 @@ pub enum BindError {
 pub struct Listeners {
     smtp: Vec<TcpListener>,
     smtps: Vec<TcpListener>,
-    lmtp: Vec<LmtpListener>,
-    http: Vec<TcpListener>,
+    lmtp: Vec<Bound>,
+    http: Vec<Bound>,
     https: Vec<TcpListener>,
     metrics: Vec<TcpListener>,
 }
 
-/// LMTP's are of two kinds.
+/// The sockets of LMTP and of HTTP are of two kinds.
 #[derive(Debug)]
-enum LmtpListener {
+enum Bound {
     Tcp(TcpListener),
     /// With its file, where that is ours to remove.
-    Unix(UnixListener, Endpoint, Option<SocketFile>),
+    Unix(UnixListener, PathBuf, Option<SocketFile>),
+}
+
+impl Bound {
+    fn endpoint(&self) -> Option<Endpoint> {
+        match self {
+            Self::Tcp(listener) => listener.local_addr().ok().map(Endpoint::Tcp),
+            Self::Unix(_, path, _) => Some(Endpoint::Unix(path.clone())),
+        }
+    }
 }
 
 /// The sockets as the runtime has them, and the files that outlive them until the daemon has ended.
@@ -89,8 +98,13 @@ impl Listeners {
         let listeners = Self {
             smtp: bind_all(&config.smtp.listen, config.smtp.listen_is_default, handed.smtp)?,
             smtps: bind_all(&config.smtp.smtps_listen, false, handed.smtps)?,
-            lmtp: bind_lmtp(config, handed.lmtp)?,
-            http: bind_all(&config.http.listen, config.http.listen_is_default, handed.http)?,
+            lmtp: bind_endpoints(&config.smtp.lmtp_listen, false, config.smtp.lmtp_socket_mode, handed.lmtp)?,
+            http: bind_endpoints(
+                &config.http.listen,
+                config.http.listen_is_default,
+                config.http.socket_mode,
+                handed.http,
+            )?,
             https: bind_all(&config.http.https_listen, false, handed.https)?,
             metrics: bind_all(&config.http.metrics_listen, false, Vec::new())?,
         };
@@ -114,11 +128,8 @@ impl Listeners {
 
     /// Where SMTP listens, with TLS or without, and where LMTP does.
     fn mail_addresses(&self) -> (Vec<SocketAddr>, Vec<SocketAddr>) {
-        let lmtp = self.lmtp_endpoints().into_iter().filter_map(|endpoint| match endpoint {
-            Endpoint::Tcp(address) => Some(address),
-            Endpoint::Unix(_) => None,
-        });
-        ([self.smtp_addresses(), self.smtps_addresses()].concat(), lmtp.collect())
+        let lmtp = self.lmtp_endpoints().iter().filter_map(Endpoint::tcp).collect();
+        ([self.smtp_addresses(), self.smtps_addresses()].concat(), lmtp)
     }
 
     /// Where SMTP listens.
@@ -133,16 +144,17 @@ impl Listeners {
 
     /// Where LMTP listens.
     pub fn lmtp_endpoints(&self) -> Vec<Endpoint> {
-        let endpoint = |listener: &LmtpListener| match listener {
-            LmtpListener::Tcp(listener) => listener.local_addr().ok().map(Endpoint::Tcp),
-            LmtpListener::Unix(_, endpoint, _) => Some(endpoint.clone()),
-        };
-        self.lmtp.iter().filter_map(endpoint).collect()
+        self.lmtp.iter().filter_map(Bound::endpoint).collect()
     }
 
     /// Where HTTP listens.
+    pub fn http_endpoints(&self) -> Vec<Endpoint> {
+        self.http.iter().filter_map(Bound::endpoint).collect()
+    }
+
+    /// Where HTTP listens for TCP.
     pub fn http_addresses(&self) -> Vec<SocketAddr> {
-        addresses(&self.http)
+        self.http_endpoints().iter().filter_map(Endpoint::tcp).collect()
     }
 
     /// Where HTTP with TLS from the first octet listens.
@@ -166,23 +178,30 @@ impl Listeners {
         }
         for listener in self.lmtp {
             let listener = match listener {
-                LmtpListener::Tcp(listener) => Listener::Tcp(tokio::net::TcpListener::from_std(listener)?),
-                LmtpListener::Unix(listener, _, file) => {
+                Bound::Tcp(listener) => Listener::Tcp(tokio::net::TcpListener::from_std(listener)?),
+                Bound::Unix(listener, _, file) => {
                     running.files.extend(file);
                     Listener::Unix(tokio::net::UnixListener::from_std(listener)?)
                 }
             };
             running.mail.push(ServiceListener { listener, service: Service::Lmtp });
         }
-        let tls = tls.map(Keeper::http_acceptor);
-        for (listeners, tls) in [(self.http, None), (self.https, tls)] {
-            for listener in listeners {
-                let listener = tokio::net::TcpListener::from_std(listener)?;
-                running.http.push(HttpListener { listener, tls: tls.clone() });
+        for listener in self.http {
+            running.http.push(match listener {
+                Bound::Tcp(listener) => HttpListener::Tcp(tokio::net::TcpListener::from_std(listener)?),
+                Bound::Unix(listener, _, file) => {
+                    running.files.extend(file);
+                    HttpListener::Unix(tokio::net::UnixListener::from_std(listener)?)
+                }
+            });
+        }
+        if let Some(tls) = tls.map(Keeper::http_acceptor) {
+            for listener in self.https {
+                running.http.push(HttpListener::Tls(tokio::net::TcpListener::from_std(listener)?, tls.clone()));
             }
         }
         for listener in self.metrics {
-            running.metrics.push(tokio::net::TcpListener::from_std(listener)?.into());
+            running.metrics.push(HttpListener::Tcp(tokio::net::TcpListener::from_std(listener)?));
         }
         Ok(running)
     }
@@ -203,15 +222,20 @@ fn bind_all(
         return Ok(bound);
     }
     for address in configured.iter().filter(|address| !taken.iter().any(|taken| covers(*taken, **address))) {
-        match bind_tcp(*address) {
-            Ok(listener) => bound.push(listener),
-            Err(BindError::Io { error, .. }) if is_default && address.is_ipv6() => {
-                tracing::debug!(%address, %error, "this host has no IPv6");
-            }
-            Err(error) => return Err(error),
-        }
+        bound.extend(bind_unless_missing(*address, is_default)?);
     }
     Ok(bound)
+}
+
+/// Binds an address. `None` for one that is a default and that this host does not have.
+fn bind_unless_missing(address: SocketAddr, is_default: bool) -> Result<Option<TcpListener>, BindError> {
+    match bind_tcp(address) {
+        Err(BindError::Io { error, .. }) if is_default && address.is_ipv6() => {
+            tracing::debug!(%address, %error, "this host has no IPv6");
+            Ok(None)
+        }
+        bound => bound.map(Some),
+    }
 }
 
 /// Whether a socket that listens already takes the connections of an address.
@@ -220,47 +244,51 @@ fn covers(taken: SocketAddr, address: SocketAddr) -> bool {
     taken.port() == address.port() && (is_everywhere || taken.ip() == address.ip())
 }
 
-fn bind_lmtp(config: &Config, handed: Vec<Handed>) -> Result<Vec<LmtpListener>, BindError> {
+fn bind_endpoints(
+    configured: &[Endpoint],
+    is_default: bool,
+    mode: u32,
+    handed: Vec<Handed>,
+) -> Result<Vec<Bound>, BindError> {
     let mut bound = Vec::new();
     for socket in handed {
         let path = socket.path().unwrap_or_default();
         bound.push(match socket {
-            Handed::Tcp(listener) => LmtpListener::Tcp(listener),
+            Handed::Tcp(listener) => Bound::Tcp(listener),
             // Its file is the service manager's.
-            Handed::Unix(listener) => LmtpListener::Unix(listener, Endpoint::Unix(path), None),
+            Handed::Unix(listener) => Bound::Unix(listener, path, None),
         });
     }
-    for endpoint in &config.smtp.lmtp_listen {
-        let is_taken = bound.iter().any(|listener| match (listener, endpoint) {
-            (LmtpListener::Tcp(listener), Endpoint::Tcp(address)) => {
-                listener.local_addr().is_ok_and(|taken| covers(taken, *address))
-            }
-            (LmtpListener::Unix(_, taken, _), Endpoint::Unix(_)) => taken == endpoint,
-            _ => false,
-        });
+    if is_default && !bound.is_empty() {
+        return Ok(bound);
+    }
+    let taken: Vec<Endpoint> = bound.iter().filter_map(Bound::endpoint).collect();
+    let covers = |taken: &Endpoint, endpoint: &Endpoint| match (taken.tcp(), endpoint.tcp()) {
+        (Some(taken), Some(address)) => covers(taken, address),
+        _ => taken == endpoint,
+    };
+    for endpoint in configured.iter().filter(|endpoint| !taken.iter().any(|taken| covers(taken, endpoint))) {
         match endpoint {
-            _ if is_taken => {}
-            Endpoint::Tcp(address) => bound.push(LmtpListener::Tcp(bind_tcp(*address)?)),
+            Endpoint::Tcp(address) => bound.extend(bind_unless_missing(*address, is_default)?.map(Bound::Tcp)),
             Endpoint::Unix(path) => {
-                let (listener, file) = bind_unix(path, config.smtp.lmtp_socket_mode)?;
-                bound.push(LmtpListener::Unix(listener, endpoint.clone(), Some(file)));
+                let (listener, file) = bind_unix(path, mode)?;
+                bound.push(Bound::Unix(listener, path.clone(), Some(file)));
             }
         }
     }
     Ok(bound)
 }
 
-/// Binds a Unix socket. One that is there and that nobody listens on was left by a process that is gone.
+/// Binds a Unix socket, and replaces one that nobody listens on any more.
 fn bind_unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), BindError> {
     let address = || Endpoint::Unix(path.to_owned());
-    match std::fs::symlink_metadata(path) {
-        Ok(file) if !file.file_type().is_socket() => return Err(BindError::NoSocket(address())),
-        Ok(_) if UnixStream::connect(path).is_ok() => {
-            return Err(BindError::InUse { address: address(), owner: None });
-        }
-        _ => {}
+    if std::fs::symlink_metadata(path).is_ok_and(|file| !file.file_type().is_socket()) {
+        return Err(BindError::NoSocket(address()));
     }
-    socket::bind(path, mode).map_err(|error| BindError::Io { address: address(), error })
+    socket::bind(path, mode).map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => BindError::InUse { address: address(), owner: None },
+        _ => BindError::Io { address: address(), error },
+    })
 }
 
 fn bind_tcp(address: SocketAddr) -> Result<TcpListener, BindError> {

@@ -9,7 +9,7 @@
 //!
 //! `cli/serve` loads the settings and raises the limit of open files. The daemon then binds every listener, locks the data
 //! directory, opens the store with its replay, and binds the control socket. Nobody gets an answer before all of that has
-//! worked. The tasks are SMTP, HTTP over TCP and over the socket, verification, webhooks (not in revision 1), expiry,
+//! worked. The tasks are SMTP, HTTP for the public and over the control socket, verification, webhooks (not in revision 1), expiry,
 //! the reloading of the certificate, and the watch on the store's writer.
 //!
 //! SIGTERM or SIGINT cancels one token. Listeners close, sessions and requests have 8 s for their last answers, attempts of
@@ -148,7 +148,7 @@ impl Daemon {
             smtp_listen: listeners.smtp_addresses(),
             smtps_listen: listeners.smtps_addresses(),
             lmtp_listen: listeners.lmtp_endpoints(),
-            http_listen: listeners.http_addresses(),
+            http_listen: listeners.http_endpoints(),
             https_listen: listeners.https_addresses(),
             metrics_listen: listeners.metrics_addresses(),
             tls: tls.clone(),
@@ -194,18 +194,18 @@ impl Daemon {
         // The workers stop at once; mail and requests that are in progress still need the store.
         let mut tasks = Tasks::default();
         tasks.spawn("SMTP", smtp::serve(mail, receiver, shutdown.clone()));
-        tasks
-            .spawn("HTTP", http::serve_tcp(http, router.clone(), limits.clone(), Arc::clone(&clock), shutdown.clone()));
+        let serving = http::serve_public(http, router.clone(), limits.clone(), Arc::clone(&clock), shutdown.clone());
+        tasks.spawn("HTTP", serving);
         if !metrics.is_empty() {
             let serving =
-                http::serve_tcp(metrics, metrics_router, limits.clone(), Arc::clone(&clock), shutdown.clone());
+                http::serve_public(metrics, metrics_router, limits.clone(), Arc::clone(&clock), shutdown.clone());
             tasks.spawn("metrics", serving);
         }
         for control in controls {
             let (listener, file) = control.into_parts()?;
             socket_files.push(file);
             let serving =
-                http::serve_unix(listener, router.clone(), limits.clone(), Arc::clone(&clock), shutdown.clone());
+                http::serve_control(listener, router.clone(), limits.clone(), Arc::clone(&clock), shutdown.clone());
             tasks.spawn("the control socket", serving);
         }
         let stop = shutdown.clone();

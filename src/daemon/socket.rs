@@ -6,7 +6,7 @@
 use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 use super::DaemonError;
@@ -26,7 +26,8 @@ pub struct ControlSocket {
 pub(super) struct SocketFile(PathBuf);
 
 impl ControlSocket {
-    /// Binds `path`. The caller holds the lock of the data directory, so a socket that is there is a dead daemon's.
+    /// Binds `path`. The caller holds the lock of the data directory, so a socket that is there is a dead daemon's. One that
+    /// somebody listens on is that of another service: its clients must not become administrators.
     pub fn bind(path: &Path) -> Result<Self, DaemonError> {
         let failed = |error: io::Error| DaemonError::Socket { path: path.into(), error };
         let (listener, file) = bind(path, MODE).map_err(failed)?;
@@ -44,8 +45,11 @@ impl ControlSocket {
     }
 }
 
-/// Binds a Unix socket in place of whatever has its path.
+/// Binds a Unix socket in place of whatever has its path, unless somebody listens there.
 pub(super) fn bind(path: &Path, mode: u32) -> io::Result<(UnixListener, SocketFile)> {
+    if UnixStream::connect(path).is_ok() {
+        return Err(io::Error::new(io::ErrorKind::AddrInUse, "another process or another setting listens there"));
+    }
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}

@@ -30,10 +30,30 @@ type SlotRequest = connections::SlotRequest<Arc<Activity>>;
 type WaitingForSlot = connections::WaitingForSlot<Arc<Activity>>;
 pub(super) type Slot = connections::Slot<Arc<Activity>>;
 
+/// How a connection came, which its listener tells.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Transport {
+    /// From a client by its address, which behind a proxy is the one in the PROXY header, without a port.
+    Tcp(SocketAddr),
+    /// Through a Unix socket for reverse proxies. Whoever is behind them is the public.
+    PublicSocket,
+    /// Through the control socket. A user who can open it is the administrator.
+    ControlSocket,
+}
+
+impl Transport {
+    const fn address(self) -> Option<SocketAddr> {
+        match self {
+            Self::Tcp(peer) => Some(peer),
+            Self::PublicSocket | Self::ControlSocket => None,
+        }
+    }
+}
+
 /// A connection that has just been accepted.
 pub(super) struct Incoming<S> {
     stream: S,
-    peer: Option<SocketAddr>,
+    transport: Transport,
     /// `None` where the PROXY header has yet to name the client.
     of_client: Option<ClientConnection>,
     slot: SlotRequest,
@@ -43,8 +63,8 @@ pub(super) struct Incoming<S> {
 /// A connection that can be served.
 pub(super) struct Accepted<S> {
     pub(super) stream: S,
-    /// The client's address, which behind a proxy is the one in the header, without a port; `None` on a Unix socket.
-    pub(super) peer: Option<SocketAddr>,
+    /// How it came.
+    pub(super) transport: Transport,
     /// Its slot.
     pub(super) slot: Slot,
     /// It counts for its client.
@@ -52,14 +72,10 @@ pub(super) struct Accepted<S> {
 }
 
 impl<S: AsFd + AsyncRead + Unpin> Incoming<S> {
-    /// Applies the limits that need no waiting. `peer` is `None` for a client of a Unix socket, which has no limits of its
-    /// own. `None`: the connection has been refused.
-    pub(super) fn accept(
-        stream: S,
-        peer: Option<SocketAddr>,
-        tls: Option<TlsAcceptor>,
-        server: &Server,
-    ) -> Option<Self> {
+    /// Applies the limits that need no waiting. A peer at a Unix socket has no limits of its own. `None`: the connection has
+    /// been refused.
+    pub(super) fn accept(stream: S, transport: Transport, tls: Option<TlsAcceptor>, server: &Server) -> Option<Self> {
+        let peer = transport.address();
         let of_client = match peer {
             None => Some(ClientConnection::unlimited()),
             Some(peer) if server.limits.is_proxy(peer.ip()) => None,
@@ -73,22 +89,22 @@ impl<S: AsFd + AsyncRead + Unpin> Incoming<S> {
         if let (SlotRequest::Granted(slot), Some(client)) = (&slot, client) {
             slot.identify(client);
         }
-        Some(Self { stream, peer, of_client, slot, tls })
+        Some(Self { stream, transport, of_client, slot, tls })
     }
 
     /// Waits for the PROXY header and for a slot. `None`: the connection must be closed.
     pub(super) async fn prepare(self, server: &Server) -> Option<Accepted<S>> {
-        let Self { mut stream, mut peer, of_client, slot, tls } = self;
-        let of_client = match (of_client, peer) {
-            (Some(of_client), _) => of_client,
-            (None, proxy) => {
-                if let SourceAddress::Address(client) = source_address(&mut stream, &slot, proxy, server).await? {
-                    peer = Some(SocketAddr::new(client, 0));
-                }
-                connect(&stream, peer?.ip(), tls.is_some(), server)?
+        let Self { mut stream, mut transport, of_client, slot, tls } = self;
+        let of_client = if let Some(of_client) = of_client {
+            of_client
+        } else {
+            let proxy = transport.address();
+            if let SourceAddress::Address(client) = source_address(&mut stream, &slot, proxy, server).await? {
+                transport = Transport::Tcp(SocketAddr::new(client, 0));
             }
+            connect(&stream, transport.address()?.ip(), tls.is_some(), server)?
         };
-        let client = peer.map(|peer| Client::of(peer.ip()));
+        let client = transport.address().map(|peer| Client::of(peer.ip()));
         let slot = match slot {
             SlotRequest::Granted(slot) => slot,
             SlotRequest::Waiting(waiting) => {
@@ -102,7 +118,7 @@ impl<S: AsFd + AsyncRead + Unpin> Incoming<S> {
         if let Some(client) = client {
             slot.identify(client);
         }
-        Some(Accepted { stream, peer, slot, of_client })
+        Some(Accepted { stream, transport, slot, of_client })
     }
 
     /// TLS, where the connection must begin with a handshake.
@@ -114,19 +130,19 @@ impl<S: AsFd + AsyncRead + Unpin> Incoming<S> {
 impl<S: AsyncRead + AsyncWrite + Unpin> Accepted<S> {
     /// Does the server's side of a TLS handshake in time. `None`: the connection must be closed.
     pub(super) async fn secure(self, tls: TlsAcceptor, server: &Server) -> Option<(Version, Accepted<TlsStream<S>>)> {
-        let Self { stream, peer, slot, of_client } = self;
+        let Self { stream, transport, slot, of_client } = self;
         let handshake = tls.accept(stream);
         let stream = in_time(&slot, server.limits.handshake_timeout, handshake).await?;
         let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
         let version = if is_http2 { Version::Http2 } else { Version::Http1 };
-        Some((version, Accepted { stream, peer, slot, of_client }))
+        Some((version, Accepted { stream, transport, slot, of_client }))
     }
 
     /// Waits for the first octets in time, which tell the version. `None`: the connection must be closed.
     pub(super) async fn begin(self, server: &Server) -> Option<(Version, Accepted<Begun<S>>)> {
-        let Self { stream, peer, slot, of_client } = self;
+        let Self { stream, transport, slot, of_client } = self;
         let (version, stream) = in_time(&slot, server.limits.head_timeout, version::begin(stream)).await?;
-        Some((version, Accepted { stream, peer, slot, of_client }))
+        Some((version, Accepted { stream, transport, slot, of_client }))
     }
 }
 

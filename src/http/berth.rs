@@ -13,7 +13,7 @@ use crate::connections::ClientConnection;
 /// The connection of a request, in its extensions. A request without one came over no socket.
 #[derive(Clone, Debug)]
 pub(super) struct OwnConnection {
-    pub(super) berth: Arc<Berth>,
+    pub(super) in_progress: InProgress,
     /// Cancelled when the service stops.
     pub(super) stopping: CancellationToken,
 }
@@ -29,9 +29,9 @@ pub(super) struct Berth {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Requests in progress, with those that wait.
+    /// Requests in progress, with those that wait, and with answers to such requests whose octets are not written yet.
     requests: usize,
-    /// Requests that wait, and answers to such requests whose octets are not written yet.
+    /// Those of them that wait, or whose octets are not written yet.
     waiting: usize,
     has_left: bool,
 }
@@ -50,21 +50,13 @@ impl Berth {
         self.lost.cancelled().await;
     }
 
-    /// Counts a request until the returned value is dropped. `false`: the connection has no slot, so the request must be
-    /// refused.
+    /// Counts a request until the returned value and its clones are dropped. `false`: the connection has no slot, so the
+    /// request must be refused.
     pub(super) fn request(self: &Arc<Self>) -> (InProgress, bool) {
         let mut state = self.state();
         state.requests += 1;
         let has_slot = !state.has_left || self.enter(&mut state);
-        (InProgress(Arc::clone(self)), has_slot)
-    }
-
-    /// Counts a request in progress as waiting until the returned value is dropped.
-    pub(super) fn wait(self: &Arc<Self>) -> Waiting {
-        let mut state = self.state();
-        state.waiting += 1;
-        self.settle(&mut state);
-        Waiting(Arc::clone(self))
+        (InProgress { berth: Arc::clone(self), request: Some(Arc::default()) }, has_slot)
     }
 
     /// Takes a slot again. If there is none, the connection ends soon.
@@ -79,7 +71,7 @@ impl Berth {
 
     /// Leaves the slot if all requests wait, and takes one again if they no longer do.
     fn settle(&self, state: &mut State) {
-        let all_wait = state.waiting > 0 && state.waiting >= state.requests;
+        let all_wait = state.requests > 0 && state.waiting == state.requests;
         if all_wait && !state.has_left {
             state.has_left = true;
             self.slot.leave();
@@ -94,26 +86,52 @@ impl Berth {
     }
 }
 
-/// A request in progress.
-#[derive(Debug)]
-pub(super) struct InProgress(Arc<Berth>);
+/// A request in progress. It ends with the last clone.
+#[derive(Clone, Debug)]
+pub(super) struct InProgress {
+    berth: Arc<Berth>,
+    /// Shared by the clones, and dropped only while the state is locked. `None` once this clone has ended.
+    request: Option<Arc<()>>,
+}
 
-impl Drop for InProgress {
-    fn drop(&mut self) {
-        let mut state = self.0.state();
-        state.requests -= 1;
-        self.0.settle(&mut state);
+impl InProgress {
+    /// Counts the request as waiting, and as in progress, until the returned value is dropped.
+    pub(super) fn wait(&self) -> Waiting {
+        let mut state = self.berth.state();
+        state.waiting += 1;
+        self.berth.settle(&mut state);
+        Waiting(self.clone())
+    }
+
+    /// Ends this clone. Returns whether it was the last one.
+    fn end(&mut self, state: &mut State) -> bool {
+        let is_last = self.request.take().and_then(Arc::into_inner).is_some();
+        state.requests -= usize::from(is_last);
+        is_last
     }
 }
 
-/// A request that waits.
+impl Drop for InProgress {
+    fn drop(&mut self) {
+        let berth = Arc::clone(&self.berth);
+        let mut state = berth.state();
+        if self.end(&mut state) {
+            berth.settle(&mut state);
+        }
+    }
+}
+
+/// A request that waits, or octets of its answer that are not written yet.
 #[derive(Debug)]
-pub(super) struct Waiting(Arc<Berth>);
+pub(super) struct Waiting(InProgress);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let berth = Arc::clone(&self.0.berth);
+        let mut state = berth.state();
+        // Both counts change at once. Else the connection would look for a slot that it does not need.
         state.waiting -= 1;
-        self.0.settle(&mut state);
+        self.0.end(&mut state);
+        berth.settle(&mut state);
     }
 }

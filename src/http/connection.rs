@@ -18,12 +18,13 @@ use tokio_io_timeout::TimeoutWriter;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use super::accept::{Accepted, all_taken};
+use super::accept::{Accepted, Transport, all_taken};
 use super::activity::{AnswerBody, Recorder};
 use super::berth::{Berth, OwnConnection};
 use super::body::BodyTimeout;
-use super::edge::Peer;
+use super::edge::{FromProxy, Peer};
 use super::exchange::{Exchange, Streams};
+use super::head;
 use super::principal::Principal;
 use super::server::Server;
 use super::stream::Stream;
@@ -32,9 +33,6 @@ use crate::connections;
 
 /// The most requests at once of one connection of HTTP/2.
 const STREAMS_MAX: u32 = 32;
-/// The longest head of a request over HTTP/2, in octets as RFC 9113 section 6.5.2 counts them. With the number of
-/// requests at once it bounds the memory of a connection.
-const HEAD_OCTETS_MAX: u32 = 16 * 1024;
 /// What a client may send before the server has read it, in octets: of one request, and of all of a connection.
 const WINDOW_OCTETS: u32 = 64 * 1024;
 /// What is buffered of each answer over HTTP/2, in octets.
@@ -51,20 +49,28 @@ pub(super) async fn serve<S>(accepted: Accepted<S>, version: Version, server: &S
 where
     S: AsyncRead + AsyncWrite + Send + 'static,
 {
-    let Accepted { stream, peer, slot, of_client } = accepted;
+    let Accepted { stream, transport, slot, of_client } = accepted;
     let recorder = Recorder::new(&slot, &server.clock);
     let berth = Berth::new(slot, of_client);
     let mut extensions = Extensions::new();
-    if let Some(peer) = peer {
-        extensions.insert(Peer(peer));
-    } else {
-        extensions.insert(Principal::Administrator);
+    match transport {
+        Transport::Tcp(peer) => {
+            extensions.insert(Peer(peer));
+        }
+        Transport::PublicSocket => {
+            extensions.insert(Peer::UNNAMED);
+            extensions.insert(FromProxy);
+        }
+        Transport::ControlSocket => {
+            extensions.insert(Principal::Administrator);
+        }
     }
-    extensions.insert(OwnConnection { berth: Arc::clone(&berth), stopping: server.shutdown.clone() });
     extensions.insert(BodyTimeout(server.limits.body_timeout));
     let aborted = CancellationToken::new();
     let router = server.router.clone();
-    let handler = Handler { router, recorder, aborted: aborted.clone(), berth: Arc::clone(&berth), extensions };
+    let stopping = server.shutdown.clone();
+    let handler =
+        Handler { router, recorder, aborted: aborted.clone(), berth: Arc::clone(&berth), stopping, extensions };
     // hyper limits only the time of a request's head. A client that never reads would hold its connection and its
     // answer for ever.
     let mut stream = TimeoutWriter::new(stream);
@@ -121,7 +127,7 @@ where
     let connection = http2::Builder::new(Streams)
         .timer(TokioTimer::new())
         .max_concurrent_streams(STREAMS_MAX)
-        .max_header_list_size(HEAD_OCTETS_MAX)
+        .max_header_list_size(head::ACCEPTED_OCTETS_MAX)
         .initial_stream_window_size(WINDOW_OCTETS)
         .initial_connection_window_size(WINDOW_OCTETS)
         .max_send_buf_size(SEND_BUFFER_OCTETS)
@@ -165,6 +171,8 @@ struct Handler {
     /// Ends the connection.
     aborted: CancellationToken,
     berth: Arc<Berth>,
+    /// Cancelled when the service stops.
+    stopping: CancellationToken,
     extensions: Extensions,
 }
 
@@ -176,9 +184,11 @@ impl Handler {
         piece_octets_max: usize,
     ) -> impl Future<Output = Result<Response<AnswerBody<Body>>, Infallible>> + Send + use<> {
         let (in_progress, has_berth) = self.berth.request();
+        let own = OwnConnection { in_progress: in_progress.clone(), stopping: self.stopping.clone() };
         let answering = self.recorder.requested(piece_octets_max, in_progress);
         let mut request = request.map(|body| Body::new(self.recorder.request(body)));
         request.extensions_mut().extend(self.extensions.clone());
+        request.extensions_mut().insert(own);
         let (router, recorder, aborted) = (self.router.clone(), self.recorder.clone(), self.aborted.clone());
         async move {
             // This runs in the task of the stream, over HTTP/2.

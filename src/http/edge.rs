@@ -1,7 +1,7 @@
 //! The middleware of every request. It finds the client behind proxies and the bearer of a token, and checks host and
 //! origin. It counts the request for the rate limits, logs failures and panics, and sets common header fields.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +16,7 @@ use tracing::Instrument;
 use super::access_log::{Line, REQUEST_ID, RequestId};
 use super::authentication::Authentication;
 use super::forwarded::{TrustedProxies, is_forwarded};
+use super::head;
 use super::host::{AllowedHosts, authority};
 use super::metrics::Requests;
 use super::origin::{AllowedOrigins, Grant};
@@ -23,11 +24,21 @@ use super::problem::{Code, LogDetail, Problem};
 use super::rate_limit::RateLimits;
 use crate::config::{AccessLog, Config};
 
-/// The client's address of a request over TCP, in the request's extensions. Where a proxy named it, the port is 0.
+/// The client's address of a request of the public, in the request's extensions. Where a proxy named it, the port is 0.
 ///
-/// The rules for hosts and origins apply only to such requests, since no browser reaches a Unix socket.
+/// The rules for hosts and origins apply only to such requests, since no browser reaches the control socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
+
+impl Peer {
+    /// The client of a request through the public Unix socket, as long as no proxy has named it. It is no address of
+    /// this machine, and all such clients count as one.
+    pub(super) const UNNAMED: Self = Self(SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0));
+}
+
+/// In the extensions of a request through the public Unix socket: a reverse proxy of this machine has sent it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FromProxy;
 
 /// The header fields of every answer. They forbid caching, guessing of the content type, and the Referer.
 pub(super) const COMMON_FIELDS: [(HeaderName, &str); 4] = [
@@ -41,12 +52,13 @@ pub(super) const COMMON_FIELDS: [(HeaderName, &str); 4] = [
 const EXPOSED: &str =
     "Accept-Ranges, Content-Disposition, Content-Range, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
 
-/// The permitted hosts and origins of requests over TCP, the rate limits, and the counters of requests.
+/// The permitted hosts and origins of requests of the public, the rate limits, and the counters of requests.
 pub(super) struct Edge {
     hosts: AllowedHosts,
     origins: AllowedOrigins,
     proxies: TrustedProxies,
     has_warned_of_proxy: AtomicBool,
+    has_warned_of_unnamed: AtomicBool,
     authentication: Arc<Authentication>,
     rate_limits: RateLimits,
     requests: Arc<Requests>,
@@ -69,13 +81,14 @@ impl Edge {
             None => AllowedOrigins::Any,
         };
         let proxies = TrustedProxies::new(&config.http.trusted_proxies, config.http.forwarded_field);
-        let has_warned_of_proxy = AtomicBool::new(false);
+        let (has_warned_of_proxy, has_warned_of_unnamed) = (AtomicBool::new(false), AtomicBool::new(false));
         let access_log = config.http.access_log;
         Arc::new(Self {
             hosts,
             origins,
             proxies,
             has_warned_of_proxy,
+            has_warned_of_unnamed,
             authentication,
             rate_limits,
             requests,
@@ -86,9 +99,16 @@ impl Edge {
     /// Replaces the peer by the client that a trusted proxy names.
     fn identify(&self, request: &mut Request) {
         let Some(&Peer(peer)) = request.extensions().get() else { return };
-        let client = self.proxies.client(peer.ip(), request.headers());
+        let is_from_proxy = request.extensions().get::<FromProxy>().is_some();
+        let client = self.proxies.client(peer.ip(), is_from_proxy, request.headers());
         if client != peer.ip().to_canonical() {
             request.extensions_mut().insert(Peer(SocketAddr::new(client, 0)));
+        } else if is_from_proxy {
+            if !self.has_warned_of_unnamed.swap(true, Ordering::Relaxed) {
+                tracing::warn!(
+                    "a request over the Unix socket of http-listen has no field that names its client: all such clients share the limits of one"
+                );
+            }
         } else if self.proxies.is_empty()
             && is_forwarded(request.headers())
             && !self.has_warned_of_proxy.swap(true, Ordering::Relaxed)
@@ -100,8 +120,9 @@ impl Edge {
         }
     }
 
-    /// Checks host and origin of a request. Returns the permission for the page that sent it, if it came over TCP.
+    /// Checks host and origin of a request. Returns the permission for the page that sent it, if the public did.
     fn admit(&self, request: &Request) -> Result<Option<Grant>, Problem> {
+        head::check(request)?;
         if request.extensions().get::<Peer>().is_none() {
             return Ok(None);
         }

@@ -1,6 +1,5 @@
 //! An Email as JSON, and who may read it.
 
-use std::slice;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -75,7 +74,7 @@ impl Api {
         render: impl FnOnce(StoredEmail, Room) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let listed = self.find(id).await?;
-        let room = self.memory.reserve_rendered(asker, slice::from_ref(&listed)).await?;
+        let room = self.memory.reserve_rendered(asker, [listed.size_octets]).await?;
         let email = Arc::clone(self).load(principal, listed);
         self.reader.run(async move { render(email.await?, room) }).await
     }

@@ -15,7 +15,6 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde_json::json;
-use tokio::time::{Instant, timeout};
 
 use super::Api;
 use super::admin::administrator_only;
@@ -34,6 +33,7 @@ use crate::store::EmailsAfter;
 
 /// How often a stream without events gets a comment, so that both sides see that the other is there.
 const HEARTBEAT_EVERY: Duration = Duration::from_secs(15);
+const HEARTBEAT: &[u8] = b":\n\n";
 /// How long a stream lasts. Then its client comes back, and shows again that it may.
 const AGE_MAX: Duration = Duration::from_mins(15);
 /// By how many events a client may be late. Then it is told to read the list again.
@@ -74,6 +74,7 @@ pub(super) async fn stream(
     // The subscription comes first, so that nothing falls between it and the position.
     let events = api.store.subscribe(mailbox.as_ref(), EVENTS_MAX);
     let position = api.store.position(mailbox.as_ref()).await?;
+    let ends_at = api.clock.boot() + AGE_MAX;
     let mut feed = Feed {
         api,
         asker,
@@ -84,7 +85,7 @@ pub(super) async fn stream(
         repeat: 0..0,
         unsent: VecDeque::new(),
         begin: None,
-        ends_at: Instant::now() + AGE_MAX,
+        ends_at,
         _place: place,
     };
     feed.resume(last_event_id).await?;
@@ -113,7 +114,8 @@ struct Feed {
     unsent: VecDeque<Listed>,
     /// What the stream begins with, until it is sent.
     begin: Option<Bytes>,
-    ends_at: Instant,
+    /// On the clock that never jumps.
+    ends_at: Duration,
     _place: Place,
 }
 
@@ -195,7 +197,7 @@ impl Feed {
 
     async fn event(&mut self) -> Result<Option<Bytes>, Problem> {
         loop {
-            if Instant::now() >= self.ends_at {
+            if self.api.clock.boot() >= self.ends_at {
                 return Ok(None);
             }
             self.refill().await?;
@@ -208,15 +210,15 @@ impl Feed {
             let hint = tokio::select! {
                 biased;
                 _ = self.waiter.stopping() => return Ok(None),
-                hint = timeout(HEARTBEAT_EVERY, self.events.next()) => hint,
+                hint = self.events.next() => hint,
+                () = self.api.clock.sleep(HEARTBEAT_EVERY) => return Ok(Some(Bytes::from_static(HEARTBEAT))),
             };
             let event = match hint {
-                Err(_elapsed) => return Ok(Some(Bytes::from_static(b":\n\n"))),
-                Ok(Hint::Missed) => {
+                Hint::Missed => {
                     self.position = self.api.store.position(self.mailbox.as_ref()).await?;
                     return Ok(Some(self.reset().into()));
                 }
-                Ok(Hint::Event(event)) => event,
+                Hint::Event(event) => event,
             };
             let Event { happening, email } = event;
             let piece = match happening {

@@ -28,16 +28,17 @@ impl TrustedProxies {
         self.networks.is_empty()
     }
 
-    /// The client of a request that `peer` sent. It is the peer unless that is a trusted proxy.
+    /// The client of a request that `peer` sent. It is the peer unless that is a trusted proxy, by its address or because
+    /// `is_proxy` says so.
     ///
     /// A proxy usually passes on what it does not write. So only the field that the proxies write counts.
-    pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+    pub(super) fn client(&self, peer: IpAddr, is_proxy: bool, headers: &HeaderMap) -> IpAddr {
         let peer = peer.to_canonical();
         let (name, node): (_, fn(&str) -> Option<IpAddr>) = match self.field {
             ForwardedField::XForwardedFor => (X_FORWARDED_FOR, address),
             ForwardedField::Forwarded => (header::FORWARDED, forwarded_for),
         };
-        if !self.trusts(peer) {
+        if !is_proxy && !self.trusts(peer) {
             return peer;
         }
         self.nearest(peer, elements(headers, name).map(|text| node(text?)))
@@ -113,7 +114,7 @@ mod tests {
         for (name, value) in fields {
             headers.append(*name, HeaderValue::from_bytes(value.as_bytes()).expect("a value"));
         }
-        TrustedProxies::new(&networks, field).client(peer.parse().expect("an address"), &headers).to_string()
+        TrustedProxies::new(&networks, field).client(peer.parse().expect("an address"), false, &headers).to_string()
     }
 
     #[test]

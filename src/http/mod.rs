@@ -7,7 +7,7 @@
 //! ```text
 //! server    listeners and limits      accept    from a connection to its first request
 //! connection  serves one connection   stream    what it writes, and refusals of heads that cannot be read
-//! version   HTTP/1.1 or HTTP/2 in the clear
+//! version   HTTP/1.1 or HTTP/2 in the clear         head    the length of heads over HTTP/2
 //! berth     the slot of a connection, which it leaves while all of its requests wait for mail
 //! activity  since when the peer of a connection has kept the server waiting     exchange  one request and its answer
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
@@ -18,6 +18,7 @@
 //! compat   interfaces of other mail catchers, for test suites that were written for them
 //! submission   messages that the administrator puts into inboxes
 //! filter, search, fields   which Emails of a mailbox to list, and what of them; batch   how many to read in one go
+//! pieces    bodies that are written as the client takes them
 //! email, findings   an Email as JSON, its codes and links     problem, causes   errors, their codes and statuses
 //! etag      whether a caller has an answer already              rendered   Emails that were listed lately
 //! rate_limit   the rate limits of a client         forwarded  the client behind reverse proxies
@@ -53,6 +54,7 @@ mod fields;
 mod filter;
 mod findings;
 mod forwarded;
+mod head;
 mod health;
 mod host;
 mod memory;
@@ -63,6 +65,7 @@ mod octets;
 mod openapi;
 mod origin;
 mod page;
+mod pieces;
 mod principal;
 pub mod problem;
 mod query;
@@ -86,6 +89,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::middleware;
 use axum::routing::get;
+use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 use crate::clock::Clock;
 use crate::config::{Config, Revision};
@@ -106,7 +110,7 @@ pub use metrics::MetricSource;
 pub use principal::Principal;
 pub use problem::{Code, Problem};
 pub use rendered::RenderedEmails;
-pub use server::{HttpLimits, HttpListener, serve_tcp, serve_unix};
+pub use server::{HttpLimits, HttpListener, serve_control, serve_public};
 pub use waiting::WaitingPlaces;
 pub use webhooks::WebhookTest;
 
@@ -167,21 +171,21 @@ pub fn routers(mut api: Api) -> (Router, Router) {
         .with_state(Arc::clone(&api))
         .layer(middleware::from_fn_with_state(auth, authentication::pass))
         .layer(middleware::from_fn_with_state(edge, edge::pass));
-    let metrics = health_routes().route("/metrics", get(metrics::show)).fallback(unknown_path).with_state(api);
+    let metrics = health_routes().merge(metrics_route()).fallback(unknown_path).with_state(api);
     (interface, metrics)
 }
 
 fn routes(api: &Api) -> Router<Arc<Api>> {
     let revision = api.config.revision;
     let metrics = match api.config.http.metrics_listen.as_slice() {
-        [] => Router::new().route("/metrics", get(metrics::show)),
+        [] => metrics_route(),
         // They have a listener of their own, so that strangers do not see them.
         _ => Router::new(),
     };
     health_routes()
         .route("/", get(root::show))
-        .route("/docs", get(docs::show))
-        .route("/openapi.json", get(openapi::show))
+        .route("/docs", get(docs::show).layer(compression()))
+        .route("/openapi.json", get(openapi::show).layer(compression()))
         .route("/api/mail/messages", get(messages::list).post(submission::submit))
         .route("/api/mail/messages/{id}", get(message::show))
         .route("/api/mail/wait", get(wait::wait))
@@ -203,6 +207,17 @@ fn routes(api: &Api) -> Router<Arc<Api>> {
 
 fn health_routes() -> Router<Arc<Api>> {
     Router::new().route("/healthz", get(health::alive)).route("/readyz", get(health::ready))
+}
+
+fn metrics_route() -> Router<Arc<Api>> {
+    Router::new().route("/metrics", get(metrics::show).layer(compression()))
+}
+
+/// Encodes large answers as the client accepts them.
+///
+/// Never for mail: codes stand beside text of strangers there, who could learn them from the length of answers.
+fn compression() -> CompressionLayer {
+    CompressionLayer::new().quality(CompressionLevel::Fastest)
 }
 
 /// The routes of webhooks. Revision 1 has none.

@@ -1,17 +1,16 @@
 //! The body of a list: Emails as JSON, written in pieces as the client takes them.
 
-use std::io;
 use std::sync::Arc;
 use std::vec;
 
 use axum::body::{Body, Bytes};
-use futures_util::stream;
 use serde::Serialize;
 
 use super::Api;
 use super::batch;
 use super::fields::Fields;
 use super::memory::{Asker, Room};
+use super::pieces::{self, Pieces};
 use super::problem::Problem;
 use super::rendered::load_to_list;
 use crate::model::Listed;
@@ -77,38 +76,9 @@ pub(super) struct Page {
     is_ended: bool,
 }
 
-impl Page {
-    /// The body of an answer with these Emails. Its first piece is written before this returns.
-    ///
-    /// An Email that is removed meanwhile is left out. A damaged Email is left out too and logged, so that the others stay
-    /// readable. If the store fails before the first octet, the answer is an error. After that, the body breaks off, and
-    /// clients see that it is incomplete.
-    pub(super) async fn write(
-        api: Arc<Api>,
-        asker: Asker,
-        emails: Vec<Listed>,
-        fields: Option<Fields>,
-        foot: Foot,
-    ) -> Result<Body, Problem> {
-        let unread = emails.into_iter();
-        let mut page = Self { api, asker, unread, fields, foot, has_emails: false, is_ended: false };
-        let first = page.next(BEGINNING.to_vec()).await?;
-        Ok(if page.is_ended { first.into() } else { page.body(first) })
-    }
-
-    /// The rest of the body after `first`, a batch at a time as the client takes it.
-    fn body(self, first: Bytes) -> Body {
-        Body::from_stream(stream::try_unfold((Some(first), self), |(first, mut page)| async {
-            let chunk = match first {
-                Some(first) => first,
-                None if page.is_ended => return Ok(None),
-                None => page.next(Vec::new()).await.map_err(|problem| {
-                    tracing::error!(code = problem.code().row().1, "a list of Emails ended early");
-                    io::Error::other("the list ended early")
-                })?,
-            };
-            Ok::<_, io::Error>(Some((chunk, (None, page))))
-        }))
+impl Pieces for Page {
+    fn is_ended(&self) -> bool {
+        self.is_ended
     }
 
     /// The next piece of the body after `json`: Emails, and the foot after the last one.
@@ -136,6 +106,25 @@ impl Page {
         self.end(&mut json)?;
         Ok(json.into())
     }
+}
+
+impl Page {
+    /// The body of an answer with these Emails. Its first piece is written before this returns.
+    ///
+    /// An Email that is removed meanwhile is left out. A damaged Email is left out too and logged, so that the others stay
+    /// readable. If the store fails before the first octet, the answer is an error. After that, the body breaks off, and
+    /// clients see that it is incomplete.
+    pub(super) async fn write(
+        api: Arc<Api>,
+        asker: Asker,
+        emails: Vec<Listed>,
+        fields: Option<Fields>,
+        foot: Foot,
+    ) -> Result<Body, Problem> {
+        let unread = emails.into_iter();
+        let page = Self { api, asker, unread, fields, foot, has_emails: false, is_ended: false };
+        pieces::body(page, BEGINNING.to_vec()).await
+    }
 
     fn end(&mut self, json: &mut Vec<u8>) -> Result<(), Problem> {
         self.is_ended = true;
@@ -151,7 +140,7 @@ impl Page {
             let room = memory.reserve(&self.asker, emails.iter().map(|email| email.len() as u64 + 1).sum()).await?;
             return Ok((emails, room));
         }
-        let room = memory.reserve_rendered(&self.asker, &batch).await?;
+        let room = memory.reserve_rendered(&self.asker, batch.iter().map(|listed| listed.size_octets)).await?;
         let (store, rendered, fields) = (Arc::clone(store), rendered.clone(), self.fields.clone());
         let reading = async move {
             let mut emails = Vec::with_capacity(batch.len());

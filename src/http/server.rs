@@ -13,12 +13,12 @@ use axum::serve::{Listener, ListenerExt};
 use futures_util::future::join_all;
 use ipnet::IpNet;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::accept::Incoming;
+use super::accept::{Incoming, Transport};
 use super::activity::Activity;
 use super::connection;
 use crate::clock::Clock;
@@ -98,22 +98,17 @@ impl HttpLimits {
 }
 
 /// A listener of the public interface.
-pub struct HttpListener {
-    /// The socket.
-    pub listener: TcpListener,
-    /// TLS; `None` for HTTP in the clear.
-    pub tls: Option<TlsAcceptor>,
+pub enum HttpListener {
+    /// In the clear.
+    Tcp(TcpListener),
+    /// With TLS from the first octet.
+    Tls(TcpListener, TlsAcceptor),
+    /// In the clear, for reverse proxies of this machine. They name their clients.
+    Unix(UnixListener),
 }
 
-impl From<TcpListener> for HttpListener {
-    fn from(listener: TcpListener) -> Self {
-        Self { listener, tls: None }
-    }
-}
-
-/// Serves the public over TCP until `shutdown` is cancelled. Returns when all connections have ended, or after
-/// `drain_timeout`.
-pub async fn serve_tcp(
+/// Serves the public until `shutdown` is cancelled. Returns when all connections have ended, or after `drain_timeout`.
+pub async fn serve_public(
     listeners: Vec<HttpListener>,
     router: Router,
     limits: HttpLimits,
@@ -121,25 +116,36 @@ pub async fn serve_tcp(
     shutdown: CancellationToken,
 ) {
     let server = Arc::new(Server::new(router, limits, clock, shutdown));
-    join_all(listeners.into_iter().map(|HttpListener { listener, tls }| {
-        let listener = listener.tap_io(|stream| {
-            // A failure costs only latency.
-            let _ = stream.set_nodelay(true);
-        });
-        Arc::clone(&server).accept(listener, tls, Some)
+    join_all(listeners.into_iter().map(|listener| {
+        let server = Arc::clone(&server);
+        async move {
+            match listener {
+                HttpListener::Tcp(listener) => server.accept(prompt(listener), None, Transport::Tcp).await,
+                HttpListener::Tls(listener, tls) => server.accept(prompt(listener), Some(tls), Transport::Tcp).await,
+                HttpListener::Unix(listener) => server.accept(listener, None, |_| Transport::PublicSocket).await,
+            }
+        }
     }))
     .await;
 }
 
-/// Serves the administrator over a Unix socket, like [`serve_tcp`]. A user who can open the socket is the administrator.
-pub async fn serve_unix(
+/// A listener whose connections send each answer at once.
+fn prompt(listener: TcpListener) -> impl Listener<Io = TcpStream, Addr = SocketAddr> {
+    listener.tap_io(|stream| {
+        // A failure costs only latency.
+        let _ = stream.set_nodelay(true);
+    })
+}
+
+/// Serves the control socket, like [`serve_public`]. A user who can open it is the administrator.
+pub async fn serve_control(
     listener: UnixListener,
     router: Router,
     limits: HttpLimits,
     clock: Arc<dyn Clock>,
     shutdown: CancellationToken,
 ) {
-    Arc::new(Server::new(router, limits, clock, shutdown)).accept(listener, None, |_| None).await;
+    Arc::new(Server::new(router, limits, clock, shutdown)).accept(listener, None, |_| Transport::ControlSocket).await;
 }
 
 /// What the connections of a service share.
@@ -186,12 +192,12 @@ impl Server {
         }
     }
 
-    /// Accepts and serves connections. `address` is that of the peer; `None` on a Unix socket.
+    /// Accepts and serves connections.
     async fn accept<L>(
         self: Arc<Self>,
         mut listener: L,
         tls: Option<TlsAcceptor>,
-        address: impl Fn(L::Addr) -> Option<SocketAddr>,
+        transport: impl Fn(L::Addr) -> Transport,
     ) where
         L: Listener,
         L::Io: AsFd,
@@ -203,7 +209,7 @@ impl Server {
                 Some(_) = connections.join_next() => continue,
                 accepted = listener.accept() => accepted,
             };
-            let Some(incoming) = Incoming::accept(stream, address(peer), tls.clone(), &self) else { continue };
+            let Some(incoming) = Incoming::accept(stream, transport(peer), tls.clone(), &self) else { continue };
             let server = Arc::clone(&self);
             connections.spawn(async move { server.serve(incoming).await });
         }

@@ -87,7 +87,7 @@ impl WaitingPlaces {
         }
         taken.all += 1;
         drop(taken);
-        let of_connection = waiter.connection.as_ref().map(|connection| connection.berth.wait());
+        let of_connection = waiter.connection.as_ref().map(|connection| connection.in_progress.wait());
         Ok(Place { places: self.clone(), client, _of_connection: of_connection })
     }
 

@@ -1,21 +1,20 @@
 //! A list of messages as JSON, written in pieces as the client takes them.
 
-use std::io;
 use std::sync::Arc;
 use std::vec;
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
 use serde_json::{Map, Value};
 
+use super::walk::Message;
 use super::window::Viewer;
 use crate::http::Api;
 use crate::http::batch;
+use crate::http::pieces::{self, Pieces};
 use crate::http::problem::Problem;
-use crate::http::rendered::load_to_list;
-use crate::model::{Listed, StoredEmail};
+use crate::model::StoredEmail;
 use crate::store::StoreError;
 
 /// How a list is written.
@@ -34,7 +33,7 @@ pub(super) struct Form {
 struct Listing {
     api: Arc<Api>,
     viewer: Viewer,
-    unread: vec::IntoIter<Listed>,
+    unread: vec::IntoIter<Message>,
     form: Form,
     written: usize,
     is_ended: bool,
@@ -44,48 +43,39 @@ impl Form {
     /// The answer with these messages. Its first piece is written before this returns.
     ///
     /// A message that is removed meanwhile, is damaged, or may not be read by the viewer is left out.
-    pub(super) async fn write(self, api: Arc<Api>, viewer: Viewer, messages: Vec<Listed>) -> Result<Response, Problem> {
+    pub(super) async fn write(
+        self,
+        api: Arc<Api>,
+        viewer: Viewer,
+        messages: Vec<Message>,
+    ) -> Result<Response, Problem> {
         let fields = [(header::CONTENT_TYPE, self.content_type)];
         let beginning = self.beginning.into();
         let unread = messages.into_iter();
-        let mut listing = Listing { api, viewer, unread, form: self, written: 0, is_ended: false };
-        let first = listing.next(beginning).await?;
-        Ok((fields, if listing.is_ended { first.into() } else { listing.body(first) }).into_response())
+        let listing = Listing { api, viewer, unread, form: self, written: 0, is_ended: false };
+        Ok((fields, pieces::body(listing, beginning).await?).into_response())
     }
 }
 
-impl Listing {
-    /// The rest of the body after `first`.
-    fn body(self, first: Bytes) -> Body {
-        Body::from_stream(stream::try_unfold((Some(first), self), |(first, mut listing)| async {
-            let piece = match first {
-                Some(first) => first,
-                None if listing.is_ended => return Ok(None),
-                None => listing.next(Vec::new()).await.map_err(|problem| {
-                    tracing::error!(code = problem.code().row().1, "a list of messages ended early");
-                    io::Error::other("the list ended early")
-                })?,
-            };
-            Ok::<_, io::Error>(Some((piece, (None, listing))))
-        }))
+impl Pieces for Listing {
+    fn is_ended(&self) -> bool {
+        self.is_ended
     }
 
     /// The next piece of the body after `json`: messages, and the foot after the last one.
     async fn next(&mut self, mut json: Vec<u8>) -> Result<Bytes, Problem> {
-        let Some(length) = batch::length(self.unread.as_slice(), |listed| listed.size_octets) else {
+        let Some(length) = batch::length(self.unread.as_slice(), Message::size_octets) else {
             self.end(&mut json)?;
             return Ok(json.into());
         };
-        let batch: Vec<Listed> = self.unread.by_ref().take(length).collect();
-        let room = self.api.memory.reserve_rendered(&self.viewer.asker, &batch).await?;
+        let batch: Vec<Message> = self.unread.by_ref().take(length).collect();
+        let octets = batch.iter().map(Message::size_octets);
+        let room = self.api.memory.reserve_rendered(&self.viewer.asker, octets).await?;
         let (api, principal, entry) = (Arc::clone(&self.api), self.viewer.principal, self.form.entry);
         let reading = async move {
             let mut entries = Vec::with_capacity(batch.len());
-            for listed in &batch {
-                let Some(email) = load_to_list(&*api.store, listed).await? else { continue };
-                if email.mailbox().is_some_and(|mailbox| api.permit(principal, mailbox).is_ok()) {
-                    entries.extend(entry(&email));
-                }
+            for message in &batch {
+                entries.extend(message.load(&api, principal).await?.as_ref().and_then(entry));
             }
             Ok::<_, StoreError>((entries, room))
         };
@@ -105,7 +95,9 @@ impl Listing {
         }
         Ok(room.hold(json.into_boxed_slice()))
     }
+}
 
+impl Listing {
     fn end(&mut self, json: &mut Vec<u8>) -> Result<(), Problem> {
         self.is_ended = true;
         json.push(b']');

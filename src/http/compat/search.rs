@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use super::walk::Message;
 use super::window::Viewer;
 use crate::http::Api;
 use crate::http::batch;
 use crate::http::problem::Problem;
-use crate::http::rendered::load_to_list;
 use crate::http::search::{EMAILS_MAX, OCTETS_MAX};
 use crate::mime::Content;
 use crate::model::{Listed, StoredEmail};
@@ -20,7 +20,8 @@ pub(super) trait Condition: Clone + Send + 'static {
 }
 
 impl Api {
-    /// The messages that fulfil a condition and that the viewer may read, newest first, at most `limit`.
+    /// The messages that fulfil a condition and that the viewer may read, newest first, at most `limit`. Each is an Email
+    /// that the viewer may read.
     ///
     /// Looks at as many of the newest messages as a search of one inbox does.
     pub(super) async fn matching<C: Condition>(
@@ -33,9 +34,9 @@ impl Api {
         unread.truncate(EMAILS_MAX);
         let mut unread = unread.into_iter();
         let (mut found, mut octets) = (Vec::new(), 0);
-        while let Some(length) = batch::length(unread.as_slice(), |listed| listed.size_octets) {
-            let batch: Vec<Listed> = unread.by_ref().take(length).collect();
-            octets += batch.iter().map(|listed| listed.size_octets).sum::<u64>();
+        while let Some(length) = batch::length(unread.as_slice(), Message::size_octets) {
+            let batch: Vec<Message> = unread.by_ref().take(length).collect();
+            octets += batch.iter().map(Message::size_octets).sum::<u64>();
             found.extend(self.meeting(viewer, condition.clone(), batch).await?);
             if found.len() >= limit || octets >= OCTETS_MAX {
                 break;
@@ -50,18 +51,17 @@ impl Api {
         self: &Arc<Self>,
         viewer: &Viewer,
         condition: C,
-        batch: Vec<Listed>,
+        batch: Vec<Message>,
     ) -> Result<Vec<Listed>, Problem> {
-        let room = self.memory.reserve_rendered(&viewer.asker, &batch).await?;
+        let room = self.memory.reserve_rendered(&viewer.asker, batch.iter().map(Message::size_octets)).await?;
         let (api, principal) = (Arc::clone(self), viewer.principal);
         let reading = async move {
             let _room = room;
             let mut meeting = Vec::new();
-            for listed in batch {
-                let Some(email) = load_to_list(&*api.store, &listed).await? else { continue };
-                let is_permitted = email.mailbox().is_some_and(|mailbox| api.permit(principal, mailbox).is_ok());
-                if is_permitted && condition.is_met(&email, &reader::parse(&email.raw)) {
-                    meeting.push(listed);
+            for message in batch {
+                let Some(email) = message.load(&api, principal).await? else { continue };
+                if condition.is_met(&email, &reader::parse(&email.raw)) {
+                    meeting.push(email.listed);
                 }
             }
             Ok::<_, StoreError>(meeting)

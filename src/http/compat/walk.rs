@@ -1,12 +1,14 @@
 //! The newest messages of all inboxes, each once.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::window::DEPTH_MAX;
 use crate::http::Api;
+use crate::http::principal::Principal;
 use crate::http::problem::Problem;
-use crate::model::Listed;
-use crate::store::{NewestCursor, NewestQuery};
+use crate::http::rendered::load_to_list;
+use crate::model::{Listed, StoredEmail};
+use crate::store::{NewestCursor, NewestQuery, StoreError};
 
 /// The most Emails that one question to the store returns.
 const EMAILS_AT_ONCE: usize = 500;
@@ -18,10 +20,43 @@ const EMAILS_MIN: usize = 1_000;
 /// The newest messages.
 #[derive(Debug, Default)]
 pub(super) struct Walked {
-    /// One Email of each message, newest first.
-    pub(super) messages: Vec<Listed>,
+    /// Newest first.
+    pub(super) messages: Vec<Message>,
     /// How many messages there are. In a store with more than were looked at, how many Emails.
     pub(super) total: u64,
+}
+
+/// The Emails of one message that were looked at, newest first. There is at least one.
+#[derive(Clone, Debug)]
+pub(super) struct Message(Vec<Listed>);
+
+impl From<Listed> for Message {
+    fn from(email: Listed) -> Self {
+        Self(vec![email])
+    }
+}
+
+impl Message {
+    /// Octets of the message, which its Emails share.
+    pub(super) fn size_octets(&self) -> u64 {
+        self.0.first().map_or(0, |email| email.size_octets)
+    }
+
+    /// The newest of its Emails that the caller may read. `None` if there is none, or the message is damaged.
+    pub(super) async fn load(&self, api: &Api, principal: Principal) -> Result<Option<StoredEmail>, StoreError> {
+        for listed in &self.0 {
+            // One that was removed meanwhile says nothing of the others.
+            let Some(mut email) = load_to_list(&*api.store, listed).await? else { continue };
+            for listed in &self.0 {
+                email.listed = listed.clone();
+                if email.mailbox().is_some_and(|mailbox| api.permit(principal, mailbox).is_ok()) {
+                    return Ok(Some(email));
+                }
+            }
+            return Ok(None);
+        }
+        Ok(None)
+    }
 }
 
 impl Api {
@@ -29,18 +64,24 @@ impl Api {
     ///
     /// The Emails of a message share their octets, which tells without a look into them that they belong together.
     pub(super) async fn newest_messages(&self, wanted: usize) -> Result<Walked, Problem> {
-        let (mut walked, mut seen, mut emails, mut after) = (Walked::default(), HashSet::new(), 0, None);
+        let (mut walked, mut known, mut emails, mut after) = (Walked::default(), HashMap::new(), 0, None);
         for _ in 0..QUESTIONS_MAX {
             let page = self.store.newest(query(after), self.clock.now()).await?;
             emails += page.emails.len();
-            let unseen = page.emails.into_iter().map(|newest| newest.listed).filter(|email| seen.insert(email.place));
-            walked.messages.extend(unseen);
+            for email in page.emails.into_iter().map(|newest| newest.listed) {
+                let next = walked.messages.len();
+                match walked.messages.get_mut(*known.entry(email.place).or_insert(next)) {
+                    Some(message) => message.0.push(email),
+                    None => walked.messages.push(email.into()),
+                }
+            }
             walked.total = page.total.unwrap_or_default();
             after = page.next;
             if after.is_none() {
                 walked.total = walked.messages.len() as u64;
             }
-            if after.is_none() || emails >= DEPTH_MAX || (emails >= EMAILS_MIN && walked.messages.len() >= wanted) {
+            // Emails of the last message may still follow.
+            if after.is_none() || emails >= DEPTH_MAX || (emails >= EMAILS_MIN && walked.messages.len() > wanted) {
                 break;
             }
         }

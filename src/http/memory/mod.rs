@@ -27,7 +27,6 @@ use tokio::time::timeout;
 use super::exchange::Exchange;
 use super::principal::Requester;
 use super::problem::{Code, Problem};
-use crate::model::Listed;
 use pool::Pool;
 use shares::Shares;
 
@@ -104,10 +103,13 @@ impl AnswerMemory {
         }
     }
 
-    /// Reserves what it takes at most to show these Emails as JSON.
-    pub(super) async fn reserve_rendered(&self, asker: &Asker, emails: &[Listed]) -> Result<Room, Problem> {
-        let octets: u64 = emails.iter().map(|listed| listed.size_octets).sum();
-        self.reserve(asker, octets.saturating_mul(RENDERED)).await
+    /// Reserves what it takes at most to show messages of so many octets each as JSON.
+    pub(super) async fn reserve_rendered(
+        &self,
+        asker: &Asker,
+        octets: impl IntoIterator<Item = u64>,
+    ) -> Result<Room, Problem> {
+        self.reserve(asker, octets.into_iter().sum::<u64>().saturating_mul(RENDERED)).await
     }
 
     /// Reserves room for so many octets. The problem is that there was none in time.

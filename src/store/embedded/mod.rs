@@ -361,7 +361,8 @@ impl StoreState {
         if let Some(content) = content {
             return Ok(Some(StoredEmail { listed, envelope: content.envelope, raw: content.raw }));
         }
-        // The Email was deleted and punched out meanwhile, or else the record is damaged.
+        // The Email was deleted and punched out meanwhile, or else the record is damaged. It was not relocated: that is for
+        // messages without Emails.
         match self.read(|view| view.find(listed.id, Timestamp::from_millis(i64::MIN)))? {
             None => Ok(None),
             Some(_) => Err(damaged(place)),

@@ -12,6 +12,7 @@ mod full;
 mod hostile;
 mod hostile_http;
 mod hostile_mail;
+mod http_socket;
 mod https;
 mod kill;
 mod listeners;

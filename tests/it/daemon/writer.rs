@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 async fn a_daemon_whose_writer_has_ended_stops_with_an_error() {
     let mut config = Config::of_revision(Revision::Two, "/nonexistent".into());
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-    (config.smtp.listen, config.http.listen) = (vec![any_port], vec![any_port]);
+    (config.smtp.listen, config.http.listen) = (vec![any_port], vec![any_port.into()]);
     config.store.segment_octets = 1 << 20;
     let disk = FaultyDisk::on(RecordingDisk::default());
     let options = StoreOptions::from_config(&config);

@@ -2,6 +2,7 @@
 
 use axum::body::Body;
 use axum::http::Request;
+use tempmail::config::Endpoint;
 
 use super::{Answer, TestApi, public};
 
@@ -18,7 +19,7 @@ async fn to_host(api: &TestApi, host: &str) -> Answer {
 }
 
 fn public_service() -> TestApi {
-    TestApi::with(|config| config.http.listen = vec!["0.0.0.0:8080".parse().expect("address")])
+    TestApi::with(|config| config.http.listen = vec![Endpoint::Tcp("0.0.0.0:8080".parse().expect("address"))])
 }
 
 #[tokio::test]
@@ -66,7 +67,7 @@ async fn on_loopback_only_loopback_hosts_are_answered_for() {
 #[tokio::test]
 async fn beyond_loopback_listed_hosts_and_loopback_are_the_only_ones() {
     let api = TestApi::with(|config| {
-        config.http.listen = vec!["0.0.0.0:8080".parse().expect("address")];
+        config.http.listen = vec![Endpoint::Tcp("0.0.0.0:8080".parse().expect("address"))];
         config.http.allowed_hosts = vec!["mail.example.test".into()];
     });
     for host in ["mail.example.test", "Mail.example.test:8080", "localhost", "127.0.0.1:8080", "[::1]"] {

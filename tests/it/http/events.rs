@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::{Body, BodyDataStream};
+use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::{Request, StatusCode};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
@@ -14,8 +14,13 @@ use tower::ServiceExt;
 use super::{NOW, TestApi, public};
 use crate::support::faulty_store::Look;
 use crate::support::mail::delivery;
+use crate::support::until::until;
 
 const PATIENCE: Duration = Duration::from_secs(60);
+/// What the answers of one client may have in memory, of those that are small.
+const SHARE_OCTETS: usize = 12 << 20;
+/// What an answer takes of that beside its mail, with what is rounded up.
+const OVERHEAD_OCTETS: usize = 5 << 10;
 const STREAM: &str = "/api/mail/stream?to=ann@example.test";
 
 /// An event as a client gets it.
@@ -53,6 +58,12 @@ impl Events {
             let piece = timeout(PATIENCE, self.body.next()).await.expect("an event in time");
             self.text += std::str::from_utf8(&piece.expect("no end").expect("octets")).expect("UTF-8");
         }
+    }
+
+    /// The next piece of the body, `None` at its end.
+    async fn piece(&mut self) -> Option<Bytes> {
+        let piece = timeout(PATIENCE, self.body.next()).await.expect("a piece or the end in time");
+        piece.map(|piece| piece.expect("octets"))
     }
 
     /// The next event's name, and the subject or the id in its data.
@@ -105,6 +116,7 @@ async fn each_change_of_the_inbox_is_an_event_and_no_other_is() {
     let id = api.receive(&["ann@example.test"], &mail("two")).await[0];
     assert_eq!(events.next_about().await, ("email.received".into(), "two".into()));
     api.clock.advance(Duration::from_hours(3));
+    let (mut events, _) = follow(&api, None).await;
     api.store.expire(tempmail::clock::Clock::now(&*api.clock), 9).await.expect("expire");
     assert_eq!(events.next_about().await, ("email.expired".into(), id.to_string()));
 }
@@ -200,4 +212,69 @@ async fn all_mail_is_for_the_administrator() {
     assert_eq!((deleted.name.as_str(), &deleted.data["id"]), ("email.deleted", &json!(id)));
     let recipient = deleted.data["recipient"].as_str().expect("a recipient");
     assert!(["ann@example.test", ""].contains(&recipient), "{recipient}");
+}
+
+#[tokio::test]
+async fn a_stream_without_events_shows_that_it_is_there_and_ends_after_15_minutes() {
+    let api = TestApi::new();
+    let (mut events, _) = follow(&api, None).await;
+    let mut idle = async |by: Duration| {
+        let sleeps = api.clock.sleeps();
+        let (piece, ()) = tokio::join!(events.piece(), async {
+            until("the stream sleeps", async || api.clock.sleeps() > sleeps).await;
+            assert_eq!(api.clock.last_sleep(), Duration::from_secs(15));
+            api.clock.advance(by);
+        });
+        piece
+    };
+    for _ in 0..59 {
+        assert_eq!(idle(Duration::from_secs(15)).await.as_deref(), Some(&b":\n\n"[..]));
+    }
+    assert_eq!(idle(Duration::from_millis(14_999)).await.as_deref(), Some(&b":\n\n"[..]));
+    assert_eq!(idle(Duration::from_millis(1)).await.as_deref(), Some(&b":\n\n"[..]), "not yet 15 minutes old before");
+    assert_eq!(events.piece().await, None);
+}
+
+#[tokio::test]
+async fn a_stream_that_is_never_idle_ends_after_15_minutes_too() {
+    let api = TestApi::new();
+    let (mut events, _) = follow(&api, None).await;
+    for subject in ["one", "two", "three"] {
+        api.receive(&["ann@example.test"], &mail(subject)).await;
+    }
+    api.store.answers().await.expect("answers");
+    assert_eq!(events.next_about().await, ("email.received".into(), "one".into()));
+    api.clock.advance(Duration::from_mins(15) - Duration::from_millis(1));
+    assert_eq!(events.next_about().await, ("email.received".into(), "two".into()));
+    api.clock.advance(Duration::from_millis(1));
+    assert_eq!(events.piece().await, None);
+}
+
+/// What a stream has sent and its client has not read is memory of that client.
+#[tokio::test]
+async fn events_that_are_not_read_use_up_the_memory_for_answers_of_their_client() {
+    let api = TestApi::with(|config| config.mail.message_octets_max = 10 << 20);
+    let (mut events, _) = follow(&api, None).await;
+    let subject = "long ".repeat(12_000);
+    let id = api.receive(&["ann@example.test"], &mail("short")).await[0];
+    let (mut unread, mut octets) = (vec![events.piece().await.expect("an event")], 0);
+    // An event needs several times its length while it is prepared.
+    while octets < SHARE_OCTETS - 16 * subject.len() {
+        api.receive(&["ann@example.test"], &mail(&subject)).await;
+        let event = events.piece().await.expect("an event");
+        assert!(event.len() > subject.len() / 2, "{} octets", event.len());
+        octets += event.len() + OVERHEAD_OCTETS;
+        unread.push(event);
+    }
+    let large = api.receive(&["bob@example.test"], &(mail("large") + &"x".repeat(200_000))).await[0];
+    let path = format!("/api/mail/messages/{large}");
+    let mut answer = Box::pin(api.get(&path));
+    assert!(futures_util::poll!(&mut answer).is_pending());
+    // The thread that reads mail does so in the order of the requests.
+    for _ in 0..2 {
+        assert_eq!(api.administrator("GET", &format!("/api/mail/messages/{id}"), "").await.status, 200);
+        assert!(futures_util::poll!(&mut answer).is_pending(), "there is room");
+    }
+    drop(unread);
+    assert_eq!(timeout(PATIENCE, answer).await.expect("an answer in time").status, 200);
 }

@@ -6,6 +6,7 @@ mod attachments;
 mod browsers;
 mod closed;
 mod compat;
+mod compression;
 mod delete;
 mod domains;
 mod events;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::routing::get;
 use tempmail::clock::SystemClock;
-use tempmail::http::{HttpLimits, HttpListener, serve_tcp, serve_unix};
+use tempmail::http::{HttpLimits, HttpListener, serve_control, serve_public};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::task::JoinHandle;
@@ -35,8 +35,11 @@ pub(super) async fn serve_with(tls: Option<TlsAcceptor>, router: Router, limits:
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
     let address = listener.local_addr().expect("address");
     let shutdown = CancellationToken::new();
-    let listener = HttpListener { listener, tls };
-    let task = tokio::spawn(serve_tcp(vec![listener], router, limits, Arc::new(SystemClock), shutdown.clone()));
+    let listener = match tls {
+        None => HttpListener::Tcp(listener),
+        Some(tls) => HttpListener::Tls(listener, tls),
+    };
+    let task = tokio::spawn(serve_public(vec![listener], router, limits, Arc::new(SystemClock), shutdown.clone()));
     Server { address, shutdown, task }
 }
 
@@ -157,8 +160,8 @@ async fn an_idle_listener_holds_no_slot() {
         [TcpListener::bind("127.0.0.1:0").await.expect("bind"), TcpListener::bind("127.0.0.1:0").await.expect("bind")];
     let addresses = listeners.each_ref().map(|listener| listener.local_addr().expect("address"));
     let limits = HttpLimits { connections_max: 1, ..limits() };
-    tokio::spawn(serve_tcp(
-        listeners.map(HttpListener::from).into(),
+    tokio::spawn(serve_public(
+        listeners.map(HttpListener::Tcp).into(),
         TestApi::new().router,
         limits,
         Arc::new(SystemClock),
@@ -236,13 +239,13 @@ async fn stopping_does_not_wait_for_ever() {
 }
 
 #[tokio::test]
-async fn a_client_of_the_local_socket_is_the_administrator() {
+async fn a_client_of_the_control_socket_is_the_administrator() {
     let directory = tempfile::tempdir().expect("directory");
     let path = directory.path().join("tempmail.sock");
     let listener = UnixListener::bind(&path).expect("bind");
     let shutdown = CancellationToken::new();
     let task =
-        tokio::spawn(serve_unix(listener, TestApi::new().router, limits(), Arc::new(SystemClock), shutdown.clone()));
+        tokio::spawn(serve_control(listener, TestApi::new().router, limits(), Arc::new(SystemClock), shutdown.clone()));
     let mut stream = UnixStream::connect(&path).await.expect("connect");
     stream
         .write_all(b"GET /api/admin/status HTTP/1.1\r\nHost: tempmail\r\nConnection: close\r\n\r\n")

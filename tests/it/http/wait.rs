@@ -152,3 +152,11 @@ async fn a_wait_counts_once_in_the_rate_limit() {
     assert_eq!(api.get(&format!("{WAIT}&timeout=0")).await.status, StatusCode::OK);
     assert_eq!(api.get(&format!("{WAIT}&timeout=0")).await.problem(), "rate_limited");
 }
+
+#[tokio::test]
+async fn a_wait_keeps_its_time_while_mail_that_does_not_pass_always_arrives() {
+    let api = TestApi::new();
+    api.store.deliver_at_each_look(|| delivery(&["ann@example.test"], mail("other"), NOW));
+    let answer = soon(api.get(&format!("{WAIT}&timeout=1&subject=code"))).await;
+    assert_eq!(answer.status, StatusCode::NO_CONTENT);
+}

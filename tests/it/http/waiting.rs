@@ -12,6 +12,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpSocket, TcpStream};
 
 use super::TestApi;
+use super::http2::Silent;
 use super::server::{Server, limits, read_to_end, read_until, serve};
 use crate::support::until::until;
 
@@ -213,4 +214,46 @@ async fn a_connection_of_http2_has_a_slot_only_while_a_request_does_not_wait() {
     for wait in waits {
         assert_eq!(wait.await.expect("no panic"), 200);
     }
+}
+
+/// A regression: the unread answer of a wait stood for another request, whose connection then counted for nobody.
+#[tokio::test]
+async fn an_unread_answer_of_a_wait_hides_no_other_request() {
+    let api = TestApi::new();
+    let server = service(&api, 100, 1).await;
+    let stream = TokioIo::new(from(ONE, server.address).await);
+    // All of the answer goes to the connection at once, but the client makes room for little of it.
+    let (sender, connection) =
+        http2::Builder::new(TokioExecutor::new()).initial_stream_window_size(1024).handshake(stream).await.expect("h2");
+    tokio::spawn(async move { drop(connection.await) });
+    let ask_over_it = |request: Request<Body>| {
+        let mut sender = sender.clone();
+        async move { sender.send_request(request).await.expect("an answer") }
+    };
+    let wait = Request::get("http://localhost/api/mail/wait?to=ann@example.test&timeout=300");
+    let wait = tokio::spawn(ask_over_it(wait.body(Body::empty()).expect("a request")));
+    until_waiting(&api, 1).await;
+    api.receive(&["ann@example.test"], &format!("Subject: long\r\n\r\n{}", "text ".repeat(1_000))).await;
+    let unread = wait.await.expect("no panic");
+    assert_eq!(unread.status(), 200);
+    until("a new connection is served", async || is_served(server.address).await).await;
+    let endless = Request::post("http://localhost/api/domains").header("content-type", "application/json");
+    let endless = endless.body(Body::new(Silent)).expect("a request");
+    let in_progress = tokio::spawn(ask_over_it(endless));
+    until("the connection counts for its client", async || !is_served(server.address).await).await;
+    in_progress.abort();
+    until("it no longer does", async || is_served(server.address).await).await;
+    drop(unread);
+    until_waiting(&api, 0).await;
+}
+
+/// Whether a new connection of [`ONE`] is served.
+async fn is_served(server: SocketAddr) -> bool {
+    let mut stream = from(ONE, server).await;
+    let close = head("/healthz").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+    // The service may have refused it already.
+    let _ = stream.write_all(close.as_bytes()).await;
+    let answer = read_to_end(&mut stream).await;
+    assert!(answer.contains("HTTP/1.1 200") || answer.contains("too_many_connections_for_client"), "{answer}");
+    answer.contains("HTTP/1.1 200")
 }

@@ -110,6 +110,37 @@ async fn what_only_events_need_is_copied_and_goes_with_them() {
     until("the deleted message leaves the disk", async || !is_on_disk(dir.path(), "message 0")).await;
 }
 
+/// A reader may have listed an Email whose message is then copied for its events. By then the Email itself is gone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_email_that_was_listed_before_its_message_was_copied_is_gone_and_not_damaged() {
+    let store = Arc::new(EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &small()).expect("open"));
+    let webhook = register(&*store, SUBSCRIBED, "https://a.example/").await;
+    for nth in 0..10 {
+        fill_segment(&store, nth).await;
+    }
+    let listed = store.list(&mailbox(SUBSCRIBED), EVERYTHING, NOW).await.expect("list").emails;
+    assert_eq!(listed.len(), 10);
+    let (last, others) = listed.split_first().expect("Emails");
+    for email in others {
+        assert!(store.delete(email.id, NOW).await.expect("delete"));
+    }
+    for mailbox in [READ, "neighbour@example.test"].map(mailbox) {
+        store.delete_all(&mailbox, NOW).await.expect("delete");
+    }
+    until("messages are copied and their segments are removed", async || {
+        let mut gone = 0;
+        for email in others {
+            gone += usize::from(store.load(email).await.expect("no damage").is_none());
+        }
+        gone > 5
+    })
+    .await;
+    assert!(relocated(&store) > 5);
+    let kept = store.load(last).await.expect("load").expect("its Email is not deleted");
+    assert_eq!(kept.raw, text(900 + 40).as_bytes());
+    assert_eq!(loaded(&store, webhook).await, texts(10));
+}
+
 /// A segment stays as long as an Email lives in it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_copied_out_of_a_segment_that_an_email_needs() {

@@ -88,7 +88,8 @@ impl Binary {
         let reader = read_log(child.stderr.take().expect("stderr"), Arc::clone(&log));
         let mut binary = Self { child, data_dir: data_dir.into(), log, reader: Some(reader), smtp, http: ANY_PORT };
         let ready = binary.logged("ready");
-        let address = |field: &str| ready[field].as_str().expect(field).parse().expect(field);
+        let first = |field: &str| ready[field].as_str().and_then(|list| list.split(", ").next());
+        let address = |field: &str| first(field).expect(field).parse().expect(field);
         (binary.smtp, binary.http) = (address("smtp"), address("http"));
         binary
     }

@@ -23,14 +23,15 @@ struct Times {
     boots: u64,
     looks: u64,
     sleeps: u64,
+    last_sleep: Duration,
     panics: bool,
 }
 
 impl SetClock {
     /// A clock that shows `at`.
     pub(crate) fn at(at: Timestamp) -> Self {
-        let times =
-            Times { now: at, boot: at.since(Timestamp::from_millis(0)), boots: 1, looks: 0, sleeps: 0, panics: false };
+        let boot = at.since(Timestamp::from_millis(0));
+        let times = Times { now: at, boot, boots: 1, looks: 0, sleeps: 0, last_sleep: Duration::ZERO, panics: false };
         Self { times: Mutex::new(times), ticks_since: None, woken: Notify::new() }
     }
 
@@ -80,9 +81,14 @@ impl SetClock {
         times.boots += 1;
     }
 
-    /// How often the worker of expiry has slept on this clock. Nobody else does.
+    /// How often the worker of expiry has slept on this clock. Beside it only streams of events do.
     pub(crate) fn sleeps(&self) -> u64 {
         self.times.lock().expect("clock").sleeps
+    }
+
+    /// For how long the last sleep on this clock was to be.
+    pub(crate) fn last_sleep(&self) -> Duration {
+        self.times.lock().expect("clock").last_sleep
     }
 
     /// How often the monotonic clock was read.
@@ -111,7 +117,9 @@ impl Clock for SetClock {
     }
 
     fn sleep(&self, time: Duration) -> BoxFuture<'_, ()> {
-        self.times.lock().expect("clock").sleeps += 1;
+        let mut times = self.times.lock().expect("clock");
+        (times.sleeps, times.last_sleep) = (times.sleeps + 1, time);
+        drop(times);
         let woken = self.woken.notified();
         Box::pin(async move {
             let _ = tokio::time::timeout(time, woken).await;

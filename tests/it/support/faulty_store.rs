@@ -27,9 +27,14 @@ pub(crate) struct FaultyStore {
     panics_at_load: Mutex<Option<EmailId>>,
     /// Arrives when the next mailbox is listed after an Email: before the rows are read, or after.
     at_next_look: Mutex<Option<(Look, Delivery)>>,
+    /// Messages that arrive after each such look.
+    at_each_look: Mutex<Option<Arrivals>>,
     arrived: watch::Sender<usize>,
     stored: Mutex<Vec<Delivery>>,
 }
+
+/// Makes messages that arrive.
+type Arrivals = Box<dyn Fn() -> Delivery + Send>;
 
 /// A moment around a look at the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +96,7 @@ impl FaultyStore {
             panics_next: AtomicBool::new(false),
             panics_at_load: Mutex::default(),
             at_next_look: Mutex::default(),
+            at_each_look: Mutex::default(),
             arrived: watch::Sender::new(0),
             stored: Mutex::default(),
         }
@@ -136,7 +142,20 @@ impl FaultyStore {
         *self.at_next_look.lock().expect("a message") = Some((moment, delivery));
     }
 
+    /// From now on mail arrives after each look of a waiter, so that it never has to wait.
+    pub(crate) fn deliver_at_each_look(&self, arrivals: impl Fn() -> Delivery + Send + 'static) {
+        *self.at_each_look.lock().expect("arrivals") = Some(Box::new(arrivals));
+    }
+
     async fn deliver_at(&self, moment: Look) -> Result<(), StoreError> {
+        if moment == Look::After {
+            // When the second one is stored, the first one has been published.
+            let arriving =
+                self.at_each_look.lock().expect("arrivals").as_ref().map(|arrivals| [arrivals(), arrivals()]);
+            for delivery in arriving.into_iter().flatten() {
+                self.store.receive(delivery).await?;
+            }
+        }
         let delivery = self.at_next_look.lock().expect("a message").take_if(|(wanted, _)| *wanted == moment);
         match delivery {
             Some((_, delivery)) => self.store.receive(delivery).await,

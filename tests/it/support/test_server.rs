@@ -97,7 +97,7 @@ impl TestServer {
     ) -> Self {
         let mut config = Config::of_revision(revision, dir.path().into());
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-        (config.smtp.listen, config.http.listen) = (vec![any_port], vec![any_port]);
+        (config.smtp.listen, config.http.listen) = (vec![any_port], vec![any_port.into()]);
         // Just enough for two of the largest messages, because each start fills two segments with zeros.
         config.store.segment_octets = 20 << 20;
         configure(&mut config);

@@ -25,13 +25,13 @@ use super::refusal::Refusal;
 use super::removal::{delete_all, delete_message};
 use super::search::Condition;
 use super::text::plain;
-use super::walk::Walked;
+use super::walk::{Message, Walked};
 use super::window::{FormQuery, Viewer, Window};
 use crate::http::problem::{Code, Problem};
 use crate::http::search::EMAILS_MAX;
 use crate::http::{Api, message as own_message, query as own_query, raw};
 use crate::mime::Content;
-use crate::model::{Listed, StoredEmail};
+use crate::model::StoredEmail;
 
 /// The most messages of one list of version 2.
 const LIMIT_MAX: usize = 250;
@@ -65,14 +65,14 @@ async fn search(State(api): State<Arc<Api>>, viewer: Viewer, query: FormQuery) -
     };
     let found = api.matching(&viewer, &search, EMAILS_MAX).await?;
     let total = found.len() as u64;
-    list(api, viewer, window, found, total).await
+    list(api, viewer, window, found.into_iter().map(Message::from).collect(), total).await
 }
 
 async fn list(
     api: Arc<Api>,
     viewer: Viewer,
     window: Window,
-    messages: Vec<Listed>,
+    messages: Vec<Message>,
     total: u64,
 ) -> Result<Response, Refusal> {
     let members: [(&str, Value); 2] = [("total", total.into()), ("start", window.start.into())];

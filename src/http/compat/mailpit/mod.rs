@@ -27,13 +27,13 @@ use super::InPath;
 use super::fields;
 use super::listing::Form;
 use super::refusal::Refusal;
-use super::walk::Walked;
+use super::walk::{Message, Walked};
 use super::window::{FormQuery, Viewer, Window};
 use crate::http::Api;
 use crate::http::problem::{Code, Problem};
 use crate::http::search::EMAILS_MAX;
 use crate::http::{attachment, message as own_message, query as own_query, raw, view};
-use crate::model::{EmailId, Listed};
+use crate::model::EmailId;
 use query::Search;
 
 /// The most messages of one list.
@@ -82,7 +82,7 @@ async fn search(State(api): State<Arc<Api>>, viewer: Viewer, query: FormQuery) -
     let (window, search) = (query.window(LIMIT_MAX)?, Search::required(&query)?);
     let found = api.matching(&viewer, &search, EMAILS_MAX).await?;
     let counts = [api.newest_messages(0).await?.total, found.len() as u64];
-    list(api, viewer, window, found, counts).await
+    list(api, viewer, window, found.into_iter().map(Message::from).collect(), counts).await
 }
 
 /// Answers with a part of `messages`. The counts are those of all messages, and of those that the request is about.
@@ -90,7 +90,7 @@ async fn list(
     api: Arc<Api>,
     viewer: Viewer,
     window: Window,
-    messages: Vec<Listed>,
+    messages: Vec<Message>,
     [total, matching]: [u64; 2],
 ) -> Result<Response, Refusal> {
     let members = [

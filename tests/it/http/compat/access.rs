@@ -7,7 +7,7 @@ use axum::http::{Request, header};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use tempmail::clock::Clock as _;
-use tempmail::config::{CompatApi, Config, PublicAccess};
+use tempmail::config::{CompatApi, Config, Endpoint, PublicAccess};
 use tempmail::http::Peer;
 use tempmail::model::Scope;
 use tempmail::tokens::NewToken;
@@ -32,7 +32,11 @@ async fn only_programs_of_this_machine_need_no_token() {
     type Configure = fn(&mut Config);
     let configurations: [(&str, Configure, [u16; 2]); 6] = [
         ("loopback", |_| {}, [200, 200]),
-        ("beyond loopback", |config| config.http.listen = vec!["0.0.0.0:8080".parse().expect("address")], [401, 401]),
+        (
+            "beyond loopback",
+            |config| config.http.listen = vec![Endpoint::Tcp("0.0.0.0:8080".parse().expect("address"))],
+            [401, 401],
+        ),
         ("any origin", |config| config.http.allowed_origins = Some(vec!["*".to_owned()]), [401, 401]),
         ("closed to readers", |config| config.public.read = PublicAccess::Token, [401, 401]),
         ("closed to deletions", |config| config.public.delete = PublicAccess::Off, [200, 401]),
@@ -57,7 +61,9 @@ async fn only_programs_of_this_machine_need_no_token() {
 
 #[tokio::test]
 async fn a_token_opens_what_its_scope_permits() {
-    let api = with(CompatApi::Mailpit, |config| config.http.listen = vec!["0.0.0.0:8080".parse().expect("address")]);
+    let api = with(CompatApi::Mailpit, |config| {
+        config.http.listen = vec![Endpoint::Tcp("0.0.0.0:8080".parse().expect("address"))];
+    });
     let now = api.clock.now();
     for (scope, expected) in [(Scope::Admin, [200, 200]), (Scope::Read, [200, 403])] {
         let token = NewToken { name: scope.to_string().parse().expect("name"), scope, expires_at: None };

@@ -256,3 +256,20 @@ async fn mail_of_role_addresses_is_only_for_the_administrator() {
     assert_eq!(api.administrator("DELETE", "/api/v1/messages", "").await.status, 200);
     assert_eq!(subjects(&api.administrator("GET", "/api/v1/messages", "").await.json()), [""; 0]);
 }
+
+/// A regression: a list knew a message by its newest Email alone, and left it out where that one was hidden.
+#[tokio::test]
+async fn a_message_is_shown_if_any_of_its_emails_may_be_read() {
+    for recipients in [["ann@example.com", "admin@example.com"], ["admin@example.com", "ann@example.com"]] {
+        let api = mailpit();
+        receive(&api, &recipients, "both").await;
+        assert_eq!(listed(&api).await, ["both"], "{recipients:?}");
+        let found = api.get("/api/v1/search?query=both").await.json();
+        assert_eq!((subjects(&found), &found["messages_count"]), (vec!["both"], &json!(1)));
+        let id = api.get("/api/v1/messages").await.json()["messages"][0]["ID"].as_str().expect("an id").to_owned();
+        assert_eq!(api.get(&format!("/api/v1/message/{id}")).await.json()["Subject"], "both");
+        assert_eq!(api.get("/api/v1/message/latest").await.json()["ID"], id);
+        assert_eq!(api.call("DELETE", &format!("/api/mail/delete?id={id}")).await.json()["deleted"], 1);
+        assert_eq!(listed(&api).await, [""; 0], "only the hidden one is left: {recipients:?}");
+    }
+}
