@@ -9,6 +9,7 @@ mod generated;
 mod import;
 mod inbox;
 mod listen;
+mod live;
 mod mcp;
 mod new;
 mod rate_limit;

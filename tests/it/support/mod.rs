@@ -20,6 +20,7 @@ pub mod quota_disk;
 pub mod recording_disk;
 pub mod smtp_peer;
 pub mod steady;
+pub mod terminal;
 pub mod test_server;
 pub mod traced_names;
 pub mod until;
