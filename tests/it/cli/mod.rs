@@ -11,6 +11,7 @@ mod import;
 mod inbox;
 mod listen;
 mod lists;
+mod live;
 mod mcp;
 mod new;
 mod rate_limit;

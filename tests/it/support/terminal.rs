@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::process::{Child, Command};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use rustix::fs::{Mode, OFlags, open};
@@ -25,44 +26,72 @@ const ROWS: u16 = 24;
 
 /// Runs a command with all three streams on a terminal of so many columns. `answers` are typed before it asks.
 pub(crate) fn on_terminal(command: Command, columns: u16, answers: &str) -> Screen {
-    let (child, terminal) = spawn(command, columns, answers);
-    ended(child, terminal)
+    Terminal::start(command, columns, answers).ended()
 }
 
 /// Runs a command on a terminal, and stops it with SIGTERM after `wait` has returned.
 pub(crate) fn stopped(command: Command, columns: u16, wait: impl FnOnce()) -> Screen {
-    let (child, terminal) = spawn(command, columns, "");
+    let terminal = Terminal::start(command, columns, "");
     wait();
-    kill_process(Pid::from_child(&child), Signal::TERM).expect("kill");
-    ended(child, terminal)
+    terminal.signalled(Signal::TERM)
 }
 
-/// The command, and the thread that reads what it shows.
-fn spawn(mut command: Command, columns: u16, answers: &str) -> (Child, JoinHandle<Vec<u8>>) {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a pseudo-terminal");
-    grantpt(&master).expect("grant");
-    unlockpt(&master).expect("unlock");
-    let name = ptsname(&master, Vec::new()).expect("its name");
-    let slave = open(name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty()).expect("its other end");
-    tcsetwinsize(&slave, Winsize { ws_row: ROWS, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).expect("its size");
-    let mut master = File::from(master);
-    master.write_all(answers.as_bytes()).expect("answers");
-
-    let slave = File::from(slave);
-    command.stdin(slave.try_clone().expect("a copy")).stdout(slave.try_clone().expect("a copy")).stderr(slave);
-    // The copies of the other end go with `command`; without that the terminal would never end.
-    let child = command.env("TERM", "xterm").spawn().expect("the command");
-    let reader = std::thread::spawn(move || {
-        let mut text = Vec::new();
-        // A terminal whose other end is closed gives an error where a pipe ends.
-        let _ = master.read_to_end(&mut text);
-        text
-    });
-    (child, reader)
+/// A command that runs on a terminal. It is killed when this is dropped.
+pub(crate) struct Terminal {
+    child: Child,
+    shown: Arc<Mutex<Vec<u8>>>,
+    reader: Option<JoinHandle<()>>,
 }
 
-fn ended(mut child: Child, terminal: JoinHandle<Vec<u8>>) -> Screen {
-    let status = blocking::until_some("the end of a command on a terminal", || child.try_wait().expect("wait"));
-    let text = String::from_utf8_lossy(&terminal.join().expect("the reader")).replace("\r\n", "\n");
-    Screen { code: status.code(), text }
+impl Terminal {
+    pub(crate) fn start(mut command: Command, columns: u16, answers: &str) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a pseudo-terminal");
+        grantpt(&master).expect("grant");
+        unlockpt(&master).expect("unlock");
+        let name = ptsname(&master, Vec::new()).expect("its name");
+        let slave = open(name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty()).expect("its other end");
+        tcsetwinsize(&slave, Winsize { ws_row: ROWS, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).expect("its size");
+        let mut master = File::from(master);
+        master.write_all(answers.as_bytes()).expect("answers");
+
+        let slave = File::from(slave);
+        command.stdin(slave.try_clone().expect("a copy")).stdout(slave.try_clone().expect("a copy")).stderr(slave);
+        // The copies of the other end go with `command`; without that the terminal would never end.
+        let child = command.env("TERM", "xterm").spawn().expect("the command");
+        let shown = Arc::new(Mutex::new(Vec::new()));
+        let written = Arc::clone(&shown);
+        let reader = std::thread::spawn(move || {
+            let mut piece = [0; 4096];
+            // A terminal whose other end is closed gives an error where a pipe ends.
+            while let Ok(octets @ 1..) = master.read(&mut piece) {
+                written.lock().expect("shown").extend_from_slice(&piece[..octets]);
+            }
+        });
+        Self { child, shown, reader: Some(reader) }
+    }
+
+    /// All that was shown until now, with LF at line ends.
+    pub(crate) fn shown(&self) -> String {
+        String::from_utf8_lossy(&self.shown.lock().expect("shown")).replace("\r\n", "\n")
+    }
+
+    /// What became of the command after this signal.
+    pub(crate) fn signalled(self, signal: Signal) -> Screen {
+        kill_process(Pid::from_child(&self.child), signal).expect("kill");
+        self.ended()
+    }
+
+    fn ended(mut self) -> Screen {
+        let ended = || self.child.try_wait().expect("wait");
+        let status = blocking::until_some("the end of a command on a terminal", ended);
+        self.reader.take().expect("it is taken once").join().expect("the reader");
+        Screen { code: status.code(), text: self.shown() }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
