@@ -60,10 +60,14 @@ impl Read<'_> {
             && !self.is_before_next(index, code.end + NEAR_OCTETS)
             && !has_sentence_end(&self.page.text[candidate.end..code.start.max(candidate.end)])
         {
-            return LABEL_AFTER
+            return self.label_after(candidate, code)
                 + self.certainty(self.hits_in(candidate.end, near_end), code, candidate.end, mail).max(0);
         }
-        let of_lines = if is_alone || before.is_empty() { self.label_of_lines(index, line, is_alone, work) } else { 0 };
+        let of_lines = if is_alone || !before.iter().any(Hit::is_code) {
+            self.label_of_lines(index, line, is_alone, work)
+        } else {
+            0
+        };
         let is_near = |hit: &Hit| {
             let gap = if hit.end <= candidate.start {
                 candidate.start - hit.end
@@ -129,6 +133,15 @@ impl Read<'_> {
         } else {
             0
         }
+    }
+
+    /// The points of a word for codes behind a candidate in its line.
+    fn label_after(&self, candidate: &Candidate, code: &Hit) -> i32 {
+        let between = &self.page.lower[candidate.end..code.start.max(candidate.end)];
+        let word = between.trim_start().split(|c: char| !is_bounded_letter(c)).next().unwrap_or_default();
+        // Other words begin a text about something else.
+        let is_led_to = word.is_empty() || is_connecting(word) || between.len() <= NEAR_OCTETS;
+        if is_led_to { LABEL_AFTER } else { LABEL_IN_TEXT }
     }
 
     /// The points of a word for codes before a candidate in its line.

@@ -35,7 +35,13 @@ impl Hit {
     pub(super) fn is_purpose(&self) -> bool {
         matches!(
             self.sense,
-            Sense::OneTime | Sense::Verify | Sense::SignIn | Sense::Reset | Sense::Caution | Sense::Enter
+            Sense::OneTime
+                | Sense::Verify
+                | Sense::SignIn
+                | Sense::Reset
+                | Sense::Caution
+                | Sense::Denial
+                | Sense::Enter
         )
     }
 }

@@ -239,10 +239,12 @@ impl Found {
                         .any(|hit| hit.sense == Sense::Other && said.start < hit.start && hit.start <= said.end + 12)
                 })
         };
+        let is_denied = self.is_denied(read);
         let mut best: Option<(LinkKind, i32)> = None;
         for (kind, in_address) in IN_ADDRESSES {
             let is_in_address = in_address.iter().any(|part| cut(&path, 500).contains(part));
             let is_said = says(own, kind) || says(context, kind);
+            let is_for_others = is_denied && kind != LinkKind::Unsubscribe && !says(subject, kind);
             let mut points = 0;
             if kind == LinkKind::Unsubscribe {
                 points += if says(own, kind) || is_in_address || self.needs_context && says(context, kind) {
@@ -270,9 +272,15 @@ impl Found {
                 LinkKind::Verification | LinkKind::Reset => {
                     has_secret || says(own, kind) || says(context, kind) && is_in_address && self.url.query().is_some()
                 }
-                LinkKind::Invite | LinkKind::Unsubscribe => true,
+                // A site's name in the text leads to its front page.
+                LinkKind::Invite => says(own, kind) || self.url.path() != "/" || self.url.query().is_some(),
+                LinkKind::Unsubscribe => true,
             };
-            if is_possible && points >= super::POINTS_SHOWN && best.is_none_or(|(_, most)| points > most) {
+            if is_possible
+                && !is_for_others
+                && points >= super::POINTS_SHOWN
+                && best.is_none_or(|(_, most)| points > most)
+            {
                 best = Some((kind, points));
             }
             if best.is_some_and(|(kind, _)| kind == LinkKind::Unsubscribe) {
@@ -282,6 +290,14 @@ impl Found {
         let (kind, points) = best?;
         let points = points.min(POINTS_SURE);
         Some((Link { url: self.url.into(), kind, confidence: confidence(points), text: self.text }, points))
+    }
+
+    /// Whether the sentence before the link is for whom did not ask for the mail.
+    fn is_denied(&self, read: &Read<'_>) -> bool {
+        let text = &read.page.text;
+        let before = hits(read, self.start.saturating_sub(CONTEXT_OCTETS), self.start);
+        let denial = before.iter().rfind(|hit| hit.sense == Sense::Denial);
+        denial.is_some_and(|hit| !ends_a_sentence(&text[hit.end.min(self.start)..self.start]))
     }
 
     /// The phrases that lead to the link: those of its line before it, else of the lines above, else those after it.
@@ -317,6 +333,11 @@ impl Found {
         }
         &[]
     }
+}
+
+/// Whether a sentence ends in a text that goes on behind it.
+fn ends_a_sentence(text: &str) -> bool {
+    [". ", ".\n", "! ", "!\n", "\u{3002}"].iter().any(|end| text.contains(end)) || text.trim_end().ends_with(['.', '!'])
 }
 
 /// Whether a part of the path, the query or the fragment looks like a secret: long, with letters and digits, or a code.

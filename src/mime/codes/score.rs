@@ -157,7 +157,7 @@ impl<'a> Read<'a> {
         let follows = || {
             let after = self.hits_in(candidate.end, candidate.end + NEAR_OCTETS);
             self.page.lower[candidate.end..].starts_with(" to ")
-                && after.iter().any(|hit| hit.is_purpose() && hit.sense != Sense::Caution)
+                && after.iter().any(|hit| hit.is_purpose() && !matches!(hit.sense, Sense::Caution | Sense::Denial))
         };
         candidate.form == Form::Digits && (near.iter().any(is_led_to) || before.ends_with("use ") && follows())
     }

@@ -38,6 +38,8 @@ pub(super) enum Sense {
     Unsubscribe,
     /// What is said about secrets: how long they are valid, and to keep them.
     Caution,
+    /// What is said to somebody else: what to do for whom did not ask for this.
+    Denial,
     /// What to do with a code.
     Enter,
     /// What is written on a link that says nothing about its target.
@@ -58,6 +60,7 @@ pub(super) struct Words {
     invite: &'static str,
     unsubscribe: &'static str,
     caution: &'static str,
+    denial: &'static str,
     enter: &'static str,
     press: &'static str,
 }
@@ -82,7 +85,7 @@ pub(super) const LANGUAGES: [&Words; 15] = [
 
 impl Words {
     /// The phrases, separated by commas.
-    pub(super) fn by_sense(&self) -> [(Sense, &'static str); 12] {
+    pub(super) fn by_sense(&self) -> [(Sense, &'static str); 13] {
         [
             (Sense::Code, self.code),
             (Sense::OneTime, self.one_time),
@@ -94,6 +97,7 @@ impl Words {
             (Sense::Invite, self.invite),
             (Sense::Unsubscribe, self.unsubscribe),
             (Sense::Caution, self.caution),
+            (Sense::Denial, self.denial),
             (Sense::Enter, self.enter),
             (Sense::Press, self.press),
         ]

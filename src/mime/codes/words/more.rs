@@ -36,6 +36,7 @@ pub(super) const MORE: Words = Words {
         voimassa, minuuttia, älä jaa, platí, platnost*, minut, nesdílejte*, érvényes*, perc*, ne ossza, \
         valabil*, minute, ισχύει*, λεπτά, діє, хвилин*, בתוקף, मिनट, साझा न, นาที, hiệu lực, phút, không chia \
         sẻ, berlaku, menit, jangan, engångs*, engangs*, kerta*",
+    denial: "inte du, ikke deg, ikke dig, et pyytänyt",
     enter: "ange, skriv inn, indtast, syötä, zadejte, írja be, introduceți, εισάγετε, введіть, הזן, nhập, \
         masukkan",
     press: "här, klicka*, her, klikk*, klik*, tästä, napsauta*, zde, klikněte*, ide, kattints*, aici, apasă*, \

@@ -7,7 +7,7 @@ pub(super) const POLISH: Words = Words {
     one_time: "twój kod, hasło jednorazowe, hasło tymczasowe, kod weryfikacyjny, kod sms, kod jednorazowy",
     other: "zamówieni*, numer zamówienia, faktur*, kod pocztowy, kod błędu, kod qr, kod kreskowy, kod śledzenia, \
         kod odbioru, numer klienta, numer, nr, przesyłk*, tel, infolini*, kwot*, ul, nip, regon, rezerwacj*, \
-        paczk*, wizyt*",
+        paczk*, wizyt*, kończąc*",
     promotion: "kod rabatowy, rabat*, kod promocyjny, promocj*, kupon*, bon, zniżk*",
     verify: "weryfik*, zweryfik*, potwierd*, potwierdź*, aktyw*, autoryz*, uwierzyteln*",
     sign_in: "logowani*, zaloguj*, zalogować, loguj*",
@@ -17,6 +17,7 @@ pub(super) const POLISH: Words = Words {
     unsubscribe: "wypisz*, rezygn*, anuluj subskrypcj*, wyrejestruj*, wypisać",
     caution: "ważny*, wygas*, nie udostępniaj*, nie podawaj*, zignoruj*, minut*, jednorazow*, przelew*, \
         bezpieczeństw*",
+    denial: "to nie ty, nie prosiłeś, nie prosiłaś",
     enter: "wpisz*, podaj*, wprowadź",
     press: "tutaj, kliknij*, ten link, poniższy link, link, dalej, przejdź, tak",
 };

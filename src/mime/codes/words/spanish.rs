@@ -9,7 +9,7 @@ pub(super) const SPANISH: Words = Words {
     other: "pedido*, número de pedido, factura*, referencia, código postal, código de seguimiento, código de \
         error, código qr, código de barras, código de reserva, seguimiento, número de cuenta, socio, teléfono*, \
         tel, línea de atención, importe*, monto*, total, reserva*, cliente, calle, nif, cif, nº, envío*, código \
-        fuente, cita, reunión",
+        fuente, cita, reunión, terminada en, terminado en, termina en",
     promotion: "cupón*, descuento*, código promocional, código de descuento, promoción*, oferta*, regalo*, \
         canje*",
     verify: "verific*, confirm*, activ*, valid*, autentic*, autoriza*",
@@ -20,8 +20,9 @@ pub(super) const SPANISH: Words = Words {
     invite: "invita*, invitó, invitación*, te ha invitado, únete, unirte, aceptar invitación, unirse",
     unsubscribe: "darse de baja, date de baja, darme de baja, dar de baja, cancelar suscripción, cancelar la \
         suscripción, anular suscripción, baja, desuscrib*",
-    caution: "caduca*, vence*, expira*, válido*, válida*, no lo compartas, no compartas, no solicitaste, \
-        ignora*, minutos, operación, un solo uso, seguridad",
+    caution: "caduca*, vence*, expira*, válido*, válida*, no lo compartas, no compartas, ignora*, minutos, \
+        operación, un solo uso, seguridad",
+    denial: "no solicitaste, no fuiste tú, no has sido tú, no reconoces, no fue usted",
     enter: "introduce*, ingresa*, escribe, digita, teclea",
     press: "aquí, haz clic, clic, pulsa, este enlace, siguiente enlace, el enlace, continuar, empezar, comenzar, \
         sí",

@@ -8,7 +8,7 @@ pub(super) const TURKISH: Words = Words {
         kodu*",
     other: "sipariş*, sipariş numarası, fatura*, kargo*, kargo takip kodu, takip kodu, takip no, posta kodu, \
         hata kodu, müşteri no, müşteri numarası, müşteri hizmetleri, tel, telefon*, tutar*, rezervasyon*, \
-        referans*, cad, sokak, numarası, qr kodu, randevu*, kaynak kodu, tc kimlik",
+        referans*, cad, sokak, numarası, qr kodu, randevu*, kaynak kodu, tc kimlik, ile biten",
     promotion: "indirim*, indirim kodu, kupon*, kampanya*, hediye*, promosyon*",
     verify: "doğrula*, onayla*, onay, etkinleştir*, aktivasyon*, aktive, teyit*, üyeliğinizi tamam*",
     sign_in: "giriş*, oturum aç*, oturum açma",
@@ -16,8 +16,9 @@ pub(super) const TURKISH: Words = Words {
         yenile*",
     invite: "davet*, katıl*",
     unsubscribe: "abonelikten çık*, aboneliği iptal*, aboneliğimi iptal*, listeden çık*, üyelikten çık*",
-    caution: "geçerli*, paylaşmayın*, paylaşma*, dakika*, yok say*, dikkate almayın*, siz değilseniz, talep \
-        etmediyseniz, işlem*, güvenlik*, tek kullanımlık",
+    caution: "geçerli*, paylaşmayın*, paylaşma*, dakika*, yok say*, dikkate almayın*, işlem*, güvenlik*, tek \
+        kullanımlık",
+    denial: "siz değilseniz, talep etmediyseniz",
     enter: "girin*, yazın",
     press: "buraya, tıkla*, bu bağlantı*, aşağıdaki bağlantı*, bağlantıya, devam et, başla",
 };
