@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -91,7 +92,9 @@ fn the_control_socket_is_not_put_where_http_listens() {
     let alias = data.join("alias");
     std::os::unix::fs::symlink(&data, &alias).expect("link");
     for path in [data.join("tempmail.sock"), alias.join("tempmail.sock")] {
-        let output = serve_command(&data).args(["--http-listen", text(&path)]).output().expect("run");
+        let mut command = serve_command(&data);
+        command.args(["--http-listen", text(&path)]);
+        let output = assert_cmd::Command::from_std(command).timeout(Duration::from_mins(1)).output().expect("run");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success(), "{said}");
         assert!(said.contains("tempmail.sock: another process or another setting listens there"), "{said}");

@@ -241,6 +241,12 @@ async fn an_unread_answer_of_a_wait_hides_no_other_request() {
     let endless = endless.body(Body::new(Silent)).expect("a request");
     let in_progress = tokio::spawn(ask_over_it(endless));
     until("the connection counts for its client", async || !is_served(server.address).await).await;
+    // When the second one is answered, the first one has ended.
+    for _ in 0..2 {
+        let health = Request::get("http://localhost/healthz").body(Body::empty()).expect("a request");
+        assert_eq!(ask_over_it(health).await.status(), 200);
+    }
+    assert!(!is_served(server.address).await, "the endless request still counts");
     in_progress.abort();
     until("it no longer does", async || is_served(server.address).await).await;
     drop(unread);
