@@ -3,9 +3,10 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve new inbox read delete import send_test status man completions; domain/ webhook/ token/ fault/ db/ with a file per verb
+//! serve new inbox read open delete import send_test status man completions; domain/ webhook/ token/ fault/ db/ with a file per verb
 //! mcp/      tools for the programs of language models
 //! globals   flags of every command     context   what a command is given    domain_hint, html   helpers of one command each
+//! one_mail  which mail a command is about
 //! ids/      ids by their end or beginning
 //! help      the tree of commands       guide     `tempmail help`            markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
@@ -30,6 +31,8 @@ mod man;
 mod markdown;
 mod mcp;
 mod new;
+mod one_mail;
+mod open;
 pub mod output;
 mod read;
 mod send_test;
@@ -71,6 +74,7 @@ enum Command {
     New(new::New),
     Inbox(inbox::Inbox),
     Read(read::Read),
+    Open(open::Open),
     Wait(wait::Wait),
     Watch(watch::Watch),
     Mcp(mcp::Mcp),
@@ -143,6 +147,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Serve(serve) => serve.run(Inherited::default(), cx).await,
         Command::Inbox(inbox) => inbox.run(cx).await,
         Command::Read(read) => read.run(cx).await,
+        Command::Open(open) => open.run(cx).await,
         Command::Wait(wait) => wait.run(cx).await,
         Command::Watch(watch) => watch.run(cx).await,
         Command::Mcp(mcp) => mcp.run(cx).await,

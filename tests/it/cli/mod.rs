@@ -12,6 +12,7 @@ mod listen;
 mod lists;
 mod mcp;
 mod new;
+mod one_mail;
 mod rate_limit;
 mod read;
 mod send_test;
