@@ -52,6 +52,9 @@ _tempmail() {
             tempmail,new)
                 cmd="tempmail__subcmd__new"
                 ;;
+            tempmail,open)
+                cmd="tempmail__subcmd__open"
+                ;;
             tempmail,read)
                 cmd="tempmail__subcmd__read"
                 ;;
@@ -176,7 +179,7 @@ _tempmail() {
 
     case "${cmd}" in
         tempmail)
-            opts="-o -q -v -h -V --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help --version serve new inbox read wait expect watch mcp delete send-test import domain webhook token fault db status completions man help"
+            opts="-o -q -v -h -V --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help --version serve new inbox read open wait expect watch mcp delete send-test import domain webhook token fault db status completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1379,8 +1382,50 @@ _tempmail() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        tempmail__subcmd__open)
+            opts="-o -q -v -h --latest --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         tempmail__subcmd__read)
-            opts="-O -o -q -v -h --latest --html --raw --attachment --file --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-O -o -q -v -h --latest --html --raw --attachment --file --save-all --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1395,6 +1440,10 @@ _tempmail() {
                     return 0
                     ;;
                 -O)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --save-all)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1434,13 +1483,21 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__send__subcmd__test)
-            opts="-o -q -v -h --smtp --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --smtp --file --count --server --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --smtp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --count)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -46,6 +46,7 @@ complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "serve" -d 'Run th
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "new" -d 'Make an address that nobody can guess'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "inbox" -d 'List the mail of an address, or of all addresses, newest first'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "read" -d 'Show one mail'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "open" -d 'Open a mail in a browser, as its HTML shows it'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "wait" -d 'Wait for a mail and print it'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "expect" -d 'Check that a mail comes that is as expected'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "watch" -d 'Print what happens to mail, a line of JSON per event'
@@ -209,6 +210,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l yes -d 'Do n
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l attachment -d 'The octets of the attachment with this number, which `read` shows before its name' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -s O -l file -d 'Where to write the attachment, instead of to standard output; a directory takes it under its own name' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l save-all -d 'Write every attachment into this directory under its own name, made safe, and print where each went' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
@@ -229,6 +231,24 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand read" -s q -l quiet -d
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand open" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand open" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand open" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand open" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand open" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand open" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand open" -l latest -d 'The newest mail of the address'
+complete -c tempmail -n "__fish_tempmail_using_subcommand open" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand open" -s q -l quiet -d 'No hints on standard error, only errors; for serve also warnings'
+complete -c tempmail -n "__fish_tempmail_using_subcommand open" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand open" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand open" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l timeout -d 'How long to wait, such as 90s or 5m, at most a day; 0s only looks' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l since -d 'Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail, or its end' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l from -d 'Only mail whose sender contains this, in any case' -r
@@ -344,6 +364,8 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -s v -l verbos
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l smtp -d 'Host and port of SMTP [default: the daemon\'s listener; with --server port 2525 of its host]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l file -d 'Send this message instead; lines that end with LF get CRLF' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l count -d 'Send so many, one after the other, 1 to 1000' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F

@@ -1,4 +1,4 @@
-//! `tempmail read --attachment`: the octets of one attachment, to standard output or into a file.
+//! `tempmail read --attachment` and `--save-all`: the octets of attachments, to standard output or into files.
 
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Write};
@@ -10,6 +10,9 @@ use crate::client::Client;
 use crate::error::{Error, Exit};
 use crate::mime::safe_filename;
 use crate::model::EmailId;
+
+/// How many files of one name a directory takes.
+const NUMBER_MAX: u32 = 1_000;
 
 /// Writes attachment `index` of a mail into `file`, into the directory `file` under its own name, or to standard output.
 pub(super) async fn save(
@@ -36,6 +39,43 @@ pub(super) async fn save(
     write(&file, &octets, cx.globals.yes).map_err(|error| failure(&file, &error))?;
     cx.hint(&format!("wrote {} octets to {}", octets.len(), file.display()));
     Ok(())
+}
+
+/// Writes every attachment into `dir`, which is made where it is missing, and prints where each went.
+pub(super) async fn save_all(cx: &Context, client: &Client, id: EmailId, dir: &Path) -> Result<(), Error> {
+    let detail = client.email(id).await?;
+    if detail.attachments.is_empty() {
+        cx.hint("the mail has no attachment");
+        return Ok(());
+    }
+    std::fs::create_dir_all(dir).map_err(|error| failure(dir, &error))?;
+    for attachment in &detail.attachments {
+        let octets = client.attachment(id, attachment.index).await?;
+        let file = write_new(dir, &name(&attachment.filename, attachment.index), &octets)?;
+        cx.print(format!("{}\n", visible::line(&file.display().to_string())))?;
+    }
+    Ok(())
+}
+
+/// Writes a file of this name, or with a number behind the name where it is taken.
+fn write_new(dir: &Path, name: &str, octets: &[u8]) -> Result<PathBuf, Error> {
+    let mut file = dir.join(name);
+    for number in 2..=NUMBER_MAX {
+        match write(&file, octets, false) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => file = dir.join(numbered(name, number)),
+            Err(error) => return Err(failure(&file, &error)),
+            Ok(()) => return Ok(file),
+        }
+    }
+    Err(failure(&file, &ErrorKind::AlreadyExists.into()))
+}
+
+/// `name` with a number before its extension.
+fn numbered(name: &str, number: u32) -> String {
+    match name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()) {
+        Some((stem, extension)) => format!("{stem}-{number}.{extension}"),
+        None => format!("{name}-{number}"),
+    }
 }
 
 fn is_for_a_file(octets: &[u8], is_terminal: bool) -> bool {
@@ -76,6 +116,15 @@ mod tests {
         for (octets, expected) in [(&b"a\xc3\xbc\x1b"[..], false), (b"a\xff", true), (b"a\0", true)] {
             assert_eq!(is_for_a_file(octets, true), expected);
             assert!(!is_for_a_file(octets, false));
+        }
+    }
+
+    #[test]
+    fn a_number_goes_before_the_extension() {
+        for (name, expected) in
+            [("a.pdf", "a-2.pdf"), ("a.tar.gz", "a.tar-2.gz"), ("README", "README-2"), (".x", ".x-2")]
+        {
+            assert_eq!(numbered(name, 2), expected);
         }
     }
 

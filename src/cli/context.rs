@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, IsTerminal, Write};
 
+use rustix::termios::{Winsize, tcgetwinsize};
 use tokio::sync::OnceCell;
 
 use super::globals::{ColorChoice, Globals};
-use super::output::{Style, visible};
+use super::output::{Style, pager, visible};
 use crate::client::{Assembly, Client, Destination, LOCK_TIMEOUT, Transport, choose};
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, Exit};
@@ -92,6 +93,13 @@ impl Context {
         })
     }
 
+    /// Writes text for people: through the pager where it is longer than the terminal.
+    pub fn show(&self, text: &str) -> Result<(), Error> {
+        let is_long =
+            self.style.is_terminal && size().is_some_and(|size| pager::is_longer(text, size.ws_col, size.ws_row));
+        if is_long && pager::show(text, &self.env) { Ok(()) } else { self.print(text) }
+    }
+
     /// A hint for a person, on standard error; nothing with `--quiet`.
     pub fn hint(&self, text: &str) {
         if !self.globals.quiet {
@@ -149,10 +157,15 @@ pub(super) fn is_colored(choice: ColorChoice, is_terminal: bool, env: &BTreeMap<
     }
 }
 
+/// The size of the terminal, where it tells.
+fn size() -> Option<Winsize> {
+    tcgetwinsize(std::io::stdout()).ok().filter(|size| size.ws_col > 0)
+}
+
 fn width(env: &BTreeMap<String, String>) -> u16 {
-    let of_terminal = || rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col);
+    let of_terminal = || size().map(|size| size.ws_col);
     let of_env = || env.get("COLUMNS").and_then(|columns| columns.parse().ok());
-    of_terminal().filter(|&columns| columns > 0).or_else(of_env).unwrap_or(WIDTH_DEFAULT).max(WIDTH_MIN)
+    of_terminal().or_else(of_env).unwrap_or(WIDTH_DEFAULT).max(WIDTH_MIN)
 }
 
 #[cfg(test)]

@@ -9,7 +9,10 @@ use super::Cli;
 /// The commands by what they are for; every command is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Service", &["serve", "status", "token", "db"]),
-    ("Mail", &["new", "inbox", "read", "wait", "expect", "watch", "delete", "send-test", "import", "fault", "mcp"]),
+    (
+        "Mail",
+        &["new", "inbox", "read", "open", "wait", "expect", "watch", "delete", "send-test", "import", "fault", "mcp"],
+    ),
     ("Domains", &["domain"]),
     ("Webhooks", &["webhook"]),
     ("Shell", &["completions", "man", "help"]),

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{IsTerminal, Read, stdin};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Context;
 use super::output::{self, Cell, Row};
@@ -38,31 +38,32 @@ pub(super) struct Import {
 
 impl Import {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let raw = self.message()?;
+        let raw = message(self.file.as_deref())?;
         let client = cx.client().await?;
         let emails = client.import(&self.addresses, self.from.as_ref(), raw.into()).await?;
         cx.print(output::list(cx.style, &emails, &emails, cx.now()))?;
         Ok(Exit::Ok)
     }
+}
 
-    fn message(&self) -> Result<Vec<u8>, Error> {
-        let mut raw = Vec::new();
-        let (name, read) = match &self.file {
-            Some(path) => {
-                let read = File::open(path).and_then(|file| file.take(MESSAGE_OCTETS_MAX + 1).read_to_end(&mut raw));
-                (path.display().to_string(), read)
-            }
-            None if stdin().is_terminal() => {
-                return Err(Error::new(Exit::Usage, "there is no message to import").hint("name its file with --file"));
-            }
-            None => ("standard input".to_owned(), stdin().lock().take(MESSAGE_OCTETS_MAX + 1).read_to_end(&mut raw)),
-        };
-        read.map_err(|error| Error::new(Exit::Usage, format!("{name} can't be read: {error}")))?;
-        if raw.len() as u64 > MESSAGE_OCTETS_MAX {
-            return Err(Error::new(Exit::Usage, format!("{name} is longer than {MESSAGE_OCTETS_MAX} octets")));
+/// The message in a file, or from standard input.
+pub(super) fn message(file: Option<&Path>) -> Result<Vec<u8>, Error> {
+    let mut raw = Vec::new();
+    let (name, read) = match file {
+        Some(path) => {
+            let read = File::open(path).and_then(|file| file.take(MESSAGE_OCTETS_MAX + 1).read_to_end(&mut raw));
+            (path.display().to_string(), read)
         }
-        Ok(raw)
+        None if stdin().is_terminal() => {
+            return Err(Error::new(Exit::Usage, "there is no message to import").hint("name its file with --file"));
+        }
+        None => ("standard input".to_owned(), stdin().lock().take(MESSAGE_OCTETS_MAX + 1).read_to_end(&mut raw)),
+    };
+    read.map_err(|error| Error::new(Exit::Usage, format!("{name} can't be read: {error}")))?;
+    if raw.len() as u64 > MESSAGE_OCTETS_MAX {
+        return Err(Error::new(Exit::Usage, format!("{name} is longer than {MESSAGE_OCTETS_MAX} octets")));
     }
+    Ok(raw)
 }
 
 impl Row for ImportedEmail {

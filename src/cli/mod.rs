@@ -3,10 +3,11 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve new inbox read delete import send_test status man completions; domain/ webhook/ token/ fault/ db/ with a file per verb
+//! serve new inbox read open delete import send_test status man completions; domain/ webhook/ token/ fault/ db/ with a file per verb
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
-//! ids/      ids by their end or beginning                 domain_hint, html, unfinished   helpers of a few commands
+//! one_mail  which mail a command is about                ids/      ids by their end or beginning
+//! domain_hint, html, unfinished   helpers of a few commands
 //! help      the tree of commands       guide     `tempmail help`            markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
@@ -32,6 +33,8 @@ mod man;
 mod markdown;
 mod mcp;
 mod new;
+mod one_mail;
+mod open;
 pub mod output;
 mod read;
 mod send_test;
@@ -74,6 +77,7 @@ enum Command {
     New(new::New),
     Inbox(inbox::Inbox),
     Read(read::Read),
+    Open(open::Open),
     Wait(wait::Wait),
     Expect(expect::Expect),
     Watch(watch::Watch),
@@ -147,6 +151,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Serve(serve) => serve.run(Inherited::default(), cx).await,
         Command::Inbox(inbox) => inbox.run(cx).await,
         Command::Read(read) => read.run(cx).await,
+        Command::Open(open) => open.run(cx).await,
         Command::Wait(wait) => wait.run(cx).await,
         Command::Expect(expect) => expect.run(cx).await,
         Command::Watch(watch) => watch.run(cx).await,

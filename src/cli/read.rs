@@ -2,16 +2,14 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use super::Context;
 use super::attachment;
 use super::html;
-use super::ids::{self, IdOrPart};
-use super::output::{self, Format, Row as _, Style, time, visible};
-use crate::client::{Attachment, Client, EmailDetail};
+use super::one_mail::OneMail;
+use super::output::{self, Format, Style, time, visible};
+use crate::client::{Attachment, EmailDetail};
 use crate::error::{Error, Exit};
-use crate::model::{Address, EmailId};
 
 /// Text is broken at this width where the terminal is wider or there is none.
 const TEXT_WIDTH_MAX: u16 = 100;
@@ -21,6 +19,7 @@ const FIELDS: [&str; 6] = ["From", "To", "Cc", "Reply-To", "Subject", "Date"];
 /// Show one mail
 ///
 /// The mail is named by its id or the end of it, or is the newest of an address. HTML is shown as text when there is no plain text.
+/// What is longer than the terminal goes through the pager: PAGER, or less.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -31,19 +30,11 @@ Examples:
   tempmail read hello@example.test --latest --html > mail.html
   tempmail read hello@example.test --latest --raw > mail.eml
   tempmail read hello@example.test --latest --attachment 0 -O invoice.pdf
+  tempmail read hello@example.test --latest --save-all attachments
   tempmail read hello@example.test --latest --json | jq -r .bodyText")]
 pub(super) struct Read {
-    /// The id of a mail or its end, or an address
-    #[arg(value_name = "ID|ADDR")]
-    what: Wanted,
-
-    /// Behind an address, the id of one of its mails or the end of the id
-    #[arg(value_name = "ID", conflicts_with = "latest")]
-    id: Option<IdOrPart<EmailId>>,
-
-    /// The newest mail of the address
-    #[arg(long)]
-    latest: bool,
+    #[command(flatten)]
+    mail: OneMail,
 
     /// The HTML body and nothing else
     #[arg(long, conflicts_with = "raw")]
@@ -62,42 +53,30 @@ pub(super) struct Read {
     /// A file that is there already is replaced only with --yes.
     #[arg(short = 'O', long, value_name = "FILE", requires = "attachment")]
     file: Option<PathBuf>,
-}
 
-/// Which mail is meant: an address has an `@`, an id has none.
-#[derive(Clone, Debug)]
-enum Wanted {
-    Id(IdOrPart<EmailId>),
-    Of(Address),
-}
-
-impl FromStr for Wanted {
-    type Err = Box<dyn std::error::Error + Send + Sync>;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text.contains('@') { Ok(Self::Of(text.parse()?)) } else { Ok(Self::Id(text.parse()?)) }
-    }
+    /// Write every attachment into this directory under its own name, made safe, and print where each went
+    ///
+    /// Nothing is replaced: a name that is taken gets a number.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["raw", "html", "attachment"])]
+    save_all: Option<PathBuf>,
 }
 
 impl Read {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        match (&self.what, &self.id, self.latest) {
-            (Wanted::Of(address), None, false) => {
-                return Err(Error::usage(format!("{address} is an address; `read` shows one mail"))
-                    .hint("give --latest for its newest mail, or an id from `tempmail inbox`"));
-            }
-            (Wanted::Id(_), None, true) => return Err(Error::usage("--latest goes with an address, not with an id")),
-            (Wanted::Id(_), Some(_), _) => return Err(Error::usage("`read` shows one mail; these are two ids")),
-            _ => {}
-        }
-        if (self.html || self.raw || self.attachment.is_some()) && cx.style.format.is_some() {
-            return Err(Error::usage("--html, --raw and --attachment have a form of their own")
+        self.mail.check()?;
+        if (self.html || self.raw || self.attachment.is_some() || self.save_all.is_some()) && cx.style.format.is_some()
+        {
+            return Err(Error::usage("--html, --raw, --attachment and --save-all have a form of their own")
                 .hint("leave --output and --json out; -O FILE names a file for an attachment"));
         }
         let client = cx.client().await?;
-        let id = self.id(client).await?;
+        let id = self.mail.id(client).await?;
         if let Some(index) = self.attachment {
             attachment::save(cx, client, id, index, self.file).await?;
+            return Ok(Exit::Ok);
+        }
+        if let Some(dir) = &self.save_all {
+            attachment::save_all(cx, client, id, dir).await?;
             return Ok(Exit::Ok);
         }
         if self.raw {
@@ -110,26 +89,8 @@ impl Read {
             cx.print(visible::octets(detail.email.message.as_bytes(), cx.style.is_terminal))?;
             return Ok(Exit::Ok);
         }
-        cx.print(shown(cx, &detail))?;
+        cx.show(&shown(cx, &detail))?;
         Ok(Exit::Ok)
-    }
-
-    async fn id(&self, client: &Client) -> Result<EmailId, Error> {
-        let (address, id) = match (&self.what, &self.id) {
-            (Wanted::Id(id), _) => (None, Some(id)),
-            (Wanted::Of(address), id) => (Some(address), id.as_ref()),
-        };
-        if let Some(id) = id {
-            let ids = ids::emails(client, address, std::slice::from_ref(id)).await?;
-            return ids.first().copied().ok_or_else(|| Error::new(Exit::NotFound, "there is no such mail"));
-        }
-        let Wanted::Of(address) = &self.what else { return Err(Error::usage("no mail is named")) };
-        let page = client.list(address, None, Some(1)).await?;
-        let newest = page.emails.first().ok_or_else(|| {
-            Error::new(Exit::NotFound, format!("there is no mail for {address}"))
-                .hint(format!("`tempmail send-test {address}` sends one"))
-        })?;
-        newest.id().parse().map_err(|error| Error::new(Exit::Unavailable, error))
     }
 }
 
@@ -231,13 +192,5 @@ mod tests {
     #[test]
     fn html_is_rendered_when_there_is_no_text() {
         assert!(page(&detail("<p>Hello <b>you</b></p>", " \n"), PIPE).contains("\nHello"));
-    }
-
-    #[test]
-    fn an_id_and_an_address_are_distinguished() {
-        assert!(matches!("0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b".parse(), Ok(Wanted::Id(_))));
-        assert!(matches!("hello@example.test".parse(), Ok(Wanted::Of(_))));
-        assert!("hello".parse::<Wanted>().is_err());
-        assert!("@".parse::<Wanted>().is_err());
     }
 }

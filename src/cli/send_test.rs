@@ -1,12 +1,17 @@
 //! `tempmail send-test`: one small mail, all the way through.
 
+use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::Context;
+use super::import;
 use super::output;
 use crate::client::smtp::{Submission, submit};
-use crate::client::{Client, Destination, Email, ServerUrl, Transport};
+use crate::client::{Client, Destination, Email, MailFilter, ServerUrl, Transport};
 use crate::error::{Error, Exit};
 use crate::model::{Address, Timestamp};
 
@@ -16,6 +21,10 @@ const PORT_DEFAULT: u16 = 2525;
 /// Mail that was accepted is visible at once; this covers a service whose parts are apart.
 const ARRIVES_WITHIN: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(100);
+/// The most mails of one command.
+const COUNT_MAX: usize = 1_000;
+/// Mails per request when they are looked for.
+const PAGE_SIZE: u64 = 100;
 
 /// Send a test mail through SMTP and look it up in the inbox
 ///
@@ -25,6 +34,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 Examples:
   tempmail send-test hello@example.test
   tempmail send-test hello@example.test -o id
+  tempmail send-test hello@example.test --file welcome.eml
+  tempmail send-test hello@example.test --count 50 -q
   tempmail send-test hello@example.org --server https://mail.example.org --smtp mail.example.org:25")]
 pub(super) struct SendTest {
     /// The address that the mail is for
@@ -34,6 +45,19 @@ pub(super) struct SendTest {
     /// Host and port of SMTP [default: the daemon's listener; with --server port 2525 of its host]
     #[arg(long, value_name = "HOST:PORT", value_parser = host_and_port)]
     smtp: Option<String>,
+
+    /// Send this message instead; lines that end with LF get CRLF
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    /// Send so many, one after the other, 1 to 1000
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = count)]
+    count: usize,
+}
+
+fn count(text: &str) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|count| (1..=COUNT_MAX).contains(count));
+    count.ok_or_else(|| format!("it must be a number from 1 to {COUNT_MAX}"))
 }
 
 fn host_and_port(text: &str) -> Result<String, String> {
@@ -45,33 +69,46 @@ fn host_and_port(text: &str) -> Result<String, String> {
 
 impl SendTest {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        let file = self.file.as_deref().map(|path| import::message(Some(path))).transpose()?;
+        let file = file.map(|raw| with_crlf(&raw));
         let client = cx.client().await?;
         let server = self.smtp_server(cx, client).await?;
-        let tag = format!("{:08x}", rand::random::<u32>());
-        let subject = format!("Test mail {tag}");
-        let submission = Submission {
-            reverse_path: SENDER.to_owned(),
-            recipient: self.address.to_string(),
-            message: message(&self.address, &subject, &tag, cx.now()),
-        };
+        let before = client.list(&self.address, None, Some(1)).await?.emails.into_iter().next().map(|email| email.id);
         cx.verbose(&format!("sending through SMTP at {server}"));
-        let reply = submit(&server, &submission).await?;
-        cx.hint(&format!("SMTP at {server} accepted it: {reply}"));
-        match arrived(client, &self.address, &subject).await {
-            Ok(Some(email)) => {
-                let rows = std::slice::from_ref(&email);
-                cx.print(output::list(cx.style, rows, &email, cx.now()))?;
-                cx.hint(&format!("read it with `tempmail read {}`", email.id));
-                Ok(Exit::Ok)
+        let mut subjects = HashSet::new();
+        for _ in 0..self.count {
+            let message = file.clone().unwrap_or_else(|| {
+                let tag = format!("{:08x}", rand::random::<u32>());
+                let subject = format!("Test mail {tag}");
+                let message = message(&self.address, &subject, &tag, cx.now()).into_bytes();
+                subjects.insert(subject);
+                message
+            });
+            let recipient = self.address.to_string();
+            let reply = submit(&server, &Submission { reverse_path: SENDER.to_owned(), recipient, message }).await?;
+            if self.count == 1 {
+                cx.hint(&format!("SMTP at {server} accepted it: {reply}"));
             }
-            Ok(None) => {
-                let cause =
-                    format!("it is not in the inbox of {} that {} shows", self.address, client.transport().shown());
-                Err(Error::new(Exit::CheckFailed, cause)
-                    .hint(format!("see that SMTP at {server} belongs to that service")))
-            }
-            Err(error) => Err(error),
         }
+        if self.count > 1 {
+            cx.hint(&format!("SMTP at {server} accepted {} mails", self.count));
+        }
+        let is_ours = |email: &Email| file.is_some() || subjects.contains(&email.subject);
+        let rows = arrived(client, &self.address, before.as_deref(), self.count, is_ours).await?;
+        let whole = if let ([email], 1) = (&rows[..], self.count) { json!(email) } else { json!(rows) };
+        cx.print(output::list(cx.style, &rows, &whole, cx.now()))?;
+        if let Some(missing) = self.count.checked_sub(rows.len()).filter(|missing| *missing > 0) {
+            let what = if self.count == 1 { "it is".to_owned() } else { format!("{missing} of them are") };
+            let cause =
+                format!("{what} not in the inbox of {} that {} shows", self.address, client.transport().shown());
+            return Err(
+                Error::new(Exit::CheckFailed, cause).hint(format!("see that SMTP at {server} belongs to that service"))
+            );
+        }
+        if let [email] = &rows[..] {
+            cx.hint(&format!("read it with `tempmail read {}`", email.id));
+        }
+        Ok(Exit::Ok)
     }
 
     async fn smtp_server(&self, cx: &Context, client: &Client) -> Result<String, Error> {
@@ -101,7 +138,7 @@ fn beside(server: &ServerUrl) -> String {
 }
 
 /// A listener on every address is reached through loopback.
-fn reachable(listener: SocketAddr) -> SocketAddr {
+pub(super) fn reachable(listener: SocketAddr) -> SocketAddr {
     let ip = match listener.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
@@ -121,17 +158,59 @@ fn message(to: &Address, subject: &str, tag: &str, now: Timestamp) -> String {
     )
 }
 
-/// The mail of this subject, once it is there.
-async fn arrived(client: &Client, address: &Address, subject: &str) -> Result<Option<Email>, Error> {
+/// The newest mails that are ours, as soon as there are `count`; fewer if they do not come in time.
+async fn arrived(
+    client: &Client,
+    address: &Address,
+    before: Option<&str>,
+    count: usize,
+    is_ours: impl Fn(&Email) -> bool,
+) -> Result<Vec<Email>, Error> {
     let deadline = tokio::time::Instant::now() + ARRIVES_WITHIN;
     loop {
-        let page = client.list(address, None, None).await?;
-        let found = page.emails.into_iter().find(|email| email.subject == subject);
-        if found.is_some() || tokio::time::Instant::now() >= deadline {
+        let found = newer(client, address, before, count, &is_ours).await?;
+        if found.len() >= count || tokio::time::Instant::now() >= deadline {
             return Ok(found);
         }
         tokio::time::sleep(PAUSE).await;
     }
+}
+
+/// Those of ours that came after the mail with the id `before`, newest first, at most `count`.
+async fn newer(
+    client: &Client,
+    address: &Address,
+    before: Option<&str>,
+    count: usize,
+    is_ours: impl Fn(&Email) -> bool,
+) -> Result<Vec<Email>, Error> {
+    let (mut found, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let batch = client.list_from(address, &cursor, PAGE_SIZE, &MailFilter::default(), true).await?;
+        for email in batch.emails {
+            if found.len() == count || Some(email.id.as_str()) == before {
+                return Ok(found);
+            }
+            if is_ours(&email) {
+                found.push(email);
+            }
+        }
+        match batch.next_cursor {
+            Some(next) => cursor = next,
+            None => return Ok(found),
+        }
+    }
+}
+
+/// A message whose lines all end with CRLF, as SMTP demands.
+fn with_crlf(raw: &[u8]) -> Vec<u8> {
+    let mut message = Vec::with_capacity(raw.len() + raw.len() / 32 + 2);
+    for line in raw.split_inclusive(|&octet| octet == b'\n') {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        message.extend_from_slice(line.strip_suffix(b"\r").unwrap_or(line));
+        message.extend_from_slice(b"\r\n");
+    }
+    message
 }
 
 #[cfg(test)]
@@ -156,6 +235,12 @@ mod tests {
         assert!(message.contains("\r\nDate: Tue, 14 Nov 2023 22:13:20 +0000\r\n"));
         assert!(message.lines().all(|line| line.len() < 998));
         assert_eq!(message.matches('\n').count(), message.matches("\r\n").count());
+    }
+
+    #[test]
+    fn every_line_of_a_file_ends_with_crlf() {
+        assert_eq!(with_crlf(b"a\nb\r\n\xff"), b"a\r\nb\r\n\xff\r\n");
+        assert_eq!(with_crlf(b""), b"");
     }
 
     #[test]

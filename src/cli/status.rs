@@ -22,8 +22,8 @@ const FIELDS: [&str; 12] = [
     "store.mailboxes",
     "store.diskOctets",
 ];
-/// Those that are shown where they say something: no zero, no empty list and no null.
-const FIELDS_IF_ANY: [&str; 9] = [
+/// Those that are shown where they say something: no zero, no empty list, no null and no false.
+const FIELDS_IF_ANY: [&str; 11] = [
     "cause",
     "smtpsListen",
     "lmtpListen",
@@ -31,6 +31,8 @@ const FIELDS_IF_ANY: [&str; 9] = [
     "metricsListen",
     "mxHosts",
     "tls.notAfter",
+    "tls.isExpired",
+    "tls.fault",
     "domains.deactivated",
     "panics",
 ];
@@ -87,7 +89,7 @@ impl Status {
 fn chosen(whole: &Value) -> Value {
     let field = |name: &&'static str| Some((*name, name.split('.').try_fold(whole, |value, part| value.get(part))?));
     let has_value = |value: &Value| match value {
-        Value::Null => false,
+        Value::Null | Value::Bool(false) => false,
         Value::Array(items) => !items.is_empty(),
         value => *value != json!(0),
     };

@@ -22,7 +22,7 @@ pub struct Submission {
     /// The recipient without angle brackets.
     pub recipient: String,
     /// The message with CRLF line ends, the last line's included.
-    pub message: String,
+    pub message: Vec<u8>,
 }
 
 /// A reply of the server.
@@ -125,18 +125,23 @@ pub async fn submit(server: &str, submission: &Submission) -> Result<Reply, Smtp
     session.command("MAIL", &format!("MAIL FROM:<{}>", submission.reverse_path), 200).await?;
     session.command("RCPT", &format!("RCPT TO:<{}>", submission.recipient), 200).await?;
     session.command("DATA", "DATA", 300).await?;
-    let reply = session.command("the message", &format!("{}.", stuffed(&submission.message)), 200).await?;
+    let reply =
+        session.exchange("the message", &[stuffed(&submission.message).as_slice(), b".\r\n"].concat(), 200).await?;
     // The message is the receiver's by now, whatever becomes of the farewell.
     let _ = session.command("QUIT", "QUIT", 200).await;
     Ok(reply)
 }
 
 /// RFC 5321 section 4.5.2: a line that begins with a dot gets another.
-fn stuffed(message: &str) -> String {
-    message
-        .split_inclusive('\n')
-        .map(|line| if line.starts_with('.') { format!(".{line}") } else { line.to_owned() })
-        .collect()
+fn stuffed(message: &[u8]) -> Vec<u8> {
+    let mut stuffed = Vec::with_capacity(message.len() + 16);
+    for line in message.split_inclusive(|&octet| octet == b'\n') {
+        if line.starts_with(b".") {
+            stuffed.push(b'.');
+        }
+        stuffed.extend_from_slice(line);
+    }
+    stuffed
 }
 
 struct Session {
@@ -156,8 +161,12 @@ impl Session {
 
     /// Sends a line and demands a reply of the class `wanted` (200 or 300).
     async fn command(&mut self, step: &'static str, line: &str, wanted: u16) -> Result<Reply, SmtpError> {
-        let octets = format!("{line}\r\n");
-        match tokio::time::timeout(REPLY_WITHIN, self.stream.get_mut().write_all(octets.as_bytes())).await {
+        self.exchange(step, format!("{line}\r\n").as_bytes(), wanted).await
+    }
+
+    /// Sends octets and demands a reply of the class `wanted` (200 or 300).
+    async fn exchange(&mut self, step: &'static str, octets: &[u8], wanted: u16) -> Result<Reply, SmtpError> {
+        match tokio::time::timeout(REPLY_WITHIN, self.stream.get_mut().write_all(octets)).await {
             Ok(Ok(())) => self.expect(step, wanted).await,
             Ok(Err(error)) => Err(self.broken(&error)),
             Err(_) => Err(SmtpError::TimedOut { server: self.server.clone(), step }),
@@ -241,7 +250,7 @@ mod tests {
 
     #[test]
     fn leading_dots_are_doubled() {
-        assert_eq!(stuffed(".a\r\nb.\r\n..\r\n"), "..a\r\nb.\r\n...\r\n");
+        assert_eq!(stuffed(b".a\r\nb.\r\n..\r\n"), b"..a\r\nb.\r\n...\r\n");
     }
 
     /// A server that gives each command its prepared reply; what it was sent.
@@ -272,7 +281,7 @@ mod tests {
         Submission {
             reverse_path: "a@x.test".to_owned(),
             recipient: "b@x.test".to_owned(),
-            message: "Subject: s\r\n\r\n.dot\r\n".to_owned(),
+            message: b"Subject: s\r\n\r\n.dot\r\n".to_vec(),
         }
     }
 

@@ -57,6 +57,7 @@ impl Row for client::Domain {
         Narrow::Cut(4, 12),
         Narrow::Omit(4),
         Narrow::Cut(0, 12),
+        Narrow::Omit(3),
     ];
 
     fn cells(&self) -> Vec<Cell> {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use unicode_width::UnicodeWidthStr;
+
 /// Shows `text` through the pager of the environment, by default `less`; false if there is none and nothing was shown.
 pub fn show(text: &str, env: &BTreeMap<String, String>) -> bool {
     let words = words(env);
@@ -22,6 +24,13 @@ pub fn show(text: &str, env: &BTreeMap<String, String>) -> bool {
     // Its text was shown, whatever it ends with.
     let _ = pager.wait();
     true
+}
+
+/// Whether `text` takes more lines than a terminal of this size has.
+pub fn is_longer(text: &str, columns: u16, rows: u16) -> bool {
+    let columns = usize::from(columns.max(1));
+    let lines: usize = text.lines().map(|line| line.width().max(1).div_ceil(columns)).sum();
+    rows > 0 && lines >= usize::from(rows)
 }
 
 /// The command line in PAGER. An empty one, and `cat`, stand for no pager.
@@ -44,6 +53,14 @@ mod tests {
         assert_eq!(words(&of("most -w")), ["most", "-w"]);
         assert_eq!(words(&of("")), [""; 0]);
         assert_eq!(words(&of("cat")), [""; 0]);
+    }
+
+    #[test]
+    fn a_text_is_long_when_its_broken_lines_fill_the_screen() {
+        assert!(!is_longer("a\nb\n", 80, 24));
+        assert!(is_longer(&"a\n".repeat(24), 80, 24));
+        assert!(is_longer(&"漢".repeat(41), 10, 9));
+        assert!(!is_longer(&"a\n".repeat(99), 80, 0));
     }
 
     #[test]

@@ -69,8 +69,15 @@ pub(super) fn explained(error: ClientError) -> Error {
 impl Row for WebhookDelivery {
     const HEADINGS: &'static [&'static str] =
         &["TIME", "EVENT", "ATTEMPT", "RESULT", "STATUS", "MS", "ERROR", "NEXT", "RESPONSE"];
-    const NARROW: &'static [Narrow] =
-        &[Narrow::Cut(8, 20), Narrow::Cut(6, 14), Narrow::Omit(5), Narrow::Omit(8), Narrow::Omit(2), Narrow::Omit(7)];
+    const NARROW: &'static [Narrow] = &[
+        Narrow::Cut(8, 20),
+        Narrow::Cut(6, 14),
+        Narrow::Omit(5),
+        Narrow::Omit(8),
+        Narrow::Omit(2),
+        Narrow::Omit(7),
+        Narrow::Omit(4),
+    ];
 
     fn cells(&self) -> Vec<Cell> {
         vec![

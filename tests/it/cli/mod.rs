@@ -14,6 +14,7 @@ mod lists;
 mod live;
 mod mcp;
 mod new;
+mod one_mail;
 mod rate_limit;
 mod read;
 mod send_test;

@@ -72,7 +72,9 @@ async fn all_three_give_the_same_answers() {
     }
     // A command without the flag does not know the domain of the flag.
     assert_eq!(local(dir.path(), &domains).stdout.lines().count() + 1, list.stdout.lines().count());
-    let alone = json(&local(dir.path(), &["status", "--json"]));
+    let alone = local(dir.path(), &["status", "--json"]);
+    assert_eq!(alone.code, Some(6), "no daemon runs: {alone:?}");
+    let alone: Value = serde_json::from_str(&alone.stdout).expect("JSON");
     assert_eq!((&alone["startedAt"], &alone["store"]["emails"]), (&Value::Null, &1.into()));
     for field in ["version", "revision", "retentionSeconds", "maxMessageOctets", "dataDir"] {
         assert_eq!(alone[field], status[field], "{field}");
