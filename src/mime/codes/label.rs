@@ -138,7 +138,7 @@ impl Read<'_> {
     /// The points of a word for codes behind a candidate in its line.
     fn label_after(&self, candidate: &Candidate, code: &Hit) -> i32 {
         let between = &self.page.lower[candidate.end..code.start.max(candidate.end)];
-        let word = between.trim_start().split(|c: char| !is_bounded_letter(c)).next().unwrap_or_default();
+        let word = between.split(|c: char| !is_bounded_letter(c)).find(|word| !word.is_empty()).unwrap_or_default();
         // Other words begin a text about something else.
         let is_led_to = word.is_empty() || is_connecting(word) || between.len() <= NEAR_OCTETS;
         if is_led_to { LABEL_AFTER } else { LABEL_IN_TEXT }

@@ -146,7 +146,8 @@ impl Style {
                 "visibility" => self.is_hidden |= value == "hidden",
                 "mso-hide" => self.is_hidden |= value == "all",
                 "opacity" | "max-height" | "height" | "max-width" => {
-                    self.is_hidden |= length(value, 0.0).is_some_and(|it| it <= 0.0);
+                    // Whatever a share is of, it is something.
+                    self.is_hidden |= length(value, PLAIN_PX).is_some_and(|it| it <= 0.0);
                 }
                 "text-indent" | "left" | "right" | "top" | "bottom" | "margin-left" | "margin-top" => {
                     self.is_hidden |= length(value, PLAIN_PX).is_some_and(|it| it < -500.0);
@@ -314,7 +315,13 @@ mod tests {
         ] {
             assert!(!style(hidden).is_seen(), "{hidden}");
         }
-        for seen in ["", " style=\"opacity:0.9\"", " style=\"color:#fff;background:#06c\"", " style=\"display:\""] {
+        for seen in [
+            "",
+            " style=\"opacity:0.9\"",
+            " style=\"color:#fff;background:#06c\"",
+            " style=\"display:\"",
+            " style=\"height:100%\"",
+        ] {
             assert!(style(seen).is_seen(), "{seen}");
         }
     }
