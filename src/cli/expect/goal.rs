@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::super::output;
 use super::tally::{Match, Tally};
 use crate::config::value::show_duration;
 use crate::error::{Error, Exit};
@@ -48,12 +49,12 @@ impl Goal {
             }
             _ if judged >= MAILS_MAX => format!("{judged} mails for {to} were judged, and that is the most"),
             Self::Exactly(count) => {
-                let mails = if matches.len() == 1 { "1 mail".to_owned() } else { format!("{} mails", matches.len()) };
+                let mails = output::mails(matches.len() as u64);
                 let are = if matches.len() == 1 { "is" } else { "are" };
                 format!("{mails} for {to} {are} as expected within {within}, not {count}{}", listed(matches))
             }
             Self::Some | Self::None => {
-                format!("{} for {to} within {within}, none of them as expected", mails(judged))
+                format!("{} came for {to} within {within}, none of them as expected", output::mails(judged as u64))
             }
         };
         Err(with_nearest(self, cause, tally))
@@ -67,10 +68,6 @@ fn with_nearest(goal: Goal, cause: String, tally: &Tally) -> Error {
             .hint(format!("`tempmail read {}` shows it", super::verdict::shown(&nearest.id))),
         None => Error::new(Exit::CheckFailed, cause),
     }
-}
-
-fn mails(count: usize) -> String {
-    if count == 1 { "1 mail came".to_owned() } else { format!("{count} mails came") }
 }
 
 /// The mails, a line each.

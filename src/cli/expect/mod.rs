@@ -229,7 +229,7 @@ impl Expect {
         let like = if all.is_empty() { String::new() } else { format!(": {}", all.join(", ")) };
         let name = match self.goal() {
             Goal::Some => format!("{to} gets a mail{like}"),
-            Goal::Exactly(count) => format!("{to} gets {count} mails and no more{like}"),
+            Goal::Exactly(count) => format!("{to} gets {} and no more{like}", output::mails(count as u64)),
             Goal::None => format!("{to} gets no mail{like}"),
         };
         visible::line(&name).into_owned()

@@ -20,7 +20,7 @@ pub(super) async fn keep(cx: &Context, client: &Client, address: &Address, limit
             let page = client.list(address, None, limit).await?;
             let shown = if is_redrawn {
                 let list = output::list(cx.style, &page.emails, &page, cx.now());
-                format!("{CLEAR}{address}: {} mails; Ctrl-C ends this\n\n{list}", page.total)
+                format!("{CLEAR}{address}: {}; Ctrl-C ends this\n\n{list}", output::mails(page.total))
             } else {
                 // Oldest first, since later ones follow.
                 page.emails.iter().rev().map(|email| line(cx, email)).collect()

@@ -161,5 +161,10 @@ pub fn pairs(style: Style, pairs: &[(&str, Cell)], now: Timestamp) -> String {
     out
 }
 
+/// A number of mails in words.
+pub(super) fn mails(count: u64) -> String {
+    if count == 1 { "1 mail".to_owned() } else { format!("{count} mails") }
+}
+
 #[cfg(test)]
 mod tests;

@@ -21,7 +21,8 @@ fn screen(terminal: &Terminal) -> String {
 
 /// Waits until the screen has so many mails, in a whole table.
 fn until_mails(terminal: &Terminal, count: usize, last: &str) -> String {
-    let title = format!("{TO}: {count} mails; Ctrl-C ends this\n\n");
+    let mails = if count == 1 { "mail" } else { "mails" };
+    let title = format!("{TO}: {count} {mails}; Ctrl-C ends this\n\n");
     let mut shown = String::new();
     blocking::until("the list is drawn", || {
         shown = screen(terminal);
