@@ -2,7 +2,8 @@
 
 use super::candidate::{Candidate, Form};
 use super::lexicon::{CONNECTING, Hit, is_bounded_letter};
-use super::score::{Mail, Read};
+use super::read::Read;
+use super::score::Mail;
 use super::words::Sense;
 
 /// A word for codes right before the candidate, as in `code: 482913`, farther before it, or in an earlier sentence.
@@ -32,7 +33,7 @@ const OTHER_OCTETS: usize = 16;
 
 impl Read<'_> {
     /// The points of the words that name a candidate.
-    pub(super) fn label(&self, index: usize, is_alone: bool, mail: &Mail<'_>, work: &mut usize) -> i32 {
+    pub(super) fn label(&self, index: usize, is_alone: bool, mail: &Mail, work: &mut usize) -> i32 {
         let candidate = &self.candidates[index];
         let line = self.line_of(candidate.start);
         let (start, end) = self.line(line);
@@ -85,8 +86,11 @@ impl Read<'_> {
     }
 
     /// Whether a line says of a number that it is a code, and nothing else, as in `Code: 482913` or `482913 is your code`.
-    pub(super) fn is_declared(&self, candidate: &Candidate, mail: &Mail<'_>) -> bool {
+    pub(super) fn is_declared(&self, candidate: &Candidate, mail: &Mail) -> bool {
         let (start, end) = self.line(self.line_of(candidate.start));
+        if candidate.form != Form::Digits || candidate.start - start > LINE_OCTETS {
+            return false;
+        }
         let end = end.clamp(candidate.end, candidate.end + LINE_OCTETS);
         let before = self.page.lower[start..candidate.start].trim_end();
         let after = &self.page.lower[candidate.end..self.page.lower.floor_char_boundary(end)];
@@ -96,11 +100,8 @@ impl Read<'_> {
                 .is_some_and(|hit| hit.is_code() && start.is_none_or(|start| hit.start == start))
         };
         let is_labelled = before.ends_with([':', '\u{ff1a}']) && !after.contains(char::is_alphanumeric);
-        candidate.form == Form::Digits
-            && (is_labelled && !mail.has_other && is_first(self.hits_in(start, candidate.start), Some(start))
-                || before.is_empty()
-                    && after.starts_with(" is your ")
-                    && is_first(self.hits_in(candidate.end, end), None))
+        is_labelled && !mail.has_other && is_first(self.hits_in(start, candidate.start), Some(start))
+            || before.is_empty() && after.starts_with(" is your ") && is_first(self.hits_in(candidate.end, end), None)
     }
 
     /// Whether a word such as `order` names the candidate behind it. After a word for codes it must be right before it.
@@ -116,7 +117,7 @@ impl Read<'_> {
     }
 
     /// The points of the word before a label, in a line that begins at `start`.
-    fn certainty(&self, hits: &[Hit], code: &Hit, start: usize, mail: &Mail<'_>) -> i32 {
+    fn certainty(&self, hits: &[Hit], code: &Hit, start: usize, mail: &Mail) -> i32 {
         const GAP_OCTETS: usize = 12;
         let is_near = |hit: &&Hit| {
             let is_before = hit.start < code.start && hit.end + GAP_OCTETS >= code.start;
@@ -128,7 +129,7 @@ impl Read<'_> {
         let before = self.page.lower[start..code.start].strip_suffix(' ').unwrap_or_default();
         // `Your store code` is less foreign than `Store code`.
         let mut words = before.rsplit(' ').take(3);
-        if mail.subject_points() <= 0 && last_word(before).is_some() && !words.any(is_connecting) {
+        if mail.subject_points <= 0 && last_word(before).is_some() && !words.any(is_connecting) {
             LABEL_FOREIGN
         } else {
             0
@@ -189,8 +190,9 @@ impl Read<'_> {
     fn label_of_lines(&self, index: usize, line: usize, is_alone: bool, work: &mut usize) -> i32 {
         let candidate = &self.candidates[index];
         // A line of text that goes on belongs to the label, but not a new sentence such as one with an address.
-        let starts_late =
-            !is_alone && self.page.text[self.line(line).0..candidate.start].contains(char::is_alphanumeric);
+        let from = self.line(line).0.max(candidate.start.saturating_sub(LINE_OCTETS));
+        let from = self.page.text.ceil_char_boundary(from);
+        let starts_late = !is_alone && self.page.text[from..candidate.start].contains(char::is_alphanumeric);
         for (distance, points) in LABEL_ABOVE.into_iter().enumerate() {
             let Some(above) = line.checked_sub(distance + 1) else { break };
             let (start, end) = self.line(above);

@@ -2,14 +2,13 @@
 
 use url::Url;
 
+use super::address::{URL_OCTETS_MAX, address, has_secret, trimmed};
 use super::lexicon::Hit;
 use super::page::Page;
-use super::score::Read;
+use super::read::Read;
 use super::words::Sense;
 use super::{Link, LinkKind, POINTS_SURE, confidence};
 
-/// The longest address of a link, in octets.
-const URL_OCTETS_MAX: usize = 4_096;
 /// The longest text of a link that is shown, in octets.
 const TEXT_OCTETS_MAX: usize = 200;
 /// The most addresses in the text that are looked at.
@@ -89,15 +88,29 @@ struct Found {
     needs_context: bool,
 }
 
+/// What the subject of a mail says of its links.
+pub(super) struct Subject {
+    kinds: Vec<LinkKind>,
+    /// Whether it names something else.
+    is_other: bool,
+}
+
+impl Subject {
+    pub(super) fn of(hits: &[Hit]) -> Self {
+        let kinds = LinkKind::ALL.into_iter().filter(|kind| says(hits, *kind)).collect();
+        Self { kinds, is_other: is_other(hits) }
+    }
+}
+
 /// The links of a page with their points.
-pub(super) fn links(read: &Read<'_>, subject: &[Hit]) -> Vec<(Link, i32)> {
+pub(super) fn links(read: &Read<'_>, subject: &Subject) -> Vec<(Link, i32)> {
     let page = read.page;
     let mut found: Vec<Found> = page
         .anchors
         .iter()
         .filter_map(|anchor| {
             let text = page.text.get(anchor.start..anchor.end)?.trim();
-            let hits = hits(read, anchor.start, anchor.end);
+            let hits = read.hits_in(anchor.start, anchor.end);
             let is_address = text.starts_with("http://") || text.starts_with("https://") || text.starts_with("www.");
             let says_press = hits.iter().any(|hit| hit.sense == Sense::Press)
                 && !hits.iter().any(|hit| kind_of(hit.sense).is_some());
@@ -144,13 +157,14 @@ fn bare(page: &Page) -> Vec<Found> {
             continue;
         }
         let rest = &page.text[start..];
-        let scheme = rest.find("://").filter(|at| *at <= 5);
+        let after = &rest["http".len()..];
+        let is_address = after.starts_with("://") || after.starts_with(['s', 'S']) && after[1..].starts_with("://");
         let is_of_address = |octet: u8| octet.is_ascii_graphic() && !b"<>\"`{}|\\^".contains(&octet);
         let length = rest.bytes().take(URL_OCTETS_MAX + 1).take_while(|octet| is_of_address(*octet)).count();
         let written = trimmed(&rest[..length]);
         // What is within an address is read only once.
         end = start + written.len();
-        let Some(url) = scheme.and_then(|_| address(written)) else { continue };
+        let Some(url) = address(written).filter(|_| is_address) else { continue };
         found.push(Found {
             url,
             text: String::new(),
@@ -161,38 +175,6 @@ fn bare(page: &Page) -> Vec<Found> {
         });
     }
     found
-}
-
-/// An address without the marks of the sentence after it.
-fn trimmed(written: &str) -> &str {
-    let mut written = written;
-    loop {
-        let shorter = written.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_']);
-        let shorter = match shorter.as_bytes().last() {
-            Some(b')') if !shorter.contains('(') => &shorter[..shorter.len() - 1],
-            Some(b']') if !shorter.contains('[') => &shorter[..shorter.len() - 1],
-            _ => shorter,
-        };
-        if shorter.len() == written.len() {
-            return written;
-        }
-        written = shorter;
-    }
-}
-
-/// The address that a browser would open; `None` for other schemes, for secrets before the host, and for long ones.
-fn address(target: &str) -> Option<Url> {
-    let target = target.trim();
-    let is_web = ["http://", "https://"]
-        .iter()
-        .any(|scheme| target.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
-    if !is_web || target.len() > URL_OCTETS_MAX {
-        return None;
-    }
-    let url = Url::parse(target).ok()?;
-    // A name before the host makes an address look like that of another host.
-    let is_plain = url.username().is_empty() && url.password().is_none() && url.has_host();
-    (is_plain && url.as_str().len() <= URL_OCTETS_MAX).then_some(url)
 }
 
 fn cut(text: &str, octets_max: usize) -> &str {
@@ -210,25 +192,23 @@ fn kind_of(sense: Sense) -> Option<LinkKind> {
     })
 }
 
-fn hits<'a>(read: &'a Read<'_>, start: usize, end: usize) -> &'a [Hit] {
-    let from = read.hits.partition_point(|hit| hit.start < start);
-    let to = read.hits.partition_point(|hit| hit.start < end);
-    &read.hits[from..to.max(from)]
-}
-
 /// Whether some hit says the kind.
 fn says(hits: &[Hit], kind: LinkKind) -> bool {
     hits.iter().any(|hit| kind_of(hit.sense) == Some(kind))
 }
 
+/// Whether something that is no code and no link is named.
+fn is_other(hits: &[Hit]) -> bool {
+    hits.iter().any(|hit| matches!(hit.sense, Sense::Other | Sense::Promotion))
+}
+
 impl Found {
     /// The link with its most likely kind and its points; `None` if too little speaks for any.
-    fn scored(self, read: &Read<'_>, subject: &[Hit]) -> Option<(Link, i32)> {
-        let own = if self.needs_context { &[][..] } else { hits(read, self.start, self.end) };
+    fn scored(self, read: &Read<'_>, subject: &Subject) -> Option<(Link, i32)> {
+        let own = if self.needs_context { &[][..] } else { read.hits_in(self.start, self.end) };
         let context = if self.needs_context { self.context(read) } else { &[] };
         let path = self.url[url::Position::BeforePath..].to_ascii_lowercase();
         let has_secret = has_secret(&self.url);
-        let is_other = |hits: &[Hit]| hits.iter().any(|hit| matches!(hit.sense, Sense::Other | Sense::Promotion));
         let is_own_other = is_other(own);
         let is_context_other = |kind: LinkKind| {
             let said = context.iter().filter(|hit| kind_of(hit.sense) == Some(kind));
@@ -244,7 +224,7 @@ impl Found {
         for (kind, in_address) in IN_ADDRESSES {
             let is_in_address = in_address.iter().any(|part| cut(&path, 500).contains(part));
             let is_said = says(own, kind) || says(context, kind);
-            let is_for_others = is_denied && kind != LinkKind::Unsubscribe && !says(subject, kind);
+            let is_for_others = is_denied && kind != LinkKind::Unsubscribe && !subject.kinds.contains(&kind);
             let mut points = 0;
             if kind == LinkKind::Unsubscribe {
                 points += if says(own, kind) || is_in_address || self.needs_context && says(context, kind) {
@@ -257,11 +237,11 @@ impl Found {
                 points += if says(own, kind) { TEXT } else { 0 };
                 points += if says(context, kind) { CONTEXT } else { 0 };
                 points += if is_in_address { ADDRESS } else { 0 };
-                points += if says(subject, kind) { SUBJECT } else { 0 };
+                points += if subject.kinds.contains(&kind) { SUBJECT } else { 0 };
                 points += if self.is_button { BUTTON } else { 0 };
                 points += if has_secret { SECRET } else { 0 };
                 let says_so = says(own, kind);
-                let is_subject_other = is_other(subject) && !says(subject, kind);
+                let is_subject_other = subject.is_other && !subject.kinds.contains(&kind);
                 points += if !says_so && !self.needs_context { SAYS_OTHERWISE } else { 0 };
                 points +=
                     if is_own_other || is_context_other(kind) || is_subject_other && !says_so { OTHER } else { 0 };
@@ -295,7 +275,7 @@ impl Found {
     /// Whether the sentence before the link is for whom did not ask for the mail.
     fn is_denied(&self, read: &Read<'_>) -> bool {
         let text = &read.page.text;
-        let before = hits(read, self.start.saturating_sub(CONTEXT_OCTETS), self.start);
+        let before = read.hits_in(self.start.saturating_sub(CONTEXT_OCTETS), self.start);
         let denial = before.iter().rfind(|hit| hit.sense == Sense::Denial);
         denial.is_some_and(|hit| !ends_a_sentence(&text[hit.end.min(self.start)..self.start]))
     }
@@ -307,13 +287,13 @@ impl Found {
         let last = |hits: &'a [Hit]| &hits[hits.len().saturating_sub(CONTEXT_HITS_MAX)..];
         let from = text.ceil_char_boundary(self.start.saturating_sub(CONTEXT_OCTETS));
         let line_start = text[from..self.start].rfind('\n').map_or(from, |at| from + at + 1);
-        let before = last(hits(read, line_start, self.start));
+        let before = last(read.hits_in(line_start, self.start));
         if has_kind(before) {
             return before;
         }
         let to = text.floor_char_boundary(self.end + CONTEXT_OCTETS / 2);
         let line_end = text[self.end..to].find('\n').map_or(to, |at| self.end + at);
-        let after = hits(read, self.end, line_end);
+        let after = read.hits_in(self.end, line_end);
         let after = &after[..after.len().min(CONTEXT_HITS_MAX)];
         if has_kind(after) {
             return after;
@@ -321,7 +301,7 @@ impl Found {
         let mut end = line_start;
         for _ in 0..2 {
             let above = text[from..end.saturating_sub(1).max(from)].rfind('\n').map_or(from, |at| from + at + 1);
-            let found = last(hits(read, above, end));
+            let found = last(read.hits_in(above, end));
             // What is said before another address is said about that one.
             if text[above..end].contains("://") {
                 break;
@@ -338,43 +318,4 @@ impl Found {
 /// Whether a sentence ends in a text that goes on behind it.
 fn ends_a_sentence(text: &str) -> bool {
     [". ", ".\n", "! ", "!\n", "\u{3002}"].iter().any(|end| text.contains(end)) || text.trim_end().ends_with(['.', '!'])
-}
-
-/// Whether a part of the path, the query or the fragment looks like a secret: long, with letters and digits, or a code.
-fn has_secret(url: &Url) -> bool {
-    const PARTS_MAX: usize = 40;
-    let is_secret = |part: &str| {
-        let octets = part.as_bytes();
-        let count = |is: fn(&u8) -> bool| octets.iter().filter(|octet| is(octet)).count();
-        let (letters, digits) = (count(u8::is_ascii_alphabetic), count(u8::is_ascii_digit));
-        let changes = |is: fn(&u8) -> bool| octets.windows(2).filter(|pair| is(&pair[0]) != is(&pair[1])).count();
-        letters > 0 && digits > 0 && letters + digits >= 8
-            || letters + digits >= 6 && changes(u8::is_ascii_digit) >= 3
-            || letters >= 10 && changes(u8::is_ascii_uppercase) >= 5
-    };
-    let mut parts = url[url::Position::BeforePath..].split(['/', '?', '&', '=', '#', '.']).take(PARTS_MAX);
-    parts.any(is_secret) || code_in(url).is_some()
-}
-
-/// The code in the address of a link: digits in a parameter that is named for codes.
-pub(super) fn code_in(url: &Url) -> Option<String> {
-    const NAMES: [&str; 10] = [
-        "code",
-        "otp",
-        "pin",
-        "passcode",
-        "verification_code",
-        "verificationcode",
-        "confirmation_code",
-        "login_code",
-        "auth_code",
-        "security_code",
-    ];
-    let parts = [url.query(), url.fragment()];
-    let pairs = parts.into_iter().flatten().flat_map(|part| part.split(['&', '?', ';'])).take(40);
-    let mut named = pairs
-        .filter_map(|pair| pair.split_once('='))
-        .filter(|(name, _)| NAMES.contains(&name.to_ascii_lowercase().as_str()));
-    let is_code = |value: &str| (4..=8).contains(&value.len()) && value.bytes().all(|octet| octet.is_ascii_digit());
-    named.find(|(_, value)| is_code(value)).map(|(_, value)| value.to_owned())
 }

@@ -1,20 +1,24 @@
 //! One-time codes and links in a mail: what a person would type or press.
 //!
 //! ```text
-//! page        the text as its reader sees it    style       what is seen, and what stands out
-//! candidate   what has the form of a code       words       the words around codes and links, by language
-//! score       the points of a candidate         lexicon     finds these words
-//! links       links and their kinds                 label       the points of the words around a candidate
+//! page        the text as its reader sees it    style, declarations   what is seen, and what stands out
+//! words       the words by language             lexicon               finds them in a page
+//! read        a page with both, by line         candidate             what has the form of a code
+//! score       the points of a candidate         label                 those of the words around it
+//! links       links and their kinds             address               of a page, with a secret or a code in it
 //! ```
 //!
 //! There is no model behind it. Each observation is worth some points, and the points of all make the confidence. The
 //! search is pure and total. Its time is linear in the octets of the mail that it reads, and these are bounded.
 
+mod address;
 mod candidate;
+mod declarations;
 mod label;
 mod lexicon;
 mod links;
 mod page;
+mod read;
 mod score;
 mod style;
 #[cfg(test)]
@@ -26,7 +30,8 @@ use url::Url;
 use super::Content;
 use lexicon::Lexicon;
 use page::Page;
-use score::{Mail, Read, Scored};
+use read::Read;
+use score::{Mail, Scored};
 
 /// The confidence from which a finding is an answer. What is less likely is not reported at all.
 ///
@@ -183,7 +188,8 @@ fn search(content: &Content) -> (Findings, usize) {
     let is_other = |it: &Scored| codes.iter().any(|other| other.code == it.code && other.points <= POINTS_OTHER_MAX);
     let of_subject: Vec<Scored> = of_subject.into_iter().filter(|it| !is_other(it)).collect();
     codes.extend(of_subject.iter().cloned());
-    let mut links = links::links(&body, &subject_hits);
+    let of_links = links::Subject::of(&subject_hits);
+    let mut links = links::links(&body, &of_links);
     if content.has_plain_text && (score::best(codes.clone()).is_empty() || links.is_empty()) {
         // HTML of images alone often has a text beside it that says more.
         let text = Page::of_text(without_history(&content.body_text));
@@ -195,7 +201,7 @@ fn search(content: &Content) -> (Findings, usize) {
             work += more;
             codes.extend(more_codes);
             if links.is_empty() {
-                links = links::links(&read, &subject_hits);
+                links = links::links(&read, &of_links);
             }
         }
     }
@@ -215,7 +221,7 @@ fn search(content: &Content) -> (Findings, usize) {
 /// The code in the address of the first link that has one, if there is only this one.
 fn code_in_links(links: &[Link]) -> Option<Scored> {
     let mut wanted = links.iter().filter(|link| link.kind != LinkKind::Unsubscribe);
-    let code = wanted.find_map(|link| links::code_in(&Url::parse(&link.url).ok()?))?;
+    let code = wanted.find_map(|link| address::code_in(&Url::parse(&link.url).ok()?))?;
     Some(Scored { code, points: POINTS_IN_LINK })
 }
 

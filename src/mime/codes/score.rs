@@ -3,10 +3,10 @@
 //! Each observation gives or takes points. The constants are all the weights that there are.
 
 use super::POINTS_SHOWN;
-use super::candidate::{Candidate, Form, candidates};
-use super::label::{LABEL_CERTAIN, LINE_OCTETS, NEAR_OCTETS};
+use super::candidate::{Candidate, Form};
+use super::label::{LABEL_CERTAIN, NEAR_OCTETS};
 use super::lexicon::Hit;
-use super::page::Page;
+use super::read::Read;
 use super::words::Sense;
 
 /// The points of a code of six digits, of another number or in groups, of letters and digits, and of letters.
@@ -44,8 +44,9 @@ pub(super) struct Scored {
 }
 
 /// What is known of a mail before its candidates are looked at.
-pub(super) struct Mail<'a> {
-    pub(super) subject_hits: &'a [Hit],
+pub(super) struct Mail {
+    /// The points of what the subject says.
+    pub(super) subject_points: i32,
     pub(super) purpose: i32,
     /// Whether any word for codes is in the mail.
     pub(super) has_label: bool,
@@ -53,12 +54,12 @@ pub(super) struct Mail<'a> {
     pub(super) has_other: bool,
 }
 
-impl<'a> Mail<'a> {
-    pub(super) fn of(subject_hits: &'a [Hit], body_hits: &[Hit]) -> Self {
+impl Mail {
+    pub(super) fn of(subject_hits: &[Hit], body_hits: &[Hit]) -> Self {
         let all = || subject_hits.iter().chain(body_hits);
         let count = all().filter(|hit| hit.is_purpose()).count();
         Self {
-            subject_hits,
+            subject_points: subject_points(subject_hits),
             purpose: if count == 0 {
                 NO_PURPOSE
             } else {
@@ -68,39 +69,23 @@ impl<'a> Mail<'a> {
             has_other: body_hits.iter().any(|hit| hit.sense == Sense::Other),
         }
     }
+}
 
-    pub(super) fn subject_points(&self) -> i32 {
-        let any = |is: fn(&Hit) -> bool| self.subject_hits.iter().any(is);
-        let has_other = || any(|hit| hit.sense == Sense::Other) && !any(Hit::is_purpose);
-        let is_one_time = |hit: &Hit| hit.sense == Sense::OneTime;
-        match any(Hit::is_code) {
-            true if any(is_one_time) => SUBJECT_LABEL + LABEL_CERTAIN,
-            true => SUBJECT_LABEL,
-            false if has_other() => SUBJECT_OTHER,
-            false => 0,
-        }
+/// The points of what a subject says.
+fn subject_points(hits: &[Hit]) -> i32 {
+    let any = |is: fn(&Hit) -> bool| hits.iter().any(is);
+    let has_other = || any(|hit| hit.sense == Sense::Other) && !any(Hit::is_purpose);
+    match any(Hit::is_code) {
+        true if any(|hit| hit.sense == Sense::OneTime) => SUBJECT_LABEL + LABEL_CERTAIN,
+        true => SUBJECT_LABEL,
+        false if has_other() => SUBJECT_OTHER,
+        false => 0,
     }
 }
 
-/// A page with the phrases in it.
-pub(super) struct Read<'a> {
-    pub(super) page: &'a Page,
-    pub(super) hits: &'a [Hit],
-    /// The positions of the lines' starts, and the length of the text.
-    pub(super) lines: Vec<usize>,
-    pub(super) candidates: Vec<Candidate>,
-}
-
-impl<'a> Read<'a> {
-    pub(super) fn of(page: &'a Page, hits: &'a [Hit]) -> Self {
-        let ends = page.text.bytes().enumerate().filter(|(_, octet)| *octet == b'\n').map(|(at, _)| at + 1);
-        let mut lines: Vec<usize> = std::iter::once(0).chain(ends).collect();
-        lines.push(page.text.len() + 1);
-        Self { page, hits, lines, candidates: candidates(page) }
-    }
-
+impl Read<'_> {
     /// The candidates with their points, and the number of phrases that were looked at.
-    pub(super) fn scored(&self, mail: &Mail<'_>, subject: &[Scored]) -> (Vec<Scored>, usize) {
+    pub(super) fn scored(&self, mail: &Mail, subject: &[Scored]) -> (Vec<Scored>, usize) {
         let mut work = 0;
         let mut found = Vec::new();
         for (index, candidate) in self.candidates.iter().enumerate() {
@@ -115,13 +100,13 @@ impl<'a> Read<'a> {
         (found, work)
     }
 
-    fn points(&self, index: usize, mail: &Mail<'_>, work: &mut usize) -> i32 {
+    fn points(&self, index: usize, mail: &Mail, work: &mut usize) -> i32 {
         let candidate = &self.candidates[index];
         let is_alone = self.is_alone(candidate);
         let label = self.label(index, is_alone, mail, work);
         let look = self.page.look(candidate.start);
         let emphasis = i32::from(look.is_large || look.is_spaced) * LARGE + i32::from(look.is_bold) * BOLD;
-        let purpose = if mail.subject_points() >= 0 && self.is_declared(candidate, mail) {
+        let purpose = if mail.subject_points >= 0 && self.is_declared(candidate, mail) {
             mail.purpose.max(0) + DECLARED
         } else {
             mail.purpose
@@ -139,7 +124,7 @@ impl<'a> Read<'a> {
         form + label
             + if is_alone { ALONE } else { 0 }
             + emphasis.min(EMPHASIS_MAX)
-            + mail.subject_points()
+            + mail.subject_points
             + purpose
             + if is_year { YEAR } else { 0 }
             + if has_hash { HASH } else { 0 }
@@ -162,52 +147,12 @@ impl<'a> Read<'a> {
         candidate.form == Form::Digits && (near.iter().any(is_led_to) || before.ends_with("use ") && follows())
     }
 
-    /// The line of a position, as an index.
-    pub(super) fn line_of(&self, position: usize) -> usize {
-        self.lines.partition_point(|start| *start <= position).saturating_sub(1)
-    }
-
-    /// The line with this index, without its end.
-    pub(super) fn line(&self, index: usize) -> (usize, usize) {
-        (self.lines[index], self.lines[index + 1] - 1)
-    }
-
-    /// Whether nothing else is in the line or cell of a candidate but marks.
-    fn is_alone(&self, candidate: &Candidate) -> bool {
-        let (start, end) = self.line(self.line_of(candidate.start));
-        let end = end.max(candidate.end);
-        let text = &self.page.text;
-        let near_start = text.ceil_char_boundary(start.max(candidate.start.saturating_sub(LINE_OCTETS)));
-        let near_end = text.floor_char_boundary(end.min(candidate.end + LINE_OCTETS));
-        let before = text[near_start..candidate.start].rsplit('\t').next().unwrap_or_default();
-        let after = text[candidate.end..near_end].split(['\t', '\n']).next().unwrap_or_default();
-        !before.chars().chain(after.chars()).any(char::is_alphanumeric)
-    }
-
-    /// Whether a candidate is in the history of a mail or in a line about copyright.
-    fn is_in_quote(&self, candidate: &Candidate) -> bool {
-        let (start, end) = self.line(self.line_of(candidate.start));
-        let line = &self.page.lower[start..self.page.lower.floor_char_boundary(end.min(start + LINE_OCTETS))];
-        self.page.look(candidate.start).is_quoted
-            || line.starts_with('>')
-            || line.contains('\u{a9}')
-            || line.contains("copyright")
-            || line.contains("all rights reserved")
-    }
-
     /// The points of a line such as `@example.test #482913`; `None` if the candidate is in no such line.
     fn bound(&self, candidate: &Candidate) -> Option<i32> {
         let (start, _) = self.line(self.line_of(candidate.start));
         let before = &self.page.text[start..candidate.start];
         let domain = before.strip_prefix('@')?.strip_suffix(" #")?;
         (domain.len() < 254 && domain.contains('.') && !domain.contains(' ')).then_some(BOUND)
-    }
-
-    /// The hits that begin within `start..end`.
-    pub(super) fn hits_in(&self, start: usize, end: usize) -> &[Hit] {
-        let from = self.hits.partition_point(|hit| hit.start < start);
-        let to = self.hits.partition_point(|hit| hit.start < end);
-        &self.hits[from..to.max(from)]
     }
 }
 

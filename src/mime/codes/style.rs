@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::declarations::{Declarations, PLAIN_PX, WHITE, color};
 use crate::mime::markup;
 
 /// The most octets of one `style` or `class` attribute that are read.
@@ -12,13 +13,12 @@ const CLASSES_MAX: usize = 500;
 const SHEET_OCTETS_MAX: usize = 64 * 1024;
 /// The most classes of an element that are looked up.
 const CLASSES_OF_ELEMENT_MAX: usize = 8;
-/// The size of plain text in pixels.
-const PLAIN_PX: f32 = 16.0;
 /// Text of this size or less is not seen.
 const UNSEEN_PX: f32 = 2.0;
 /// Text of this size stands out.
 const LARGE_PX: f32 = 20.0;
-const WHITE: u32 = 0xff_ffff;
+/// Signs with gaps of this size stand apart.
+const SPACED_PX: f32 = 2.0;
 
 /// How the text of an element looks. Most of it is inherited.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,10 +75,12 @@ impl Style {
     pub(super) fn within(&self, name: &str, attributes: &str, sheet: &Sheet<'_>) -> Self {
         let mut style = Self { is_boxed: false, is_block: false, ..*self };
         style.element(name);
+        if let Some(names) = markup::attribute(attributes, "class") {
+            style.classes(cut(names), sheet);
+        }
         for (attribute, value) in markup::attributes(attributes) {
             let value = cut(value);
             match attribute.to_ascii_lowercase().as_str() {
-                "class" => style.classes(value, sheet),
                 "hidden" => style.is_hidden = true,
                 "bgcolor" => style.background = color(value).unwrap_or(style.background),
                 "color" if name == "font" => style.color = color(value),
@@ -89,7 +91,7 @@ impl Style {
             }
         }
         if let Some(declarations) = markup::attribute(attributes, "style") {
-            style.declare(cut(declarations), self.size_px);
+            style.declare(&Declarations::of(cut(declarations)), self.size_px);
         }
         style
     }
@@ -114,8 +116,7 @@ impl Style {
             self.is_quoted |= matches!(lower.as_str(), "gmail_quote" | "yahoo_quoted" | "moz-cite-prefix");
             self.is_boxed |= lower.contains("button") || lower.contains("btn");
             if let Some(declarations) = sheet.classes.get(name) {
-                let inherited = self.size_px;
-                self.declare(cut(declarations), inherited);
+                self.declare(declarations, self.size_px);
             }
         }
     }
@@ -132,59 +133,18 @@ impl Style {
         };
     }
 
-    /// Applies the declarations of a `style` attribute or a rule.
-    fn declare(&mut self, declarations: &str, inherited_px: f32) {
-        for declaration in declarations.split(';') {
-            let Some((property, value)) = declaration.split_once(':') else { continue };
-            let value = value.trim().to_ascii_lowercase();
-            let value = value.trim_end_matches("!important").trim_end();
-            match property.trim().to_ascii_lowercase().as_str() {
-                "display" => {
-                    self.is_hidden |= value == "none";
-                    self.is_block = value == "block" || value == "table" || value == "flex";
-                }
-                "visibility" => self.is_hidden |= value == "hidden",
-                "mso-hide" => self.is_hidden |= value == "all",
-                "opacity" | "max-height" | "height" | "max-width" => {
-                    // Whatever a share is of, it is something.
-                    self.is_hidden |= length(value, PLAIN_PX).is_some_and(|it| it <= 0.0);
-                }
-                "text-indent" | "left" | "right" | "top" | "bottom" | "margin-left" | "margin-top" => {
-                    self.is_hidden |= length(value, PLAIN_PX).is_some_and(|it| it < -500.0);
-                }
-                "clip" | "clip-path" => {
-                    self.is_hidden |= value.starts_with("rect(0") || value.starts_with("inset(100%");
-                }
-                "font-size" => self.size_px = length(value, inherited_px).unwrap_or(self.size_px),
-                "font" => self.shorthand(value, inherited_px),
-                "font-weight" => {
-                    self.is_bold =
-                        value.starts_with("bold") || value.parse::<f32>().is_ok_and(|weight| weight >= 600.0);
-                }
-                "letter-spacing" => self.is_spaced = length(value, self.size_px).is_some_and(|it| it >= 2.0),
-                "color" if value == "transparent" => self.is_hidden = true,
-                "color" => self.color = color(value).or(self.color),
-                "background" | "background-color" => {
-                    self.is_boxed = true;
-                    self.background = value.split_ascii_whitespace().find_map(color).unwrap_or(self.background);
-                }
-                "border" => self.is_boxed |= !value.starts_with("none") && !value.starts_with('0'),
-                "white-space" => self.is_preformatted = value.starts_with("pre"),
-                _ => {}
-            }
-        }
-    }
-
-    /// The property `font`, which has weight and size among other words.
-    fn shorthand(&mut self, value: &str, inherited_px: f32) {
-        for word in value.split_ascii_whitespace() {
-            let size = word.split('/').next().unwrap_or(word);
-            if word == "bold" || matches!(word, "600" | "700" | "800" | "900") {
-                self.is_bold = true;
-            } else if let Some(px) = length(size, inherited_px).filter(|_| size.ends_with(['x', 't', 'm', '%'])) {
-                self.size_px = px;
-            }
-        }
+    /// Applies declarations within text of this size.
+    fn declare(&mut self, declarations: &Declarations, around_px: f32) {
+        self.is_hidden |= declarations.is_hidden;
+        self.is_boxed |= declarations.is_boxed;
+        self.is_block = declarations.is_block.unwrap_or(self.is_block);
+        self.is_bold = declarations.is_bold.unwrap_or(self.is_bold);
+        self.is_preformatted = declarations.is_preformatted.unwrap_or(self.is_preformatted);
+        self.size_px = declarations.font_size.map_or(self.size_px, |size| size.px(around_px));
+        let spacing = declarations.letter_spacing.map(|spacing| spacing.px(self.size_px));
+        self.is_spaced = spacing.map_or(self.is_spaced, |px| px >= SPACED_PX);
+        self.color = declarations.color.or(self.color);
+        self.background = declarations.background.unwrap_or(self.background);
     }
 }
 
@@ -192,55 +152,10 @@ fn cut(value: &str) -> &str {
     &value[..value.floor_char_boundary(ATTRIBUTE_OCTETS_MAX)]
 }
 
-/// A length in pixels. Relative ones count from `inherited_px`.
-fn length(value: &str, inherited_px: f32) -> Option<f32> {
-    match value {
-        "x-large" => return Some(24.0),
-        "xx-large" | "xxx-large" => return Some(32.0),
-        "larger" => return Some(inherited_px * 1.2),
-        "medium" => return Some(PLAIN_PX),
-        "large" => return Some(18.0),
-        "small" | "x-small" | "xx-small" => return Some(12.0),
-        _ => {}
-    }
-    let end = value.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '-').unwrap_or(value.len());
-    let number: f32 = value[..end].parse().ok()?;
-    Some(match value[end..].trim() {
-        "pt" => number * 4.0 / 3.0,
-        "em" => number * inherited_px,
-        "rem" | "vw" => number * PLAIN_PX,
-        "%" => number * inherited_px / 100.0,
-        _ => number,
-    })
-}
-
-/// A colour as 0xRRGGBB. Of the named ones only black and white are known.
-fn color(value: &str) -> Option<u32> {
-    match value {
-        "white" => return Some(WHITE),
-        "black" => return Some(0),
-        _ => {}
-    }
-    if let Some(list) = value.strip_prefix("rgb(").and_then(|rest| rest.strip_suffix(')')) {
-        let mut color = 0;
-        for part in list.split(',').take(3) {
-            color = color << 8 | u32::from(part.trim().parse::<u8>().ok()?);
-        }
-        return Some(color);
-    }
-    let digits = value.strip_prefix('#')?;
-    let number = u32::from_str_radix(digits, 16).ok()?;
-    match digits.len() {
-        6 => Some(number),
-        3 => Some((number >> 8 & 0xf) * 0x11_0000 + (number >> 4 & 0xf) * 0x1100 + (number & 0xf) * 0x11),
-        _ => None,
-    }
-}
-
 /// The rules of style sheets for one class each. Other rules are not read.
 #[derive(Debug, Default)]
 pub(super) struct Sheet<'a> {
-    classes: HashMap<&'a str, &'a str>,
+    classes: HashMap<&'a str, Declarations>,
     octets: usize,
 }
 
@@ -256,6 +171,7 @@ impl<'a> Sheet<'a> {
                 continue;
             }
             let Some((declarations, next)) = after.split_once('}') else { return };
+            let declarations = Declarations::of(cut(declarations));
             for selector in selectors.split(',') {
                 let selector = selector.rsplit("*/").next().unwrap_or(selector).trim();
                 let name = selector.split_once('.').filter(|(element, _)| !element.contains([' ', '#', ':', '>']));

@@ -1,0 +1,64 @@
+//! A page with what was found in it, line by line.
+
+use super::candidate::{Candidate, candidates};
+use super::label::LINE_OCTETS;
+use super::lexicon::Hit;
+use super::page::Page;
+
+/// A page with the phrases in it.
+pub(super) struct Read<'a> {
+    pub(super) page: &'a Page,
+    pub(super) hits: &'a [Hit],
+    /// The positions of the lines' starts, and the length of the text.
+    pub(super) lines: Vec<usize>,
+    pub(super) candidates: Vec<Candidate>,
+}
+
+impl<'a> Read<'a> {
+    pub(super) fn of(page: &'a Page, hits: &'a [Hit]) -> Self {
+        let ends = page.text.bytes().enumerate().filter(|(_, octet)| *octet == b'\n').map(|(at, _)| at + 1);
+        let mut lines: Vec<usize> = std::iter::once(0).chain(ends).collect();
+        lines.push(page.text.len() + 1);
+        Self { page, hits, lines, candidates: candidates(page) }
+    }
+
+    /// The line of a position, as an index.
+    pub(super) fn line_of(&self, position: usize) -> usize {
+        self.lines.partition_point(|start| *start <= position).saturating_sub(1)
+    }
+
+    /// The line with this index, without its end.
+    pub(super) fn line(&self, index: usize) -> (usize, usize) {
+        (self.lines[index], self.lines[index + 1] - 1)
+    }
+
+    /// Whether nothing else is in the line or cell of a candidate but marks.
+    pub(super) fn is_alone(&self, candidate: &Candidate) -> bool {
+        let (start, end) = self.line(self.line_of(candidate.start));
+        let end = end.max(candidate.end);
+        let text = &self.page.text;
+        let near_start = text.ceil_char_boundary(start.max(candidate.start.saturating_sub(LINE_OCTETS)));
+        let near_end = text.floor_char_boundary(end.min(candidate.end + LINE_OCTETS));
+        let before = text[near_start..candidate.start].rsplit('\t').next().unwrap_or_default();
+        let after = text[candidate.end..near_end].split(['\t', '\n']).next().unwrap_or_default();
+        !before.chars().chain(after.chars()).any(char::is_alphanumeric)
+    }
+
+    /// Whether a candidate is in the history of a mail or in a line about copyright.
+    pub(super) fn is_in_quote(&self, candidate: &Candidate) -> bool {
+        let (start, end) = self.line(self.line_of(candidate.start));
+        let line = &self.page.lower[start..self.page.lower.floor_char_boundary(end.min(start + LINE_OCTETS))];
+        self.page.look(candidate.start).is_quoted
+            || line.starts_with('>')
+            || line.contains('\u{a9}')
+            || line.contains("copyright")
+            || line.contains("all rights reserved")
+    }
+
+    /// The hits that begin within `start..end`.
+    pub(super) fn hits_in(&self, start: usize, end: usize) -> &[Hit] {
+        let from = self.hits.partition_point(|hit| hit.start < start);
+        let to = self.hits.partition_point(|hit| hit.start < end);
+        &self.hits[from..to.max(from)]
+    }
+}
