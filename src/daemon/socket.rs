@@ -6,8 +6,11 @@
 use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+
+use rustix::io::{Errno, ioctl_fionbio};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, socket};
 
 use super::DaemonError;
 
@@ -47,18 +50,27 @@ impl ControlSocket {
 
 /// Binds a Unix socket in place of whatever has its path, unless somebody listens there.
 pub(super) fn bind(path: &Path, mode: u32) -> io::Result<(UnixListener, SocketFile)> {
-    if UnixStream::connect(path).is_ok() {
-        return Err(io::Error::new(io::ErrorKind::AddrInUse, "another process or another setting listens there"));
-    }
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+    match connect(path) {
+        Ok(()) | Err(Errno::AGAIN) => {
+            return Err(io::Error::new(io::ErrorKind::AddrInUse, "another process or another setting listens there"));
+        }
+        // A leftover, which nobody listens on.
+        Err(Errno::CONNREFUSED) => std::fs::remove_file(path)?,
+        Err(Errno::NOENT) => {}
+        Err(error) => return Err(error.into()),
     }
     let listener = UnixListener::bind(path)?;
     let file = SocketFile(path.into());
     std::fs::set_permissions(path, Permissions::from_mode(mode))?;
     listener.set_nonblocking(true)?;
     Ok((listener, file))
+}
+
+/// Tries whether somebody listens, without waiting for one whose queue is full (`EAGAIN`).
+fn connect(path: &Path) -> Result<(), Errno> {
+    let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+    ioctl_fionbio(&socket, true)?;
+    rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)
 }
 
 impl Drop for SocketFile {

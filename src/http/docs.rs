@@ -6,26 +6,26 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
 
-use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
+use axum::response::Response;
 use serde_json::{Map, Value};
 
 use super::Api;
+use super::coding::Coded;
 use super::openapi;
 use crate::config::Revision;
 
-static ONE: LazyLock<Bytes> = LazyLock::new(|| page(&openapi::document(Revision::One)).into());
-static TWO: LazyLock<Bytes> = LazyLock::new(|| page(&openapi::document(Revision::Two)).into());
+static ONE: LazyLock<Coded> = LazyLock::new(|| Coded::of(page(&openapi::document(Revision::One))));
+static TWO: LazyLock<Coded> = LazyLock::new(|| Coded::of(page(&openapi::document(Revision::Two))));
 
 /// Answers with the page of the revision that runs.
-pub(super) async fn show(State(api): State<Arc<Api>>) -> Response {
-    let page = match api.config.revision {
-        Revision::One => ONE.clone(),
-        Revision::Two => TWO.clone(),
+pub(super) async fn show(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response {
+    let page: &Coded = match api.config.revision {
+        Revision::One => &ONE,
+        Revision::Two => &TWO,
     };
-    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()
+    page.answer(&headers, "text/html; charset=utf-8")
 }
 
 /// The page of a document.

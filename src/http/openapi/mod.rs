@@ -15,27 +15,27 @@ mod webhooks;
 
 use std::sync::{Arc, LazyLock};
 
-use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
+use axum::response::Response;
 use serde_json::{Map, Value, json};
 
 use super::Api;
+use super::coding::Coded;
 use crate::config::Revision;
 use operation::Operation;
 
 /// The documents of both revisions. They are the same as long as the process lives.
-static ONE: LazyLock<Bytes> = LazyLock::new(|| document(Revision::One).to_string().into());
-static TWO: LazyLock<Bytes> = LazyLock::new(|| document(Revision::Two).to_string().into());
+static ONE: LazyLock<Coded> = LazyLock::new(|| Coded::of(document(Revision::One).to_string()));
+static TWO: LazyLock<Coded> = LazyLock::new(|| Coded::of(document(Revision::Two).to_string()));
 
 /// Answers with the document of the revision that runs.
-pub(super) async fn show(State(api): State<Arc<Api>>) -> Response {
-    let document = match api.config.revision {
-        Revision::One => ONE.clone(),
-        Revision::Two => TWO.clone(),
+pub(super) async fn show(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response {
+    let document: &Coded = match api.config.revision {
+        Revision::One => &ONE,
+        Revision::Two => &TWO,
     };
-    ([(header::CONTENT_TYPE, "application/json")], document).into_response()
+    document.answer(&headers, "application/json")
 }
 
 /// The tags, with what they group, and the operations of each.

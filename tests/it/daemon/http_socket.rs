@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use rustix::io::ioctl_fionbio;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpSocket, UnixStream};
@@ -131,4 +133,25 @@ async fn haproxy_names_its_clients() {
     child.kill().and_then(|()| child.wait()).expect("its end");
     assert_eq!(statuses, [200, 429, 200]);
     binary.stop();
+}
+
+/// A listener that accepts nothing is alive all the same.
+#[test]
+fn a_socket_whose_queue_is_full_is_not_replaced_and_not_waited_for() {
+    let dir = tempfile::tempdir().expect("directory");
+    let path = dir.path().join("http");
+    let _listener = std::os::unix::net::UnixListener::bind(&path).expect("bind");
+    let address = SocketAddrUnix::new(&path).expect("an address");
+    let connected = std::iter::repeat_with(|| {
+        let queued = socket(AddressFamily::UNIX, SocketType::STREAM, None).expect("a socket");
+        ioctl_fionbio(&queued, true).expect("not to wait");
+        connect(&queued, &address).map(|()| queued)
+    });
+    let _queue: Vec<_> = connected.map_while(Result::ok).collect();
+    let mut command = serve_command(dir.path());
+    command.args(["--http-listen", text(&path)]);
+    let output = assert_cmd::Command::from_std(command).timeout(Duration::from_mins(1)).output().expect("run");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("another process or another setting listens there"), "{said}");
+    assert!(path.exists());
 }
