@@ -33,7 +33,8 @@ check_contents() {
     dpkg-deb --contents "$deb" | awk '$1 !~ /^d/ { print $1, $2, substr($6, 2) }' |
         sed 's|/man1/tempmail-.*\.1\.gz|/man1/tempmail-COMMAND.1.gz|' | sort -u >"$scratch/contents"
     diff -u tests/package/contents.txt "$scratch/contents" || fail 'the files of the package are not those of contents.txt'
-    [[ $(dpkg-deb --contents "$deb" | grep -c '/man1/tempmail.*\.1\.gz$') == $(ls man/*.1 | wc -l) ]] ||
+    local pages=(man/*.1)
+    [[ $(dpkg-deb --contents "$deb" | grep -c '/man1/tempmail.*\.1\.gz$') == "${#pages[@]}" ]] ||
         fail 'a manual page is missing'
     [[ $(dpkg-deb --field "$deb" Version) == "$version"-* ]] || fail 'the version of the package is not that of Cargo.toml'
 }
@@ -111,7 +112,7 @@ permitted() {
 # The daemon runs with the installed settings, takes a mail, is reloaded and stops. None of its system calls may be one that
 # the unit refuses.
 check_system_calls() {
-    local program=$root.installed/usr/bin/tempmail data=$scratch/data begun=$SECONDS daemon
+    local program=$root.installed/usr/bin/tempmail data=$scratch/data begun=$SECONDS
     local trace=$scratch/trace outside
     export TEMPMAIL_DATA_DIR=$data TEMPMAIL_CONFIG=$root.installed/etc/tempmail/config.toml
     [[ $("$program" --version) == "tempmail $version"* ]] || fail 'the program has another version'
@@ -126,6 +127,7 @@ check_system_calls() {
     pkill -HUP -P "$daemon"
     pkill -TERM -P "$daemon"
     wait "$daemon" || fail 'the daemon did not stop in order'
+    daemon=
 
     sed -nE 's/^[0-9]+ +([a-z0-9_]+)\(.*/\1/p' "$trace" | sort -u >"$scratch/called"
     (($(wc -l <"$scratch/called") > 30)) || fail 'the trace is empty'
@@ -136,7 +138,9 @@ check_system_calls() {
 deb=$(realpath -m "${1:-target/package/tempmail.deb}")
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+daemon=
+# The daemon is strace's child.
+trap '[[ -z $daemon ]] || pkill -TERM -P "$daemon" || true; rm -rf "$scratch"' EXIT
 root=$scratch/root
 (($# > 0)) || build
 check_contents
