@@ -32,7 +32,7 @@ Examples:
 
 Guides (tempmail help GUIDE):
   commands configuration domains smtp http waiting test-suites agents webhooks operations storage performance
-  development
+  development changelog
 
 Exit codes:
   0 done   1 failure   2 bad argument   3 not found   4 not allowed   5 conflict   6 not reachable

@@ -8,6 +8,7 @@ mod domains;
 mod guides;
 mod http;
 mod layout;
+mod package;
 mod smtp;
 mod store;
 mod support;

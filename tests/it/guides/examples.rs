@@ -1,34 +1,35 @@
-//! The guides show the examples as they are in `tests/examples`, where they are run.
+//! The guides show the examples as they are in `tests/examples`, where they are run, and the unit as it is packaged.
 
 use super::{file, guide, path};
 
 const UPDATE: &str = "UPDATE_GUIDES=1 cargo test --locked --test it guides::examples";
-/// The language of a block, and the file that it shows.
+/// The language of a block, and the file that it shows by its path from the root of the package.
 type Example = (&'static str, &'static str);
 /// Sections of guides, with their examples.
-const SECTIONS: [(&str, &str, &[Example]); 2] = [
+const SECTIONS: [(&str, &str, &[Example]); 3] = [
     (
         "webhooks",
         "\n## Verify a delivery\n",
         &[
-            ("python", "verify.py"),
-            ("js", "verify.js"),
-            ("go", "verify.go"),
-            ("rust", "verify.rs"),
-            ("sh", "verify.sh"),
+            ("python", "tests/examples/verify.py"),
+            ("js", "tests/examples/verify.js"),
+            ("go", "tests/examples/verify.go"),
+            ("rust", "tests/examples/verify.rs"),
+            ("sh", "tests/examples/verify.sh"),
         ],
     ),
     (
         "waiting",
         "\n## In a test suite\n",
         &[
-            ("sh", "sign_up.sh"),
-            ("python", "test_sign_up.py"),
-            ("js", "sign_up.test.mjs"),
-            ("go", "sign_up_test.go"),
-            ("java", "SignUpTest.java"),
+            ("sh", "tests/examples/sign_up.sh"),
+            ("python", "tests/examples/test_sign_up.py"),
+            ("js", "tests/examples/sign_up.test.mjs"),
+            ("go", "tests/examples/sign_up_test.go"),
+            ("java", "tests/examples/SignUpTest.java"),
         ],
     ),
+    ("operations", "\n## A unit for systemd\n", &[("ini", ".package/tempmail.service")]),
 ];
 
 #[test]
@@ -42,7 +43,7 @@ fn the_guides_show_the_examples_that_are_tested() {
             let start = format!("\n```{language}\n");
             let (text, block) = shown.split_once(&start).unwrap_or_else(|| panic!("no example in {language}"));
             let (_, rest) = block.split_once("```\n").expect("the end of the example");
-            shown = [text, &start, &file(&format!("tests/examples/{file_name}")), "```\n", rest].concat();
+            shown = [text, &start, &file(file_name), "```\n", rest].concat();
         }
         if shown == section {
             continue;
