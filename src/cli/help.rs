@@ -8,7 +8,7 @@ use super::Cli;
 
 /// The commands by what they are for; every command is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Service", &["serve", "status", "token", "db"]),
+    ("Service", &["serve", "status", "config", "token", "db"]),
     ("Mail", &["new", "inbox", "read", "wait", "expect", "watch", "delete", "send-test", "import", "fault", "mcp"]),
     ("Domains", &["domain"]),
     ("Webhooks", &["webhook"]),

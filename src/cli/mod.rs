@@ -3,10 +3,11 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve new inbox read delete import send_test status man completions; domain/ webhook/ token/ fault/ db/ with a file per verb
+//! serve new inbox read delete import send_test status man completions; domain/ webhook/ token/ fault/ db/ config/ with a file per verb
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
 //! ids/      ids by their end or beginning                 domain_hint, html, unfinished   helpers of a few commands
+//! hangup    what SIGHUP does to the daemon
 //! help      the tree of commands       guide     `tempmail help`            markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
@@ -14,6 +15,7 @@
 mod arrivals;
 mod attachment;
 mod completions;
+mod config;
 mod context;
 mod db;
 mod delete;
@@ -23,6 +25,7 @@ mod expect;
 mod fault;
 mod globals;
 mod guide;
+mod hangup;
 mod help;
 mod html;
 mod ids;
@@ -86,6 +89,7 @@ enum Command {
     Token(token::Token),
     Fault(fault::Fault),
     Db(db::Db),
+    Config(config::Config),
     Status(status::Status),
     Completions(completions::Completions),
     Man(man::Man),
@@ -160,6 +164,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Token(token) => token.run(cx).await,
         Command::Fault(fault) => fault.run(cx).await,
         Command::Db(db) => db.run(cx).await,
+        Command::Config(config) => config.run(cx).await,
         Command::Status(status) => status.run(cx).await,
         Command::Completions(completions) => completions.run(cx),
         Command::Man(man) => man.run(cx),

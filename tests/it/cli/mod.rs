@@ -1,5 +1,6 @@
 //! The binary against a small service that answers as the interface requires.
 
+mod config;
 mod contract;
 mod db;
 mod delete;
