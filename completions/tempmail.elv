@@ -52,10 +52,11 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand fault 'Have SMTP misbehave on purpose, to test a sender'
             cand db 'Check, measure, compact, back up and restore the mail store'
             cand config 'Show the settings in effect, check a configuration file or write one'
+            cand doctor 'Check the service, its settings and this machine'
             cand status 'Show where the service listens, what it keeps and its limits'
             cand completions 'Print the completions of a shell, or write those of every shell into a directory'
             cand man 'Print the manual page, or write the pages of every command into a directory'
-            cand help 'Print a guide, or the help of a command'
+            cand help 'Print a guide, a topic, or the help of a command'
         }
         &'tempmail;serve'= {
             cand --revision 'Revision of the interface; the defaults of the other settings come from it [default: 2]'
@@ -1094,6 +1095,23 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'tempmail;config;init'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors; for serve also warnings'
+            cand --quiet 'No hints on standard error, only errors; for serve also warnings'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;doctor'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'

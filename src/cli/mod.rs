@@ -4,11 +4,12 @@
 //!
 //! ```text
 //! serve new inbox read delete import send_test status man completions; domain/ webhook/ token/ fault/ db/ config/ with a file per verb
+//! doctor/   checks of the service and its machine
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
 //! ids/      ids by their end or beginning                 domain_hint, html, unfinished   helpers of a few commands
 //! hangup    what SIGHUP does to the daemon
-//! help      the tree of commands       guide     `tempmail help`            markdown   guides for a terminal
+//! help      the tree of commands       guide, topic   `tempmail help`       markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
 
@@ -19,6 +20,7 @@ mod config;
 mod context;
 mod db;
 mod delete;
+mod doctor;
 mod domain;
 mod domain_hint;
 mod expect;
@@ -41,6 +43,7 @@ mod send_test;
 mod serve;
 mod status;
 mod token;
+mod topic;
 mod unfinished;
 mod wait;
 mod watch;
@@ -90,6 +93,7 @@ enum Command {
     Fault(fault::Fault),
     Db(db::Db),
     Config(config::Config),
+    Doctor(doctor::Doctor),
     Status(status::Status),
     Completions(completions::Completions),
     Man(man::Man),
@@ -165,6 +169,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Fault(fault) => fault.run(cx).await,
         Command::Db(db) => db.run(cx).await,
         Command::Config(config) => config.run(cx).await,
+        Command::Doctor(doctor) => doctor.run(cx).await,
         Command::Status(status) => status.run(cx).await,
         Command::Completions(completions) => completions.run(cx),
         Command::Man(man) => man.run(cx),

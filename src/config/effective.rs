@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ValueOrigin;
 use super::settings::SETTINGS;
-use super::{Config, setting};
+use super::{Config, Revision, setting};
 
 /// A setting as it is in effect. No setting is a secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +60,17 @@ impl Config {
         SETTINGS.iter().map(entry).collect()
     }
 
+    /// The settings that [`Config::in_effect`] told. What this version does not know is left out.
+    pub fn from_in_effect(settings: &[SettingInEffect]) -> Self {
+        let mut config = Self::of_revision(Revision::default(), PathBuf::new());
+        let known = settings.iter().filter_map(|entry| Some((setting::Setting::find(&entry.key)?, &entry.values)));
+        for (setting, values) in known {
+            // A value that only another version has stays at its default.
+            let _ = setting.set(&mut config, values);
+        }
+        config
+    }
+
     /// The keys of the settings whose values differ in `other`, in the order in which help lists them.
     pub fn differences(&self, other: &Self) -> Vec<&'static str> {
         let differs = |setting: &&setting::Setting| setting.show(self) != setting.show(other);
@@ -70,7 +81,6 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Revision;
 
     #[test]
     fn each_setting_tells_its_place() {
@@ -88,6 +98,15 @@ mod tests {
         assert_eq!(of("retention"), Some(("TEMPMAIL_RETENTION".to_owned(), &["2h".to_owned()][..])));
         assert_eq!(of("domain"), Some(("/etc/c.toml:7".to_owned(), &[][..])));
         assert_eq!(of("hostname"), Some(("default".to_owned(), &["localhost".to_owned()][..])));
+    }
+
+    #[test]
+    fn what_is_told_can_be_read_back() {
+        for revision in [Revision::One, Revision::Two] {
+            let mut config = Config::of_revision(revision, "/data".into());
+            config.domains.mx_hosts = vec!["mx.example.test".parse().expect("a name")];
+            assert_eq!(Config::from_in_effect(&config.in_effect()).differences(&config), [""; 0]);
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod config;
 mod contract;
 mod db;
 mod delete;
+mod doctor;
 mod domain;
 mod expect;
 mod first_use;
