@@ -1,12 +1,14 @@
 //! What is examined: the settings of this machine and the daemon on it.
 
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::time::Duration;
 
 use tokio::time::timeout;
 
 use super::finding::Finding;
-use crate::client::{Client, Domain, Status, running};
-use crate::client::{ClientError, Destination};
+use crate::client::{Client, ClientError, Destination, Domain, Status, running};
 use crate::config::{self, Config, Sources};
 
 /// How long the daemon may take for one answer.
@@ -49,14 +51,7 @@ impl Subject {
         };
         let transport = running(&Destination::Local(sources.clone()));
         let Some(client) = transport.ok().flatten().map(Client::new) else {
-            let mut subject = loaded.map(|config| Self { config, daemon: None });
-            if let Some(subject) = &mut subject {
-                let dir = &mut subject.config.data_dir;
-                *dir = std::path::absolute(&*dir).unwrap_or_else(|_| dir.clone());
-                let found = format!("none runs on {}", dir.display());
-                findings.push(Finding::warning("daemon", found, "start `tempmail serve` to receive mail"));
-            }
-            return (subject, findings);
+            return without_daemon(loaded, findings);
         };
         let told =
             timeout(ANSWER_WITHIN, async { tokio::join!(client.status(), client.config(), client.admin_domains()) });
@@ -75,6 +70,32 @@ impl Subject {
                 (loaded.map(|config| Self { config, daemon: None }), findings)
             }
         }
+    }
+}
+
+/// What is examined where no daemon answers.
+fn without_daemon(loaded: Option<Config>, mut findings: Vec<Finding>) -> (Option<Subject>, Vec<Finding>) {
+    let Some(mut config) = loaded else { return (None, findings) };
+    config.data_dir = std::path::absolute(&config.data_dir).unwrap_or(config.data_dir);
+    let shown = config.data_dir.display();
+    if is_of_another(&config.data_dir) {
+        let found = format!("{shown} belongs to another user, so whether a daemon runs on it is not known");
+        findings.push(Finding::failure("data-dir", found, "run `tempmail doctor` as the user of the service"));
+        return (None, findings);
+    }
+    findings.push(Finding::warning(
+        "daemon",
+        format!("none runs on {shown}"),
+        "start `tempmail serve` to receive mail",
+    ));
+    (Some(Subject { config, daemon: None }), findings)
+}
+
+/// Whether a directory that is there is another user's.
+fn is_of_another(dir: &Path) -> bool {
+    match std::fs::metadata(dir) {
+        Ok(metadata) => metadata.uid() != rustix::process::geteuid().as_raw(),
+        Err(error) => error.kind() == ErrorKind::PermissionDenied,
     }
 }
 

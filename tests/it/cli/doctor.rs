@@ -13,6 +13,7 @@ use super::Outcome;
 use crate::support::binary::{Binary, local, local_with};
 use crate::support::certificates::Pair;
 use crate::support::dns_zone::DnsZone;
+use crate::support::programs;
 
 const DOMAIN: &str = "inbox.example.org";
 const MX_HOST: &str = "mx.example.org";
@@ -211,6 +212,20 @@ async fn a_resolver_that_does_not_answer_holds_nobody_up() {
     assert!(said.contains("did not answer in time"), "{said}");
     assert!(start.elapsed() < Duration::from_secs(20), "it took {:?}", start.elapsed());
     binary.stop();
+}
+
+#[test]
+fn a_data_directory_of_another_user_is_said_before_anything_is_guessed() {
+    if !programs::is_root("a directory of another user") {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("directory");
+    std::os::unix::fs::chown(dir.path(), Some(12_345), None).expect("chown");
+    let outcome = local(dir.path(), &["doctor"]);
+    assert_eq!(outcome.code, Some(8), "{outcome:?}");
+    let lines: Vec<_> = outcome.stdout.lines().collect();
+    assert!(lines.len() == 2 && lines[1].starts_with("failure\tdata-dir\t"), "{outcome:?}");
+    assert!(lines[1].ends_with("is not known\trun `tempmail doctor` as the user of the service"), "{outcome:?}");
 }
 
 #[test]
