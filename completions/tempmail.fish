@@ -59,10 +59,12 @@ complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "webhook" -d 'Send
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "token" -d 'Give out tokens for the administrator\'s operations over HTTP'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "fault" -d 'Have SMTP misbehave on purpose, to test a sender'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "db" -d 'Check, measure, compact, back up and restore the mail store'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "config" -d 'Show the settings in effect, check a configuration file or write one'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "doctor" -d 'Check the service, its settings and this machine'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "status" -d 'Show where the service listens, what it keeps and its limits'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "completions" -d 'Print the completions of a shell, or write those of every shell into a directory'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "man" -d 'Print the manual page, or write the pages of every command into a directory'
-complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "help" -d 'Print a guide, or the help of a command'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "help" -d 'Print a guide, a topic, or the help of a command'
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l revision -d 'Revision of the interface; the defaults of the other settings come from it [default: 2]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l retention -d 'How long a message is kept, 1s to 365d; then it is deleted [default: 2h]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-message-size -d 'Largest message, 1KB to 50MB; KB is 1,024 octets [default: 300KB; revision 1: 10MB]' -r
@@ -1072,6 +1074,95 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_su
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -s q -l quiet -d 'No hints on standard error, only errors; for serve also warnings'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -f -a "show" -d 'Show every setting with its value in effect'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -f -a "check" -d 'Check a configuration file and report all of its faults'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -f -a "init" -d 'Print a configuration file with every setting at its default, or write it'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -l origin -d 'Also show where each value comes from: a flag, a variable, a line of the file, or the default'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -s q -l quiet -d 'No hints on standard error, only errors; for serve also warnings'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -s q -l quiet -d 'No hints on standard error, only errors; for serve also warnings'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -s q -l quiet -d 'No hints on standard error, only errors; for serve also warnings'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -s q -l quiet -d 'No hints on standard error, only errors; for serve also warnings'
+complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F

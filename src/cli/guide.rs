@@ -1,7 +1,7 @@
-//! `tempmail help`: the guides of `man/guide`, and the help of each command.
+//! `tempmail help`: the guides of `man/guide`, topics made of their sections, and the help of each command.
 
 use super::output::pager;
-use super::{Context, markdown};
+use super::{Context, markdown, topic};
 use crate::error::{Error, Exit};
 
 /// Lines are broken at this width where the terminal is wider.
@@ -18,30 +18,33 @@ guides! {
     "commands" "configuration" "domains" "smtp" "http" "waiting" "test-suites" "agents" "webhooks" "operations" "storage" "performance" "development" "changelog"
 }
 
-/// Print a guide, or the help of a command
+/// Print a guide, a topic, or the help of a command
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail help configuration
+  tempmail help exit-codes
   tempmail help domain add
   tempmail help http > http.md")]
 pub(super) struct Help {
-    /// The name of a guide, or a command such as `domain add`
-    #[arg(value_name = "GUIDE|COMMAND")]
+    /// The name of a guide or topic, or a command such as `domain add`
+    #[arg(value_name = "GUIDE|TOPIC|COMMAND")]
     words: Vec<String>,
 }
 
 impl Help {
     pub(super) fn run(self, cx: &Context) -> Result<Exit, Error> {
         match self.words.as_slice() {
-            [name] if find(name).is_some() => show(find(name).unwrap_or_default(), cx)?,
+            [name] if let Some(text) = find(name) => show(text, cx)?,
+            [name] if let Some(text) = topic::text(name) => show(&text, cx)?,
             words => cx.print(of_command(words, cx.style.is_colored)?)?,
         }
         Ok(Exit::Ok)
     }
 }
 
-fn find(name: &str) -> Option<&'static str> {
+/// The Markdown of a guide.
+pub(super) fn find(name: &str) -> Option<&'static str> {
     GUIDES.iter().find(|(guide, _)| *guide == name).map(|&(_, text)| text)
 }
 
@@ -71,7 +74,8 @@ fn of_command(words: &[String], is_colored: bool) -> Result<String, Error> {
 fn unknown(words: &[String]) -> Error {
     let guides: Vec<&str> = GUIDES.iter().map(|&(name, _)| name).collect();
     let message = format!("there is no command and no guide '{}'", words.join(" "));
-    Error::new(Exit::Usage, format!("{message}; the guides are {}", guides.join(", ")))
+    let topics = topic::names().collect::<Vec<_>>().join(", ");
+    Error::new(Exit::Usage, format!("{message}; the guides are {}, the topics {topics}", guides.join(", ")))
 }
 
 #[cfg(test)]
@@ -103,7 +107,7 @@ mod tests {
     #[test]
     fn no_guide_has_the_name_of_a_command() {
         let tree = super::super::command();
-        for (name, _) in GUIDES {
+        for name in GUIDES.iter().map(|&(name, _)| name).chain(topic::names()) {
             assert!(tree.find_subcommand(name).is_none(), "{name}");
         }
     }

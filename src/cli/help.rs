@@ -8,7 +8,7 @@ use super::Cli;
 
 /// The commands by what they are for; every command is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Service", &["serve", "status", "token", "db"]),
+    ("Service", &["serve", "status", "doctor", "config", "token", "db"]),
     (
         "Mail",
         &["new", "inbox", "read", "open", "wait", "expect", "watch", "delete", "send-test", "import", "fault", "mcp"],
@@ -33,6 +33,9 @@ Examples:
 Guides (tempmail help GUIDE):
   commands configuration domains smtp http waiting test-suites agents webhooks operations storage performance
   development changelog
+
+Topics (tempmail help TOPIC):
+  exit-codes environment formats
 
 Exit codes:
   0 done   1 failure   2 bad argument   3 not found   4 not allowed   5 conflict   6 not reachable

@@ -3,27 +3,32 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve new inbox read open delete import send_test status man completions; domain/ webhook/ token/ fault/ db/ with a file per verb
+//! serve new inbox read open delete import send_test status man completions; domain/ webhook/ token/ fault/ db/ config/ with a file per verb
+//! doctor/   checks of the service and its machine
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
 //! domain_hint, html, unfinished   helpers of a few commands
-//! help      the tree of commands       guide     `tempmail help`            markdown   guides for a terminal
+//! hangup    what SIGHUP does to the daemon
+//! help      the tree of commands       guide, topic   `tempmail help`       markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
 
 mod arrivals;
 mod attachment;
 mod completions;
+mod config;
 mod context;
 mod db;
 mod delete;
+mod doctor;
 mod domain;
 mod domain_hint;
 mod expect;
 mod fault;
 mod globals;
 mod guide;
+mod hangup;
 mod help;
 mod html;
 mod ids;
@@ -41,6 +46,7 @@ mod send_test;
 mod serve;
 mod status;
 mod token;
+mod topic;
 mod unfinished;
 mod wait;
 mod watch;
@@ -90,6 +96,8 @@ enum Command {
     Token(token::Token),
     Fault(fault::Fault),
     Db(db::Db),
+    Config(config::Config),
+    Doctor(doctor::Doctor),
     Status(status::Status),
     Completions(completions::Completions),
     Man(man::Man),
@@ -165,6 +173,8 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Token(token) => token.run(cx).await,
         Command::Fault(fault) => fault.run(cx).await,
         Command::Db(db) => db.run(cx).await,
+        Command::Config(config) => config.run(cx).await,
+        Command::Doctor(doctor) => doctor.run(cx).await,
         Command::Status(status) => status.run(cx).await,
         Command::Completions(completions) => completions.run(cx),
         Command::Man(man) => man.run(cx),

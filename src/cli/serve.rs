@@ -7,20 +7,20 @@ use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use super::{Context, Globals};
+use super::{Context, Globals, hangup};
 use crate::clock::{Clock, SystemClock};
-use crate::config::{self, Config, Loaded, ServeArgs};
+use crate::config::{self, Config, Loaded, ServeArgs, Sources};
 use crate::daemon::{self, ControlSocket, Daemon, Inherited, Listeners, Supervisor};
 use crate::error::{Error, Exit};
 use crate::panics::Panics;
-use crate::tls::Keeper;
 use crate::{client, logging, process};
 
 /// Run the service: receive mail over SMTP and answer over HTTP
 ///
 /// Works without any argument: SMTP on port 2525 and HTTP on port 8080 of the loopback addresses, for the domain
 /// example.test. Settings come from flags, then the environment (TEMPMAIL_*), then the configuration file, then the
-/// revision's defaults. SIGTERM and SIGINT stop it; a second one stops it at once. SIGHUP reads the certificate again.
+/// revision's defaults. SIGTERM and SIGINT stop it; a second one stops it at once. SIGHUP reads the certificate
+/// again and logs which settings have changed that need a restart.
 /// Sockets that a service manager hands over (`LISTEN_FDS`) are served.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
@@ -38,7 +38,8 @@ impl Serve {
         if cx.globals.server.is_some() {
             return Err(Error::usage("serve runs the service on this machine; --server names one elsewhere"));
         }
-        let Loaded { mut config, warnings, .. } = config::load(&cx.globals.sources(self.settings, &cx.env))?;
+        let sources = cx.globals.sources(self.settings, &cx.env);
+        let Loaded { mut config, warnings, .. } = config::load(&sources)?;
         logging::init(config.log_format, cx.globals.verbose, cx.globals.quiet);
         let panics = Panics::watch();
         // The socket of a long path is named after it, so daemon and command must spell it alike.
@@ -53,7 +54,7 @@ impl Serve {
         let stop = tokio::spawn(stop_on_signal(shutdown.clone())?);
         let command = command_for(&config.data_dir, cx);
         let daemon = tokio::select! {
-            started = start(config, inherited, panics, cx) => started?,
+            started = start(config, sources, inherited, panics, cx) => started?,
             // A start can end at any point: the next one finds nothing worse than after a crash.
             () = shutdown.cancelled() => return Ok(Exit::Ok),
         };
@@ -85,14 +86,20 @@ fn command_for(data_dir: &Path, cx: &Context) -> String {
 }
 
 /// Binds and opens everything.
-async fn start(config: Config, inherited: Inherited, panics: Panics, cx: &Context) -> Result<Daemon, Error> {
+async fn start(
+    config: Config,
+    sources: Sources,
+    inherited: Inherited,
+    panics: Panics,
+    cx: &Context,
+) -> Result<Daemon, Error> {
     let runtime_dir = cx.env.get("XDG_RUNTIME_DIR").map(PathBuf::from);
     let socket = client::socket_path(&config.data_dir, runtime_dir.as_deref()).ok_or_else(|| {
         Error::new(Exit::BadConfig, format!("{} is too long for a socket's path", config.data_dir.display()))
             .hint("set XDG_RUNTIME_DIR, or choose a data-dir with a shorter path")
     })?;
     let tls = daemon::open_certificate(&config, SystemClock.now())?;
-    tokio::spawn(reload_on_hangup(tls.clone())?);
+    tokio::spawn(hangup::reload(tls.clone(), hangup::Settings { sources, config: config.clone() })?);
     let listeners = Listeners::bind(&config, inherited)?;
     // The last step that can be refused for what the operator chose: only now is a directory made.
     let store = Arc::new(daemon::open_store(&config).await?);
@@ -108,19 +115,6 @@ async fn start(config: Config, inherited: Inherited, panics: Panics, cx: &Contex
     });
     let daemon = Daemon::new(config, store, listeners, tls, controls, Arc::new(SystemClock), panics).await?;
     Ok(daemon.supervised_by(supervisor))
-}
-
-/// Reads the certificate again at each SIGHUP, which ends nothing.
-fn reload_on_hangup(tls: Option<Arc<Keeper>>) -> Result<impl Future<Output = ()> + use<>, Error> {
-    let mut hangup = signal(SignalKind::hangup()).map_err(|error| Error::new(Exit::Failure, error))?;
-    Ok(async move {
-        while hangup.recv().await.is_some() {
-            if let Some(tls) = tls.clone() {
-                // The result is logged, and so is a panic.
-                let _ = tokio::task::spawn_blocking(move || tls.reload(SystemClock.now())).await;
-            }
-        }
-    })
 }
 
 /// Cancels `shutdown` at the first SIGTERM or SIGINT. The future that is returned ends at the second.

@@ -38,11 +38,12 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::config::SettingInEffect;
 use crate::model::{Address, DomainName, EmailId};
 
 pub use backoff::Backoff;
 pub use backup::{Backup, DbStats};
-pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, socket_path};
+pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, running, socket_path};
 pub use domain::{AddedDomain, Domain, FreshAddress, MxCheck, NewDomain, Round};
 pub use email::{
     Attachment, Email, EmailBatch, EmailDetail, EmailPage, Header, ImportedEmail, Link, MailFilter, OneTimeCode,
@@ -248,6 +249,11 @@ impl Client {
     /// What the daemon is, where it listens and how much it keeps. The administrator's.
     pub async fn status(&self) -> Result<Status, ClientError> {
         self.get("/api/admin/status".to_owned(), OCTETS_MAX).await
+    }
+
+    /// Every setting in effect. The administrator's.
+    pub async fn config(&self) -> Result<Vec<SettingInEffect>, ClientError> {
+        self.get("/api/admin/config".to_owned(), OCTETS_MAX).await
     }
 
     /// Whether the store and the listeners are ready. `false` is an answer, not an error.

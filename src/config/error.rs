@@ -138,8 +138,8 @@ pub enum ConfigProblem {
 }
 
 impl ConfigProblem {
-    /// The line of the file that it is about.
-    pub(super) fn line(&self) -> Option<usize> {
+    /// The line of the file that it is about, counted from 1.
+    pub fn line(&self) -> Option<usize> {
         match self {
             Self::Syntax { line, .. } => Some(*line),
             Self::Value { location, .. }

@@ -9,10 +9,12 @@
 //! load       which source wins          check     values that depend on each other or contradict
 //! value, parse, words   text to values  error     what can be wrong    paths        default places
 //! endpoint   where LMTP listens       fault_rule   rules for faults on purpose
+//! effective  every value and its origin           template   a file with every default
 //! ```
 
 mod args;
 mod check;
+mod effective;
 mod endpoint;
 mod error;
 mod fault_rule;
@@ -22,9 +24,11 @@ mod parse;
 mod paths;
 mod setting;
 mod settings;
+mod template;
 pub mod value;
 mod words;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -32,16 +36,18 @@ use crate::model::Secret;
 
 pub use args::ServeArgs;
 pub use check::{exposed, exposed_faults};
+pub use effective::SettingInEffect;
 pub use endpoint::Endpoint;
 pub use error::{ConfigError, ConfigProblem, Contradiction, KeyLocation, ValueOrigin, Warning};
 pub use fault_rule::fault_rule;
-pub use load::{Loaded, Sources, load};
+pub use load::{Loaded, Sources, check_file, load};
 pub use paths::{default_data_dir, user_config_file};
 pub use setting::{Setting, Shape};
 pub use settings::{
     DomainsConfig, HttpConfig, MailConfig, PublicConfig, SETTINGS, SUBJECTS, SmtpConfig, StoreConfig, Subject,
     TlsConfig, WebhooksConfig,
 };
+pub use template::template;
 
 /// One of the two revisions of the interface: a preset of defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -199,6 +205,8 @@ pub struct Config {
     /// The value of `TEMPMAIL_ADMIN_TOKEN`, a token with the scope `admin` for containers. It is no setting, so nothing
     /// shows it.
     pub admin_token: Option<Secret>,
+    /// For each key of [`SETTINGS`] where its value came from. A key that is missing has the default of the revision.
+    pub origins: BTreeMap<&'static str, ValueOrigin>,
 }
 
 impl Config {
@@ -217,6 +225,7 @@ impl Config {
             webhooks: WebhooksConfig::default(),
             store: StoreConfig::default(),
             admin_token: None,
+            origins: BTreeMap::new(),
         }
     }
 }

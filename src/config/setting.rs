@@ -31,6 +31,8 @@ pub struct Setting {
     /// The flag is one of the whole program, not of `serve`.
     pub is_global: bool,
     default: Option<&'static str>,
+    /// What a file shows where the default depends on the environment.
+    example: Option<&'static str>,
     set: fn(&mut Config, &[String]) -> Result<(), ValueError>,
     show: fn(&Config) -> Vec<String>,
 }
@@ -44,13 +46,24 @@ impl Setting {
         set: fn(&mut Config, &[String]) -> Result<(), ValueError>,
         show: fn(&Config) -> Vec<String>,
     ) -> Self {
-        Self { key, shape, value_name, help, is_global: false, default: None, set, show }
+        Self { key, shape, value_name, help, is_global: false, default: None, example: None, set, show }
     }
 
     /// Describes a default that is no constant of the revision.
     pub(super) const fn with_default(mut self, default: &'static str) -> Self {
         self.default = Some(default);
         self
+    }
+
+    /// A value for a file, where the default depends on the environment.
+    pub(super) const fn with_example(mut self, example: &'static str) -> Self {
+        self.example = Some(example);
+        self
+    }
+
+    /// The value that a file shows: the default of the newest revision, or an example.
+    pub(super) fn sample(&self, defaults: &Config) -> Vec<String> {
+        self.example.map_or_else(|| self.show(defaults), |example| vec![example.to_owned()])
     }
 
     pub(super) const fn global(mut self) -> Self {

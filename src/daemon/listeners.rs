@@ -238,6 +238,13 @@ fn bind_unless_missing(address: SocketAddr, is_default: bool) -> Result<Option<T
     }
 }
 
+/// Whether an address can be listened on now: binds it as [`Listeners::bind`] does, and lets it go.
+///
+/// The first error is the one that a start would have.
+pub fn try_address(address: SocketAddr, is_default: bool) -> Result<(), BindError> {
+    bind_unless_missing(address, is_default).map(drop)
+}
+
 /// Whether a socket that listens already takes the connections of an address.
 fn covers(taken: SocketAddr, address: SocketAddr) -> bool {
     let is_everywhere = taken.ip().is_unspecified() && (taken.is_ipv6() || address.is_ipv4());

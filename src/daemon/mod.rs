@@ -54,7 +54,7 @@ use tasks::Tasks;
 pub use assembly::{Assembled, assemble};
 pub use banner::Banner;
 pub use inherited::{InheritError, Inherited};
-pub use listeners::{BindError, Listeners};
+pub use listeners::{BindError, Listeners, try_address};
 pub use socket::ControlSocket;
 pub use supervisor::Supervisor;
 

@@ -112,12 +112,12 @@ impl Keeper {
         self.fault.load_full()
     }
 
-    /// Reads the files again. A self-signed certificate is kept.
+    /// Reads the files again; whether their certificate is in use then. A self-signed certificate is kept.
     ///
     /// Files with an error do not replace the certificate in use. An expired certificate replaces only another expired
     /// one. The log and [`Keeper::fault`] report both cases.
-    pub fn reload(&self, now: Timestamp) {
-        let CertificateSource::Files(files) = &self.source else { return };
+    pub fn reload(&self, now: Timestamp) -> bool {
+        let CertificateSource::Files(files) = &self.source else { return false };
         self.read.store(Some(Arc::new(files.stamp())));
         let read = Certificate::read(files).and_then(|certificate| {
             if certificate.is_expired(now) && !self.certificate().is_expired(now) {
@@ -136,10 +136,12 @@ impl Keeper {
                 );
                 self.current.0.store(Arc::new(certificate));
                 self.fault.store(None);
+                true
             }
             Err(error) => {
                 tracing::error!(%error, "the certificate could not be replaced; the old one stays in use");
                 self.fault.store(Some(Arc::new(Fault { reason: error.to_string(), found_at: now })));
+                false
             }
         }
     }

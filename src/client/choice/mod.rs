@@ -82,6 +82,18 @@ pub async fn choose(target: &Destination, opener: &dyn OpenRouter, timeout: Dura
     }
 }
 
+/// The transport to a service that runs: the server that was named, or the daemon of this machine. `None` if no daemon
+/// answers. Opens no store and waits for nobody.
+pub fn running(target: &Destination) -> Result<Option<Transport>, Error> {
+    match target {
+        Destination::Server(server, token) => Ok(Some(Transport::http(server, token.clone())?)),
+        Destination::Local(sources) => {
+            let socket = find_daemon(sources, &data_dir(sources)?);
+            Ok(socket.map(|socket| Transport::unix(&socket)).transpose()?)
+        }
+    }
+}
+
 fn sockets(sources: &Sources, data_dir: &Path) -> Vec<PathBuf> {
     let runtime_dir = sources.env.get("XDG_RUNTIME_DIR").filter(|dir| !dir.is_empty()).map(Path::new);
     let mut sockets: Vec<PathBuf> = socket_path(data_dir, runtime_dir).into_iter().collect();

@@ -34,13 +34,11 @@ pub struct Sources {
     pub env: BTreeMap<String, String>,
 }
 
-/// The settings, and where each came from.
+/// The settings, and what was read for them.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// The values in effect.
     pub config: Config,
-    /// For each key of [`SETTINGS`] where its value came from.
-    pub origins: BTreeMap<&'static str, ValueOrigin>,
     /// The configuration file that was read.
     pub file: Option<PathBuf>,
     /// What is probably not as it was meant.
@@ -67,6 +65,14 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
     let uname = rustix::system::uname();
     let name = uname.nodename().to_str().unwrap_or_default();
     load_on(&Machine { config_file: Path::new(SYSTEM_CONFIG_FILE), name }, sources)
+}
+
+/// Checks one file as [`load`] does, without flags, environment or another file.
+pub fn check_file(path: &Path) -> Result<Loaded, ConfigError> {
+    // A file need not name a data directory, and nothing looks at this one.
+    let env = [("STATE_DIRECTORY".to_owned(), "/".to_owned())].into();
+    let sources = Sources { config_file: Some(path.to_owned()), env, ..Sources::default() };
+    load_on(&Machine { config_file: path, name: "" }, &sources)
 }
 
 fn load_on(machine: &Machine<'_>, sources: &Sources) -> Result<Loaded, ConfigError> {
@@ -117,7 +123,8 @@ fn load_on(machine: &Machine<'_>, sources: &Sources) -> Result<Loaded, ConfigErr
     }
     if problems.is_empty() {
         let warnings = warnings(&config, sources);
-        Ok(Loaded { config, origins, file, warnings })
+        config.origins = origins;
+        Ok(Loaded { config, file, warnings })
     } else {
         // The file is read from the top down; what is not about the file comes after it.
         problems.sort_by_key(|problem| problem.line().unwrap_or(usize::MAX));

@@ -52,7 +52,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         |c| vec![c.data_dir.display().to_string()],
     )
     .global()
-    .with_default("$STATE_DIRECTORY, else $XDG_DATA_HOME/tempmail, else ~/.local/share/tempmail"),
+    .with_default("$STATE_DIRECTORY, else $XDG_DATA_HOME/tempmail, else ~/.local/share/tempmail")
+    .with_example("/var/lib/tempmail"),
     Setting::new(
         "revision",
         Shape::One,

@@ -1,6 +1,7 @@
 //! `/api/admin`: paths for the administrator and for bearers of tokens. Any other caller gets 401 for every path.
 
 mod backup;
+mod config;
 mod domains;
 mod faults;
 mod mail;
@@ -33,6 +34,7 @@ pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
         .route("/domains", get(domains::list).post(domains::add).delete(domains::remove))
         .route("/domains/verify", post(domains::verify))
         .route("/status", get(status::show))
+        .route("/config", get(config::show))
         .route("/stats", get(stats::show))
         .route("/messages", get(mail::messages))
         .route("/mailboxes", get(mail::mailboxes))

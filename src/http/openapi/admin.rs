@@ -16,6 +16,8 @@ pub(super) fn operations() -> Vec<Operation> {
         Operation::get("/api/admin/status", "getStatus", "The state of the daemon and of the store")
             .json(200, "The state.", reference("Status"))
             .fails(&[Code::StoreUnavailable]),
+        Operation::get("/api/admin/config", "getConfig", "Every setting in effect, and where its value comes from")
+            .json(200, "The settings.", list("The settings.", reference("Setting"))),
         Operation::get("/api/admin/stats", "getStats", "Detailed counts of the store, from a reading of all its rows")
             .json(200, "The counts.", reference("Stats"))
             .fails(&[Code::StoreUnavailable]),

@@ -1,8 +1,10 @@
 //! The binary against a small service that answers as the interface requires.
 
+mod config;
 mod contract;
 mod db;
 mod delete;
+mod doctor;
 mod domain;
 mod expect;
 mod first_use;

@@ -61,11 +61,11 @@ fn flags_override_the_file_and_lists_take_both_spellings() {
     let home = tempfile::tempdir().expect("tempdir");
     let text = "retention = '7d'\ndomain = ['file.test']\n";
     let args = ["--retention=90s", "--domain", "a.test,b.test", "--domain=*.c.test", "--accept-any-domain"];
-    let Loaded { config, origins, .. } = load(home.path(), text, &args).expect("settings");
+    let Loaded { config, .. } = load(home.path(), text, &args).expect("settings");
     assert_eq!(config.mail.retention.as_secs(), 90);
     let domains: Vec<_> = config.domains.fixed.iter().map(ToString::to_string).collect();
     assert_eq!(domains, ["a.test", "b.test", "*.c.test"]);
     assert!(config.domains.accept_any);
-    assert_eq!(origins["retention"].to_string(), "flag");
-    assert_eq!(origins["max-domains"].to_string(), "default of revision 2");
+    assert_eq!(config.origins["retention"].to_string(), "flag");
+    assert_eq!(config.origins["max-domains"].to_string(), "default of revision 2");
 }

@@ -9,6 +9,7 @@ mod clock;
 mod domains;
 mod faults;
 mod full;
+mod hangup;
 mod hostile;
 mod hostile_http;
 mod hostile_mail;

@@ -69,8 +69,8 @@ fn with_nothing_given_the_defaults_of_revision_2_hold() {
     assert_eq!(config.smtp.hostname.as_str(), "machine");
     assert!(loaded.warnings.is_empty());
     assert!(loaded.file.is_none());
-    assert_eq!(loaded.origins.len(), SETTINGS.len());
-    assert!(loaded.origins.values().all(|origin| *origin == ValueOrigin::Default(Revision::Two)));
+    assert_eq!(loaded.config.origins.len(), SETTINGS.len());
+    assert!(loaded.config.origins.values().all(|origin| *origin == ValueOrigin::Default(Revision::Two)));
 }
 
 #[test]
@@ -105,7 +105,11 @@ fn the_strongest_source_wins() {
     ] {
         let loaded = world.load().expect("settings");
         assert_eq!(loaded.config.mail.retention.as_secs(), seconds);
-        assert!(loaded.origins["retention"].to_string().ends_with(origin), "{:?}", loaded.origins["retention"]);
+        assert!(
+            loaded.config.origins["retention"].to_string().ends_with(origin),
+            "{:?}",
+            loaded.config.origins["retention"]
+        );
     }
 }
 

@@ -15,6 +15,7 @@ pub(super) fn schemas() -> Vec<Member> {
     vec![
         ("Status", status()),
         ("Certificate", certificate()),
+        ("Setting", setting()),
         ("StoreStats", object("The counts of the store.", counts(), [])),
         ("Stats", stats()),
         ("Token", object("A token without its secret.", token(), [])),
@@ -124,6 +125,20 @@ fn status() -> Value {
             ("acceptsMail", flag("Whether mail is accepted now.")),
         ],
         [("cause", super::service::cause()), ("store", reference("StoreStats"))],
+    )
+}
+
+fn setting() -> Value {
+    object(
+        "A setting in effect.",
+        [
+            ("key", text("Its key in the configuration file.", "retention")),
+            ("values", texts("Its values as the file takes them; none for an empty list.")),
+            ("origin", word("Where the value comes from.", &["flag", "environment", "file", "default"])),
+            ("file", or_null(text("The file that it comes from, if any.", "/etc/tempmail/config.toml"))),
+            ("line", or_null(whole("The line of its key in that file.", 1))),
+        ],
+        [],
     )
 }
 

@@ -1,0 +1,143 @@
+//! `tempmail doctor`: checks of the service and of the machine below it. It changes nothing.
+//!
+//! ```text
+//! subject     the settings and the daemon that are examined       finding    a line of the result
+//! daemon, listeners, storage, clock, open_files, dns, domains, certificate   a group of checks each: what is asked, and
+//!                                                                 a pure function that judges
+//! ```
+
+mod certificate;
+mod clock;
+mod daemon;
+mod dns;
+mod domains;
+mod finding;
+mod listeners;
+mod open_files;
+mod storage;
+mod subject;
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::Context;
+use super::output::{self, Format, visible};
+use crate::client::Destination;
+use crate::error::{Error, Exit};
+use finding::{Finding, Verdict};
+use subject::Subject;
+
+/// How long a check may take.
+const CHECK_WITHIN: Duration = Duration::from_secs(10);
+/// How long the check of all domains may take.
+const DOMAINS_WITHIN: Duration = Duration::from_secs(40);
+
+/// Check the service, its settings and this machine
+///
+/// One line per check: ok, warning or failure, and what to do. Changes nothing, needs no root, and every check ends in time.
+/// Exit code 8 if there is a failure. In a pipe a line has four fields: verdict, check, what was found, what to do.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail doctor
+  sudo -u tempmail tempmail doctor --config /etc/tempmail/config.toml
+  tempmail doctor --json | jq '.findings[] | select(.verdict != \"ok\")'")]
+pub(super) struct Doctor {}
+
+impl Doctor {
+    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        let Destination::Local(sources) = cx.destination()? else {
+            return Err(Error::usage("doctor checks the service on this machine; --server names one elsewhere")
+                .hint("run it there, or use `tempmail status --server URL`"));
+        };
+        let (subject, mut findings) = Subject::find(&sources).await;
+        if let Some(subject) = subject {
+            findings.extend(examine(Arc::new(subject), cx).await);
+        }
+        cx.print(shown(cx, &findings))?;
+        let has_failed = findings.iter().any(|finding| finding.verdict == Verdict::Failure);
+        Ok(if has_failed { Exit::CheckFailed } else { Exit::Ok })
+    }
+}
+
+/// All checks at once; the findings in a fixed order.
+async fn examine(subject: Arc<Subject>, cx: &Context) -> Vec<Finding> {
+    let (now, resolver) = (cx.now(), dns::resolver(&subject.config));
+    let config = &subject.config;
+    let on_thread = |name, check: fn(&Subject, crate::model::Timestamp) -> Vec<Finding>| {
+        let subject = Arc::clone(&subject);
+        within(CHECK_WITHIN, name, async move {
+            // A check that panics has found nothing, and the panic is said.
+            spawn_blocking(move || check(&subject, now)).await.unwrap_or_default()
+        })
+    };
+    let (listeners, storage, clock, open_files, answering, mx_hosts, domains, certificate) = tokio::join!(
+        within(CHECK_WITHIN, "listener", listeners::check(&subject)),
+        on_thread("disk", |subject, _| storage::check(&subject.config, subject.daemon.is_some())),
+        on_thread("clock", |subject, now| clock::check(&subject.config.data_dir, now)),
+        on_thread("open-files", |subject, _| open_files::check(&subject.config, subject.daemon.is_some())),
+        within(CHECK_WITHIN, "resolver", dns::check(config, &*resolver)),
+        within(CHECK_WITHIN, "mx-host", dns::check_mx_hosts(config, &*resolver)),
+        within(DOMAINS_WITHIN, "domain", domains::check(&subject, Arc::clone(&resolver))),
+        on_thread("certificate", certificate::check),
+    );
+    let daemon = daemon::check(subject.daemon.as_ref());
+    [daemon, listeners, storage, clock, open_files, answering, mx_hosts, domains, certificate].concat()
+}
+
+/// The findings of a check, or that it has none in time.
+async fn within(limit: Duration, check: &'static str, findings: impl Future<Output = Vec<Finding>>) -> Vec<Finding> {
+    timeout(limit, findings).await.unwrap_or_else(|_| {
+        let found = format!("there is no result after {} s", limit.as_secs());
+        vec![Finding::failure(check, found, "what it asks for hangs; look at that part of the machine")]
+    })
+}
+
+fn shown(cx: &Context, findings: &[Finding]) -> String {
+    let is_ok = findings.iter().all(|finding| finding.verdict != Verdict::Failure);
+    match cx.style.of_list() {
+        Format::Json => output::json(&json!({ "ok": is_ok, "findings": findings })),
+        Format::Ndjson => findings.iter().map(output::json_line).collect(),
+        Format::Tsv => findings.iter().map(in_tsv).collect(),
+        Format::Id => findings.iter().map(|finding| [finding.check, "\n"].concat()).collect(),
+        Format::Table => findings.iter().map(|finding| for_people(cx, finding)).collect(),
+    }
+}
+
+fn in_tsv(finding: &Finding) -> String {
+    let advice = finding.advice.as_deref().unwrap_or_default();
+    let fields = [&finding.verdict.to_string(), finding.check, &finding.found, advice];
+    fields.map(visible::field).join("\t") + "\n"
+}
+
+fn for_people(cx: &Context, finding: &Finding) -> String {
+    let sgr = match finding.verdict {
+        Verdict::Ok => "32",
+        Verdict::Warning => "33",
+        Verdict::Failure => "31",
+    };
+    let verdict = cx.style.paint(sgr, &format!("{:7}", finding.verdict));
+    let mut line = format!("{verdict}  {:11}  {}", finding.check, visible::line(&finding.found));
+    if let Some(advice) = &finding.advice {
+        // Writing to a String does not fail.
+        let _ = write!(line, "; {}", visible::line(advice));
+    }
+    line + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_check_that_hangs_is_a_failure_in_time() {
+        let findings = within(Duration::from_millis(10), "resolver", std::future::pending()).await;
+        assert_eq!((findings.len(), findings[0].verdict), (1, Verdict::Failure));
+        assert!(findings[0].found.starts_with("there is no result after"), "{findings:?}");
+    }
+}
