@@ -11,7 +11,7 @@ use crate::error::{Error, Exit};
 use crate::model::Address;
 
 /// The largest message that a service may accept, in octets.
-const MESSAGE_OCTETS_MAX: u64 = 50 << 20;
+pub(super) const MESSAGE_OCTETS_MAX: u64 = 50 << 20;
 
 /// Put a message from a file into inboxes, without SMTP. For the administrator
 ///

@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! serve new inbox read open delete import send_test status man completions; domain/ webhook/ token/ fault/ db/ with a file per verb
+//! sendmail/ mail from programs that call `sendmail`
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
@@ -38,6 +39,7 @@ mod open;
 pub mod output;
 mod read;
 mod send_test;
+mod sendmail;
 mod serve;
 mod status;
 mod token;
@@ -84,6 +86,7 @@ enum Command {
     Mcp(mcp::Mcp),
     Delete(delete::Delete),
     SendTest(send_test::SendTest),
+    Sendmail(sendmail::Sendmail),
     Import(import::Import),
     Domain(domain::Domain),
     Webhook(webhook::Webhook),
@@ -98,8 +101,9 @@ enum Command {
 
 /// Carries out a command line; how the process is to end.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
-    let args: Vec<OsString> = args.into_iter().collect();
-    let tree = command().color(globals::color_of_help(&args));
+    let tree = command();
+    let args = sendmail::as_command(args.into_iter().collect(), &tree);
+    let tree = tree.color(globals::color_of_help(&args));
     if let [_] = args[..] {
         return first_steps();
     }
@@ -159,6 +163,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Delete(delete) => delete.run(cx).await,
         Command::New(new) => new.run(cx).await,
         Command::SendTest(send_test) => send_test.run(cx).await,
+        Command::Sendmail(sendmail) => sendmail.run(cx).await,
         Command::Import(import) => import.run(cx).await,
         Command::Domain(domain) => domain.run(cx).await,
         Command::Webhook(webhook) => webhook.run(cx).await,

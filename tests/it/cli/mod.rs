@@ -18,6 +18,7 @@ mod one_mail;
 mod rate_limit;
 mod read;
 mod send_test;
+mod sendmail;
 mod service;
 mod status;
 mod wait;
