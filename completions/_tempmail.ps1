@@ -50,7 +50,8 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             [CompletionResult]::new('delete', 'delete', [CompletionResultType]::ParameterValue, 'Delete mail: all of an address, or single mails by id')
             [CompletionResult]::new('send-test', 'send-test', [CompletionResultType]::ParameterValue, 'Send a test mail through SMTP and look it up in the inbox')
             [CompletionResult]::new('sendmail', 'sendmail', [CompletionResultType]::ParameterValue, 'Take a mail on standard input as `sendmail` does, for programs that send with it')
-            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Put a message from a file into inboxes, without SMTP. For the administrator')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write mail into an mbox file or a Maildir')
+            [CompletionResult]::new('import', 'import', [CompletionResultType]::ParameterValue, 'Put messages from files into inboxes, without SMTP. For the administrator')
             [CompletionResult]::new('domain', 'domain', [CompletionResultType]::ParameterValue, 'Add, list, check and remove the domains that mail is received for')
             [CompletionResult]::new('webhook', 'webhook', [CompletionResultType]::ParameterValue, 'Send mail to a URL as it arrives, by POST and with a signature')
             [CompletionResult]::new('token', 'token', [CompletionResultType]::ParameterValue, 'Give out tokens for the administrator''s operations over HTTP')
@@ -404,9 +405,32 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'tempmail;export' {
+            [CompletionResult]::new('--mbox', '--mbox', [CompletionResultType]::ParameterName, 'Write a file in the form mboxrd')
+            [CompletionResult]::new('--maildir', '--maildir', [CompletionResultType]::ParameterName, 'Write into this Maildir, made if it is missing')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
+            [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]')
+            [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to colour')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'The mail of all addresses. For the administrator')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Same as --output json: the fields of the HTTP interface')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors; for serve also warnings')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No hints on standard error, only errors; for serve also warnings')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Say more on standard error, for example which way the service was reached; twice for more')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Say more on standard error, for example which way the service was reached; twice for more')
+            [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Do not ask before deleting')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'tempmail;import' {
             [CompletionResult]::new('--file', '--file', [CompletionResultType]::ParameterName, 'The file with the message [default: standard input]')
-            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The sender of the envelope; without it the message has none, as a bounce')
+            [CompletionResult]::new('--mbox', '--mbox', [CompletionResultType]::ParameterName, 'An mbox file with any number of messages')
+            [CompletionResult]::new('--maildir', '--maildir', [CompletionResultType]::ParameterName, 'A Maildir')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The sender of the envelope; without it that in an mbox file or Maildir, else none, as of a bounce')
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
             [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]')
             [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')

@@ -54,7 +54,8 @@ complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "mcp" -d 'Give an 
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "delete" -d 'Delete mail: all of an address, or single mails by id'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "send-test" -d 'Send a test mail through SMTP and look it up in the inbox'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "sendmail" -d 'Take a mail on standard input as `sendmail` does, for programs that send with it'
-complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "import" -d 'Put a message from a file into inboxes, without SMTP. For the administrator'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "export" -d 'Write mail into an mbox file or a Maildir'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "import" -d 'Put messages from files into inboxes, without SMTP. For the administrator'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "domain" -d 'Add, list, check and remove the domains that mail is received for'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "webhook" -d 'Send mail to a URL as it arrives, by POST and with a signature'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "token" -d 'Give out tokens for the administrator\'s operations over HTTP'
@@ -401,8 +402,30 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -s q -l quie
 complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l mbox -d 'Write a file in the form mboxrd' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l maildir -d 'Write into this Maildir, made if it is missing' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l all -d 'The mail of all addresses. For the administrator'
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -s q -l quiet -d 'No hints on standard error, only errors; for serve also warnings'
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l file -d 'The file with the message [default: standard input]' -r -F
-complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l from -d 'The sender of the envelope; without it the message has none, as a bounce' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l mbox -d 'An mbox file with any number of messages' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l maildir -d 'A Maildir' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l from -d 'The sender of the envelope; without it that in an mbox file or Maildir, else none, as of a bounce' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F

@@ -32,15 +32,15 @@ pub enum Exit {
     RateLimited,
     /// A check succeeded, and its result is negative.
     CheckFailed,
-    /// `sendmail`: its command line is wrong (EX_USAGE of sysexits).
+    /// `sendmail`: its command line is wrong (`EX_USAGE` of sysexits).
     MailUsage,
-    /// `sendmail`: the message is too large, or names no recipient (EX_DATAERR).
+    /// `sendmail`: the message is too large, or names no recipient (`EX_DATAERR`).
     MailData,
-    /// `sendmail`: a recipient is refused (EX_NOUSER).
+    /// `sendmail`: a recipient is refused (`EX_NOUSER`).
     NoRecipient,
-    /// `sendmail`: the message is refused for good (EX_UNAVAILABLE).
+    /// `sendmail`: the message is refused for good (`EX_UNAVAILABLE`).
     MailRefused,
-    /// `serve`: the port or the data directory is taken. `sendmail`: the mail can be sent later (EX_TEMPFAIL).
+    /// `serve`: the port or the data directory is taken. `sendmail`: the mail can be sent later (`EX_TEMPFAIL`).
     Taken,
     /// `serve`: the configuration is not valid.
     BadConfig,
@@ -139,6 +139,7 @@ impl Exit {
     }
 
     /// What another error means for the callers of `sendmail`.
+    #[must_use]
     pub const fn in_sendmail(self) -> Self {
         match self {
             Self::Usage => Self::MailUsage,

@@ -3,8 +3,8 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve new inbox read open delete import send_test status man completions; domain/ webhook/ token/ fault/ db/ with a file per verb
-//! sendmail/ mail from programs that call `sendmail`
+//! serve new inbox read open delete export import/ send_test status man completions; domain/ webhook/ token/ fault/ db/ with a file per verb
+//! sendmail/ mail from programs that call `sendmail`       archive/  mbox files and Maildirs
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
@@ -13,6 +13,7 @@
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
 
+mod archive;
 mod arrivals;
 mod attachment;
 mod completions;
@@ -22,6 +23,7 @@ mod delete;
 mod domain;
 mod domain_hint;
 mod expect;
+mod export;
 mod fault;
 mod globals;
 mod guide;
@@ -87,6 +89,7 @@ enum Command {
     Delete(delete::Delete),
     SendTest(send_test::SendTest),
     Sendmail(sendmail::Sendmail),
+    Export(export::Export),
     Import(import::Import),
     Domain(domain::Domain),
     Webhook(webhook::Webhook),
@@ -164,6 +167,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::New(new) => new.run(cx).await,
         Command::SendTest(send_test) => send_test.run(cx).await,
         Command::Sendmail(sendmail) => sendmail.run(cx).await,
+        Command::Export(export) => export.run(cx).await,
         Command::Import(import) => import.run(cx).await,
         Command::Domain(domain) => domain.run(cx).await,
         Command::Webhook(webhook) => webhook.run(cx).await,

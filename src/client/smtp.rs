@@ -1,6 +1,6 @@
 //! Just enough of an SMTP client (RFC 5321) to hand one message to a receiver: test mail, and that of `tempmail sendmail`.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -34,7 +34,8 @@ impl Submission {
             !self.reverse_path.is_ascii() || self.recipients.iter().any(|address| !address.is_ascii());
         let mut parameters = String::new();
         if is_offered("SIZE") {
-            parameters.push_str(&format!(" SIZE={}", self.message.len()));
+            // Writing to a String does not fail.
+            let _ = write!(parameters, " SIZE={}", self.message.len());
         }
         if is_offered("8BITMIME") && !self.message.is_ascii() {
             parameters.push_str(" BODY=8BITMIME");

@@ -5,6 +5,7 @@ mod db;
 mod delete;
 mod domain;
 mod expect;
+mod export;
 mod first_use;
 mod generated;
 mod import;
