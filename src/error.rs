@@ -199,6 +199,11 @@ impl Error {
         self.exit
     }
 
+    /// What happened, as an error of its own.
+    pub fn cause(&self) -> &(dyn std::error::Error + 'static) {
+        &*self.cause
+    }
+
     /// The hint on what to do.
     pub fn what_to_do(&self) -> Option<&str> {
         self.hint.as_deref()

@@ -8,6 +8,7 @@
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
+//! problem   errors as JSON
 //! domain_hint, html, unfinished   helpers of a few commands
 //! help      the tree of commands       guide     `tempmail help`            markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
@@ -39,6 +40,7 @@ mod new;
 mod one_mail;
 mod open;
 pub mod output;
+mod problem;
 mod read;
 mod send_test;
 mod sendmail;
@@ -107,11 +109,16 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let tree = command();
     let args = sendmail::as_command(args.into_iter().collect(), &tree);
     let tree = tree.color(globals::color_of_help(&args));
+    let is_json = problem::is_wanted(&args);
     if let [_] = args[..] {
         return first_steps();
     }
     let cli = match tree.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
+        Err(error) if is_json && error.use_stderr() => {
+            context::say("", output::json_line(&problem::of_command_line(&error)).trim_end());
+            return Exit::Usage;
+        }
         Err(error) => {
             // Help that nobody reads any more is no failure.
             let _ = error.print();
@@ -119,7 +126,14 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         }
     };
     let (color, is_quiet) = (cli.globals.color, cli.globals.quiet);
-    carry_out(cli).unwrap_or_else(|error| show(&error, color, is_quiet))
+    carry_out(cli).unwrap_or_else(|error| {
+        match error.exit() {
+            Exit::Ok => {}
+            _ if is_json => context::say("", output::json_line(&problem::of(&error)).trim_end()),
+            _ => show(&error, color, is_quiet),
+        }
+        error.exit()
+    })
 }
 
 fn carry_out(cli: Cli) -> Result<Exit, Error> {
@@ -196,14 +210,10 @@ fn environment() -> BTreeMap<String, String> {
         .collect()
 }
 
-fn show(error: &Error, color: ColorChoice, is_quiet: bool) -> Exit {
-    if error.exit() == Exit::Ok {
-        return Exit::Ok;
-    }
+fn show(error: &Error, color: ColorChoice, is_quiet: bool) {
     let is_colored = context::is_colored(color, std::io::stderr().is_terminal(), &environment());
     context::say(if is_colored { "\u{1b}[1;31merror:\u{1b}[0m " } else { "error: " }, &error.to_string());
     if let Some(hint) = error.what_to_do().filter(|_| !is_quiet) {
         context::say(if is_colored { "\u{1b}[1mhint:\u{1b}[0m " } else { "hint: " }, hint);
     }
-    error.exit()
 }
