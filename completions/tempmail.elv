@@ -19,6 +19,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
     var completions = [
         &'tempmail'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -55,6 +56,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand fault 'Have SMTP misbehave on purpose, to test a sender'
             cand db 'Check, measure, compact, back up and restore the mail store'
             cand status 'Show where the service listens, what it keeps and its limits'
+            cand context 'Keep servers and their tokens under names'
             cand completions 'Print the completions of a shell, or write those of every shell into a directory'
             cand man 'Print the manual page, or write the pages of every command into a directory'
             cand help 'Print a guide, or the help of a command'
@@ -140,6 +142,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --segment-size 'Size of a file of the journal, 1MB to 1GB, at least twice max-message-size [default: 64MB, or twice max-message-size where that is more]'
             cand --index-cache-size 'Memory for parts of the index, 1MB to 2GB [default: 8MB]'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -159,6 +162,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --domain 'The domain, which must be active'
             cand --prefix 'What the address begins with, before a hyphen and 17 random characters'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -184,6 +188,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --until 'Only mail received before this time'
             cand --has 'Only mail that has this: a file, a one-time code, or a link to verify, sign in, reset or accept'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -208,6 +213,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --file 'Where to write the attachment, instead of to standard output; a directory takes it under its own name'
             cand --save-all 'Write every attachment into this directory under its own name, made safe, and print where each went'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -228,6 +234,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;open'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -252,6 +259,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --has 'Only mail that has this: a file, a one-time code, or a link to verify, sign in, reset or accept'
             cand --link 'Wait for a mail with a link to press, of this kind if one is given, and print its address alone'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -281,6 +289,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --no-mail-within 'No mail comes in this time that is as the assertions say'
             cand --report 'Also write the result into a file, as the XML of test runners or as TAP lines; can be given more than once'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -299,6 +308,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;watch'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -317,6 +327,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;mcp'= {
             cand --domain 'Only addresses of this domain; may be given several times, and all are permitted without it'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -336,6 +347,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;delete'= {
             cand --id 'The id of a mail, or its end, which may be one of ADDR; several may follow'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -357,6 +369,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --file 'Send this message instead; lines that end with LF get CRLF'
             cand --count 'Send so many, one after the other, 1 to 1000'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -374,6 +387,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;sendmail'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -393,6 +407,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --mbox 'Write a file in the form mboxrd'
             cand --maildir 'Write into this Maildir, made if it is missing'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -415,6 +430,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --maildir 'A Maildir'
             cand --from 'The sender of the envelope; without it that in an mbox file or Maildir, else none, as of a bounce'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -432,6 +448,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -458,6 +475,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --owner 'Name of the owner'
             cand --email 'Contact address of the owner'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -476,6 +494,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;list'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -494,6 +513,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;ls'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -512,6 +532,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;check-dns'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -529,6 +550,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;verify'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -547,6 +569,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;remove'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -565,6 +588,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;rm'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -583,6 +607,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;webhook'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -610,6 +635,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;webhook;add'= {
             cand --secret-file 'File with the secret that payloads are signed with, - for standard input; one final line end is no part of it'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -629,6 +655,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --origin 'Only those of the scheme, host and port of this URL'
             cand --domain 'Only those of addresses of this domain'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -649,6 +676,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --origin 'Only those of the scheme, host and port of this URL'
             cand --domain 'Only those of addresses of this domain'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -668,6 +696,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;webhook;remove'= {
             cand --origin 'All of the scheme, host and port of this URL. For the administrator'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -686,6 +715,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;webhook;rm'= {
             cand --origin 'All of the scheme, host and port of this URL. For the administrator'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -704,6 +734,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;webhook;deliveries'= {
             cand --limit 'Attempts at most'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -722,6 +753,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;webhook;replay'= {
             cand --since 'Every event with an attempt in the log since this time: RFC 3339, ''YYYY-MM-DD HH:MM:SS'' (UTC), or how long ago, such as 2h'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -740,6 +772,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;webhook;test'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -759,6 +792,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --forward-to 'Where to POST; private and loopback addresses are fine, the ports of mail (25, 465, 587) are not'
             cand --secret-file 'File with the secret that payloads are signed with, - for standard input; one final line end is no part of it'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -776,6 +810,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;token'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -801,6 +836,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --expires 'How long it is valid, 1m to 3650d [default: until it is revoked]'
             cand --scope 'What its bearer may do: admin for everything, read for reading alone'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -818,6 +854,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;token;list'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -835,6 +872,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;token;ls'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -852,6 +890,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;token;revoke'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -869,6 +908,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;token;rm'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -886,6 +926,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;fault'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -908,6 +949,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;fault;add'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -925,6 +967,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;fault;list'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -942,6 +985,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;fault;ls'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -959,6 +1003,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;fault;clear'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -976,6 +1021,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;fault;rm'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -993,6 +1039,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;db'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1015,6 +1062,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;db;check'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1033,6 +1081,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;db;stats'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1050,6 +1099,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;db;compact'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1067,6 +1117,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;db;backup'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1084,6 +1135,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;db;restore'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1102,6 +1154,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;status'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1118,9 +1171,142 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'tempmail;context'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors; for serve also warnings'
+            cand --quiet 'No hints on standard error, only errors; for serve also warnings'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand add 'Add a server, or replace the one of this name'
+            cand use 'Use a context where neither a server nor a data directory is named'
+            cand list 'List the contexts, without their tokens'
+            cand ls 'List the contexts, without their tokens'
+            cand remove 'Remove a context and its token from this machine'
+            cand rm 'Remove a context and its token from this machine'
+        }
+        &'tempmail;context;add'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors; for serve also warnings'
+            cand --quiet 'No hints on standard error, only errors; for serve also warnings'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;context;use'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors; for serve also warnings'
+            cand --quiet 'No hints on standard error, only errors; for serve also warnings'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;context;list'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors; for serve also warnings'
+            cand --quiet 'No hints on standard error, only errors; for serve also warnings'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;context;ls'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors; for serve also warnings'
+            cand --quiet 'No hints on standard error, only errors; for serve also warnings'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;context;remove'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors; for serve also warnings'
+            cand --quiet 'No hints on standard error, only errors; for serve also warnings'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;context;rm'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors; for serve also warnings'
+            cand --quiet 'No hints on standard error, only errors; for serve also warnings'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'tempmail;completions'= {
             cand --dir 'Write a file for every shell into this directory'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1138,6 +1324,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;man'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1155,6 +1342,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;help'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'

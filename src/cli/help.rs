@@ -29,7 +29,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
     ("Domains", &["domain"]),
     ("Webhooks", &["webhook"]),
-    ("Shell", &["completions", "man", "help"]),
+    ("Shell", &["context", "completions", "man", "help"]),
 ];
 
 /// Examples of the program as a whole.

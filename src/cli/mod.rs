@@ -8,7 +8,7 @@
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
-//! problem   errors as JSON
+//! contexts/ servers under names    problem   errors as JSON
 //! domain_hint, html, unfinished   helpers of a few commands
 //! help      the tree of commands       guide     `tempmail help`            markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
@@ -19,6 +19,7 @@ mod arrivals;
 mod attachment;
 mod completions;
 mod context;
+mod contexts;
 mod db;
 mod delete;
 mod domain;
@@ -99,6 +100,7 @@ enum Command {
     Fault(fault::Fault),
     Db(db::Db),
     Status(status::Status),
+    Context(contexts::ContextCommand),
     Completions(completions::Completions),
     Man(man::Man),
     Help(guide::Help),
@@ -189,6 +191,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Fault(fault) => fault.run(cx).await,
         Command::Db(db) => db.run(cx).await,
         Command::Status(status) => status.run(cx).await,
+        Command::Context(contexts) => contexts.run(cx),
         Command::Completions(completions) => completions.run(cx),
         Command::Man(man) => man.run(cx),
         Command::Help(help) => help.run(cx),

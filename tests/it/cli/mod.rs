@@ -1,5 +1,6 @@
 //! The binary against a small service that answers as the interface requires.
 
+mod context;
 mod contract;
 mod db;
 mod delete;
@@ -35,9 +36,15 @@ use assert_cmd::Command;
 /// The binary, without those variables of the caller's environment that it reads.
 pub(crate) fn tempmail() -> Command {
     let mut command = Command::cargo_bin("tempmail").expect("binary");
-    for name in
-        ["TEMPMAIL_SERVER", "TEMPMAIL_TOKEN", "TEMPMAIL_DATA_DIR", "STATE_DIRECTORY", "XDG_RUNTIME_DIR", "COLUMNS"]
-    {
+    for name in [
+        "TEMPMAIL_SERVER",
+        "TEMPMAIL_CONTEXT",
+        "TEMPMAIL_TOKEN",
+        "TEMPMAIL_DATA_DIR",
+        "STATE_DIRECTORY",
+        "XDG_RUNTIME_DIR",
+        "COLUMNS",
+    ] {
         command.env_remove(name);
     }
     command.timeout(std::time::Duration::from_mins(1));
