@@ -19,6 +19,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
     var completions = [
         &'tempmail'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -46,7 +47,9 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand mcp 'Give an agent tools for mail, over standard input and output'
             cand delete 'Delete mail: all of an address, or single mails by id'
             cand send-test 'Send a test mail through SMTP and look it up in the inbox'
-            cand import 'Put a message from a file into inboxes, without SMTP. For the administrator'
+            cand sendmail 'Take a mail on standard input as `sendmail` does, for programs that send with it'
+            cand export 'Write mail into an mbox file or a Maildir'
+            cand import 'Put messages from files into inboxes, without SMTP. For the administrator'
             cand domain 'Add, list, check and remove the domains that mail is received for'
             cand webhook 'Send mail to a URL as it arrives, by POST and with a signature'
             cand token 'Give out tokens for the administrator''s operations over HTTP'
@@ -55,6 +58,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand config 'Show the settings in effect, check a configuration file or write one'
             cand doctor 'Check the service, its settings and this machine'
             cand status 'Show where the service listens, what it keeps and its limits'
+            cand context 'Keep servers and their tokens under names'
             cand completions 'Print the completions of a shell, or write those of every shell into a directory'
             cand man 'Print the manual page, or write the pages of every command into a directory'
             cand help 'Print a guide, a topic, or the help of a command'
@@ -140,6 +144,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --segment-size 'Size of a file of the journal, 1MB to 1GB, at least twice max-message-size [default: 64MB, or twice max-message-size where that is more]'
             cand --index-cache-size 'Memory for parts of the index, 1MB to 2GB [default: 8MB]'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -159,6 +164,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --domain 'The domain, which must be active'
             cand --prefix 'What the address begins with, before a hyphen and 17 random characters'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -184,6 +190,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --until 'Only mail received before this time'
             cand --has 'Only mail that has this: a file, a one-time code, or a link to verify, sign in, reset or accept'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -208,6 +215,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --file 'Where to write the attachment, instead of to standard output; a directory takes it under its own name'
             cand --save-all 'Write every attachment into this directory under its own name, made safe, and print where each went'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -228,6 +236,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;open'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -252,6 +261,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --has 'Only mail that has this: a file, a one-time code, or a link to verify, sign in, reset or accept'
             cand --link 'Wait for a mail with a link to press, of this kind if one is given, and print its address alone'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -281,6 +291,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --no-mail-within 'No mail comes in this time that is as the assertions say'
             cand --report 'Also write the result into a file, as the XML of test runners or as TAP lines; can be given more than once'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -299,6 +310,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;watch'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -317,6 +329,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;mcp'= {
             cand --domain 'Only addresses of this domain; may be given several times, and all are permitted without it'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -336,6 +349,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;delete'= {
             cand --id 'The id of a mail, or its end, which may be one of ADDR; several may follow'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -357,6 +371,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --file 'Send this message instead; lines that end with LF get CRLF'
             cand --count 'Send so many, one after the other, 1 to 1000'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -372,10 +387,52 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'tempmail;sendmail'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors; for serve also warnings'
+            cand --quiet 'No hints on standard error, only errors; for serve also warnings'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;export'= {
+            cand --mbox 'Write a file in the form mboxrd'
+            cand --maildir 'Write into this Maildir, made if it is missing'
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --all 'The mail of all addresses. For the administrator'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors; for serve also warnings'
+            cand --quiet 'No hints on standard error, only errors; for serve also warnings'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'tempmail;import'= {
             cand --file 'The file with the message [default: standard input]'
-            cand --from 'The sender of the envelope; without it the message has none, as a bounce'
+            cand --mbox 'An mbox file with any number of messages'
+            cand --maildir 'A Maildir'
+            cand --from 'The sender of the envelope; without it that in an mbox file or Maildir, else none, as of a bounce'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -393,6 +450,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -419,6 +477,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --owner 'Name of the owner'
             cand --email 'Contact address of the owner'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -437,6 +496,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;list'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -455,6 +515,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;ls'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -473,6 +534,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;check-dns'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -490,6 +552,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;verify'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -508,6 +571,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;remove'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -526,6 +590,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;domain;rm'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -544,6 +609,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;webhook'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -571,6 +637,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;webhook;add'= {
             cand --secret-file 'File with the secret that payloads are signed with, - for standard input; one final line end is no part of it'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -590,6 +657,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --origin 'Only those of the scheme, host and port of this URL'
             cand --domain 'Only those of addresses of this domain'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -610,6 +678,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --origin 'Only those of the scheme, host and port of this URL'
             cand --domain 'Only those of addresses of this domain'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -629,6 +698,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;webhook;remove'= {
             cand --origin 'All of the scheme, host and port of this URL. For the administrator'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -647,6 +717,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;webhook;rm'= {
             cand --origin 'All of the scheme, host and port of this URL. For the administrator'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -665,6 +736,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;webhook;deliveries'= {
             cand --limit 'Attempts at most'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -683,6 +755,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         &'tempmail;webhook;replay'= {
             cand --since 'Every event with an attempt in the log since this time: RFC 3339, ''YYYY-MM-DD HH:MM:SS'' (UTC), or how long ago, such as 2h'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -701,6 +774,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;webhook;test'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -720,6 +794,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --forward-to 'Where to POST; private and loopback addresses are fine, the ports of mail (25, 465, 587) are not'
             cand --secret-file 'File with the secret that payloads are signed with, - for standard input; one final line end is no part of it'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -737,6 +812,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;token'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -762,6 +838,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --expires 'How long it is valid, 1m to 3650d [default: until it is revoked]'
             cand --scope 'What its bearer may do: admin for everything, read for reading alone'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -779,6 +856,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;token;list'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -796,6 +874,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;token;ls'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -813,6 +892,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;token;revoke'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -830,6 +910,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;token;rm'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -847,6 +928,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;fault'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -869,6 +951,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;fault;add'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -886,6 +969,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;fault;list'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -903,6 +987,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;fault;ls'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -920,6 +1005,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;fault;clear'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -937,6 +1023,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;fault;rm'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -954,6 +1041,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;db'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -976,6 +1064,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;db;check'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -994,6 +1083,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;db;stats'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1011,6 +1101,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;db;compact'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1028,6 +1119,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;db;backup'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1045,6 +1137,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;db;restore'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1152,6 +1245,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;status'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1168,9 +1262,142 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'tempmail;context'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors; for serve also warnings'
+            cand --quiet 'No hints on standard error, only errors; for serve also warnings'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand add 'Add a server, or replace the one of this name'
+            cand use 'Use a context where neither a server nor a data directory is named'
+            cand list 'List the contexts, without their tokens'
+            cand ls 'List the contexts, without their tokens'
+            cand remove 'Remove a context and its token from this machine'
+            cand rm 'Remove a context and its token from this machine'
+        }
+        &'tempmail;context;add'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors; for serve also warnings'
+            cand --quiet 'No hints on standard error, only errors; for serve also warnings'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;context;use'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors; for serve also warnings'
+            cand --quiet 'No hints on standard error, only errors; for serve also warnings'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;context;list'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors; for serve also warnings'
+            cand --quiet 'No hints on standard error, only errors; for serve also warnings'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;context;ls'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors; for serve also warnings'
+            cand --quiet 'No hints on standard error, only errors; for serve also warnings'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;context;remove'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors; for serve also warnings'
+            cand --quiet 'No hints on standard error, only errors; for serve also warnings'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'tempmail;context;rm'= {
+            cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
+            cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
+            cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
+            cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
+            cand -o 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --output 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]'
+            cand --color 'When to colour'
+            cand --json 'Same as --output json: the fields of the HTTP interface'
+            cand -q 'No hints on standard error, only errors; for serve also warnings'
+            cand --quiet 'No hints on standard error, only errors; for serve also warnings'
+            cand -v 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --verbose 'Say more on standard error, for example which way the service was reached; twice for more'
+            cand --yes 'Do not ask before deleting'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'tempmail;completions'= {
             cand --dir 'Write a file for every shell into this directory'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1188,6 +1415,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;man'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1205,6 +1433,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;help'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'

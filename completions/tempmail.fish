@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_tempmail_global_optspecs
-    string join \n server= token-file= data-dir= config= o/output= json q/quiet v/verbose color= yes h/help V/version
+    string join \n server= context= token-file= data-dir= config= o/output= json q/quiet v/verbose color= yes h/help V/version
 end
 
 function __fish_tempmail_needs_command
@@ -25,6 +25,7 @@ function __fish_tempmail_using_subcommand
 end
 
 complete -c tempmail -n "__fish_tempmail_needs_command" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_needs_command" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_needs_command" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_needs_command" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_needs_command" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -53,7 +54,9 @@ complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "watch" -d 'Print 
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "mcp" -d 'Give an agent tools for mail, over standard input and output'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "delete" -d 'Delete mail: all of an address, or single mails by id'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "send-test" -d 'Send a test mail through SMTP and look it up in the inbox'
-complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "import" -d 'Put a message from a file into inboxes, without SMTP. For the administrator'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "sendmail" -d 'Take a mail on standard input as `sendmail` does, for programs that send with it'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "export" -d 'Write mail into an mbox file or a Maildir'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "import" -d 'Put messages from files into inboxes, without SMTP. For the administrator'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "domain" -d 'Add, list, check and remove the domains that mail is received for'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "webhook" -d 'Send mail to a URL as it arrives, by POST and with a signature'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "token" -d 'Give out tokens for the administrator\'s operations over HTTP'
@@ -62,6 +65,7 @@ complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "db" -d 'Check, me
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "config" -d 'Show the settings in effect, check a configuration file or write one'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "doctor" -d 'Check the service, its settings and this machine'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "status" -d 'Show where the service listens, what it keeps and its limits'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "context" -d 'Keep servers and their tokens under names'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "completions" -d 'Print the completions of a shell, or write those of every shell into a directory'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "man" -d 'Print the manual page, or write the pages of every command into a directory'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "help" -d 'Print a guide, a topic, or the help of a command'
@@ -145,6 +149,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l webhook-per-
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l segment-size -d 'Size of a file of the journal, 1MB to 1GB, at least twice max-message-size [default: 64MB, or twice max-message-size where that is more]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l index-cache-size -d 'Memory for parts of the index, 1MB to 2GB [default: 8MB]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -164,6 +169,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -s h -l help -d
 complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l domain -d 'The domain, which must be active' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l prefix -d 'What the address begins with, before a hyphen and 17 random characters' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -191,6 +197,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l has -d 'Only
 code\t''
 link\t''"
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -214,6 +221,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l attachment -d
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -s O -l file -d 'Where to write the attachment, instead of to standard output; a directory takes it under its own name' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l save-all -d 'Write every attachment into this directory under its own name, made safe, and print where each went' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -234,6 +242,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand read" -s v -l verbose 
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand open" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand open" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand open" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand open" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand open" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -264,6 +273,7 @@ sign_in\t''
 reset\t''
 invite\t''"
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -293,6 +303,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l count -d 'S
 complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l no-mail-within -d 'No mail comes in this time that is as the assertions say' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l report -d 'Also write the result into a file, as the XML of test runners or as TAP lines; can be given more than once' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -311,6 +322,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -s v -l verbos
 complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -329,6 +341,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l yes -d 'Do n
 complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l domain -d 'Only addresses of this domain; may be given several times, and all are permitted without it' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -348,6 +361,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l yes -d 'Do not
 complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l id -d 'The id of a mail, or its end, which may be one of ADDR; several may follow' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -369,6 +383,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l smtp -d 
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l file -d 'Send this message instead; lines that end with LF get CRLF' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l count -d 'Send so many, one after the other, 1 to 1000' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -385,9 +400,51 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -s q -l qui
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -s q -l quiet -d 'No hints on standard error, only errors; for serve also warnings'
+complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l mbox -d 'Write a file in the form mboxrd' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l maildir -d 'Write into this Maildir, made if it is missing' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l all -d 'The mail of all addresses. For the administrator'
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -s q -l quiet -d 'No hints on standard error, only errors; for serve also warnings'
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l file -d 'The file with the message [default: standard input]' -r -F
-complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l from -d 'The sender of the envelope; without it the message has none, as a bounce' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l mbox -d 'An mbox file with any number of messages' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l maildir -d 'A Maildir' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l from -d 'The sender of the envelope; without it that in an mbox file or Maildir, else none, as of a bounce' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -405,6 +462,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand import" -s v -l verbos
 complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -431,6 +489,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l owner -d 'Name of the owner' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l email -d 'Contact address of the owner' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -449,6 +508,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -467,6 +527,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -485,6 +546,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -502,6 +564,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -520,6 +583,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -538,6 +602,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -556,6 +621,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -583,6 +649,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fis
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -f -a "listen" -d 'POST mail to a local URL as it arrives, as a webhook would, without registering one'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l secret-file -d 'File with the secret that payloads are signed with, - for standard input; one final line end is no part of it' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -602,6 +669,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l origin -d 'Only those of the scheme, host and port of this URL' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l domain -d 'Only those of addresses of this domain' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -622,6 +690,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l origin -d 'Only those of the scheme, host and port of this URL' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l domain -d 'Only those of addresses of this domain' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -641,6 +710,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l origin -d 'All of the scheme, host and port of this URL. For the administrator' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -659,6 +729,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l origin -d 'All of the scheme, host and port of this URL. For the administrator' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -677,6 +748,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l limit -d 'Attempts at most' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -695,6 +767,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l since -d 'Every event with an attempt in the log since this time: RFC 3339, \'YYYY-MM-DD HH:MM:SS\' (UTC), or how long ago, such as 2h' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -713,6 +786,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -732,6 +806,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l forward-to -d 'Where to POST; private and loopback addresses are fine, the ports of mail (25, 465, 587) are not' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l secret-file -d 'File with the secret that payloads are signed with, - for standard input; one final line end is no part of it' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -749,6 +824,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_se
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and not __fish_seen_subcommand_from new list ls revoke rm" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand token; and not __fish_seen_subcommand_from new list ls revoke rm" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and not __fish_seen_subcommand_from new list ls revoke rm" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and not __fish_seen_subcommand_from new list ls revoke rm" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and not __fish_seen_subcommand_from new list ls revoke rm" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -774,6 +850,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from new" -l expires -d 'How long it is valid, 1m to 3650d [default: until it is revoked]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from new" -l scope -d 'What its bearer may do: admin for everything, read for reading alone' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from new" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from new" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from new" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from new" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from new" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -791,6 +868,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from new" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from new" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from list" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from list" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from list" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from list" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from list" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -808,6 +886,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from list" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from ls" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from ls" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from ls" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from ls" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from ls" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -825,6 +904,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from ls" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from ls" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from revoke" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from revoke" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from revoke" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from revoke" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from revoke" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -842,6 +922,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from revoke" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from revoke" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from rm" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from rm" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from rm" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from rm" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from rm" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -859,6 +940,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from rm" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -881,6 +963,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -f -a "clear" -d 'Remove one rule, or all'
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -f -a "rm" -d 'Remove one rule, or all'
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -898,6 +981,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -915,6 +999,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -932,6 +1017,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -949,6 +1035,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -966,6 +1053,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -988,6 +1076,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -f -a "backup" -d 'Back up all mail, domains and webhooks'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -f -a "restore" -d 'Replace the store with a backup'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -1006,6 +1095,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_su
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -1023,6 +1113,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_su
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -1040,6 +1131,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_su
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -1057,6 +1149,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_su
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -1164,6 +1257,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -s v -l verbos
 complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -1181,8 +1275,141 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand status" -s q -l quiet 
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -s q -l quiet -d 'No hints on standard error, only errors; for serve also warnings'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -f -a "add" -d 'Add a server, or replace the one of this name'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -f -a "use" -d 'Use a context where neither a server nor a data directory is named'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -f -a "list" -d 'List the contexts, without their tokens'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -f -a "ls" -d 'List the contexts, without their tokens'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -f -a "remove" -d 'Remove a context and its token from this machine'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -f -a "rm" -d 'Remove a context and its token from this machine'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from add" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from add" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from add" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from add" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from add" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from add" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from add" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from add" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from add" -s q -l quiet -d 'No hints on standard error, only errors; for serve also warnings'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from add" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from add" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from use" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from use" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from use" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from use" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from use" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from use" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from use" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from use" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from use" -s q -l quiet -d 'No hints on standard error, only errors; for serve also warnings'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from use" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from use" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from use" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from list" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from list" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from list" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from list" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from list" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from list" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from list" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from list" -s q -l quiet -d 'No hints on standard error, only errors; for serve also warnings'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from list" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from ls" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from ls" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from ls" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from ls" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from ls" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from ls" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from ls" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from ls" -s q -l quiet -d 'No hints on standard error, only errors; for serve also warnings'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from ls" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from ls" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from ls" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from remove" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from remove" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from remove" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from remove" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from remove" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from remove" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from remove" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from remove" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from remove" -s q -l quiet -d 'No hints on standard error, only errors; for serve also warnings'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from remove" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from rm" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from rm" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from rm" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from rm" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from rm" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from rm" -s o -l output -d 'Form of the output [default: for people on a terminal, tab-separated lines in a pipe]' -r -f -a "table\t'For people'
+json\t'The answer of the HTTP interface, indented'
+ndjson\t'One JSON object per line'
+tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
+id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
+always\t'Always'
+never\t'Never'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from rm" -l json -d 'Same as --output json: the fields of the HTTP interface'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from rm" -s q -l quiet -d 'No hints on standard error, only errors; for serve also warnings'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from rm" -s v -l verbose -d 'Say more on standard error, for example which way the service was reached; twice for more'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from rm" -l yes -d 'Do not ask before deleting'
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l dir -d 'Write a file for every shell into this directory' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -1200,6 +1427,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -s v -l v
 complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -1217,6 +1445,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand man" -s v -l verbose -
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand help" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand help" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand help" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand help" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand help" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F

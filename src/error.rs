@@ -32,7 +32,15 @@ pub enum Exit {
     RateLimited,
     /// A check succeeded, and its result is negative.
     CheckFailed,
-    /// `serve`: the port or the data directory is taken.
+    /// `sendmail`: its command line is wrong (`EX_USAGE` of sysexits).
+    MailUsage,
+    /// `sendmail`: the message is too large, or names no recipient (`EX_DATAERR`).
+    MailData,
+    /// `sendmail`: a recipient is refused (`EX_NOUSER`).
+    NoRecipient,
+    /// `sendmail`: the message is refused for good (`EX_UNAVAILABLE`).
+    MailRefused,
+    /// `serve`: the port or the data directory is taken. `sendmail`: the mail can be sent later (`EX_TEMPFAIL`).
     Taken,
     /// `serve`: the configuration is not valid.
     BadConfig,
@@ -44,7 +52,7 @@ pub enum Exit {
 
 impl Exit {
     /// All exit codes, in the order of their numbers.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 17] = [
         Self::Ok,
         Self::Failure,
         Self::Usage,
@@ -54,6 +62,10 @@ impl Exit {
         Self::Unavailable,
         Self::RateLimited,
         Self::CheckFailed,
+        Self::MailUsage,
+        Self::MailData,
+        Self::NoRecipient,
+        Self::MailRefused,
         Self::Taken,
         Self::BadConfig,
         Self::TimedOut,
@@ -72,6 +84,10 @@ impl Exit {
             Self::Unavailable => 6,
             Self::RateLimited => 7,
             Self::CheckFailed => 8,
+            Self::MailUsage => 64,
+            Self::MailData => 65,
+            Self::NoRecipient => 67,
+            Self::MailRefused => 69,
             Self::Taken => 75,
             Self::BadConfig => 78,
             Self::TimedOut => 124,
@@ -109,6 +125,28 @@ impl Exit {
             (500..=504, _) | (500..=599, Some((5, _))) => Self::Usage,
             (500..=599, Some((7, _))) => Self::NotAllowed,
             _ => Self::Failure,
+        }
+    }
+
+    /// The same reply for the callers of `sendmail`, which know the codes of sysexits.
+    pub fn of_smtp_in_sendmail(code: u16, enhanced: Option<(u16, u16)>) -> Self {
+        match (code, enhanced) {
+            (400..=499, _) => Self::Taken,
+            (552, _) | (500..=599, Some((3, 4))) => Self::MailData,
+            (500..=599, Some((1, _))) => Self::NoRecipient,
+            _ => Self::MailRefused,
+        }
+    }
+
+    /// What another error means for the callers of `sendmail`.
+    #[must_use]
+    pub const fn in_sendmail(self) -> Self {
+        match self {
+            Self::Usage => Self::MailUsage,
+            Self::NotFound => Self::NoRecipient,
+            Self::Unavailable | Self::RateLimited => Self::Taken,
+            Self::Failure | Self::NotAllowed | Self::Conflict | Self::CheckFailed | Self::TimedOut => Self::MailRefused,
+            exit => exit,
         }
     }
 
@@ -159,6 +197,11 @@ impl Error {
     /// The exit code.
     pub const fn exit(&self) -> Exit {
         self.exit
+    }
+
+    /// What happened, as an error of its own.
+    pub fn cause(&self) -> &(dyn std::error::Error + 'static) {
+        &*self.cause
     }
 
     /// The hint on what to do.
@@ -269,7 +312,7 @@ mod tests {
     #[test]
     fn the_numbers_are_those_of_the_manual() {
         let codes: Vec<u8> = Exit::ALL.iter().map(|exit| exit.code()).collect();
-        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 75, 78, 124, 130]);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 64, 65, 67, 69, 75, 78, 124, 130]);
     }
 
     #[test]
@@ -319,6 +362,23 @@ mod tests {
         ] {
             assert_eq!(Exit::of_smtp(code, enhanced), exit, "{code} {enhanced:?}");
         }
+    }
+
+    #[test]
+    fn the_callers_of_sendmail_get_the_codes_of_sysexits() {
+        for (code, enhanced, number) in [
+            (451, Some((3, 0)), 75),
+            (421, Some((7, 0)), 75),
+            (552, Some((3, 4)), 65),
+            (550, Some((1, 2)), 67),
+            (554, None, 69),
+            (550, Some((7, 1)), 69),
+        ] {
+            assert_eq!(Exit::of_smtp_in_sendmail(code, enhanced).code(), number, "{code} {enhanced:?}");
+        }
+        assert_eq!(Exit::Unavailable.in_sendmail().code(), 75);
+        assert_eq!(Exit::Usage.in_sendmail().code(), 64);
+        assert_eq!(Exit::BadConfig.in_sendmail().code(), 78);
     }
 
     #[test]

@@ -3,28 +3,33 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve new inbox read open delete import send_test status man completions; domain/ webhook/ token/ fault/ db/ config/ with a file per verb
+//! serve new inbox read open delete export import/ send_test status man completions; domain/ webhook/ token/ fault/ db/ config/ with a file per verb
 //! doctor/   checks of the service and its machine
+//! sendmail/ mail from programs that call `sendmail`       archive/  mbox files and Maildirs
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
+//! contexts/ servers under names    problem   errors as JSON
 //! domain_hint, html, unfinished   helpers of a few commands
 //! hangup    what SIGHUP does to the daemon
 //! help      the tree of commands       guide, topic   `tempmail help`       markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
 
+mod archive;
 mod arrivals;
 mod attachment;
 mod completions;
 mod config;
 mod context;
+mod contexts;
 mod db;
 mod delete;
 mod doctor;
 mod domain;
 mod domain_hint;
 mod expect;
+mod export;
 mod fault;
 mod globals;
 mod guide;
@@ -41,8 +46,10 @@ mod new;
 mod one_mail;
 mod open;
 pub mod output;
+mod problem;
 mod read;
 mod send_test;
+mod sendmail;
 mod serve;
 mod status;
 mod token;
@@ -90,6 +97,8 @@ enum Command {
     Mcp(mcp::Mcp),
     Delete(delete::Delete),
     SendTest(send_test::SendTest),
+    Sendmail(sendmail::Sendmail),
+    Export(export::Export),
     Import(import::Import),
     Domain(domain::Domain),
     Webhook(webhook::Webhook),
@@ -99,6 +108,7 @@ enum Command {
     Config(config::Config),
     Doctor(doctor::Doctor),
     Status(status::Status),
+    Context(contexts::ContextCommand),
     Completions(completions::Completions),
     Man(man::Man),
     Help(guide::Help),
@@ -106,13 +116,19 @@ enum Command {
 
 /// Carries out a command line; how the process is to end.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
-    let args: Vec<OsString> = args.into_iter().collect();
-    let tree = command().color(globals::color_of_help(&args));
+    let tree = command();
+    let args = sendmail::as_command(args.into_iter().collect(), &tree);
+    let tree = tree.color(globals::color_of_help(&args));
+    let is_json = problem::is_wanted(&args);
     if let [_] = args[..] {
         return first_steps();
     }
     let cli = match tree.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
+        Err(error) if is_json && error.use_stderr() => {
+            context::say("", output::json_line(&problem::of_command_line(&error)).trim_end());
+            return Exit::Usage;
+        }
         Err(error) => {
             // Help that nobody reads any more is no failure.
             let _ = error.print();
@@ -120,7 +136,14 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         }
     };
     let (color, is_quiet) = (cli.globals.color, cli.globals.quiet);
-    carry_out(cli).unwrap_or_else(|error| show(&error, color, is_quiet))
+    carry_out(cli).unwrap_or_else(|error| {
+        match error.exit() {
+            Exit::Ok => {}
+            _ if is_json => context::say("", output::json_line(&problem::of(&error)).trim_end()),
+            _ => show(&error, color, is_quiet),
+        }
+        error.exit()
+    })
 }
 
 fn carry_out(cli: Cli) -> Result<Exit, Error> {
@@ -167,6 +190,8 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Delete(delete) => delete.run(cx).await,
         Command::New(new) => new.run(cx).await,
         Command::SendTest(send_test) => send_test.run(cx).await,
+        Command::Sendmail(sendmail) => sendmail.run(cx).await,
+        Command::Export(export) => export.run(cx).await,
         Command::Import(import) => import.run(cx).await,
         Command::Domain(domain) => domain.run(cx).await,
         Command::Webhook(webhook) => webhook.run(cx).await,
@@ -176,6 +201,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Config(config) => config.run(cx).await,
         Command::Doctor(doctor) => doctor.run(cx).await,
         Command::Status(status) => status.run(cx).await,
+        Command::Context(contexts) => contexts.run(cx),
         Command::Completions(completions) => completions.run(cx),
         Command::Man(man) => man.run(cx),
         Command::Help(help) => help.run(cx),
@@ -197,14 +223,10 @@ fn environment() -> BTreeMap<String, String> {
         .collect()
 }
 
-fn show(error: &Error, color: ColorChoice, is_quiet: bool) -> Exit {
-    if error.exit() == Exit::Ok {
-        return Exit::Ok;
-    }
+fn show(error: &Error, color: ColorChoice, is_quiet: bool) {
     let is_colored = context::is_colored(color, std::io::stderr().is_terminal(), &environment());
     context::say(if is_colored { "\u{1b}[1;31merror:\u{1b}[0m " } else { "error: " }, &error.to_string());
     if let Some(hint) = error.what_to_do().filter(|_| !is_quiet) {
         context::say(if is_colored { "\u{1b}[1mhint:\u{1b}[0m " } else { "hint: " }, hint);
     }
-    error.exit()
 }

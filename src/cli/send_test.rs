@@ -10,8 +10,8 @@ use serde_json::json;
 use super::Context;
 use super::import;
 use super::output;
-use crate::client::smtp::{Submission, submit};
-use crate::client::{Client, Destination, Email, MailFilter, ServerUrl, Transport};
+use crate::client::smtp::{Submission, submit, with_crlf};
+use crate::client::{Client, Destination, Email, MailFilter, ServerUrl, Status, Transport};
 use crate::error::{Error, Exit};
 use crate::model::{Address, Timestamp};
 
@@ -84,8 +84,8 @@ impl SendTest {
                 subjects.insert(subject);
                 message
             });
-            let recipient = self.address.to_string();
-            let reply = submit(&server, &Submission { reverse_path: SENDER.to_owned(), recipient, message }).await?;
+            let recipients = vec![self.address.to_string()];
+            let reply = submit(&server, &Submission { reverse_path: SENDER.to_owned(), recipients, message }).await?;
             if self.count == 1 {
                 cx.hint(&format!("SMTP at {server} accepted it: {reply}"));
             }
@@ -125,9 +125,7 @@ impl SendTest {
         if matches!(client.transport(), Transport::InProcess(_)) {
             return Err(no_listener());
         }
-        let listeners = client.status().await?.smtp_listen;
-        let listener = listeners.iter().find_map(|text| text.parse().ok()).ok_or_else(no_listener)?;
-        Ok(reachable(listener).to_string())
+        Ok(listener_of(&client.status().await?).ok_or_else(no_listener)?.to_string())
     }
 }
 
@@ -135,6 +133,11 @@ impl SendTest {
 fn beside(server: &ServerUrl) -> String {
     let host = server.host();
     if host.contains(':') { format!("[{host}]:{PORT_DEFAULT}") } else { format!("{host}:{PORT_DEFAULT}") }
+}
+
+/// Where the daemon of this status takes mail; `None` if it has no listener for SMTP.
+pub(super) fn listener_of(status: &Status) -> Option<SocketAddr> {
+    status.smtp_listen.iter().find_map(|text| text.parse().ok()).map(reachable)
 }
 
 /// A listener on every address is reached through loopback.
@@ -202,17 +205,6 @@ async fn newer(
     }
 }
 
-/// A message whose lines all end with CRLF, as SMTP demands.
-fn with_crlf(raw: &[u8]) -> Vec<u8> {
-    let mut message = Vec::with_capacity(raw.len() + raw.len() / 32 + 2);
-    for line in raw.split_inclusive(|&octet| octet == b'\n') {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        message.extend_from_slice(line.strip_suffix(b"\r").unwrap_or(line));
-        message.extend_from_slice(b"\r\n");
-    }
-    message
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,12 +227,6 @@ mod tests {
         assert!(message.contains("\r\nDate: Tue, 14 Nov 2023 22:13:20 +0000\r\n"));
         assert!(message.lines().all(|line| line.len() < 998));
         assert_eq!(message.matches('\n').count(), message.matches("\r\n").count());
-    }
-
-    #[test]
-    fn every_line_of_a_file_ends_with_crlf() {
-        assert_eq!(with_crlf(b"a\nb\r\n\xff"), b"a\r\nb\r\n\xff\r\n");
-        assert_eq!(with_crlf(b""), b"");
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Just enough of an SMTP client (RFC 5321) to hand one small message to a receiver. It sends nothing but test mail.
+//! Just enough of an SMTP client (RFC 5321) to hand one message to a receiver: test mail, and that of `tempmail sendmail`.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -19,10 +19,43 @@ const LINES_MAX: usize = 100;
 pub struct Submission {
     /// The reverse-path without angle brackets.
     pub reverse_path: String,
-    /// The recipient without angle brackets.
-    pub recipient: String,
+    /// The recipients without angle brackets. Unless the receiver takes each, none gets the message.
+    pub recipients: Vec<String>,
     /// The message with CRLF line ends, the last line's included.
     pub message: Vec<u8>,
+}
+
+impl Submission {
+    /// The parameters of MAIL that the message needs, as far as the receiver offers them: its size (RFC 1870), octets
+    /// beyond ASCII in it (RFC 6152) and in the addresses (RFC 6531).
+    fn parameters(&self, offered: &Reply) -> String {
+        let is_offered = |keyword: &str| offered.text.split(' ').any(|word| word.eq_ignore_ascii_case(keyword));
+        let has_utf8_address =
+            !self.reverse_path.is_ascii() || self.recipients.iter().any(|address| !address.is_ascii());
+        let mut parameters = String::new();
+        if is_offered("SIZE") {
+            // Writing to a String does not fail.
+            let _ = write!(parameters, " SIZE={}", self.message.len());
+        }
+        if is_offered("8BITMIME") && !self.message.is_ascii() {
+            parameters.push_str(" BODY=8BITMIME");
+        }
+        if is_offered("SMTPUTF8") && has_utf8_address {
+            parameters.push_str(" SMTPUTF8");
+        }
+        parameters
+    }
+}
+
+/// A message whose lines all end with CRLF, as SMTP demands.
+pub fn with_crlf(raw: &[u8]) -> Vec<u8> {
+    let mut message = Vec::with_capacity(raw.len() + raw.len() / 32 + 2);
+    for line in raw.split_inclusive(|&octet| octet == b'\n') {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        message.extend_from_slice(line.strip_suffix(b"\r").unwrap_or(line));
+        message.extend_from_slice(b"\r\n");
+    }
+    message
 }
 
 /// A reply of the server.
@@ -121,9 +154,12 @@ impl From<SmtpError> for Error {
 pub async fn submit(server: &str, submission: &Submission) -> Result<Reply, SmtpError> {
     let mut session = Session::connect(server).await?;
     session.expect("the connection", 200).await?;
-    session.command("EHLO", "EHLO localhost", 200).await?;
-    session.command("MAIL", &format!("MAIL FROM:<{}>", submission.reverse_path), 200).await?;
-    session.command("RCPT", &format!("RCPT TO:<{}>", submission.recipient), 200).await?;
+    let offered = session.command("EHLO", "EHLO localhost", 200).await?;
+    let parameters = submission.parameters(&offered);
+    session.command("MAIL", &format!("MAIL FROM:<{}>{parameters}", submission.reverse_path), 200).await?;
+    for recipient in &submission.recipients {
+        session.command("RCPT", &format!("RCPT TO:<{recipient}>"), 200).await?;
+    }
     session.command("DATA", "DATA", 300).await?;
     let reply =
         session.exchange("the message", &[stuffed(&submission.message).as_slice(), b".\r\n"].concat(), 200).await?;
@@ -249,6 +285,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_beyond_ascii_is_announced_where_it_is_offered() {
+        let offered = |text: &str| Reply { code: 250, text: text.to_owned() };
+        let mut submission = submission();
+        submission.message = "\u{fc}\r\n".into();
+        submission.recipients.push("j\u{f6}rg@x.test".to_owned());
+        assert_eq!(submission.parameters(&offered("x 8BITMIME SMTPUTF8")), " BODY=8BITMIME SMTPUTF8");
+        assert_eq!(submission.parameters(&offered("x PIPELINING")), "");
+    }
+
+    #[test]
+    fn every_line_ends_with_crlf() {
+        assert_eq!(with_crlf(b"a\nb\r\n\xff"), b"a\r\nb\r\n\xff\r\n");
+        assert_eq!(with_crlf(b""), b"");
+    }
+
+    #[test]
     fn leading_dots_are_doubled() {
         assert_eq!(stuffed(b".a\r\nb.\r\n..\r\n"), b"..a\r\nb.\r\n...\r\n");
     }
@@ -280,7 +332,7 @@ mod tests {
     fn submission() -> Submission {
         Submission {
             reverse_path: "a@x.test".to_owned(),
-            recipient: "b@x.test".to_owned(),
+            recipients: vec!["b@x.test".to_owned(), "c@x.test".to_owned()],
             message: b"Subject: s\r\n\r\n.dot\r\n".to_vec(),
         }
     }
@@ -289,7 +341,8 @@ mod tests {
     async fn a_message_is_handed_over() {
         let (address, task) = server(&[
             "220 x.test ESMTP\r\n",
-            "250-x.test\r\n250 SIZE 1000\r\n",
+            "250-x.test\r\n250-SIZE 1000\r\n250 8BITMIME\r\n",
+            "250 ok\r\n",
             "250 ok\r\n",
             "250 ok\r\n",
             "354 go on\r\n",
@@ -302,8 +355,9 @@ mod tests {
         let sent = task.await.expect("server");
         let expected = [
             "EHLO localhost",
-            "MAIL FROM:<a@x.test>",
+            "MAIL FROM:<a@x.test> SIZE=20",
             "RCPT TO:<b@x.test>",
+            "RCPT TO:<c@x.test>",
             "DATA",
             "Subject: s",
             "",

@@ -11,7 +11,7 @@ const DRAWS_PER_SECOND: u8 = 10;
 /// How often a spinner moves.
 const TICK_EVERY: Duration = Duration::from_millis(100);
 
-/// How far some work is, in octets. It goes from the terminal when it is dropped.
+/// How far some work is, with its rate and the time that is left. It goes from the terminal when it is dropped.
 #[derive(Debug)]
 pub struct Bar {
     bar: ProgressBar,
@@ -19,16 +19,25 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// A bar that is drawn only if `is_shown`.
+    /// A bar of octets that is drawn only if `is_shown`.
     pub fn new(what: &'static str, is_shown: bool) -> Self {
+        Self::with(what, is_shown, "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}")
+    }
+
+    /// A bar of mails.
+    pub fn of_mails(what: &'static str, is_shown: bool) -> Self {
+        Self::with(what, is_shown, "{msg} {wide_bar} {pos}/{len} {per_sec} {eta}")
+    }
+
+    fn with(what: &'static str, is_shown: bool, template: &str) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()).with_message(what);
         // The templates are constants; the built-in style stands in for one that does not read.
-        let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {eta}");
+        let style = ProgressStyle::with_template(template);
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         Self { bar, is_shown }
     }
 
-    /// `done` of `all` octets are done.
+    /// `done` of `all` are done.
     pub fn set(&self, done: u64, all: u64) {
         if !self.is_shown {
             return;

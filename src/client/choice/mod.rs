@@ -7,10 +7,11 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use siphasher::sip::SipHasher13;
 
 use super::local::{data_dir, named_data_dir};
-use super::{OpenRouter, OpenRouterError, ServerUrl, Token, Transport};
+use super::{LocalRouter, OpenRouter, OpenRouterError, ServerUrl, Token, Transport};
 use crate::config::Sources;
 use crate::error::{Error, Exit};
 
@@ -91,6 +92,22 @@ pub fn running(target: &Destination) -> Result<Option<Transport>, Error> {
             let socket = find_daemon(sources, &data_dir(sources)?);
             Ok(socket.map(|socket| Transport::unix(&socket)).transpose()?)
         }
+    }
+}
+
+/// The transport to the daemon of this machine. Unlike [`choose`] it opens no store where none runs.
+pub async fn daemon(sources: &Sources) -> Result<Transport, Error> {
+    choose(&Destination::Local(sources.clone()), &Nothing, Duration::ZERO).await
+}
+
+/// Opens nothing: without a daemon there is no service.
+struct Nothing;
+
+#[async_trait]
+impl OpenRouter for Nothing {
+    async fn open(&self, data_dir: &Path, _: &Sources) -> Result<LocalRouter, OpenRouterError> {
+        let cause = format!("no daemon runs on {}", data_dir.display());
+        Err(OpenRouterError::Failed(Error::new(Exit::Unavailable, cause).hint("start `tempmail serve`")))
     }
 }
 

@@ -152,3 +152,31 @@ fn help_and_version_go_to_standard_output() {
         assert_ne!(outcome.stdout, "");
     }
 }
+
+/// The one object on standard error.
+fn problem(outcome: &super::Outcome) -> serde_json::Value {
+    assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+    serde_json::from_str(&outcome.stderr).expect("JSON")
+}
+
+#[test]
+fn with_json_an_error_is_one_object() {
+    let service = Service::start();
+    let busy = service.run(&["inbox", "busy@example.test", "--json"]);
+    let object = problem(&busy);
+    assert_eq!((busy.code, busy.stdout.as_str()), (Some(7), ""));
+    assert_eq!((&object["status"], &object["exitCode"]), (&429.into(), &7.into()), "{object}");
+    assert!(object["code"].is_string() && object["title"].is_string() && object["type"].is_string(), "{object}");
+    assert!(object["hint"].as_str().is_some_and(|hint| hint.contains("60 s")), "{object}");
+
+    for args in
+        [&["inbox", "no-address", "--json"][..], &["-o", "ndjson", "unknown"], &["--json", "-o", "tsv", "status"]]
+    {
+        let outcome = run(args);
+        assert_eq!(outcome.code, Some(2), "{args:?}");
+        let object = problem(&outcome);
+        assert_eq!(object["code"], "usage", "{object}");
+        assert!(object["detail"].as_str().is_some_and(|detail| !detail.is_empty() && !detail.contains("error:")));
+        assert!(object.get("status").is_none(), "{object}");
+    }
+}

@@ -1,12 +1,14 @@
 //! The binary against a small service that answers as the interface requires.
 
 mod config;
+mod context;
 mod contract;
 mod db;
 mod delete;
 mod doctor;
 mod domain;
 mod expect;
+mod export;
 mod first_use;
 mod generated;
 mod import;
@@ -20,6 +22,7 @@ mod one_mail;
 mod rate_limit;
 mod read;
 mod send_test;
+mod sendmail;
 mod service;
 mod status;
 mod wait;
@@ -35,9 +38,15 @@ use assert_cmd::Command;
 /// The binary, without those variables of the caller's environment that it reads.
 pub(crate) fn tempmail() -> Command {
     let mut command = Command::cargo_bin("tempmail").expect("binary");
-    for name in
-        ["TEMPMAIL_SERVER", "TEMPMAIL_TOKEN", "TEMPMAIL_DATA_DIR", "STATE_DIRECTORY", "XDG_RUNTIME_DIR", "COLUMNS"]
-    {
+    for name in [
+        "TEMPMAIL_SERVER",
+        "TEMPMAIL_CONTEXT",
+        "TEMPMAIL_TOKEN",
+        "TEMPMAIL_DATA_DIR",
+        "STATE_DIRECTORY",
+        "XDG_RUNTIME_DIR",
+        "COLUMNS",
+    ] {
         command.env_remove(name);
     }
     command.timeout(std::time::Duration::from_mins(1));

@@ -1,0 +1,115 @@
+//! An error as a program reads it: with JSON as the form of the output, one object on standard error (RFC 9457).
+
+use std::ffi::OsString;
+
+use serde_json::{Map, Value};
+
+use crate::client::{ClientError, Problem};
+use crate::error::{Error, Exit};
+
+/// The type of a problem that its title says (RFC 9457 section 4.2.1).
+const TYPE: &str = "about:blank";
+
+/// Whether the command line asks for JSON, before anything is parsed.
+pub(super) fn is_wanted(args: &[OsString]) -> bool {
+    let words = args.iter().map(|arg| arg.to_string_lossy()).take_while(|arg| arg != "--").collect::<Vec<_>>();
+    words.iter().enumerate().any(|(index, word)| {
+        let value = match word.as_ref() {
+            "--json" => return true,
+            "-o" | "--output" => words.get(index + 1).map(AsRef::as_ref),
+            word => word.strip_prefix("--output=").or_else(|| word.strip_prefix("-o")),
+        };
+        value.is_some_and(|value| ["json", "ndjson"].contains(&value.trim_start_matches('=')))
+    })
+}
+
+/// The error as an object. What a service refused has its own members; `status` is there only if a service gave one.
+pub(super) fn of(error: &Error) -> Value {
+    let mut members = match error.cause().downcast_ref::<ClientError>().and_then(ClientError::problem) {
+        Some(problem) => of_service(problem),
+        None => of_exit(error.exit(), error.to_string()),
+    };
+    members.insert("exitCode".to_owned(), error.exit().code().into());
+    if let Some(hint) = error.what_to_do() {
+        members.insert("hint".to_owned(), hint.into());
+    }
+    members.into()
+}
+
+/// A command line that cannot be parsed.
+pub(super) fn of_command_line(error: &clap::Error) -> Value {
+    let rendered = error.render().to_string();
+    let text = rendered.strip_prefix("error: ").unwrap_or(&rendered);
+    let (detail, rest) = text.trim_end().split_once("\n\n").unwrap_or((text.trim_end(), ""));
+    let error = Error::usage(detail.to_owned());
+    of(&if rest.is_empty() { error } else { error.hint(rest.trim()) })
+}
+
+fn of_service(problem: &Problem) -> Map<String, Value> {
+    let mut members = problem.other.clone();
+    members.entry("type").or_insert_with(|| TYPE.into());
+    members.insert("title".to_owned(), problem.title.clone().into());
+    members.insert("status".to_owned(), problem.status.into());
+    members.insert("detail".to_owned(), problem.detail.clone().into());
+    members.insert("code".to_owned(), problem.code.clone().into());
+    members
+}
+
+fn of_exit(exit: Exit, detail: String) -> Map<String, Value> {
+    let (code, title) = words(exit);
+    let members = [("type", TYPE), ("title", title), ("detail", &detail), ("code", code)];
+    members.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
+}
+
+/// The machine word of an exit code, and its title.
+const fn words(exit: Exit) -> (&'static str, &'static str) {
+    match exit {
+        Exit::Ok => ("ok", "Done"),
+        Exit::Failure => ("failure", "Failure"),
+        Exit::Usage | Exit::MailUsage => ("usage", "Bad argument"),
+        Exit::NotFound => ("not_found", "Not found"),
+        Exit::NotAllowed => ("not_allowed", "Not allowed"),
+        Exit::Conflict => ("conflict", "Conflict"),
+        Exit::Unavailable => ("unavailable", "Not reachable"),
+        Exit::RateLimited => ("rate_limited", "Too many requests"),
+        Exit::CheckFailed => ("check_failed", "A check says no"),
+        Exit::MailData => ("mail_data", "Bad mail"),
+        Exit::NoRecipient => ("no_recipient", "Recipient refused"),
+        Exit::MailRefused => ("mail_refused", "Mail refused"),
+        Exit::Taken => ("taken", "Taken, or not now"),
+        Exit::BadConfig => ("bad_config", "Bad configuration"),
+        Exit::TimedOut => ("timed_out", "Timed out"),
+        Exit::Interrupted => ("interrupted", "Interrupted"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_wanted_by(line: &str) -> bool {
+        is_wanted(&line.split(' ').map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_form_is_known_before_the_command_line_is_parsed() {
+        for line in ["t inbox --json", "t -o json x", "t -ojson", "t --output=ndjson", "t --output ndjson", "t -o=json"]
+        {
+            assert!(is_wanted_by(line), "{line}");
+        }
+        for line in ["t inbox", "t -o tsv json", "t x -- --json", "t -o", "t --json-lines"] {
+            assert!(!is_wanted_by(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn each_exit_code_has_a_word() {
+        for exit in Exit::ALL {
+            let error = Error::new(exit, "why").hint("what to do");
+            let object = of(&error);
+            assert_eq!((&object["detail"], &object["hint"]), (&"why".into(), &"what to do".into()));
+            assert_eq!((&object["exitCode"], &object["type"]), (&exit.code().into(), &TYPE.into()));
+            assert!(object["code"].as_str().is_some_and(|code| !code.is_empty()) && object.get("status").is_none());
+        }
+    }
+}
