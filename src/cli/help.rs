@@ -22,6 +22,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "delete",
             "send-test",
             "sendmail",
+            "export",
             "import",
             "fault",
             "mcp",

@@ -49,7 +49,7 @@ impl Row for Shown {
 }
 
 impl List {
-    pub(super) fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) fn run(cx: &Context) -> Result<Exit, Error> {
         let contexts = Contexts::read(&cx.env)?;
         let shown = contexts.contexts.into_iter().map(|(name, named)| Shown {
             is_current: contexts.current.as_ref() == Some(&name),

@@ -42,7 +42,7 @@ impl ContextCommand {
         match self.verb {
             Verb::Add(add) => add.run(cx),
             Verb::Use(choose) => choose.run(cx),
-            Verb::List(list) => list.run(cx),
+            Verb::List(list::List {}) => list::List::run(cx),
             Verb::Remove(remove) => remove.run(cx),
         }
     }
