@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::Context;
@@ -13,6 +14,10 @@ use crate::model::EmailId;
 
 /// How many files of one name a directory takes.
 const NUMBER_MAX: u32 = 1_000;
+/// The longest name of a file, in octets, as file systems take it.
+const NAME_OCTETS_MAX: usize = 255;
+/// A longer ending of a name is no extension.
+const EXTENSION_OCTETS_MAX: usize = 32;
 
 /// Writes attachment `index` of a mail into `file`, into the directory `file` under its own name, or to standard output.
 pub(super) async fn save(
@@ -52,7 +57,8 @@ pub(super) async fn save_all(cx: &Context, client: &Client, id: EmailId, dir: &P
     for attachment in &detail.attachments {
         let octets = client.attachment(id, attachment.index).await?;
         let file = write_new(dir, &name(&attachment.filename, attachment.index), &octets)?;
-        cx.print(format!("{}\n", visible::line(&file.display().to_string())))?;
+        let line = [file.as_os_str().as_bytes(), b"\n"].concat();
+        cx.print(visible::octets(&line, cx.style.is_terminal))?;
     }
     Ok(())
 }
@@ -70,22 +76,25 @@ fn write_new(dir: &Path, name: &str, octets: &[u8]) -> Result<PathBuf, Error> {
     Err(failure(&file, &ErrorKind::AlreadyExists.into()))
 }
 
-/// `name` with a number before its extension.
+/// `name` with a number before its extension, its stem cut so that it is the name of a file.
 fn numbered(name: &str, number: u32) -> String {
-    match name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()) {
-        Some((stem, extension)) => format!("{stem}-{number}.{extension}"),
-        None => format!("{name}-{number}"),
-    }
+    let is_extension = |(stem, extension): &(&str, &str)| !stem.is_empty() && extension.len() <= EXTENSION_OCTETS_MAX;
+    let (stem, end) = match name.rsplit_once('.').filter(is_extension) {
+        Some((stem, extension)) => (stem, format!("-{number}.{extension}")),
+        None => (name, format!("-{number}")),
+    };
+    let room = NAME_OCTETS_MAX.saturating_sub(end.len());
+    format!("{}{end}", &stem[..stem.floor_char_boundary(room)])
 }
 
 fn is_for_a_file(octets: &[u8], is_terminal: bool) -> bool {
     is_terminal && (octets.contains(&0) || str::from_utf8(octets).is_err())
 }
 
-/// A name that leads nowhere else, whatever the server says.
+/// A name that leads nowhere else and hides nothing, whatever the server says.
 fn name(filename: &str, index: u64) -> String {
     let safe = safe_filename(filename);
-    if safe.is_empty() { format!("attachment-{index}") } else { safe }
+    if safe.is_empty() { format!("attachment-{index}") } else { visible::masked(&safe).into_owned() }
 }
 
 fn write(file: &Path, octets: &[u8], may_replace: bool) -> io::Result<()> {
@@ -126,6 +135,19 @@ mod tests {
         {
             assert_eq!(numbered(name, 2), expected);
         }
+    }
+
+    #[test]
+    fn a_numbered_name_is_never_too_long_for_a_file() {
+        let (stem, extension) = ("é".repeat(125), "e".repeat(252));
+        assert_eq!(numbered(&format!("{stem}a.pdf"), 1_000), format!("{}-1000.pdf", "é".repeat(123)));
+        assert_eq!(numbered(&format!("a.{extension}"), 2), format!("a.{}-2", &extension[..251]));
+    }
+
+    #[test]
+    fn a_name_hides_nothing() {
+        assert_eq!(name("in\u{ad}voice\u{200b}.pdf", 0), "in_voice_.pdf");
+        assert_eq!(name("\u{1f469}\u{200d}\u{1f692}.png", 0), "\u{1f469}\u{200d}\u{1f692}.png");
     }
 
     #[test]

@@ -29,7 +29,22 @@ pub fn octets(octets: &[u8], is_terminal: bool) -> Cow<'_, [u8]> {
     Cow::Owned(text.into_bytes())
 }
 
+/// `text` with `_` for every character that [`line`] makes visible, so that both show it alike.
+pub fn masked(text: &str) -> Cow<'_, str> {
+    replaced(text, |_| false, |_, shown| shown.push('_'))
+}
+
 fn made_visible(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
+    replaced(text, is_kept, |c, shown| match u32::from(c) {
+        // Unicode has a picture for each control character of ASCII.
+        code @ 0..=0x1f => shown.push(char::from_u32(0x2400 + code).unwrap_or('\u{fffd}')),
+        0x7f => shown.push('\u{2421}'),
+        code => shown.push_str(&format_code(code)),
+    })
+}
+
+/// `text` with what `push` makes of every hidden character.
+fn replaced(text: &str, is_kept: impl Fn(char) -> bool, push: impl Fn(char, &mut String)) -> Cow<'_, str> {
     if !text.chars().any(|c| hidden::is_unseen(c) && !is_kept(c)) {
         return Cow::Borrowed(text);
     }
@@ -37,12 +52,10 @@ fn made_visible(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
     let (mut before, mut base) = (None, None);
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
-        match u32::from(c) {
-            _ if is_kept(c) || !hidden::is_hidden(c, before, base, rest.clone().next()) => shown.push(c),
-            // Unicode has a picture for each control character of ASCII.
-            code @ 0..=0x1f => shown.push(char::from_u32(0x2400 + code).unwrap_or('\u{fffd}')),
-            0x7f => shown.push('\u{2421}'),
-            code => shown.push_str(&format_code(code)),
+        if is_kept(c) || !hidden::is_hidden(c, before, base, rest.clone().next()) {
+            shown.push(c);
+        } else {
+            push(c, &mut shown);
         }
         before = Some(c);
         if !hidden::is_modifier(c) {

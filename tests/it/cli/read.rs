@@ -86,6 +86,20 @@ fn an_attachment_never_leaves_the_directory() {
 }
 
 #[test]
+fn attachments_of_one_long_name_are_all_saved_where_is_said() {
+    let service = service();
+    let long = format!("{}\u{ad}\u{200b}.pdf", "a".repeat(246));
+    let attachment = |index: u64| json!({"index": index, "filename": long, "contentType": "application/pdf", "size": 7});
+    service.contents().emails[0]["attachments"] = json!([attachment(0), attachment(0), attachment(0)]);
+    let dir = tempfile::tempdir().expect("directory");
+    let outcome = service.run(&["read", &id_of(2), "--save-all", dir.path().to_str().expect("path")]);
+    assert_eq!((outcome.code, outcome.stdout.lines().count()), (Some(0), 3), "{}", outcome.stderr);
+    for path in outcome.stdout.lines() {
+        assert_eq!(std::fs::read(path).expect(path), b"%PDF\0\xff");
+    }
+}
+
+#[test]
 fn json_has_every_field() {
     let outcome = service().run(&["read", TO, "--latest", "--json"]);
     let detail: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
