@@ -1210,6 +1210,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
         }
         'tempmail;config' {
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]')
             [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]')
             [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]')
@@ -1231,6 +1232,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
         }
         'tempmail;config;show' {
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]')
             [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]')
             [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]')
@@ -1250,6 +1252,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
         }
         'tempmail;config;check' {
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]')
             [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]')
             [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]')
@@ -1268,6 +1271,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
         }
         'tempmail;config;init' {
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]')
             [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]')
             [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]')
@@ -1286,6 +1290,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
         }
         'tempmail;doctor' {
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]')
             [CompletionResult]::new('--token-file', '--token-file', [CompletionResultType]::ParameterName, 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]')
             [CompletionResult]::new('--data-dir', '--data-dir', [CompletionResultType]::ParameterName, 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]')

@@ -1156,6 +1156,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;config'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1176,6 +1177,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;config;show'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1194,6 +1196,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;config;check'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1211,6 +1214,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;config;init'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'
@@ -1228,6 +1232,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;doctor'= {
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
+            cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'
             cand --data-dir 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]'
             cand --config 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]'

@@ -1168,6 +1168,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_su
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -1188,6 +1189,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -f -a "check" -d 'Check a configuration file and report all of its faults'
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -f -a "init" -d 'Print a configuration file with every setting at its default, or write it'
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -1206,6 +1208,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -1223,6 +1226,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
@@ -1240,6 +1244,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_see
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -l token-file -d 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -l data-dir -d 'Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -l config -d 'Configuration file [env: TEMPMAIL_CONFIG] [default: $XDG_CONFIG_HOME/tempmail/config.toml, then /etc/tempmail/config.toml]' -r -F
