@@ -37,7 +37,7 @@ Guides (tempmail help GUIDE):
 Exit codes:
   0 done   1 failure   2 bad argument   3 not found   4 not allowed   5 conflict   6 not reachable
   7 too many requests   8 a check says no   75 port or data taken   78 bad configuration
-  124 timed out   130 interrupted";
+  124 timed out   130 interrupted   143 terminated";
 
 /// What a new user needs first.
 pub(super) const FIRST_STEPS: &str = "\
