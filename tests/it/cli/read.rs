@@ -89,7 +89,8 @@ fn an_attachment_never_leaves_the_directory() {
 fn attachments_of_one_long_name_are_all_saved_where_is_said() {
     let service = service();
     let long = format!("{}\u{ad}\u{200b}.pdf", "a".repeat(246));
-    let attachment = |index: u64| json!({"index": index, "filename": long, "contentType": "application/pdf", "size": 7});
+    let attachment =
+        |index: u64| json!({"index": index, "filename": long, "contentType": "application/pdf", "size": 7});
     service.contents().emails[0]["attachments"] = json!([attachment(0), attachment(0), attachment(0)]);
     let dir = tempfile::tempdir().expect("directory");
     let outcome = service.run(&["read", &id_of(2), "--save-all", dir.path().to_str().expect("path")]);
