@@ -382,7 +382,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
         }
         'tempmail;send-test' {
             [CompletionResult]::new('--smtp', '--smtp', [CompletionResultType]::ParameterName, 'Host and port of SMTP [default: the daemon''s listener; with --server port 2525 of its host]')
-            [CompletionResult]::new('--file', '--file', [CompletionResultType]::ParameterName, 'Send this message instead; lines that end with LF get CRLF')
+            [CompletionResult]::new('--file', '--file', [CompletionResultType]::ParameterName, 'Send this message instead; lines that end with LF get CRLF. It is known again by its octets')
             [CompletionResult]::new('--count', '--count', [CompletionResultType]::ParameterName, 'Send so many, one after the other, 1 to 1000')
             [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]')
             [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]')

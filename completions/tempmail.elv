@@ -368,7 +368,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;send-test'= {
             cand --smtp 'Host and port of SMTP [default: the daemon''s listener; with --server port 2525 of its host]'
-            cand --file 'Send this message instead; lines that end with LF get CRLF'
+            cand --file 'Send this message instead; lines that end with LF get CRLF. It is known again by its octets'
             cand --count 'Send so many, one after the other, 1 to 1000'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'

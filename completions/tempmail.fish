@@ -380,7 +380,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -s v -l verbos
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l smtp -d 'Host and port of SMTP [default: the daemon\'s listener; with --server port 2525 of its host]' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l file -d 'Send this message instead; lines that end with LF get CRLF' -r -F
+complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l file -d 'Send this message instead; lines that end with LF get CRLF. It is known again by its octets' -r -F
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l count -d 'Send so many, one after the other, 1 to 1000' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l server -d 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l context -d 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]' -r

@@ -48,11 +48,13 @@ pub enum Exit {
     TimedOut,
     /// SIGINT.
     Interrupted,
+    /// SIGTERM, which `serve` takes as an order to stop.
+    Terminated,
 }
 
 impl Exit {
     /// All exit codes, in the order of their numbers.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Ok,
         Self::Failure,
         Self::Usage,
@@ -70,6 +72,7 @@ impl Exit {
         Self::BadConfig,
         Self::TimedOut,
         Self::Interrupted,
+        Self::Terminated,
     ];
 
     /// The number that the process ends with.
@@ -92,6 +95,7 @@ impl Exit {
             Self::BadConfig => 78,
             Self::TimedOut => 124,
             Self::Interrupted => 130,
+            Self::Terminated => 143,
         }
     }
 
@@ -312,7 +316,7 @@ mod tests {
     #[test]
     fn the_numbers_are_those_of_the_manual() {
         let codes: Vec<u8> = Exit::ALL.iter().map(|exit| exit.code()).collect();
-        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 64, 65, 67, 69, 75, 78, 124, 130]);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 64, 65, 67, 69, 75, 78, 124, 130, 143]);
     }
 
     #[test]

@@ -55,7 +55,7 @@ Topics (tempmail help TOPIC):
 Exit codes:
   0 done   1 failure   2 bad argument   3 not found   4 not allowed   5 conflict   6 not reachable
   7 too many requests   8 a check says no   75 port or data taken   78 bad configuration
-  124 timed out   130 interrupted   sendmail: 64, 65, 67, 69 and 75 as in sysexits";
+  124 timed out   130 interrupted   143 terminated   sendmail: 64, 65, 67, 69 and 75 as in sysexits";
 
 /// What a new user needs first.
 pub(super) const FIRST_STEPS: &str = "\

@@ -64,7 +64,7 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write as _};
 
 use clap::{FromArgMatches, Parser, Subcommand};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::daemon::{BindError, Inherited};
 use crate::error::{Error, Exit};
@@ -163,18 +163,33 @@ fn carry_out(cli: Cli) -> Result<Exit, Error> {
             return serve.run(inherited, &cx).await;
         }
         // Before the command begins, since the user may interrupt it at once.
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| Error::new(Exit::Failure, error))?;
+        let on = |kind| signal(kind).map_err(|error| Error::new(Exit::Failure, error));
+        let mut interrupt = on(SignalKind::interrupt())?;
+        // The others have nothing to remove, and end by the signal itself at once.
+        let terminate = match &cli.command {
+            Command::Expect(_) | Command::Db(_) => Some(on(SignalKind::terminate())?),
+            _ => None,
+        };
         tokio::select! {
             result = dispatch(cli.command, &cx) => {
                 cx.close().await;
                 result
             }
             _ = interrupt.recv() => Ok(Exit::Interrupted),
+            () = received(terminate) => Ok(Exit::Terminated),
         }
     });
     // A thread may still wait for an answer on the terminal.
     runtime.shutdown_background();
     result
+}
+
+/// Ends when the signal comes that is waited for, if any.
+async fn received(signal: Option<Signal>) {
+    match signal {
+        Some(mut signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
+    }
 }
 
 async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {

@@ -147,11 +147,12 @@ fn attachment_line(attachment: &Attachment) -> String {
 
 /// The body as text of `width` columns.
 pub(super) fn text(detail: &EmailDetail, width: u16) -> String {
-    if detail.body_text.trim().is_empty() && !detail.email.message.is_empty() {
-        html::to_text(&detail.email.message, width)
-    } else {
-        detail.body_text.clone()
-    }
+    if has_only_html(detail) { html::to_text(&detail.email.message, width) } else { detail.body_text.clone() }
+}
+
+/// Whether the text must be made of the HTML.
+pub(super) fn has_only_html(detail: &EmailDetail) -> bool {
+    detail.body_text.trim().is_empty() && !detail.email.message.is_empty()
 }
 
 #[cfg(test)]

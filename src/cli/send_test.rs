@@ -1,6 +1,6 @@
 //! `tempmail send-test`: one small mail, all the way through.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::output;
 use crate::client::smtp::{Submission, submit, with_crlf};
 use crate::client::{Client, Destination, Email, MailFilter, ServerUrl, Status, Transport};
 use crate::error::{Error, Exit};
-use crate::model::{Address, Timestamp};
+use crate::model::{Address, EmailId, Timestamp};
 
 /// A name that can never be registered (RFC 6761 section 6.4), so nobody is answered by accident.
 const SENDER: &str = "send-test@tempmail.invalid";
@@ -46,7 +46,7 @@ pub(super) struct SendTest {
     #[arg(long, value_name = "HOST:PORT", value_parser = host_and_port)]
     smtp: Option<String>,
 
-    /// Send this message instead; lines that end with LF get CRLF
+    /// Send this message instead; lines that end with LF get CRLF. It is known again by its octets
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 
@@ -93,8 +93,8 @@ impl SendTest {
         if self.count > 1 {
             cx.hint(&format!("SMTP at {server} accepted {} mails", self.count));
         }
-        let is_ours = |email: &Email| file.is_some() || subjects.contains(&email.subject);
-        let rows = arrived(client, &self.address, before.as_deref(), self.count, is_ours).await?;
+        let sent = file.map_or(Sent::Subjects(subjects), Sent::Message);
+        let rows = arrived(client, &self.address, before.as_deref(), self.count, &sent).await?;
         let whole = if let ([email], 1) = (&rows[..], self.count) { json!(email) } else { json!(rows) };
         cx.print(output::list(cx.style, &rows, &whole, cx.now()))?;
         if let Some(missing) = self.count.checked_sub(rows.len()).filter(|missing| *missing > 0) {
@@ -161,17 +161,52 @@ fn message(to: &Address, subject: &str, tag: &str, now: Timestamp) -> String {
     )
 }
 
+/// How a mail that was sent is known again.
+enum Sent {
+    /// By a subject that nobody else has.
+    Subjects(HashSet<String>),
+    /// By its octets: a message that is sent as it is gets no mark.
+    Message(Vec<u8>),
+}
+
+impl Sent {
+    async fn is(&self, client: &Client, email: &Email) -> Result<bool, Error> {
+        match self {
+            Self::Subjects(subjects) => Ok(subjects.contains(&email.subject)),
+            Self::Message(message) => {
+                let id: EmailId = email.id.parse().map_err(|error| Error::new(Exit::Unavailable, error))?;
+                match client.raw(id).await.map_err(Error::from) {
+                    Ok(raw) => Ok(is_delivered(message, &raw)),
+                    // It was deleted meanwhile.
+                    Err(error) if error.exit() == Exit::NotFound => Ok(false),
+                    Err(error) => Err(error),
+                }
+            }
+        }
+    }
+}
+
+/// Whether `raw` is `message` behind the fields that delivery puts in front (RFC 5321 section 4.4).
+fn is_delivered(message: &[u8], raw: &[u8]) -> bool {
+    let is_of_fields = |front: &[u8]| {
+        let is_whole = front.is_empty() || front.ends_with(b"\r\n");
+        is_whole && !front.starts_with(b"\r\n") && !front.windows(4).any(|octets| octets == b"\r\n\r\n")
+    };
+    raw.strip_suffix(message).is_some_and(is_of_fields)
+}
+
 /// The newest mails that are ours, as soon as there are `count`; fewer if they do not come in time.
 async fn arrived(
     client: &Client,
     address: &Address,
     before: Option<&str>,
     count: usize,
-    is_ours: impl Fn(&Email) -> bool,
+    sent: &Sent,
 ) -> Result<Vec<Email>, Error> {
+    let mut known = HashMap::new();
     let deadline = tokio::time::Instant::now() + ARRIVES_WITHIN;
     loop {
-        let found = newer(client, address, before, count, &is_ours).await?;
+        let found = newer(client, address, before, count, sent, &mut known).await?;
         if found.len() >= count || tokio::time::Instant::now() >= deadline {
             return Ok(found);
         }
@@ -185,7 +220,8 @@ async fn newer(
     address: &Address,
     before: Option<&str>,
     count: usize,
-    is_ours: impl Fn(&Email) -> bool,
+    sent: &Sent,
+    known: &mut HashMap<String, bool>,
 ) -> Result<Vec<Email>, Error> {
     let (mut found, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -194,7 +230,12 @@ async fn newer(
             if found.len() == count || Some(email.id.as_str()) == before {
                 return Ok(found);
             }
-            if is_ours(&email) {
+            let is_ours = match known.get(&email.id) {
+                Some(is_ours) => *is_ours,
+                None => sent.is(client, &email).await?,
+            };
+            known.insert(email.id.clone(), is_ours);
+            if is_ours {
                 found.push(email);
             }
         }
@@ -227,6 +268,15 @@ mod tests {
         assert!(message.contains("\r\nDate: Tue, 14 Nov 2023 22:13:20 +0000\r\n"));
         assert!(message.lines().all(|line| line.len() < 998));
         assert_eq!(message.matches('\n').count(), message.matches("\r\n").count());
+    }
+
+    #[test]
+    fn a_message_is_known_by_its_octets_behind_trace_fields() {
+        let message = b"Subject: a\r\n\r\nx\r\n";
+        let is = |front: &str| is_delivered(message, &[front.as_bytes(), message].concat());
+        assert!(is("") && is("Return-Path: <>\r\nReceived: from a\r\n\tby b\r\n"));
+        assert!(!is("X: ") && !is("\r\n") && !is("Subject: b\r\n\r\nsee below\r\n"));
+        assert!(!is_delivered(message, b"Subject: b\r\n\r\nx\r\n"));
     }
 
     #[test]

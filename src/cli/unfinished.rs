@@ -24,7 +24,8 @@ impl Unfinished {
         let name = target.file_name().ok_or_else(|| io::Error::other("not the name of a file"))?;
         let mut unfinished = OsString::from(".");
         unfinished.push(name);
-        unfinished.push(format!(".{}", std::process::id()));
+        // A process in a container has the same id each time, and one that was killed leaves its file.
+        unfinished.push(format!(".{:016x}", rand::random::<u64>()));
         let path = target.with_file_name(unfinished);
         let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)?;
         Ok(Self { file, path, target: target.into(), is_finished: false })
@@ -51,5 +52,23 @@ impl Drop for Unfinished {
             // It is of no use to anybody; what can't be removed now has a name that says so.
             let _ = std::fs::remove_file(&self.path);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_left_behind_blocks_no_other() {
+        let dir = tempfile::tempdir().expect("directory");
+        let target = dir.path().join("result.xml");
+        let left = Unfinished::beside(&target, 0o600).expect("the first");
+        let mut next = Unfinished::beside(&target, 0o600).expect("the second");
+        next.write(b"new").expect("write");
+        next.finish().expect("finish");
+        assert_eq!(std::fs::read(&target).expect("the file"), b"new");
+        drop(left);
+        assert_eq!(std::fs::read_dir(dir.path()).expect("directory").count(), 1);
     }
 }

@@ -26,18 +26,20 @@ impl Coded {
 
     /// The answer to a request with these header fields.
     pub(super) fn answer(&self, request: &HeaderMap, content_type: &'static str) -> Response {
-        match accepts_gzip(request) {
-            true => encoded(self.gzip.clone(), content_type),
-            false => plain(self.plain.clone(), content_type),
+        if accepts_gzip(request) {
+            encoded(self.gzip.clone(), content_type)
+        } else {
+            plain(self.plain.clone(), content_type)
         }
     }
 }
 
 /// The answer with octets that change with each request.
 pub(super) fn answer(octets: String, request: &HeaderMap, content_type: &'static str) -> Response {
-    match accepts_gzip(request) {
-        true => encoded(gzip(octets.as_bytes()), content_type),
-        false => plain(octets.into(), content_type),
+    if accepts_gzip(request) {
+        encoded(gzip(octets.as_bytes()), content_type)
+    } else {
+        plain(octets.into(), content_type)
     }
 }
 

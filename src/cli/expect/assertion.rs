@@ -3,7 +3,7 @@
 use regex::Regex;
 
 use super::host::Host;
-use super::mail::Mail;
+use super::mail::{Mail, Text};
 use super::name::NamePattern;
 use super::nearest;
 use super::selector::{CssSelector, Search};
@@ -11,6 +11,8 @@ use crate::client::EmailDetail;
 
 /// The most values that a finding has.
 const FOUND_MAX: usize = 5;
+/// What is shown of a body whose size or time is over the bounds.
+const NOT_JUDGED: &str = "(could not be judged: the body is too large, or there was no time)";
 
 /// One thing that a mail must fulfil.
 #[derive(Clone, Debug)]
@@ -31,12 +33,27 @@ pub(super) enum Assertion {
     Code,
 }
 
+/// Whether an assertion holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holds {
+    Yes,
+    No,
+    /// The mail could not be judged within the bounds.
+    Unsure,
+}
+
+impl From<bool> for Holds {
+    fn from(holds: bool) -> Self {
+        if holds { Self::Yes } else { Self::No }
+    }
+}
+
 /// Whether an assertion holds of a mail, and what the mail has in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Finding {
     /// The assertion in words.
     pub(super) expected: String,
-    pub(super) holds: bool,
+    pub(super) holds: Holds,
     /// What `found` is called: `found`, or `nearest` if there is more.
     pub(super) label: &'static str,
     /// Texts from outside, empty if the assertion holds.
@@ -48,7 +65,7 @@ impl Assertion {
     pub(super) fn judge(&self, mail: &Mail<'_>) -> Finding {
         let (holds, found) = self.compared(mail);
         let label = if matches!(self, Self::Text(_) | Self::HtmlHas(_)) { "nearest" } else { "found" };
-        let mut found = if holds { Vec::new() } else { found };
+        let mut found = if holds == Holds::Yes { Vec::new() } else { found };
         if found.len() > FOUND_MAX {
             let more = found.len() - FOUND_MAX;
             found.truncate(FOUND_MAX);
@@ -57,17 +74,17 @@ impl Assertion {
         Finding { expected: self.to_string(), holds, label, found }
     }
 
-    fn compared(&self, mail: &Mail<'_>) -> (bool, Vec<String>) {
+    fn compared(&self, mail: &Mail<'_>) -> (Holds, Vec<String>) {
         let EmailDetail { email, attachments, codes, .. } = mail.detail;
-        match self {
+        let (holds, found) = match self {
             Self::From(part) => (contains(&email.from, part), vec![quoted(&email.from)]),
             Self::Subject(part) => (contains(&email.subject, part), vec![quoted(&email.subject)]),
-            Self::Text(regex) => (regex.is_match(mail.text()), nearest::lines(mail.text(), regex.as_str())),
+            Self::Text(regex) => return in_text(regex, mail),
             Self::HtmlHas(_) if !mail.has_html() => (false, vec!["(the mail has no HTML)".to_owned()]),
-            Self::HtmlHas(selector) => match selector.search(&email.message) {
+            Self::HtmlHas(selector) => match selector.search(&email.message, mail.html) {
                 Search::Found => (true, Vec::new()),
                 Search::Missing(like) => (false, like),
-                Search::Unfinished => (false, vec!["(the HTML is too large to be searched in time)".to_owned()]),
+                Search::Unfinished => return (Holds::Unsure, vec![NOT_JUDGED.to_owned()]),
             },
             Self::LinkHost(host) => {
                 let hosts = mail.link_hosts();
@@ -78,7 +95,16 @@ impl Assertion {
                 (attachments.iter().any(|attachment| name.matches(&attachment.filename)), or_none(names))
             }
             Self::Code => (!codes.is_empty(), vec!["(no code that is certain)".to_owned()]),
-        }
+        };
+        (holds.into(), found)
+    }
+}
+
+fn in_text(regex: &Regex, mail: &Mail<'_>) -> (Holds, Vec<String>) {
+    match mail.text() {
+        Some(Text { text, .. }) if regex.is_match(text) => (Holds::Yes, Vec::new()),
+        Some(Text { text, is_whole: true }) => (Holds::No, nearest::lines(text, regex.as_str())),
+        _ => (Holds::Unsure, vec![NOT_JUDGED.to_owned()]),
     }
 }
 

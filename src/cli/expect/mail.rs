@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use super::host::Host;
+use crate::cli::html::{self, HtmlReader};
 use crate::cli::read;
 use crate::client::EmailDetail;
 use crate::mime;
@@ -15,21 +16,35 @@ const WIDTH: u16 = 1_000;
 /// A mail with what assertions need of it, made once and when it is needed.
 pub(super) struct Mail<'a> {
     pub(super) detail: &'a EmailDetail,
-    text: OnceCell<String>,
+    pub(super) html: &'a HtmlReader,
+    text: OnceCell<Option<Text>>,
+}
+
+/// The text that a person reads.
+pub(super) struct Text {
+    pub(super) text: String,
+    /// Whether nothing of it is missing.
+    pub(super) is_whole: bool,
 }
 
 impl<'a> Mail<'a> {
-    pub(super) fn new(detail: &'a EmailDetail) -> Self {
-        Self { detail, text: OnceCell::new() }
+    pub(super) fn new(detail: &'a EmailDetail, html: &'a HtmlReader) -> Self {
+        Self { detail, html, text: OnceCell::new() }
     }
 
-    /// The text that `read` shows, with LF at line ends.
-    pub(super) fn text(&self) -> &str {
-        self.text.get_or_init(|| {
-            let mut text = read::text(self.detail, WIDTH).replace("\r\n", "\n");
-            text.truncate(text.floor_char_boundary(TEXT_OCTETS_MAX));
-            text
-        })
+    /// The text that `read` shows, with LF at line ends. `None` if it cannot be made of the HTML in time.
+    pub(super) fn text(&self) -> Option<&Text> {
+        self.text.get_or_init(|| self.read_text()).as_ref()
+    }
+
+    fn read_text(&self) -> Option<Text> {
+        let is_of_html = read::has_only_html(self.detail);
+        let message = &self.detail.email.message;
+        let whole = if is_of_html { self.html.to_text(message, WIDTH)? } else { self.detail.body_text.clone() };
+        let mut text = whole.replace("\r\n", "\n");
+        let is_whole = text.len() <= TEXT_OCTETS_MAX && !(is_of_html && html::is_cut(message));
+        text.truncate(text.floor_char_boundary(TEXT_OCTETS_MAX));
+        Some(Text { text, is_whole })
     }
 
     /// Whether the body has HTML of its own.

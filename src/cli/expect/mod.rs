@@ -31,6 +31,7 @@ use self::selector::CssSelector;
 use self::tally::{Match, Tally};
 use super::Context;
 use super::arrivals::{Arrivals, must_receive};
+use super::html::{self, HtmlReader};
 use super::output::{self, Format, visible};
 use super::read;
 use super::wait::{Since, wait_time};
@@ -160,7 +161,9 @@ impl Expect {
         let wanted = WaitQuery { to: self.address.clone(), since, from: None, subject: None, has: None };
         let within = self.no_mail_within.unwrap_or(self.timeout);
         let mut tally = Tally::default();
-        let last = self.judged(Arrivals::new(cx, client, wanted, begun + within), assertions, &mut tally).await?;
+        let html = HtmlReader::until((begun + within + html::WITHIN).into_std());
+        let arrivals = Arrivals::new(cx, client, wanted, begun + within);
+        let last = self.judged(arrivals, assertions, &html, &mut tally).await?;
         self.goal().reached(&tally, &self.address, within)?;
         Ok(self.shown(cx, &tally.matches, last.as_ref()))
     }
@@ -170,18 +173,20 @@ impl Expect {
         &self,
         mut arrivals: Arrivals<'_>,
         assertions: &[Assertion],
+        html: &HtmlReader,
         tally: &mut Tally,
     ) -> Result<Option<EmailDetail>, Error> {
         let goal = self.goal();
         let (mut last, mut is_over) = (None, false);
         while tally.judged() < MAILS_MAX {
             let is_enough = tally.matches.len() >= goal.enough();
-            if is_enough && !matches!(goal, Goal::Exactly(_)) {
+            let is_spoilt = goal == Goal::None && tally.unsure.is_some();
+            if is_spoilt || (is_enough && !matches!(goal, Goal::Exactly(_))) {
                 break;
             }
             let next = if is_enough || is_over { arrivals.rest().await? } else { arrivals.next().await? };
             match next {
-                Some(detail) => last = tally.judge(&detail, assertions).then_some(detail).or(last),
+                Some(detail) => last = tally.judge(&detail, assertions, html).then_some(detail).or(last),
                 // That nothing came is certain only if the service says so at the end.
                 None if goal == Goal::None && !is_over => is_over = true,
                 None => break,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use scraper::{ElementRef, Html, Selector};
 
-use crate::cli::html;
+use crate::cli::html::{self, HtmlReader};
 
 /// The longest selector, in octets.
 const OCTETS_MAX: usize = 1_000;
@@ -24,15 +24,18 @@ pub(super) enum Search {
     Found,
     /// No element matches. These are elements of its name, or else the names that there are.
     Missing(Vec<String>),
-    /// It took too long.
+    /// It took too long, or no element matches in the part that is read.
     Unfinished,
 }
 
 impl CssSelector {
     /// Whether an element of `html` matches.
-    pub(super) fn search(&self, html: &str) -> Search {
+    pub(super) fn search(&self, html: &str, reader: &HtmlReader) -> Search {
         let text = self.0.clone();
-        html::within_bounds(html, move |html| searched(html, &text)).unwrap_or(Search::Unfinished)
+        match reader.read(html, move |html| searched(html, &text)) {
+            Some(Search::Missing(_)) if html::is_cut(html) => Search::Unfinished,
+            search => search.unwrap_or(Search::Unfinished),
+        }
     }
 }
 
@@ -102,7 +105,8 @@ mod tests {
     use super::*;
 
     fn search(selector: &str, html: &str) -> Search {
-        selector.parse::<CssSelector>().expect(selector).search(html)
+        let reader = HtmlReader::until(std::time::Instant::now() + html::WITHIN);
+        selector.parse::<CssSelector>().expect(selector).search(html, &reader)
     }
 
     #[test]
@@ -124,6 +128,13 @@ mod tests {
         for text in ["", "a[", "p >", ":nonsense", "a::before(", &"a".repeat(1_001)] {
             assert!(text.parse::<CssSelector>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_behind_the_part_that_is_read_may_match() {
+        let html = " ".repeat(600_000) + "<b>x</b>";
+        assert_eq!(search("b", &html), Search::Unfinished);
+        assert_eq!(search("b", &format!("<b>{html}")), Search::Found);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use rustix::process::Signal;
 use serde_json::Value;
 
 use super::Outcome;
@@ -182,6 +183,29 @@ fn mail_that_is_not_to_come_is_named() {
 }
 
 #[test]
+fn mail_that_cannot_be_judged_is_never_none_and_takes_little_time() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Binary::serve(dir.path(), &[]);
+    let html = format!("{}\r\n", "<div><p a=b>".repeat(20)).repeat(1_200);
+    let hostile = format!("Subject: s\r\nMIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\n{html}<a class=go>x</a>");
+    for _ in 0..3 {
+        deliver(&daemon, &hostile);
+    }
+    let outcome = expect(&daemon, &["--html-has", "a.go", "--no-mail-within", "0s"]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(8), ""), "{}", outcome.stderr);
+    let named = format!("could not be judged, so it may be as expected: {} from", ids(&daemon)[0]);
+    assert!(outcome.stderr.contains(&named), "{}", outcome.stderr);
+    let other = expect(&daemon, &["--html-has", "a.go", "--subject", "other", "--no-mail-within", "0s"]);
+    assert_eq!(other.code, Some(0), "{}", other.stderr);
+    let begun = std::time::Instant::now();
+    let outcome = expect_now(&daemon, &["--html-has", "a.go", "--html-has", "a.went"]);
+    assert_eq!(outcome.code, Some(8), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("unsure  HTML has a.go\n          nearest  (could not be"), "{}", outcome.stderr);
+    // Six searches of 3 s without a bound.
+    assert!(begun.elapsed() < std::time::Duration::from_secs(12), "{:?}", begun.elapsed());
+}
+
+#[test]
 fn a_restart_of_the_daemon_ends_no_expectation() {
     let dir = tempfile::tempdir().expect("directory");
     let daemon = Binary::serve(dir.path(), &[]);
@@ -306,18 +330,21 @@ fn a_report_is_read_by_other_programs_whatever_the_mail_has() {
 }
 
 #[test]
-fn an_interrupted_expectation_leaves_no_report() {
+fn an_expectation_that_a_signal_ends_leaves_no_report() {
     let dir = tempfile::tempdir().expect("directory");
     let daemon = Binary::serve(dir.path(), &[]);
     let report = dir.path().join("result.xml");
     std::fs::write(&report, "older").expect("a file");
-    let mut waiting =
-        Running::start(&daemon, &dir, true, &["expect", TO, "--report", &format!("junit={}", report.display())]);
-    until_waiting(&daemon, 1);
-    waiting.interrupt();
-    let outcome = waiting.end();
-    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(130), ""));
-    assert_eq!(std::fs::read_to_string(&report).expect("a file"), "older");
-    let left = std::fs::read_dir(dir.path()).expect("a directory").map(|it| it.expect("it").file_name());
-    assert!(!left.into_iter().any(|name| name.to_string_lossy().starts_with(".result")));
+    let args = ["expect", TO, "--report", &format!("junit={}", report.display())];
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let mut waiting = Running::start(&daemon, &dir, true, &args);
+        until_waiting(&daemon, 1);
+        waiting.signal(signal);
+        let outcome = waiting.end();
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(code), ""));
+        assert_eq!(std::fs::read_to_string(&report).expect("a file"), "older");
+        let left = std::fs::read_dir(dir.path()).expect("a directory").map(|it| it.expect("it").file_name());
+        assert!(!left.into_iter().any(|name| name.to_string_lossy().starts_with(".result")));
+        until_waiting(&daemon, 0);
+    }
 }

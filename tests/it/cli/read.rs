@@ -88,7 +88,7 @@ fn an_attachment_never_leaves_the_directory() {
 #[test]
 fn attachments_of_one_long_name_are_all_saved_where_is_said() {
     let service = service();
-    let long = format!("{}\u{ad}\u{200b}.pdf", "a".repeat(246));
+    let long = format!("{}\u{ad}.pdf", "a".repeat(249));
     let attachment =
         |index: u64| json!({"index": index, "filename": long, "contentType": "application/pdf", "size": 7});
     service.contents().emails[0]["attachments"] = json!([attachment(0), attachment(0), attachment(0)]);

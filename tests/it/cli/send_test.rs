@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener};
 
 use super::service::{Service, email, id_of};
+use crate::support::binary::Binary;
 
 const TO: &str = "hello@example.test";
 
@@ -82,6 +83,31 @@ fn mail_that_does_not_show_up_is_a_check_that_says_no() {
     let address = smtp(&service, None, false).to_string();
     let outcome = service.run(&["send-test", TO, "--smtp", &address]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(8), ""), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_file_that_did_not_arrive_is_not_the_mail_of_somebody_else() {
+    let dir = tempfile::tempdir().expect("directory");
+    let file = dir.path().join("mail.eml");
+    let send = |message: &str| {
+        let service = Service::start();
+        let address = smtp(&service, None, true).to_string();
+        std::fs::write(&file, message).expect("a file");
+        service.run(&["send-test", TO, "--smtp", &address, "--file", file.to_str().expect("path"), "-o", "id"])
+    };
+    let ours = send("Subject: mine\n\ntext\n");
+    assert_eq!((ours.code, ours.stdout.as_str()), (Some(8), ""), "{}", ours.stderr);
+}
+
+#[test]
+fn a_file_that_arrived_is_found() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Binary::serve(dir.path(), &[]);
+    let file = dir.path().join("mail.eml");
+    std::fs::write(&file, "Subject: mine\n\n.text\n\n").expect("a file");
+    let file = file.to_str().expect("path");
+    let outcome = daemon.tempmail(&["send-test", TO, "--file", file, "--count", "2", "-o", "id"]);
+    assert_eq!((outcome.code, outcome.stdout.lines().count()), (Some(0), 2), "{}", outcome.stderr);
 }
 
 #[test]

@@ -41,7 +41,11 @@ impl Running {
     }
 
     pub(super) fn interrupt(&mut self) {
-        kill_process(Pid::from_child(self.child.as_mut().expect("a command")), Signal::INT).expect("kill");
+        self.signal(Signal::INT);
+    }
+
+    pub(super) fn signal(&mut self, signal: Signal) {
+        kill_process(Pid::from_child(self.child.as_mut().expect("a command")), signal).expect("kill");
     }
 
     pub(super) fn end(mut self) -> Outcome {
