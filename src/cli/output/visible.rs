@@ -29,7 +29,7 @@ pub fn octets(octets: &[u8], is_terminal: bool) -> Cow<'_, [u8]> {
     Cow::Owned(text.into_bytes())
 }
 
-/// `text` with `_` for every character that [`line`] makes visible, so that both show it alike.
+/// `text` with `_` for every character that [`line()`] makes visible, so that both show it alike.
 pub fn masked(text: &str) -> Cow<'_, str> {
     replaced(text, |_| false, |_, shown| shown.push('_'))
 }
