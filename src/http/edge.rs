@@ -52,10 +52,29 @@ pub(super) const COMMON_FIELDS: [(HeaderName, &str); 4] = [
 const EXPOSED: &str =
     "Accept-Ranges, Content-Disposition, Content-Range, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
 
-/// The permitted hosts and origins of requests of the public, the rate limits, and the counters of requests.
-pub(super) struct Edge {
+/// The hosts that requests may name, and the origins of pages that may send them.
+struct Callers {
     hosts: AllowedHosts,
     origins: AllowedOrigins,
+}
+
+impl Callers {
+    /// The settings, or their defaults for a listener that only this machine reaches or for another one.
+    fn of(config: &Config, is_local: bool) -> Self {
+        let origins = match &config.http.allowed_origins {
+            Some(origins) if origins.iter().any(|origin| origin == "*") => AllowedOrigins::Any,
+            Some(origins) => AllowedOrigins::Listed(origins.clone()),
+            None if is_local => AllowedOrigins::Loopback,
+            None => AllowedOrigins::Any,
+        };
+        Self { hosts: AllowedHosts::new(&config.http.allowed_hosts, is_local), origins }
+    }
+}
+
+/// The permitted callers of requests of the public, the rate limits, and the counters of requests.
+pub(super) struct Edge {
+    over_tcp: Callers,
+    over_socket: Callers,
     proxies: TrustedProxies,
     has_warned_of_proxy: AtomicBool,
     has_warned_of_unnamed: AtomicBool,
@@ -72,20 +91,15 @@ impl Edge {
         rate_limits: RateLimits,
         requests: Arc<Requests>,
     ) -> Arc<Self> {
-        let is_local = config.http.is_local();
-        let hosts = AllowedHosts::new(&config.http.allowed_hosts, is_local);
-        let origins = match &config.http.allowed_origins {
-            Some(origins) if origins.iter().any(|origin| origin == "*") => AllowedOrigins::Any,
-            Some(origins) => AllowedOrigins::Listed(origins.clone()),
-            None if is_local => AllowedOrigins::Loopback,
-            None => AllowedOrigins::Any,
-        };
+        // A socket for a proxy doesn't open a listener on loopback to the pages of all sites.
+        let over_tcp = Callers::of(config, config.http.is_tcp_local());
+        let over_socket = Callers::of(config, false);
         let proxies = TrustedProxies::new(&config.http.trusted_proxies, config.http.forwarded_field);
         let (has_warned_of_proxy, has_warned_of_unnamed) = (AtomicBool::new(false), AtomicBool::new(false));
         let access_log = config.http.access_log;
         Arc::new(Self {
-            hosts,
-            origins,
+            over_tcp,
+            over_socket,
             proxies,
             has_warned_of_proxy,
             has_warned_of_unnamed,
@@ -126,8 +140,10 @@ impl Edge {
         if request.extensions().get::<Peer>().is_none() {
             return Ok(None);
         }
-        self.hosts.check(request)?;
-        let grant = self.origins.grant(request.headers().get(header::ORIGIN), authority(request).ok().flatten());
+        let is_over_socket = request.extensions().get::<FromProxy>().is_some();
+        let Callers { hosts, origins } = if is_over_socket { &self.over_socket } else { &self.over_tcp };
+        hosts.check(request)?;
+        let grant = origins.grant(request.headers().get(header::ORIGIN), authority(request).ok().flatten());
         // A form can POST without a preflight, so a page without permission must not write either.
         let is_write = ![Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
         if is_write && !grant.is_allowed {

@@ -84,9 +84,13 @@ impl HttpConfig {
 
     /// Whether no listener can be reached from another machine, not even through a proxy in front of a Unix socket.
     pub fn is_local(&self) -> bool {
-        let is_loopback = |address: &SocketAddr| address.ip().is_loopback();
-        self.listen.iter().all(|endpoint| endpoint.tcp().as_ref().is_some_and(is_loopback))
-            && self.https_listen.iter().all(is_loopback)
+        self.is_tcp_local() && self.listen.iter().all(|endpoint| endpoint.tcp().is_some())
+    }
+
+    /// Whether no address can be reached from another machine.
+    pub fn is_tcp_local(&self) -> bool {
+        let mut addresses = self.listen.iter().filter_map(Endpoint::tcp).chain(self.https_listen.iter().copied());
+        addresses.all(|address| address.ip().is_loopback())
     }
 }
 

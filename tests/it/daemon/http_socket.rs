@@ -155,3 +155,19 @@ fn a_socket_whose_queue_is_full_is_not_replaced_and_not_waited_for() {
     assert!(!output.status.success() && said.contains("is in use"), "{said}");
     assert!(path.exists());
 }
+
+/// Pages of other sites reach loopback by names that resolve to it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_socket_does_not_open_loopback_to_other_hosts_and_pages() {
+    let dir = tempfile::tempdir().expect("directory");
+    let socket = dir.path().join("http");
+    let binary = Binary::serve(dir.path(), &["--http-listen", text(&socket)]);
+    let over_tcp = async |lines: &str| {
+        let stream = tokio::net::TcpStream::connect(binary.http).await.expect("connect");
+        status(stream, INBOX, lines).await
+    };
+    assert_eq!(over_tcp("Host: localhost\r\n").await, 200);
+    assert_eq!(over_tcp(&format!("Host: {HOST}\r\n")).await, 421);
+    assert_eq!(status_for(&socket, Some("192.0.2.1"), INBOX).await, 200);
+    binary.stop();
+}
