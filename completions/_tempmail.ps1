@@ -290,7 +290,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
         }
         'tempmail;expect' {
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long to wait, such as 90s or 5m, at most a day; 0s only looks')
-            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail')
+            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail, or its end')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The sender contains this, in any case')
             [CompletionResult]::new('--subject', '--subject', [CompletionResultType]::ParameterName, 'The subject contains this, in any case')
             [CompletionResult]::new('--text', '--text', [CompletionResultType]::ParameterName, 'The text that a person reads matches this; ^ and $ are the ends of a line')

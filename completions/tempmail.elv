@@ -280,7 +280,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
         }
         &'tempmail;expect'= {
             cand --timeout 'How long to wait, such as 90s or 5m, at most a day; 0s only looks'
-            cand --since 'Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail'
+            cand --since 'Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail, or its end'
             cand --from 'The sender contains this, in any case'
             cand --subject 'The subject contains this, in any case'
             cand --text 'The text that a person reads matches this; ^ and $ are the ends of a line'

@@ -292,7 +292,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -s v -l verbose 
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l yes -d 'Do not ask before deleting'
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l timeout -d 'How long to wait, such as 90s or 5m, at most a day; 0s only looks' -r
-complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l since -d 'Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l since -d 'Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail, or its end' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l from -d 'The sender contains this, in any case' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l subject -d 'The subject contains this, in any case' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l text -d 'The text that a person reads matches this; ^ and $ are the ends of a line' -r

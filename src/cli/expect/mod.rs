@@ -69,7 +69,7 @@ pub(super) struct Expect {
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = wait_time)]
     timeout: Duration,
 
-    /// Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail
+    /// Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail, or its end
     #[arg(long, value_name = "now|DURATION|TIME|ID")]
     since: Option<Since>,
 
