@@ -2263,7 +2263,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__serve)
-            opts="-o -q -v -h --revision --retention --max-message-size --subaddressing --role-addresses --log-format --smtp-listen --smtps-listen --lmtp-listen --lmtp-socket-mode --proxy-from --hostname --max-smtp-connections --smtp-body-budget --max-line-size --smtp-auth --max-smtp-connections-per-client --smtp-connections-per-minute --limit-exempt --smtp-timeout --refuse-client --refuse-sender-domain --accept-local-part --max-messages-per-mailbox --max-messages-per-domain --mailbox-full --fault --fault-anywhere --tls-cert --tls-key --tls-self-signed --tls-handshake-timeout --http-listen --http-socket-mode --https-listen --metrics-listen --page-size-default --page-size-max --http-allowed-hosts --http-allowed-origins --trusted-proxies --forwarded-field --rate-limit --access-log --compat-api --max-http-connections --max-http-connections-per-client --max-http-waiting --max-http-waiting-per-client --public-domains --public-webhooks --public-delete --public-read --domain --accept-any-domain --mx-host --verify-every --resolver --public-address --max-domains --max-domains-per-client --webhook-allow --webhook-refused-ports --webhook-schedule --webhook-timeout --webhook-grace --webhook-idle --max-webhooks-per-recipient --max-webhooks-per-client --webhook-registrations-per-minute --webhook-unproven-life --max-webhooks --outbox-events --outbox-size-per-webhook --outbox-size --webhook-in-flight --webhook-per-address-per-minute --segment-size --index-cache-size --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --revision --retention --max-message-size --subaddressing --role-addresses --log-format --smtp-listen --smtps-listen --lmtp-listen --lmtp-socket-mode --proxy-from --hostname --max-smtp-connections --smtp-body-budget --max-line-size --smtp-auth --max-smtp-connections-per-client --smtp-connections-per-minute --limit-exempt --smtp-timeout --refuse-client --refuse-sender-domain --accept-local-part --max-messages-per-mailbox --max-messages-per-domain --mailbox-full --fault --fault-anywhere --tls-cert --tls-key --tls-self-signed --tls-handshake-timeout --http-listen --http-socket-mode --https-listen --metrics-listen --page-size-default --page-size-max --http-allowed-hosts --http-allowed-origins --trusted-proxies --forwarded-field --rate-limit --access-log --web --compat-api --max-http-connections --max-http-connections-per-client --max-http-waiting --max-http-waiting-per-client --public-domains --public-webhooks --public-delete --public-read --domain --accept-any-domain --mx-host --verify-every --resolver --public-address --max-domains --max-domains-per-client --webhook-allow --webhook-refused-ports --webhook-schedule --webhook-timeout --webhook-grace --webhook-idle --max-webhooks-per-recipient --max-webhooks-per-client --webhook-registrations-per-minute --webhook-unproven-life --max-webhooks --outbox-events --outbox-size-per-webhook --outbox-size --webhook-in-flight --webhook-per-address-per-minute --segment-size --index-cache-size --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2442,6 +2442,10 @@ _tempmail() {
                     return 0
                     ;;
                 --access-log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --web)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -108,6 +108,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --forwarded-field 'Header field in which the trusted proxies name the client; they must set it in each request [default: x-forwarded-for]'
             cand --rate-limit 'HTTP requests per minute of one client (IPv4 address or IPv6 /64), 1 to 10000000, or ''off'' [default: 10000; revision 1: off]'
             cand --access-log 'Log line for each HTTP request, with the client''s /24 or /48 (masked) or its address (full) [default: off]'
+            cand --web 'Inbox for browsers at / [default: on; revision 1: off]'
             cand --compat-api 'Interface of another mail catcher for test suites: all mail, without a token only on loopback [default: off]'
             cand --max-http-connections 'Maximum HTTP connections at once, 1 to 100000 [default: 1000]'
             cand --max-http-connections-per-client 'Maximum HTTP connections at once of one client (IPv4 address or IPv6 /64), 1 to 100000 [default: 250]'

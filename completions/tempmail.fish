@@ -113,6 +113,7 @@ complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l trusted-prox
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l forwarded-field -d 'Header field in which the trusted proxies name the client; they must set it in each request [default: x-forwarded-for]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l rate-limit -d 'HTTP requests per minute of one client (IPv4 address or IPv6 /64), 1 to 10000000, or \'off\' [default: 10000; revision 1: off]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l access-log -d 'Log line for each HTTP request, with the client\'s /24 or /48 (masked) or its address (full) [default: off]' -r
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l web -d 'Inbox for browsers at / [default: on; revision 1: off]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l compat-api -d 'Interface of another mail catcher for test suites: all mail, without a token only on loopback [default: off]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-connections -d 'Maximum HTTP connections at once, 1 to 100000 [default: 1000]' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l max-http-connections-per-client -d 'Maximum HTTP connections at once of one client (IPv4 address or IPv6 /64), 1 to 100000 [default: 250]' -r

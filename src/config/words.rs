@@ -62,6 +62,14 @@ pub(super) fn compat_api(text: &str) -> Result<CompatApi, ValueError> {
     }
 }
 
+pub(super) fn on_or_off(text: &str) -> Result<bool, ValueError> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(ValueError::malformed(text, "on or off")),
+    }
+}
+
 pub(super) fn log_format(text: &str) -> Result<LogFormat, ValueError> {
     match text {
         "text" => Ok(LogFormat::Text),

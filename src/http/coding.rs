@@ -24,6 +24,12 @@ impl Coded {
         Self { plain, gzip }
     }
 
+    /// The length of the compressed form.
+    #[cfg(test)]
+    pub(super) fn gzip_octets(&self) -> usize {
+        self.gzip.len()
+    }
+
     /// The answer to a request with these header fields.
     pub(super) fn answer(&self, request: &HeaderMap, content_type: &'static str) -> Response {
         if accepts_gzip(request) {

@@ -23,6 +23,11 @@ impl ETags {
 pub(super) struct ETag(String);
 
 impl ETag {
+    /// The tag of octets that everybody may know, from their digest.
+    pub(super) fn of_content(digest: &str) -> Self {
+        Self(format!("\"{digest}\""))
+    }
+
     /// The header field of an answer.
     pub(super) fn field(&self) -> (HeaderName, HeaderValue) {
         // Quotes and hexadecimal digits are always a valid value.

@@ -3,10 +3,12 @@
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
+use super::findings::CodeJson;
 use super::problem::{Code, Problem};
 use super::query::Query;
 use crate::mime::Content;
 use crate::model::StoredEmail;
+use crate::reader;
 
 /// A field of an Email in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,10 +22,13 @@ enum Field {
     Size,
     ExpiresAt,
     AttachmentCount,
+    FromName,
+    Preview,
+    Codes,
 }
 
 /// In the order of an answer.
-const FIELDS: [(&str, Field); 9] = [
+const FIELDS: [(&str, Field); 12] = [
     ("id", Field::Id),
     ("recipient", Field::Recipient),
     ("from", Field::From),
@@ -33,10 +38,16 @@ const FIELDS: [(&str, Field); 9] = [
     ("size", Field::Size),
     ("expiresAt", Field::ExpiresAt),
     ("attachmentCount", Field::AttachmentCount),
+    ("fromName", Field::FromName),
+    ("preview", Field::Preview),
+    ("codes", Field::Codes),
 ];
 
+/// The longest preview in characters.
+const PREVIEW_CHARS_MAX: usize = 140;
+
 /// The name of each field.
-pub(super) fn names() -> [&'static str; 9] {
+pub(super) fn names() -> [&'static str; 12] {
     FIELDS.map(|(name, _)| name)
 }
 
@@ -58,7 +69,8 @@ impl Fields {
 
     /// The fields of an Email in an event: those that need no body.
     pub(super) fn of_events() -> Self {
-        let needs_body = |field: &Field| matches!(field, Field::Message | Field::AttachmentCount);
+        let needs_body =
+            |field: &Field| matches!(field, Field::Message | Field::AttachmentCount | Field::Preview | Field::Codes);
         Self(FIELDS.into_iter().filter(|(_, field)| !needs_body(field)).collect())
     }
 
@@ -67,6 +79,24 @@ impl Fields {
         let chosen = Chosen { fields: self, recipient: &email.recipient()?.address, email, content };
         serde_json::to_vec(&chosen).ok()
     }
+}
+
+/// The beginning of a text on one line.
+fn preview(text: &str) -> String {
+    let mut preview = String::new();
+    let mut chars_left = PREVIEW_CHARS_MAX;
+    for word in text.split_whitespace() {
+        let word: String = word.chars().take(chars_left).collect();
+        chars_left = chars_left.saturating_sub(word.chars().count() + 1);
+        if !preview.is_empty() {
+            preview.push(' ');
+        }
+        preview += &word;
+        if chars_left == 0 {
+            break;
+        }
+    }
+    preview
 }
 
 struct Chosen<'a> {
@@ -94,8 +124,30 @@ impl Serialize for Chosen<'_> {
                 Field::Size => map.serialize_entry(name, &listed.size_octets),
                 Field::ExpiresAt => map.serialize_entry(name, &listed.expires_at.to_interface()),
                 Field::AttachmentCount => map.serialize_entry(name, &content.attachments.len()),
+                Field::FromName => {
+                    map.serialize_entry(name, content.head.from.first().map_or("", |from| from.name.as_str()))
+                }
+                Field::Preview => map.serialize_entry(name, &preview(&content.body_text)),
+                Field::Codes => {
+                    let findings = reader::findings(content);
+                    map.serialize_entry(name, &findings.codes.iter().map(CodeJson::of).collect::<Vec<_>>())
+                }
             }?;
         }
         map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preview_is_one_short_line() {
+        assert_eq!(preview(" Hello,\n\n  your\tcode "), "Hello, your code");
+        assert_eq!(preview(""), "");
+        assert_eq!(preview(&"ü".repeat(500)).chars().count(), PREVIEW_CHARS_MAX);
+        let words = preview(&"ab ".repeat(500));
+        assert!((PREVIEW_CHARS_MAX - 2..=PREVIEW_CHARS_MAX).contains(&words.chars().count()), "{words}");
     }
 }

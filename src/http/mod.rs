@@ -24,6 +24,7 @@
 //! rate_limit   the rate limits of a client         forwarded  the client behind reverse proxies
 //! memory    memory for answers with mail     access_log  the ids of requests, and a line for each
 //! openapi   the description of the interface       docs      the same as a page
+//! web       the page for people: an inbox in a browser
 //! safe_html  HTML of strangers, made safe to show     octets     answers with ranges
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
@@ -83,6 +84,7 @@ mod version;
 mod view;
 mod wait;
 mod waiting;
+mod web;
 mod webhooks;
 
 use std::sync::Arc;
@@ -200,6 +202,7 @@ fn routes(api: &Api) -> Router<Arc<Api>> {
         .route("/api/domains/active", get(domains::active))
         .route("/api/domains/check-dns", get(domains::check_dns))
         .merge(metrics)
+        .merge(web_routes(api))
         .merge(webhook_routes(revision))
         .merge(admin::routes(revision))
         .fallback(unknown_path)
@@ -211,6 +214,14 @@ fn health_routes() -> Router<Arc<Api>> {
 
 fn metrics_route() -> Router<Arc<Api>> {
     Router::new().route("/metrics", get(metrics::show))
+}
+
+/// The files of the page for people. Its document is at `/`.
+fn web_routes(api: &Api) -> Router<Arc<Api>> {
+    if !api.config.http.web {
+        return Router::new();
+    }
+    Router::new().route("/web/{version}/{file}", get(web::file)).route("/web/qr.svg", get(web::qr))
 }
 
 /// The routes of webhooks. Revision 1 has none.

@@ -1,16 +1,26 @@
-//! `GET /`: a short index of the interface.
+//! `GET /`: a short index of the interface, or the page for people.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use super::Api;
+use super::{Api, web};
 use crate::config::Revision;
 
-/// Answers with the most important paths, and with what is open to callers without a token.
-pub(super) async fn show(State(api): State<Arc<Api>>) -> Json<Value> {
+/// Answers browsers with the page, unless it is off, and others with the index.
+pub(super) async fn show(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response {
+    if api.config.http.web && web::is_wanted(&headers) {
+        return web::document(&headers);
+    }
+    ([(header::VARY, "accept")], Json(index(&api))).into_response()
+}
+
+/// The most important paths, what is open to callers without a token, and limits.
+fn index(api: &Api) -> Value {
     let public = api.config.public;
     let mut pointer = json!({
         "service": "tempmail",
@@ -51,5 +61,5 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Json<Value> {
         pointer["endpoints"]["webhooks"] = json!("GET /api/webhooks?recipient=ADDRESS");
         pointer["endpoints"]["addWebhook"] = json!("POST /api/webhooks");
     }
-    Json(pointer)
+    pointer
 }

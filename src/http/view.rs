@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
-use axum::http::{HeaderValue, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -31,6 +31,11 @@ const PAGE_END: &str = "\n</body></html>\n";
 const POLICY: &str = "sandbox; default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'";
 const POLICY_WITH_REMOTE: &str =
     "sandbox; default-src 'none'; img-src 'self' data: http: https:; style-src 'unsafe-inline'";
+/// Where a link leads first, relative to the page, with `links=shown`. The target follows, percent-encoded.
+const LINK_SHOWN_BY: &str = "../../../../#/leave/";
+/// The start of both policies, and what replaces it with `links=shown`: a link may open a tab, which is no sandbox.
+const SANDBOX: &str = "sandbox;";
+const SANDBOX_WITH_TABS: &str = "sandbox allow-popups allow-popups-to-escape-sandbox;";
 
 /// Answers with the body as a page: the sanitised HTML, or the text if the HTML exceeds a bound.
 pub(super) async fn html(
@@ -45,14 +50,16 @@ pub(super) async fn html(
         Some("0") => false,
         _ => query.flag("remote")?,
     };
+    let links_shown_by = (api.config.http.web && query.get("links")? == Some("shown")).then_some(LINK_SHOWN_BY);
     let page = api.read(principal, &asker, message::id(path)?, move |email, room| {
-        Ok(page(reader::parse(&email.raw), is_remote_permitted, room))
+        Ok(page(reader::parse(&email.raw), is_remote_permitted, links_shown_by, room))
     });
     let policy = if is_remote_permitted { POLICY_WITH_REMOTE } else { POLICY };
-    let fields = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
-        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy)),
-    ];
+    let policy = match links_shown_by {
+        Some(_) => policy.replacen(SANDBOX, SANDBOX_WITH_TABS, 1),
+        None => policy.to_owned(),
+    };
+    let fields = [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CONTENT_SECURITY_POLICY, &policy)];
     Ok((fields, page.await?).into_response())
 }
 
@@ -69,10 +76,10 @@ pub(super) async fn text(
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text.await?).into_response())
 }
 
-fn page(content: Content, is_remote_permitted: bool, room: Room) -> Bytes {
+fn page(content: Content, is_remote_permitted: bool, links_shown_by: Option<&'static str>, room: Room) -> Bytes {
     let begun = processor_time();
     let images = Images { by_content_id: images(&content), is_remote_permitted };
-    let body = sanitized(&content.message, images, || processor_time().saturating_sub(begun) > WITHIN);
+    let body = sanitized(&content.message, images, links_shown_by, || processor_time().saturating_sub(begun) > WITHIN);
     let body = body.filter(|body| room.fits(body.len())).unwrap_or_else(|| mime::from_text(&content.body_text));
     room.hold([PAGE_START, &body, PAGE_END].concat().into_boxed_str().into_boxed_bytes())
 }

@@ -8,7 +8,7 @@ use super::{both_loopbacks, each, one, or_none, texts};
 use crate::config::parse::{allowed_host, endpoints, file_mode, listen_address, network, origins, rate_limit};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value;
-use crate::config::words::{access_log, compat_api, forwarded_field};
+use crate::config::words::{access_log, compat_api, forwarded_field, on_or_off};
 use crate::config::{AccessLog, CompatApi, Endpoint, ForwardedField, Revision};
 
 /// What the HTTP interface is set to.
@@ -42,6 +42,8 @@ pub struct HttpConfig {
     pub rate_limit: Option<u32>,
     /// Whether each request has a line in the log.
     pub access_log: AccessLog,
+    /// Whether browsers get a page.
+    pub web: bool,
     /// Whose interface there is for test suites that were written for it.
     pub compat_api: CompatApi,
     /// The most connections at once.
@@ -74,6 +76,7 @@ impl HttpConfig {
                 Revision::Two => Some(10_000),
             },
             access_log: AccessLog::default(),
+            web: revision == Revision::Two,
             compat_api: CompatApi::default(),
             connections_max: 1_000,
             connections_per_client_max: 250,
@@ -193,6 +196,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Log line for each HTTP request, with the client's /24 or /48 (masked) or its address (full)",
         |c, v| one(v, access_log).map(|log| c.http.access_log = log),
         |c| vec![c.http.access_log.to_string()],
+    ),
+    Setting::new(
+        "web",
+        Shape::One,
+        "on|off",
+        "Inbox for browsers at /",
+        |c, v| one(v, on_or_off).map(|is_on| c.http.web = is_on),
+        |c| vec![if c.http.web { "on" } else { "off" }.to_owned()],
     ),
     Setting::new(
         "compat-api",

@@ -69,6 +69,10 @@ pub(super) fn operations() -> Vec<Operation> {
             .closable()
             .id_in_path(uuid("The id of the Email."))
             .takes("remote", word("Whether images from elsewhere are loaded.", &["0", "1", "false", "true"]))
+            .takes(
+                "links",
+                word("`shown`: links lead first to the page for people, which shows where they lead.", &["shown"]),
+            )
             .answer(200, "The page.", "text/html", super::plain_text())
             .fails(READING)
             .fails(&[Code::BooleanInvalid]),

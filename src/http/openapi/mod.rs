@@ -11,6 +11,7 @@ mod operation;
 mod schema;
 mod schemas;
 mod service;
+mod web;
 mod webhooks;
 
 use std::sync::{Arc, LazyLock};
@@ -48,6 +49,7 @@ fn operations(revision: Revision) -> Vec<(&'static str, &'static str, Vec<Operat
     ];
     if revision == Revision::Two {
         operations.insert(2, ("webhooks", "Calls to a URL when mail arrives", webhooks::operations()));
+        operations.push(("web", "The page for people, unless the setting `web` is off", web::operations()));
         operations.push(("admin-webhooks", "All webhooks, for the administrator", admin::webhooks()));
     }
     operations

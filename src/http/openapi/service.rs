@@ -10,7 +10,8 @@ pub(super) fn operations() -> Vec<Operation> {
     vec![
         Operation::get("/", "getIndex", "List the most important paths").json(
             200,
-            "The paths, and which parts are open to callers without a token.",
+            "The paths, and which parts are open to callers without a token. A browser, which accepts `text/html`, gets \
+             the page for people instead.",
             reference("Index"),
         ),
         Operation::get("/docs", "getDocs", "Read this description as a page").answer(

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 
 use ammonia::{Builder, UrlRelative};
 use url::Url;
+use url::form_urlencoded::byte_serialize;
 
 use bounds::DEPTH_MAX;
 
@@ -46,16 +47,22 @@ pub(super) struct Images {
 
 /// The safe form of `html`, as the content of a body. `None` if it exceeds a bound.
 ///
+/// With `links_shown_by`, links lead to that address, followed by their percent-encoded target.
 /// `is_late` is asked again and again. Once it is true, the time for this is over.
-pub(super) fn sanitized(html: &str, images: Images, is_late: impl Fn() -> bool) -> Option<String> {
+pub(super) fn sanitized(
+    html: &str,
+    images: Images,
+    links_shown_by: Option<&'static str>,
+    is_late: impl Fn() -> bool,
+) -> Option<String> {
     if html.len() > HTML_OCTETS_MAX || !bounds::permit(html, is_late) {
         return None;
     }
-    let clean = filter_sheets(&builder(images).clean(html).to_string());
+    let clean = filter_sheets(&builder(images, links_shown_by).clean(html).to_string());
     is_shallow(&clean).then_some(clean)
 }
 
-fn builder(images: Images) -> Builder<'static> {
+fn builder(images: Images, links_shown_by: Option<&'static str>) -> Builder<'static> {
     let mut builder = Builder::empty();
     builder
         .tags(ELEMENTS.split_whitespace().collect())
@@ -69,7 +76,7 @@ fn builder(images: Images) -> Builder<'static> {
         .link_rel(Some("noopener noreferrer nofollow"))
         .set_tag_attribute_value("a", "target", "_blank")
         .attribute_filter(move |element, attribute, value| match (element, attribute) {
-            (_, "href") => is_link(value).then_some(Cow::Borrowed(value)),
+            (_, "href") => is_link(value).then(|| link(value, links_shown_by)),
             (_, "src") => images.source(value),
             (_, "style") => Some(css::filtered(value).into()),
             _ => Some(value.into()),
@@ -79,6 +86,16 @@ fn builder(images: Images) -> Builder<'static> {
 
 fn is_link(target: &str) -> bool {
     Url::parse(target).is_ok_and(|url| LINK_SCHEMES.contains(&url.scheme()))
+}
+
+fn link<'a>(target: &'a str, shown_by: Option<&str>) -> Cow<'a, str> {
+    match shown_by {
+        None => Cow::Borrowed(target),
+        Some(start) => {
+            let encoded: String = byte_serialize(target.trim().as_bytes()).collect();
+            Cow::Owned(start.to_owned() + &encoded.replace('+', "%20"))
+        }
+    }
 }
 
 impl Images {
@@ -136,12 +153,12 @@ mod tests {
     use super::*;
 
     fn safe(html: &str) -> String {
-        sanitized(html, Images::default(), || false).expect("within the bounds")
+        sanitized(html, Images::default(), None, || false).expect("within the bounds")
     }
 
     fn with_remote(html: &str) -> String {
         let images = Images { is_remote_permitted: true, ..Images::default() };
-        sanitized(html, images, || false).expect("within the bounds")
+        sanitized(html, images, None, || false).expect("within the bounds")
     }
 
     #[test]
@@ -172,12 +189,21 @@ mod tests {
     }
 
     #[test]
+    fn a_link_can_lead_to_a_page_that_shows_its_target() {
+        let shown =
+            |html: &str| sanitized(html, Images::default(), Some("../#/to/"), || false).expect("within the bounds");
+        let html = shown("<a href=' https://x.test/?a=1&amp;b=%20+ü#\"'>x</a><a href=javascript:x>y</a>");
+        assert!(html.contains("href=\"../#/to/https%3A%2F%2Fx.test%2F%3Fa%3D1%26b%3D%2520%2B%C3%BC%23%22\""), "{html}");
+        assert_eq!(html.matches("href").count(), 1, "{html}");
+    }
+
+    #[test]
     fn an_image_comes_from_the_mail_or_not_at_all() {
         let images = || Images {
             by_content_id: [("a@b".to_owned(), "attachments/0".to_owned())].into(),
             is_remote_permitted: false,
         };
-        let shown = |html: &str| sanitized(html, images(), || false).expect("within the bounds");
+        let shown = |html: &str| sanitized(html, images(), None, || false).expect("within the bounds");
         assert_eq!(shown("<img src=\"CID:a@b\">"), "<img src=\"attachments/0\">");
         for address in [
             "cid:c@d",
@@ -222,10 +248,10 @@ mod tests {
             "<p>".repeat(bounds::NODES_MAX + 1),
             attributes,
         ] {
-            assert_eq!(sanitized(&html, Images::default(), || false), None, "{}", &html[..20]);
+            assert_eq!(sanitized(&html, Images::default(), None, || false), None, "{}", &html[..20]);
         }
-        assert_eq!(sanitized("x", Images::default(), || true), None);
+        assert_eq!(sanitized("x", Images::default(), None, || true), None);
         let deep = format!("{}x", "<div>".repeat(DEPTH_MAX));
-        assert!(sanitized(&deep, Images::default(), || false).is_some());
+        assert!(sanitized(&deep, Images::default(), None, || false).is_some());
     }
 }

@@ -11,7 +11,10 @@ use crate::support::document::Document;
 
 /// An interface of a revision, and its description.
 async fn described(revision: Revision) -> (TestApi, Document) {
-    let api = TestApi::with(|config| config.revision = revision);
+    let api = TestApi::with(|config| {
+        config.revision = revision;
+        config.http.web = revision == Revision::Two;
+    });
     let document = Document(api.get("/openapi.json").await.json());
     (api, document)
 }

@@ -1,0 +1,142 @@
+//! The files of the page, as they are in the binary.
+
+use std::hash::Hasher as _;
+use std::sync::LazyLock;
+
+use siphasher::sip::SipHasher13;
+
+use crate::http::coding::Coded;
+use crate::http::etag::ETag;
+
+/// Where the document names the version of the other files.
+const VERSION: &str = "{version}";
+const DOCUMENT: &str = include_str!("files/index.html");
+
+/// Each file but the document by its name.
+macro_rules! files {
+    ($($name:literal),* $(,)?) => { &[$(($name, include_str!(concat!("files/", $name)))),*] };
+}
+
+const OTHERS: &[(&str, &str)] = files![
+    "style.css",
+    "icon.svg",
+    "about.js",
+    "address.js",
+    "api.js",
+    "app.js",
+    "dom.js",
+    "domains.js",
+    "events.js",
+    "format.js",
+    "inbox.js",
+    "keys.js",
+    "language.js",
+    "leave.js",
+    "list.js",
+    "live.js",
+    "mail.js",
+    "memory.js",
+    "notice.js",
+    "overview.js",
+    "plot.js",
+    "problem.js",
+    "types.js",
+    "webhooks.js",
+    "words.js",
+    "words.ar.js",
+    "words.de.js",
+    "words.en.js",
+    "words.es.js",
+    "words.fr.js",
+    "words.zh.js",
+];
+
+pub(super) static FILES: LazyLock<Files> = LazyLock::new(Files::new);
+
+/// A file, as it is sent.
+pub(super) struct File {
+    pub(super) octets: Coded,
+    pub(super) content_type: &'static str,
+    pub(super) etag: ETag,
+}
+
+/// All files of one version.
+pub(super) struct Files {
+    /// What the others have in their path: it changes whenever one of them does.
+    version: String,
+    pub(super) document: File,
+    others: Vec<(&'static str, File)>,
+}
+
+impl Files {
+    fn new() -> Self {
+        let version = digest(OTHERS.iter().map(|(_, text)| *text));
+        let document = DOCUMENT.replace(VERSION, &version);
+        Self {
+            document: File::of(document, "text/html; charset=utf-8"),
+            others: OTHERS
+                .iter()
+                .map(|(name, text)| (*name, File::of((*text).to_owned(), content_type(name))))
+                .collect(),
+            version,
+        }
+    }
+
+    /// A file of this version; `None` if there is none, or the version is another.
+    pub(super) fn find(&self, version: &str, name: &str) -> Option<&File> {
+        let mut others = self.others.iter().filter(|_| version == self.version);
+        others.find(|(known, _)| *known == name).map(|(_, file)| file)
+    }
+}
+
+impl File {
+    fn of(text: String, content_type: &'static str) -> Self {
+        let etag = ETag::of_content(&digest([text.as_str()].into_iter()));
+        Self { octets: Coded::of(text), content_type, etag }
+    }
+}
+
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit_once('.') {
+        Some((_, "css")) => "text/css; charset=utf-8",
+        Some((_, "svg")) => "image/svg+xml",
+        _ => "text/javascript; charset=utf-8",
+    }
+}
+
+/// A name for these texts. Nobody chooses them to collide, so 64 bits are enough.
+fn digest<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    let mut hasher = SipHasher13::new();
+    for text in texts {
+        hasher.write(text.as_bytes());
+        hasher.write_u8(0xff);
+    }
+    format!("{:016x}", hasher.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_names_files_that_exist_and_all_of_them() {
+        let document = DOCUMENT.replace(VERSION, &FILES.version);
+        let start = format!("web/{}/", FILES.version);
+        let named: Vec<&str> = document.split(&start).skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        for name in &named {
+            assert!(FILES.find(&FILES.version, name).is_some(), "{name}");
+        }
+        for (name, _) in OTHERS {
+            // Types are for the checker of types alone.
+            assert!(named.contains(name) || *name == "types.js", "{name} would be loaded late");
+        }
+        assert!(FILES.find("0", "app.js").is_none());
+    }
+
+    #[test]
+    fn everything_together_is_small() {
+        let all: usize = FILES.others.iter().map(|(_, file)| file.octets.gzip_octets()).sum();
+        let all = all + FILES.document.octets.gzip_octets();
+        assert!(all < 50 * 1024, "{all} octets compressed");
+    }
+}

@@ -1,0 +1,162 @@
+/** Requests to the interface of the service. */
+
+import { learnTime } from './format.js';
+
+/** The token of this tab. It is only ever in memory: whoever loads the page again has to give it again. */
+let token = '';
+
+/** Called when the token changes. @type {() => void} */
+let onToken = () => {};
+
+export const hasToken = () => token !== '';
+
+/** @param {string} given */
+export function setToken(given) {
+  token = given.trim();
+  onToken();
+}
+
+/** @param {() => void} listener */
+export function whenTokenChanges(listener) {
+  onToken = listener;
+}
+
+/** Why a request failed. */
+export class Failure extends Error {
+  /**
+   * @param {number} status 0 if the service was not reached.
+   * @param {string} code The stable word of the interface, or `offline`.
+   * @param {string} detail What the service says about it, in English.
+   * @param {number} retryAfter After how many seconds it is worth another try; 0 if nothing says so.
+   */
+  constructor(status, code, detail, retryAfter = 0) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** The address of a path of the service, which may be below a path of a proxy. @param {string} path */
+export function url(path) {
+  return new URL(path, document.baseURI).href.replace(/#.*$/, '');
+}
+
+/** A query of parameters. The service reads a literal plus sign as one. @param {Record<string, string | number | string[]>} values */
+export function query(values) {
+  const pairs = Object.entries(values).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+  return pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
+}
+
+/**
+ * @typedef {object} Options
+ * @property {string} [method]
+ * @property {unknown} [body] Sent as JSON.
+ * @property {string} [etag] The answer is null if the resource still has this tag.
+ * @property {string} [accept]
+ * @property {AbortSignal} [signal]
+ * @property {boolean} [outlives] The request goes on when the page is closed.
+ */
+
+/**
+ * Sends a request. Fails with a {@link Failure}, or as `signal` says.
+ *
+ * @param {string} path
+ * @param {Options} [options]
+ * @returns {Promise<Response>}
+ */
+export async function request(path, { method = 'GET', body, etag, accept = 'application/json', signal, outlives } = {}) {
+  const headers = new Headers({ accept });
+  if (token) headers.set('authorization', `Bearer ${token}`);
+  if (etag) headers.set('if-none-match', etag);
+  if (body !== undefined) headers.set('content-type', 'application/json');
+  const json = body === undefined ? undefined : JSON.stringify(body);
+  /** @type {Response} */
+  let answer;
+  try {
+    answer = await fetch(url(path), { method, headers, body: json, signal, keepalive: outlives, credentials: 'omit' });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Failure(0, 'offline', String(error));
+  }
+  learnTime(answer.headers);
+  if (answer.ok || answer.status === 304) return answer;
+  throw await failure(answer);
+}
+
+/** @param {Response} answer */
+async function failure(answer) {
+  const problem = await answer.json().catch(() => ({}));
+  const retryAfter = Number(answer.headers.get('retry-after')) || 0;
+  const { code = `status_${answer.status}`, detail = answer.statusText } = problem;
+  return new Failure(answer.status, String(code), String(detail), retryAfter);
+}
+
+/**
+ * The JSON of an answer.
+ *
+ * @param {string} path
+ * @param {Options} [options]
+ * @returns {Promise<any>}
+ */
+export async function json(path, options) {
+  return (await request(path, options)).json();
+}
+
+/**
+ * The JSON of an answer with its tag; null if the resource still has the tag of the options.
+ *
+ * @param {string} path
+ * @param {Options} options
+ * @returns {Promise<{value: any, etag: string} | null>}
+ */
+export async function tagged(path, options) {
+  const answer = await request(path, options);
+  if (answer.status === 304) return null;
+  return { value: await answer.json(), etag: answer.headers.get('etag') ?? '' };
+}
+
+/** The most ids that one request deletes. */
+const IDS_MAX = 100;
+
+/**
+ * Deletes mails. Those that are gone already are no failure.
+ *
+ * @param {string[]} ids
+ * @param {{outlives?: boolean}} [options]
+ */
+export async function deleteMails(ids, { outlives } = {}) {
+  for (let start = 0; start < ids.length; start += IDS_MAX) {
+    const some = ids.slice(start, start + IDS_MAX);
+    await request(`api/mail/delete?${query({ id: some })}`, { method: 'DELETE', outlives });
+  }
+}
+
+/** The index of the service: its version, limits, and what is open to all. @returns {Promise<import('./types.js').Index>} */
+export function index() {
+  return json('.');
+}
+
+/** The names of the active domains. @returns {Promise<string[]>} */
+export function activeDomains() {
+  return json('api/domains/active');
+}
+
+/**
+ * Saves what is at a path. A link cannot send a token, so with one the octets come through memory.
+ *
+ * @param {string} path
+ * @param {string} name
+ */
+export async function save(path, name) {
+  const link = document.createElement('a');
+  link.download = name;
+  if (!hasToken()) {
+    link.href = url(path);
+    link.click();
+    return;
+  }
+  link.href = URL.createObjectURL(await (await request(path, { accept: '*/*' })).blob());
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

@@ -1,0 +1,75 @@
+/** Short notices at the foot of the page, deletions that can be undone, and what screen readers announce. */
+
+import { find, h } from './dom.js';
+import { t } from './language.js';
+
+/** How long a notice stays, and how long a deletion can be undone, in milliseconds. */
+const STAYS = 4_000;
+const UNDO_WITHIN = 6_000;
+
+/** Has a screen reader say it. @param {string} text */
+export function announce(text) {
+  const region = find('#announcer', HTMLElement);
+  // A text that is the same as the last one would not be said.
+  region.textContent = region.textContent === text ? `${text}\u00a0` : text;
+}
+
+/** @param {HTMLElement} notice @param {number} stays */
+function show(notice, stays) {
+  find('#notices', HTMLElement).append(notice);
+  setTimeout(() => notice.remove(), stays);
+}
+
+/** @param {string} text */
+export function say(text) {
+  show(h('p', { class: 'notice' }, text), STAYS);
+  announce(text);
+}
+
+/** Copies a text. @param {string} text */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(t('copied', { text }));
+  } catch {
+    say(t('copyFailed', { text }));
+  }
+}
+
+/** What is about to happen unless it is undone. @type {Map<object, (outlives: boolean) => void>} */
+const pending = new Map();
+
+// Closing the page must not undo what its user asked for.
+addEventListener('pagehide', () => {
+  for (const commit of [...pending.values()]) commit(true);
+});
+
+/**
+ * Says what was done, and does it after a while unless it is undone.
+ *
+ * @param {string} text
+ * @param {() => void} undo
+ * @param {(outlives: boolean) => void} commit
+ */
+export function undoable(text, undo, commit) {
+  const key = {};
+  const end = (/** @type {() => void} */ action) => {
+    clearTimeout(timer);
+    if (pending.delete(key)) action();
+    notice.remove();
+  };
+  const notice = h('p', { class: 'notice' }, h('span', {}, text), ' ');
+  notice.append(h('button', { type: 'button', class: 'undo', click: () => end(undo) }, t('undo')));
+  const timer = setTimeout(() => end(() => commit(false)), UNDO_WITHIN);
+  pending.set(key, (outlives) => end(() => commit(outlives)));
+  find('#notices', HTMLElement).append(notice);
+  announce(`${text} ${t('undoHint')}`);
+}
+
+/** Undoes the latest deletion that can still be undone; whether there was one. */
+export function undoLatest() {
+  const buttons = document.querySelectorAll('#notices .undo');
+  const latest = buttons[buttons.length - 1];
+  if (latest instanceof HTMLElement) latest.click();
+  return latest !== undefined;
+}

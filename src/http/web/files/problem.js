@@ -1,0 +1,91 @@
+/** What a failure means to the user, and what to do about it. */
+
+import { Failure, setToken } from './api.js';
+import { fill, h } from './dom.js';
+import { duration } from './format.js';
+import { t } from './language.js';
+
+/**
+ * A block that stands in place of what could not be shown.
+ *
+ * @param {unknown} error
+ * @param {() => void} retry
+ */
+export function problem(error, retry) {
+  const failure = error instanceof Failure ? error : new Failure(0, 'offline', String(error));
+  const block = h('section', { class: 'state problem', role: 'alert' }, h('p', {}, meaning(failure)));
+  if (asksForToken(failure)) {
+    block.append(tokenForm());
+  } else if (failure.code !== 'role_address' && failure.code !== 'not_found' && failure.code !== 'public_off') {
+    block.append(h('button', { type: 'button', click: retry }, t('tryAgain')));
+  }
+  return block;
+}
+
+/** @param {Failure} failure */
+function asksForToken({ code }) {
+  return code === 'token_required' || code === 'token_invalid' || code === 'unauthorized';
+}
+
+/** One sentence about a failure. @param {Failure} failure */
+export function meaning(failure) {
+  switch (failure.code) {
+    case 'offline':
+      return t('offline');
+    case 'rate_limited':
+      return t('rateLimited', { time: duration(failure.retryAfter || 1) });
+    case 'role_address':
+      return t('roleAddress');
+    case 'token_required':
+    case 'unauthorized':
+      return t('tokenRequired');
+    case 'token_invalid':
+      return t('tokenInvalid');
+    case 'public_off':
+      return t('publicOff');
+    case 'not_found':
+      return t('mailGone');
+    case 'address_invalid':
+      return t('addressInvalid');
+    case 'stopping':
+    case 'store_unavailable':
+      return t('unavailable');
+    default:
+      // The service's own sentence is more exact than none.
+      return failure.status >= 500 ? `${t('unavailable')} ${failure.message}` : failure.message;
+  }
+}
+
+/** A form for a token, which stays in memory. */
+export function tokenForm() {
+  const input = h('input', { type: 'password', autocomplete: 'off', required: true, 'aria-label': t('token') });
+  const submit = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    setToken(input.value);
+  };
+  return h('form', { class: 'row', submit }, input, h('button', { type: 'submit' }, t('useToken')));
+}
+
+/**
+ * Shows what `load` gives, a line while it takes long, or a problem with a way to try again.
+ *
+ * @param {Element} place
+ * @param {() => Promise<(Node | string)[]>} load
+ * @param {AbortSignal} signal
+ */
+export async function showLoaded(place, load, signal) {
+  const timer = setTimeout(() => fill(place, loading()), 300);
+  try {
+    const content = await load();
+    if (!signal.aborted) fill(place, ...content);
+  } catch (error) {
+    if (!signal.aborted) fill(place, problem(error, () => showLoaded(place, load, signal)));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A line that says that something is on its way. */
+export function loading() {
+  return h('p', { class: 'state loading', role: 'status' }, t('loading'));
+}

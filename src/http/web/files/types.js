@@ -1,0 +1,79 @@
+/**
+ * The bodies of the interface, for the checker of types alone. The interface's description says what each field means.
+ *
+ * @typedef {{code: string, kind: string, confidence: number}} Code
+ * @typedef {{url: string, kind: string, confidence: number, text: string}} Link
+ * @typedef {{name: string, address: string}} NamedAddress
+ * @typedef {{index: number, filename: string, contentType: string, size: number}} Attachment
+ *
+ * @typedef {object} ListedEmail
+ * @property {string} id
+ * @property {string} from
+ * @property {string} fromName
+ * @property {string} subject
+ * @property {string} preview
+ * @property {string} receivedAt
+ * @property {string} expiresAt
+ * @property {number} attachmentCount
+ * @property {Code[]} codes
+ *
+ * @typedef {{emails: ListedEmail[], total?: number, nextCursor?: string}} EmailPage
+ *
+ * @typedef {object} Email
+ * @property {string} id
+ * @property {string} recipient
+ * @property {string} from
+ * @property {string} subject
+ * @property {string} message
+ * @property {string} bodyText
+ * @property {string} receivedAt
+ * @property {string} expiresAt
+ * @property {number} size
+ * @property {{from: NamedAddress[], to: NamedAddress[], cc: NamedAddress[], replyTo: NamedAddress[]}} header
+ * @property {{name: string, value: string}[]} headers
+ * @property {Attachment[]} attachments
+ * @property {Code[]} codes
+ * @property {Link[]} links
+ * @property {{reversePath: string, client: string, helo: string, protocol: string}} envelope
+ *
+ * @typedef {object} Domain
+ * @property {string} domain
+ * @property {'active' | 'deactivated'} status
+ * @property {string | null} addedAt
+ * @property {string | null} lastCheckedAt
+ * @property {string | null} lastCheckResult
+ *
+ * @typedef {{ok: boolean, message: string, domain: string, expected: string[], found: string[]}} DnsCheck
+ *
+ * @typedef {object} Webhook
+ * @property {string} id
+ * @property {string} url
+ * @property {boolean} signed
+ * @property {'active' | 'disabled'} status
+ * @property {string} createdAt
+ * @property {string | null} lastDeliveryAt
+ * @property {number} failures
+ * @property {string} [disabledReason]
+ *
+ * @typedef {'open' | 'token' | 'off'} Access
+ *
+ * @typedef {object} Index
+ * @property {string} version
+ * @property {number} revision
+ * @property {{domains: Access, delete: Access, read: Access, webhooks?: Access}} public
+ * @property {{messageOctets: number, retentionSeconds: number, pageSize: number, requestsPerMinute: number | null}} limits
+ *
+ * @typedef {{address: string, messages: number, newest: string, octets: number}} Mailbox
+ */
+
+/**
+ * A view: what stands in the middle of the page.
+ *
+ * @typedef {object} View
+ * @property {string} title The title of the tab.
+ * @property {HTMLElement} element
+ * @property {Record<string, () => void>} [keys] What keys do, beside those of the whole page.
+ * @property {(words: string[]) => boolean} [follow] Shows another place of the same view; false if it is another view's.
+ */
+
+export {};
