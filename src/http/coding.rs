@@ -20,7 +20,7 @@ pub(super) struct Coded {
 impl Coded {
     pub(super) fn of(plain: impl Into<Bytes>) -> Self {
         let plain = plain.into();
-        let gzip = gzip(&plain);
+        let gzip = gzip(&plain, Compression::best());
         Self { plain, gzip }
     }
 
@@ -43,7 +43,7 @@ impl Coded {
 /// The answer with octets that change with each request.
 pub(super) fn answer(octets: String, request: &HeaderMap, content_type: &'static str) -> Response {
     if accepts_gzip(request) {
-        encoded(gzip(octets.as_bytes()), content_type)
+        encoded(gzip(octets.as_bytes(), Compression::fast()), content_type)
     } else {
         plain(octets.into(), content_type)
     }
@@ -59,8 +59,8 @@ fn encoded(gzip: Bytes, content_type: &'static str) -> Response {
     answer
 }
 
-fn gzip(octets: &[u8]) -> Bytes {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+fn gzip(octets: &[u8], level: Compression) -> Bytes {
+    let mut encoder = GzEncoder::new(Vec::new(), level);
     // Writing to memory does not fail.
     let _ = encoder.write_all(octets);
     encoder.finish().unwrap_or_default().into()

@@ -67,11 +67,13 @@ impl Fields {
         Ok(Some(Self(FIELDS.into_iter().filter(|(name, _)| names.contains(name)).collect())))
     }
 
-    /// The fields of an Email in an event: those that need no body.
+    /// The fields of an Email in an event: those that need no body, and no name.
     pub(super) fn of_events() -> Self {
-        let needs_body =
-            |field: &Field| matches!(field, Field::Message | Field::AttachmentCount | Field::Preview | Field::Codes);
-        Self(FIELDS.into_iter().filter(|(_, field)| !needs_body(field)).collect())
+        let is_of_lists = |field: &Field| {
+            let of_lists = [Field::Message, Field::AttachmentCount, Field::FromName, Field::Preview, Field::Codes];
+            of_lists.contains(field)
+        };
+        Self(FIELDS.into_iter().filter(|(_, field)| !is_of_lists(field)).collect())
     }
 
     /// The JSON of an Email; `None` only if its envelope lacks it.

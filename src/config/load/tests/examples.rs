@@ -55,7 +55,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "webhook-timeout" => &["300ms"],
         "http-allowed-hosts" => &["mail.example.com", "192.0.2.1"],
         "http-allowed-origins" => &["https://app.example"],
-        "public-delete" | "public-read" | "rate-limit" => &["off"],
+        "public-delete" | "public-read" | "rate-limit" | "web" => &["off"],
         "domain" | "refuse-sender-domain" => &["a.test", "*.b.test"],
         "accept-local-part" => &["test-*", "user?"],
         "mailbox-full" => &["drop-oldest"],

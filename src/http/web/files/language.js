@@ -4,7 +4,7 @@ import { language as remembered } from './memory.js';
 import { WORDS } from './words.js';
 
 /** @typedef {keyof typeof WORDS} Language */
-/** @typedef {keyof typeof WORDS.en} Phrase */
+/** @typedef {import('./words.js').Phrase} Phrase */
 
 /** The languages by their own names. @type {Record<Language, string>} */
 export const LANGUAGES = { en: 'English', de: 'Deutsch', es: 'Español', fr: 'Français', zh: '中文', ar: 'العربية' };
@@ -26,6 +26,7 @@ export const LANGUAGE = choose();
 /** The locale of times and numbers: the browser's own variant of the language, if it has one. */
 export const LOCALE = navigator.languages.find((tag) => tag.toLowerCase().split('-')[0] === LANGUAGE) ?? LANGUAGE;
 
+const words = await WORDS[LANGUAGE]();
 const plurals = new Intl.PluralRules(LOCALE);
 const numbers = new Intl.NumberFormat(LOCALE);
 
@@ -37,8 +38,7 @@ const numbers = new Intl.NumberFormat(LOCALE);
  * @returns {string}
  */
 export function t(phrase, values = {}) {
-  /** @type {string | Record<string, string>} */
-  const found = WORDS[LANGUAGE][phrase] ?? WORDS.en[phrase];
+  const found = words[phrase];
   const text = typeof found === 'string' ? found : (found[plurals.select(Number(values.n))] ?? found.other);
   return text.replace(/\{(\w+)\}/g, (_, name) => {
     const value = values[name];

@@ -1,14 +1,17 @@
 /** The words of the page in each language. A phrase with a number has a form for each plural of its language. */
 
-import { ar } from './words.ar.js';
-import { de } from './words.de.js';
 import { en } from './words.en.js';
-import { es } from './words.es.js';
-import { fr } from './words.fr.js';
-import { zh } from './words.zh.js';
 
 /** @typedef {string | {other: string, zero?: string, one?: string, two?: string, few?: string, many?: string}} Text */
-/** @typedef {Record<keyof typeof en, Text>} Words Each language has the phrases of English, no more and no fewer. */
+/** @typedef {keyof typeof en} Phrase */
+/** @typedef {Record<Phrase, Text>} Words Each language has the phrases of English, no more and no fewer. */
 
-/** @satisfies {Record<string, Words>} */
-export const WORDS = { en, de, es, fr, zh, ar };
+/** How the words of a language are loaded. English is always here. */
+export const WORDS = {
+  en: async () => /** @type {Words} */ (en),
+  de: async () => /** @type {Words} */ ((await import('./words.de.js')).de),
+  es: async () => /** @type {Words} */ ((await import('./words.es.js')).es),
+  fr: async () => /** @type {Words} */ ((await import('./words.fr.js')).fr),
+  zh: async () => /** @type {Words} */ ((await import('./words.zh.js')).zh),
+  ar: async () => /** @type {Words} */ ((await import('./words.ar.js')).ar),
+};
