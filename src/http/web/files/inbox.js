@@ -11,6 +11,9 @@ import { rememberAddress } from './memory.js';
 import { copy } from './notice.js';
 import { loading, meaning, problem } from './problem.js';
 
+/** An address that a shell reads as one word. Others are in no command that is to be copied. */
+const IS_WORD = /^[\w.+@-]+$/;
+
 /** @param {string[]} words The address, and the id of a mail if one is open. @param {AbortSignal} signal */
 export function inbox([address = '', id = ''], signal) {
   const view = new Inbox(address, signal);
@@ -115,7 +118,7 @@ class Inbox {
 
   #showEmpty() {
     if (this.state.querySelector('.nothing, .banner')) return;
-    const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname);
+    const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname) && IS_WORD.test(this.address);
     const command = `tempmail send-test ${this.address}`;
     const hint = isLocal && h('p', {}, t('tryLocally'), ' ', h('code', { dir: 'ltr' }, command), ' ', button('copy', t('copy'), () => copy(command), { isShort: true }));
     fill(this.state, h('section', { class: 'state nothing' }, h('h2', {}, t('empty')), h('p', {}, t('emptyMore')), hint));
