@@ -65,7 +65,7 @@ pub(super) fn explained(error: ClientError) -> Error {
         return Error::new(Exit::NotFound, "this service has no webhooks: it runs revision 1 of the interface")
             .hint("the administrator can start it with --revision 2; `tempmail webhook listen` works without");
     }
-    error.into()
+    error.or_find_by("`tempmail webhook list ADDR` lists those of an address")
 }
 
 impl Row for WebhookDelivery {

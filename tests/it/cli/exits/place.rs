@@ -45,7 +45,7 @@ impl Places {
         let zone = DnsZone::start().await;
         zone.set_addresses(MX_HOST, &["127.0.0.1"]);
         zone.set_mx("here.example.org", &[(10, MX_HOST)]);
-        zone.set_mx("elsewhere.example", &[(10, "mx.other.example")]);
+        zone.set_mx("elsewhere.example.org", &[(10, "mx.other.example")]);
         zone.servfail("silent.example");
         let resolver = zone.addr().to_string();
 

@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use super::Transcript;
+use crate::cli::service::Service;
+use crate::cli::service::webhooks::{delivery, webhook};
 use super::mails::{self, TO};
 use crate::support::binary::{local, terminal_command};
 use crate::support::test_server::TestServer;
@@ -11,18 +13,22 @@ const WIDTHS: [u16; 3] = [60, 80, 120];
 const FORMS: [&str; 4] = ["tsv", "json", "ndjson", "id"];
 
 /// The snapshots, each with its command.
-const LISTS: [(&str, &[&str]); 11] = [
+const LISTS: [(&str, &[&str]); 9] = [
     ("list_inbox", &["inbox", TO]),
     ("list_inbox_all", &["inbox"]),
     ("list_inbox_mailboxes", &["inbox", "--mailboxes"]),
     ("list_domain", &["domain", "ls"]),
-    ("list_webhook", &["webhook", "ls", TO]),
-    ("list_webhook_all", &["webhook", "ls", "--all"]),
     ("list_token", &["token", "ls"]),
     ("list_fault", &["fault", "ls"]),
     ("list_context", &["context", "ls"]),
     ("list_db_stats", &["db", "stats"]),
     ("list_status", &["status"]),
+];
+/// Those of webhooks, from a service in memory.
+const WEBHOOK_LISTS: [(&str, &[&str]); 3] = [
+    ("list_webhook", &["webhook", "ls", TO]),
+    ("list_webhook_all", &["webhook", "ls", "--all"]),
+    ("list_webhook_deliveries", &["webhook", "deliveries", "0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a01"]),
 ];
 /// The snapshot of what is shown where there is nothing.
 const EMPTY: &str = "list_empty";
@@ -31,15 +37,14 @@ const DOCTOR: &str = "list_doctor";
 
 /// The names of the snapshots.
 pub(super) fn names() -> impl Iterator<Item = String> {
-    LISTS.iter().map(|(name, _)| *name).chain([EMPTY, DOCTOR]).map(str::to_owned)
+    LISTS.iter().chain(&WEBHOOK_LISTS).map(|(name, _)| *name).chain([EMPTY, DOCTOR]).map(str::to_owned)
 }
 
 /// Commands that fill the lists.
-const SETUP: [&[&str]; 9] = [
+const SETUP: [&[&str]; 8] = [
     &["domain", "add", "a.domain.of.a.rather.long.name.of.some.department.example.org", "--skip-dns-check"],
     &["domain", "add", "例え.example", "--skip-dns-check"],
-    &["webhook", "add", TO, "https://hooks.example/mail/with/a/path/that/does/not/end/soon?token=secret"],
-    &["webhook", "add", TO, "https://例え.example/x"],
+    &["webhook", "add", TO, "https://hooks.example/mail"],
     &["token", "new", "--name", "reader", "--scope", "read", "--expires", "3650d"],
     &["token", "new", "--name", "a-token-of-a-name-that-is-longer-than-a-column-has-room-for"],
     &["fault", "add", "RCPT user4xx-with-a-long-name@*.department.example first 3 delay 5s 451 4.3.0 later"],
@@ -83,13 +88,35 @@ async fn each_list_at_each_width_and_in_each_form() {
     server.stop().await;
 }
 
+#[test]
+fn each_list_of_webhooks_at_each_width_and_in_each_form() {
+    let service = Service::start();
+    let mut disabled = webhook(2, TO, "http://漢字.example/\u{202e}");
+    disabled["status"] = "disabled".into();
+    disabled["disabledReason"] = "no answer for 5 days: the name in its URL does not resolve".into();
+    (disabled["failures"], disabled["dropped"]) = (12_345.into(), 1_234_567.into());
+    disabled["lastDeliveryAt"] = "2023-11-14 22:13:20".into();
+    disabled["registeredBy"] = "2001:db8:1234:5678::/64".into();
+    let long = "https://hooks.example/mail/with/a/path/that/does/not/end/soon?token=secret";
+    service.contents().webhooks =
+        vec![webhook(1, TO, "https://hooks.example/x"), disabled, webhook(3, "漢字かな交じり文@example.test", long)];
+    let mut hostile = delivery("retry", Some(503));
+    hostile["response"] = "<html>\u{1b}[2J漢字かな交じり文の答え\u{202e}".into();
+    service.contents().deliveries =
+        vec![delivery("delivered", Some(200)), hostile, delivery("retry", None), delivery("given_up", None)];
+    for (name, args) in WEBHOOK_LISTS {
+        shown(service.data_dir(), args).check(name);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_list_without_anything_says_so() {
     let server = TestServer::start().await;
     let dir = server.dir().to_owned();
     let checked = tokio::task::spawn_blocking(move || {
         let mut transcript = Transcript::default();
-        for (_, args) in LISTS.into_iter().filter(|(_, args)| !["db", "status"].contains(&args[0])) {
+        let lists = LISTS.into_iter().chain(WEBHOOK_LISTS[..2].iter().copied());
+        for (_, args) in lists.filter(|(_, args)| !["db", "status"].contains(&args[0])) {
             transcript.on_terminal(80, args, terminal_command(&dir, args));
             for form in ["tsv", "json"] {
                 let args = [args, &["-o", form]].concat();

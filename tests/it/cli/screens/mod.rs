@@ -28,6 +28,7 @@ static REPLACED: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\b[0-9a-f]{16}\b", "0000000000000000"),
         (r"(?m)  [0-9a-f]{8}$", "  00000000"),
         (r"\(process [0-9]+\)", "(process 1)"),
+        (r"(durationMillis|diskOctets)(\t|\W: ?)[0-9]+", "${1}${2}0"),
         (r"127\.0\.0\.1:[0-9]{5}", "127.0.0.1:00000"),
         // The clock of the daemon stands still, that of the commands does not.
         (r"[0-9]{4} d ago", "1000 d ago"),
