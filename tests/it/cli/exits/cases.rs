@@ -18,7 +18,7 @@ use Place::{Daemon, Full, Public, Stopped};
 /// What is typed, and the exit code.
 ///
 /// `{unknown}` is an id of nothing. DNS says that `elsewhere.example.org` belongs elsewhere, and nothing about `silent.example`.
-pub(super) const CASES: [(Place, &str, i32); 74] = [
+pub(super) const CASES: [(Place, &str, i32); 79] = [
     (Daemon, "read {unknown}", 3),
     (Daemon, "read nobody@example.test --latest", 3),
     (Daemon, "read a@example.test --latest --attachment 9", 3),
@@ -78,6 +78,11 @@ pub(super) const CASES: [(Place, &str, i32); 74] = [
     (Daemon, "sendmail -t", 65),
     (Daemon, "sendmail a@nothing.example", 67),
     (Daemon, "sendmail -S 127.0.0.1:1 a@example.test", 75),
+    (Daemon, "sendmail -S 192.0.2.1:25 a@example.test", 64),
+    (Daemon, "sendmail 'not an address'", 64),
+    (Daemon, "sendmail -bs", 64),
+    (Daemon, "sendmail -z a@example.test", 64),
+    (Daemon, "sendmail -q", 0),
     (Public, "inbox postmaster@here.example.org", 4),
     (Public, "wait postmaster@here.example.org", 4),
     (Public, "delete postmaster@here.example.org --yes", 4),

@@ -17,9 +17,9 @@ use ::tempmail::error::Exit;
 
 use super::Outcome;
 use super::screens::{self, Transcript};
+use crate::support::programs::is_root;
 use cases::CASES;
 use commands::{Cause, lines};
-use crate::support::programs::is_root;
 use place::Places;
 
 const CASES_SNAPSHOT: &str = "errors_of_some_commands";

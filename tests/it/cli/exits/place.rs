@@ -100,7 +100,11 @@ impl Places {
             command.env_remove(name);
         }
         let home = self.path("config");
-        command.env("XDG_CONFIG_HOME", &home).env("XDG_DATA_HOME", &home).env("HOME", &home).env_remove("XDG_RUNTIME_DIR");
+        command
+            .env("XDG_CONFIG_HOME", &home)
+            .env("XDG_DATA_HOME", &home)
+            .env("HOME", &home)
+            .env_remove("XDG_RUNTIME_DIR");
         command.env("BROWSER", "true").env("LOGNAME", "me").stderr(Stdio::piped());
         command.stdin(std::fs::File::open(self.path("mail.eml")).expect("the mail"));
         command

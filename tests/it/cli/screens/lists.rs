@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::Transcript;
+use super::mails::{self, TO};
 use crate::cli::service::Service;
 use crate::cli::service::webhooks::{delivery, webhook};
-use super::mails::{self, TO};
 use crate::support::binary::{local, terminal_command};
 use crate::support::test_server::TestServer;
 
