@@ -66,7 +66,7 @@ async fn each_command_has_the_exit_code_of_each_cause() {
             }
             if let Some(name) = cause.snapshot() {
                 let commands = said.entry(name).or_default().entry(error(*cause, outcome)).or_default();
-                commands.push_str(&format!("$ tempmail {typed}\n"));
+                commands.extend(["$ tempmail ", *typed, "\n"]);
             }
         }
         assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));

@@ -78,7 +78,7 @@ impl Transcript {
     fn end(&mut self, code: Option<i32>) {
         match code {
             Some(0) => {}
-            Some(code) => self.0.push_str(&format!("(exit code {code})\n")),
+            Some(code) => self.line(&format!("(exit code {code})")),
             None => self.0.push_str("(ended by a signal)\n"),
         }
         self.0.push('\n');
