@@ -62,7 +62,7 @@ Register-ArgumentCompleter -Native -CommandName 'tempmail' -ScriptBlock {
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Check the service, its settings and this machine')
             [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show where the service listens, what it keeps and its limits')
             [CompletionResult]::new('context', 'context', [CompletionResultType]::ParameterValue, 'Keep servers and their tokens under names')
-            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print completions for a shell, or write those for all shells into files')
+            [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print completions for a shell, or write those for all shells')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the manual page, or write all pages into a directory')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print a guide, a topic, or the help of a command')
             break

@@ -59,7 +59,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand doctor 'Check the service, its settings and this machine'
             cand status 'Show where the service listens, what it keeps and its limits'
             cand context 'Keep servers and their tokens under names'
-            cand completions 'Print completions for a shell, or write those for all shells into files'
+            cand completions 'Print completions for a shell, or write those for all shells'
             cand man 'Print the manual page, or write all pages into a directory'
             cand help 'Print a guide, a topic, or the help of a command'
         }

@@ -66,7 +66,7 @@ complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "config" -d 'Show 
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "doctor" -d 'Check the service, its settings and this machine'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "status" -d 'Show where the service listens, what it keeps and its limits'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "context" -d 'Keep servers and their tokens under names'
-complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "completions" -d 'Print completions for a shell, or write those for all shells into files'
+complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "completions" -d 'Print completions for a shell, or write those for all shells'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "man" -d 'Print the manual page, or write all pages into a directory'
 complete -c tempmail -n "__fish_tempmail_needs_command" -f -a "help" -d 'Print a guide, a topic, or the help of a command'
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l revision -d 'Revision of the interface; the defaults of the other settings come from it [default: 2]' -r

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use super::Context;
 use crate::error::{Error, Exit};
 
-/// Print completions for a shell, or write those for all shells into files
+/// Print completions for a shell, or write those for all shells
 #[derive(clap::Args, Debug)]
 #[command(group(clap::ArgGroup::new("where").required(true).args(["shell", "dir"])), after_help = "\
 Examples:
