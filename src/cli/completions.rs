@@ -8,11 +8,12 @@ use clap_complete::Shell;
 use super::Context;
 use crate::error::{Error, Exit};
 
-/// Print the completions of a shell, or write those of every shell into a directory
+/// Print completions for a shell, or write those for all shells
 #[derive(clap::Args, Debug)]
 #[command(group(clap::ArgGroup::new("where").required(true).args(["shell", "dir"])), after_help = "\
 Examples:
-  tempmail completions bash > ~/.local/share/bash-completion/completions/tempmail
+  tempmail completions bash \\
+    > ~/.local/share/bash-completion/completions/tempmail
   tempmail completions zsh > ~/.zfunc/_tempmail
   tempmail completions fish > ~/.config/fish/completions/tempmail.fish
   tempmail completions --dir completions")]

@@ -120,7 +120,11 @@ impl Delete {
         match unknown.as_slice() {
             [] => Ok(Exit::Ok),
             [first, ..] => {
-                Err(Error::new(Exit::NotFound, format!("{} of the ids name no mail, {first} for one", unknown.len()))
+                let others = match unknown.len() - 1 {
+                    0 => String::new(),
+                    others => format!(", nor with {others} more of these ids"),
+                };
+                Err(Error::new(Exit::NotFound, format!("there is no mail with the id {first}{others}"))
                     .hint("it may have expired or been deleted; `tempmail inbox ADDR` lists what is there"))
             }
         }

@@ -75,7 +75,7 @@ fn unknown(words: &[String]) -> Error {
     let guides: Vec<&str> = GUIDES.iter().map(|&(name, _)| name).collect();
     let message = format!("there is no command and no guide '{}'", words.join(" "));
     let topics = topic::names().collect::<Vec<_>>().join(", ");
-    Error::new(Exit::Usage, format!("{message}; the guides are {}, the topics {topics}", guides.join(", ")))
+    Error::usage(message).hint(format!("the guides are {}, the topics {topics}", guides.join(", ")))
 }
 
 #[cfg(test)]

@@ -169,7 +169,10 @@ impl Wait {
     /// Why there is no such mail: none came, or none whose code or link is certain.
     async fn missing(&self, client: &Client, wanted: WaitQuery) -> Error {
         let within = value::show_duration(self.timeout);
-        let timed_out = || Error::new(Exit::TimedOut, format!("no such mail for {} within {within}", self.address));
+        let timed_out = || {
+            Error::new(Exit::TimedOut, format!("no such mail for {} within {within}", self.address))
+                .hint(format!("`tempmail inbox {}` lists what is there", self.address))
+        };
         if !self.code && self.link.is_none() {
             return timed_out();
         }

@@ -17,7 +17,8 @@ use crate::error::{Error, Exit};
 Examples:
   tempmail config check /etc/tempmail/config.toml
   tempmail config check config.toml && sudo install config.toml /etc/tempmail/
-  tempmail config check config.toml --json | jq -r '.faults[] | \"\\(.line): \\(.fault)\"'")]
+  tempmail config check config.toml --json \\
+    | jq -r '.faults[] | \"\\(.line): \\(.fault)\"'")]
 pub(super) struct Check {
     /// The file
     file: PathBuf,

@@ -9,7 +9,7 @@ use clap::Subcommand;
 use super::Context;
 use crate::error::{Error, Exit};
 
-/// Show the settings in effect, check a configuration file or write one
+/// Show the settings, check a configuration file or write one
 ///
 /// `tempmail help configuration` lists all settings.
 #[derive(clap::Args, Debug)]

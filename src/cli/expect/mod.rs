@@ -53,13 +53,15 @@ const REGEX_SIZE_MAX: usize = 1024 * 1024;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  tempmail expect hello@example.test --subject 'your code' --text 'code is \\d{6}'
+  tempmail expect hello@example.test --subject 'your code' \\
+    --text 'code is \\d{6}'
   code=$(tempmail expect hello@example.test --from no-reply@app.test --code)
   tempmail expect hello@example.test --link-host app.test --html-has 'a.button'
   tempmail expect hello@example.test --attachment 'invoice-*.pdf' --timeout 2m
   tempmail expect hello@example.test --count 2 --subject reminder
   tempmail expect hello@example.test --no-mail-within 5s --since now
-  tempmail expect hello@example.test --subject welcome --report junit=welcome.xml")]
+  tempmail expect hello@example.test --subject welcome \\
+    --report junit=welcome.xml")]
 pub(super) struct Expect {
     /// The address
     #[arg(value_name = "ADDR")]

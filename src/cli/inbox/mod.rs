@@ -23,7 +23,8 @@ Examples:
   tempmail inbox hello@example.test
   tempmail inbox hello@example.test --limit 500
   tempmail inbox hello@example.test --all -o id
-  tempmail inbox hello@example.test --subject 'your code' --since 2026-01-31T12:00:00Z
+  tempmail inbox hello@example.test --subject 'your code' \\
+    --since 2026-01-31T12:00:00Z
   tempmail inbox hello@example.test --json | jq '.total'
   tempmail inbox hello@example.test --watch
   tempmail inbox
@@ -190,8 +191,10 @@ impl Row for NewestEmail {
         Narrow::Cut(3, 40),
         Narrow::Cut(2, 20),
         Narrow::Cut(4, 20),
+        Narrow::Cut(3, 22),
+        Narrow::Cut(2, 12),
+        Narrow::Omit(2),
         Narrow::Cut(3, 16),
-        Narrow::Cut(2, 10),
         Narrow::Cut(4, 10),
     ];
 
@@ -230,8 +233,15 @@ impl Row for MailboxEntry {
 
 impl Row for Email {
     const HEADINGS: &'static [&'static str] = &["ID", "RECEIVED", "FROM", "SUBJECT"];
-    const NARROW: &'static [Narrow] =
-        &[Narrow::Cut(2, 32), Narrow::Cut(3, 48), Narrow::Cut(2, 20), Narrow::Cut(3, 16), Narrow::Cut(2, 10)];
+    const NARROW: &'static [Narrow] = &[
+        Narrow::Cut(2, 32),
+        Narrow::Cut(3, 48),
+        Narrow::Cut(2, 20),
+        Narrow::Cut(3, 24),
+        Narrow::Cut(2, 12),
+        Narrow::Cut(3, 16),
+        Narrow::Cut(2, 10),
+    ];
 
     fn cells(&self) -> Vec<Cell> {
         vec![

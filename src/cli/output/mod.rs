@@ -5,6 +5,7 @@ mod document;
 mod hidden;
 mod listing;
 pub mod pager;
+mod paragraph;
 mod progress;
 pub mod table;
 pub mod time;
@@ -20,6 +21,7 @@ use crate::model::Timestamp;
 pub use columns::Narrow;
 pub use document::document;
 pub use listing::Listing;
+pub use paragraph::hanging;
 pub use progress::{Bar, Spinner};
 
 /// A form of output.

@@ -61,28 +61,19 @@ async fn a_dot_ends_the_message_unless_it_is_told_not_to() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_exit_code_is_one_of_sysexits() {
+async fn a_mail_that_cannot_be_sent_has_a_code_of_sysexits() {
     let dir = tempfile::tempdir().expect("directory");
     let mail = "Subject: s\n\ntext\n";
-    assert_eq!(sendmail(dir.path(), &[ANN], mail).code, Some(75), "no daemon");
     let daemon = Binary::serve(dir.path(), &["--max-message-size", "2KB"]);
     let large = format!("{mail}{}\n", "x".repeat(4_000));
     for (args, mail, code) in [
         (&[ANN, "someone@unknown.test"][..], mail, 67),
         (&[ANN], large.as_str(), 65),
-        (&["-t"], mail, 65),
         (&["-t"], "To: ann@[192.0.2.1]\n\ntext\n", 65),
-        (&[], mail, 64),
-        (&["not an address"], mail, 64),
-        (&["-bs"], mail, 64),
-        (&["-z", ANN], mail, 64),
-        (&["-S", "192.0.2.1:25", ANN], mail, 64),
-        (&["-S", "127.0.0.1:1", ANN], mail, 75),
-        (&["-q"], "", 0),
     ] {
         let outcome = sendmail(dir.path(), args, mail);
         assert_eq!(outcome.code, Some(code), "{args:?}: {}", outcome.stderr);
-        assert_eq!(outcome.stderr.is_empty(), code == 0, "{args:?}: {}", outcome.stderr);
+        assert!(!outcome.stderr.is_empty(), "{args:?}");
     }
     assert_eq!(http::total(daemon.http, ANN).await, 0, "none gets a mail that one of its recipients cannot have");
     daemon.stop();

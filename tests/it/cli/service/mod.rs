@@ -186,9 +186,6 @@ type Parameters = Query<HashMap<String, String>>;
 
 async fn messages(State(contents): State<Shared>, Query(query): Parameters) -> Response {
     let to = query.get("to").cloned().unwrap_or_default();
-    if to.starts_with("hang@") {
-        std::future::pending::<()>().await;
-    }
     if to.starts_with("noise@") {
         return "<html>It works!</html>".into_response();
     }
