@@ -59,6 +59,23 @@ async fn only_the_administrator_deletes_mail_of_role_addresses() {
 }
 
 #[tokio::test]
+async fn several_ids_go_together_and_the_missing_ones_are_named() {
+    let api = TestApi::new();
+    let ids = [api.receive(&["ann@example.test"], "").await[0], api.receive(&["bob@example.test"], "").await[0]];
+    let answer = api.call("DELETE", &format!("/api/mail/delete?id={}&id={UNKNOWN}&id={}", ids[0], ids[1])).await;
+    assert_eq!(answer.json(), json!({ "deleted": 2, "missing": [UNKNOWN] }));
+}
+
+#[tokio::test]
+async fn if_one_of_several_ids_is_refused_all_stay() {
+    let api = TestApi::new();
+    let (open, role) = (api.receive(&["ann@example.com"], "").await[0], api.receive(&["abuse@example.com"], "").await[0]);
+    let answer = api.call("DELETE", &format!("/api/mail/delete?id={open}&id={role}")).await;
+    assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (403, "role_address"));
+    assert_eq!(api.get(&format!("/api/mail/messages/{open}")).await.status.as_u16(), 200);
+}
+
+#[tokio::test]
 async fn an_unknown_outcome_is_said_to_be_one() {
     let api = TestApi::new();
     api.store.fail_with(Some(StoreError::OutcomeUnknown));
