@@ -10,7 +10,7 @@
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
 //! contexts/ servers under names    problem   errors as JSON
-//! domain_hint, html, unfinished   helpers of a few commands
+//! domain_hint, html, span, unfinished   helpers of a few commands
 //! hangup    what SIGHUP does to the daemon               interrupt   what Ctrl-C does to a command
 //! help      the tree of commands       guide, topic   `tempmail help`       markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
@@ -52,6 +52,7 @@ mod read;
 mod send_test;
 mod sendmail;
 mod serve;
+mod span;
 mod status;
 mod token;
 mod topic;
