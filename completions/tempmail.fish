@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_tempmail_global_optspecs
-    string join \n server= context= token-file= data-dir= config= o/output= json q/quiet v/verbose color= yes h/help V/version
+    string join \n server= context= token-file= data-dir= config= o/output= json jq= q/quiet v/verbose color= yes h/help V/version
 end
 
 function __fish_tempmail_needs_command
@@ -34,6 +34,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_needs_command" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_needs_command" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -158,6 +159,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -178,6 +180,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -206,6 +209,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -230,6 +234,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -251,6 +256,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand open" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand open" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -282,6 +288,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -312,6 +319,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -331,6 +339,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -350,6 +359,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -370,6 +380,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -392,6 +403,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -410,6 +422,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -430,6 +443,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -453,6 +467,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -471,6 +486,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -498,6 +514,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -517,6 +534,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -536,6 +554,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -555,6 +574,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -573,6 +593,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -592,6 +613,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -611,6 +633,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -630,6 +653,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -658,6 +682,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -678,6 +703,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -699,6 +725,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -719,6 +746,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -738,6 +766,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -757,6 +786,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -776,6 +806,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -795,6 +826,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -815,6 +847,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -833,6 +866,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand token; and not __fish_seen_subcommand_from new list ls revoke rm" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and not __fish_seen_subcommand_from new list ls revoke rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -859,6 +893,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from new" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from new" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -877,6 +912,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from list" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -895,6 +931,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from ls" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -913,6 +950,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from revoke" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from revoke" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -931,6 +969,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from rm" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -949,6 +988,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -972,6 +1012,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -990,6 +1031,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1008,6 +1050,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1026,6 +1069,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1044,6 +1088,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1062,6 +1107,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1085,6 +1131,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1104,6 +1151,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1122,6 +1170,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1140,6 +1189,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1158,6 +1208,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1177,6 +1228,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1198,6 +1250,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1217,6 +1270,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1235,6 +1289,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1253,6 +1308,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1271,6 +1327,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1290,6 +1347,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1314,6 +1372,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from add" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from add" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1332,6 +1391,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from use" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from use" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1350,6 +1410,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from list" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1368,6 +1429,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from ls" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1386,6 +1448,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from remove" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from remove" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1404,6 +1467,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from rm" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1423,6 +1487,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1441,6 +1506,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1459,6 +1525,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand help" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand help" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"

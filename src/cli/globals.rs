@@ -208,7 +208,9 @@ mod tests {
         assert_eq!(both.target(&env(&[])).expect_err("both").exit(), Exit::Usage);
         let forms = Globals { output: Some(Format::Tsv), json: true, ..Globals::default() };
         assert_eq!(forms.format().expect_err("both").exit(), Exit::Usage);
-        for (format, allowed) in [(Format::Json, true), (Format::Ndjson, true), (Format::Tsv, false), (Format::Id, false)] {
+        for (format, allowed) in
+            [(Format::Json, true), (Format::Ndjson, true), (Format::Tsv, false), (Format::Id, false)]
+        {
             let forms = Globals { output: Some(format), jq: Some(".".into()), ..Globals::default() };
             assert_eq!(forms.format().ok(), allowed.then_some(Some(format)), "{format:?}");
         }

@@ -184,8 +184,13 @@ impl Command {
     /// Whether there is a form of its output that is JSON.
     fn has_json(&self) -> bool {
         match self {
-            Self::Serve(_) | Self::Open(_) | Self::Mcp(_) | Self::Sendmail(_) => false,
-            Self::Completions(_) | Self::Man(_) | Self::Help(_) => false,
+            Self::Serve(_)
+            | Self::Open(_)
+            | Self::Mcp(_)
+            | Self::Sendmail(_)
+            | Self::Completions(_)
+            | Self::Man(_)
+            | Self::Help(_) => false,
             Self::Config(config) => config.has_json(),
             Self::Db(db) => db.has_json(),
             _ => true,

@@ -95,8 +95,16 @@ mod tests {
 
     #[test]
     fn the_form_is_known_before_the_command_line_is_parsed() {
-        for line in ["t inbox --json", "t -o json x", "t -ojson", "t --output=ndjson", "t --output ndjson", "t -o=json", "t x --jq .", "t --jq=."]
-        {
+        for line in [
+            "t inbox --json",
+            "t -o json x",
+            "t -ojson",
+            "t --output=ndjson",
+            "t --output ndjson",
+            "t -o=json",
+            "t x --jq .",
+            "t --jq=.",
+        ] {
             assert!(is_wanted_by(line), "{line}");
         }
         for line in ["t inbox", "t -o tsv json", "t x -- --json", "t -o", "t --json-lines"] {

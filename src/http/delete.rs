@@ -22,7 +22,8 @@ const IDS_MAX: usize = 100;
 /// The number of deletions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Deleted {
-    pub(super) deleted: u64,
+    #[serde(rename = "deleted")]
+    count: u64,
     /// With a filter, whether all Emails of the address were looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) complete: Option<bool>,
@@ -33,8 +34,8 @@ pub(super) struct Deleted {
 
 impl Deleted {
     /// So many deletions.
-    pub(super) const fn number(deleted: u64) -> Self {
-        Self { deleted, complete: None, missing: Vec::new() }
+    pub(super) const fn number(count: u64) -> Self {
+        Self { count, complete: None, missing: Vec::new() }
     }
 }
 
@@ -57,9 +58,7 @@ pub(super) async fn delete(
                 delete_found(&api, &asker, &mailbox, &filter).await?
             }
         }
-        (None, [_, ..]) if ids.len() <= IDS_MAX => {
-            delete_each(&api, principal, &asker, &ids).await?
-        }
+        (None, [_, ..]) if ids.len() <= IDS_MAX => delete_each(&api, principal, &asker, &ids).await?,
         (None, []) => return Err(Problem::new(Code::ParameterMissing, "either 'to' or 'id' must be given")),
         (None, _) => {
             let detail = format!("a request deletes at most {IDS_MAX} ids");
@@ -82,18 +81,13 @@ async fn delete_found(api: &Arc<Api>, asker: &Asker, mailbox: &Mailbox, filter: 
 }
 
 /// Deletes Emails by their ids. If one of them is refused, all of them stay.
-async fn delete_each(
-    api: &Arc<Api>,
-    principal: Principal,
-    asker: &Asker,
-    ids: &[EmailId],
-) -> Result<Deleted, Problem> {
+async fn delete_each(api: &Arc<Api>, principal: Principal, asker: &Asker, ids: &[EmailId]) -> Result<Deleted, Problem> {
     let found = try_join_all(ids.iter().map(|id| is_deletable(api, principal, asker, *id))).await?;
     let now = api.clock.now();
-    let deletions = ids.iter().zip(found).map(async |(id, is_found)| match is_found {
-        true => Ok::<_, Problem>(api.store.delete(*id, now).await?),
-        false => Ok(false),
-    });
+    let deletions = ids
+        .iter()
+        .zip(found)
+        .map(async |(id, is_found)| Ok::<_, Problem>(is_found && api.store.delete(*id, now).await?));
     let deleted = try_join_all(deletions).await?;
     let missing = ids.iter().zip(&deleted).filter(|(_, is_deleted)| !**is_deleted).map(|(id, _)| *id);
     // The number tells it of a single one.

@@ -24,7 +24,7 @@ Examples:
   tempmail inbox hello@example.test --limit 500
   tempmail inbox hello@example.test --all -o id
   tempmail inbox hello@example.test --subject 'your code' --since 2026-01-31T12:00:00Z
-  tempmail inbox hello@example.test --json | jq '.total'
+  tempmail inbox hello@example.test --jq '.emails[].subject'
   tempmail inbox hello@example.test --watch
   tempmail inbox
   tempmail inbox --mailboxes --domain example.test")]
@@ -144,7 +144,8 @@ async fn walk(
     limit: Option<u64>,
     filter: &MailFilter,
 ) -> Result<Walked, Error> {
-    walk::print(cx, "emails", limit, async |cursor, limit| batch(cx, client, address, cursor, limit, filter).await).await
+    walk::print(cx, "emails", limit, async |cursor, limit| batch(cx, client, address, cursor, limit, filter).await)
+        .await
 }
 
 /// The Emails of an address behind `cursor`, at most `limit`, with what the form of the output shows of them.

@@ -168,7 +168,10 @@ mod tests {
     fn strings_are_raw_and_other_values_compact() {
         let text = "{\"a\": [\"x\\ty\", 1, null, {\"b\": [true, 1.5]}]}\n";
         assert_eq!(results(".a[]", &[text], false).expect("results"), "x\ty\n1\nnull\n{\"b\":[true,1.5]}\n");
-        assert_eq!(results(".a | @csv, @json", &["{\"a\":[1,\"b\"]}\n"], false).expect("results"), "1,\"b\"\n[1,\"b\"]\n");
+        assert_eq!(
+            results(".a | @csv, @json", &["{\"a\":[1,\"b\"]}\n"], false).expect("results"),
+            "1,\"b\"\n[1,\"b\"]\n"
+        );
     }
 
     #[test]
@@ -202,7 +205,8 @@ mod tests {
 
     #[test]
     fn an_expression_reads_no_environment_and_ends_no_process() {
-        for name in LEFT_OUT.iter().copied().chain(["$ENV", "input", "inputs", "halt(0)", "halt_error(1)", "debug(1)"]) {
+        for name in LEFT_OUT.iter().copied().chain(["$ENV", "input", "inputs", "halt(0)", "halt_error(1)", "debug(1)"])
+        {
             assert!(Jq::compile(name).is_err(), "{name}");
         }
         assert!(Jq::compile("now, fromdate, todate, test(\"a\"), @base64d, ascii_downcase, splits(\",\")").is_ok());

@@ -54,7 +54,8 @@ fn ids_go_one_by_one_and_an_unknown_one_is_exit_code_3() {
 #[test]
 fn many_ids_go_a_hundred_at_a_time_and_each_unknown_one_is_said() {
     let service = Service::start();
-    service.contents().emails = (1..=240).map(|n| email(n, TO, "x")).chain([email(241, "other@example.test", "x")]).collect();
+    service.contents().emails =
+        (1..=240).map(|n| email(n, TO, "x")).chain([email(241, "other@example.test", "x")]).collect();
     // In the first batch one is named twice, in the second one is unknown; an address stands between.
     let named = [1, 1].into_iter().chain(2..=150).chain([255]).chain(151..=240);
     let lines: Vec<String> = named.map(id_of).collect();

@@ -69,7 +69,8 @@ async fn several_ids_go_together_and_the_missing_ones_are_named() {
 #[tokio::test]
 async fn if_one_of_several_ids_is_refused_all_stay() {
     let api = TestApi::new();
-    let (open, role) = (api.receive(&["ann@example.com"], "").await[0], api.receive(&["abuse@example.com"], "").await[0]);
+    let (open, role) =
+        (api.receive(&["ann@example.com"], "").await[0], api.receive(&["abuse@example.com"], "").await[0]);
     let answer = api.call("DELETE", &format!("/api/mail/delete?id={open}&id={role}")).await;
     assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (403, "role_address"));
     assert_eq!(api.get(&format!("/api/mail/messages/{open}")).await.status.as_u16(), 200);
