@@ -221,7 +221,7 @@ _tempmail() {
 
     case "${cmd}" in
         tempmail)
-            opts="-o -q -v -h -V --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help --version serve new inbox read open wait expect watch mcp delete send-test sendmail export import domain webhook token fault db config doctor status context completions man help"
+            opts="-o -q -v -h -V --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help --version serve new inbox read open wait expect watch mcp delete send-test sendmail export import domain webhook token fault db config doctor status context completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -255,6 +255,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -267,7 +271,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__completions)
-            opts="-o -q -v -h --dir --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help bash elvish fish powershell zsh"
+            opts="-o -q -v -h --dir --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -305,6 +309,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -317,7 +325,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__config)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help show check init"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help show check init"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -349,6 +357,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -363,7 +375,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__config__subcmd__check)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -395,6 +407,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -409,7 +425,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__config__subcmd__init)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -441,6 +457,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -455,7 +475,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__config__subcmd__show)
-            opts="-o -q -v -h --origin --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --origin --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -487,6 +507,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -501,7 +525,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__context)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help add use list ls remove rm"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help add use list ls remove rm"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -533,6 +557,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -547,7 +575,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__context__subcmd__add)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -579,6 +607,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -593,7 +625,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__context__subcmd__list)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -625,6 +657,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -639,7 +675,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__context__subcmd__remove)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -671,6 +707,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -685,7 +725,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__context__subcmd__use)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -719,6 +759,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -731,7 +775,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__db)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help check stats compact backup restore"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help check stats compact backup restore"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -765,6 +809,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -777,7 +825,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__db__subcmd__backup)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -809,6 +857,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -823,7 +875,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__db__subcmd__check)
-            opts="-o -q -v -h --salvage --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --salvage --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -855,6 +907,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -869,7 +925,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__db__subcmd__compact)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -901,6 +957,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -915,7 +975,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__db__subcmd__restore)
-            opts="-o -q -v -h --with-events --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --with-events --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -947,6 +1007,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -961,7 +1025,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__db__subcmd__stats)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -995,6 +1059,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -1007,7 +1075,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__delete)
-            opts="-o -q -v -h --id --dry-run --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --id --dry-run --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1045,6 +1113,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -1057,7 +1129,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__doctor)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1089,6 +1161,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1103,7 +1179,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__domain)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help add list ls check-dns verify remove rm"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help add list ls check-dns verify remove rm"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1137,6 +1213,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -1149,7 +1229,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__domain__subcmd__add)
-            opts="-o -q -v -h --owner --email --skip-dns-check --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --owner --email --skip-dns-check --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1191,6 +1271,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -1203,7 +1287,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__domain__subcmd__check__subcmd__dns)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1235,6 +1319,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1249,7 +1337,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__domain__subcmd__list)
-            opts="-o -q -v -h --active --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --active --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1281,6 +1369,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1295,7 +1387,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__domain__subcmd__remove)
-            opts="-o -q -v -h --dry-run --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --dry-run --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1327,6 +1419,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1341,7 +1437,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__domain__subcmd__verify)
-            opts="-o -q -v -h --force --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --force --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1375,6 +1471,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -1387,7 +1487,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__expect)
-            opts="-o -q -v -h --timeout --since --from --subject --text --html-has --link-host --attachment --code --count --no-mail-within --report --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --timeout --since --from --subject --text --html-has --link-host --attachment --code --count --no-mail-within --report --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1465,6 +1565,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -1477,7 +1581,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__export)
-            opts="-o -q -v -h --all --mbox --maildir --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --all --mbox --maildir --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1519,6 +1623,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -1531,7 +1639,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__fault)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help add list ls clear rm"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help add list ls clear rm"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1563,6 +1671,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1577,7 +1689,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__fault__subcmd__add)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1609,6 +1721,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1623,7 +1739,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__fault__subcmd__clear)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1655,6 +1771,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1669,7 +1789,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__fault__subcmd__list)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1703,6 +1823,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -1715,7 +1839,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__help)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1749,6 +1873,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -1761,7 +1889,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__import)
-            opts="-o -q -v -h --file --mbox --maildir --from --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --file --mbox --maildir --from --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1811,6 +1939,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -1823,7 +1955,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__inbox)
-            opts="-o -q -v -h --mailboxes --domain --page --limit --all --watch --from --subject --since --until --has --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --mailboxes --domain --page --limit --all --watch --from --subject --since --until --has --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1889,6 +2021,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -1901,7 +2037,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__man)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1935,6 +2071,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -1947,7 +2087,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__mcp)
-            opts="-o -q -v -h --domain --read-only --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --domain --read-only --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1985,6 +2125,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -1997,7 +2141,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__new)
-            opts="-o -q -v -h --domain --prefix --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --domain --prefix --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2039,6 +2183,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -2051,7 +2199,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__open)
-            opts="-o -q -v -h --latest --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --latest --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2085,6 +2233,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -2097,7 +2249,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__read)
-            opts="-O -o -q -v -h --latest --html --raw --attachment --file --save-all --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-O -o -q -v -h --latest --html --raw --attachment --file --save-all --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2147,6 +2299,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -2159,7 +2315,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__send__subcmd__test)
-            opts="-o -q -v -h --smtp --file --count --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --smtp --file --count --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2205,6 +2361,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -2217,7 +2377,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__sendmail)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2251,6 +2411,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -2263,7 +2427,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__serve)
-            opts="-o -q -v -h --revision --retention --max-message-size --subaddressing --role-addresses --log-format --smtp-listen --smtps-listen --lmtp-listen --lmtp-socket-mode --proxy-from --hostname --max-smtp-connections --smtp-body-budget --max-line-size --smtp-auth --max-smtp-connections-per-client --smtp-connections-per-minute --limit-exempt --smtp-timeout --refuse-client --refuse-sender-domain --accept-local-part --max-messages-per-mailbox --max-messages-per-domain --mailbox-full --fault --fault-anywhere --tls-cert --tls-key --tls-self-signed --tls-handshake-timeout --http-listen --http-socket-mode --https-listen --metrics-listen --page-size-default --page-size-max --http-allowed-hosts --http-allowed-origins --trusted-proxies --forwarded-field --rate-limit --access-log --web --compat-api --max-http-connections --max-http-connections-per-client --max-http-waiting --max-http-waiting-per-client --public-domains --public-webhooks --public-delete --public-read --domain --accept-any-domain --mx-host --verify-every --resolver --public-address --max-domains --max-domains-per-client --webhook-allow --webhook-refused-ports --webhook-schedule --webhook-timeout --webhook-grace --webhook-idle --max-webhooks-per-recipient --max-webhooks-per-client --webhook-registrations-per-minute --webhook-unproven-life --max-webhooks --outbox-events --outbox-size-per-webhook --outbox-size --webhook-in-flight --webhook-per-address-per-minute --segment-size --index-cache-size --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --revision --retention --max-message-size --subaddressing --role-addresses --log-format --smtp-listen --smtps-listen --lmtp-listen --lmtp-socket-mode --proxy-from --hostname --max-smtp-connections --smtp-body-budget --max-line-size --smtp-auth --max-smtp-connections-per-client --smtp-connections-per-minute --limit-exempt --smtp-timeout --refuse-client --refuse-sender-domain --accept-local-part --max-messages-per-mailbox --max-messages-per-domain --mailbox-full --fault --fault-anywhere --tls-cert --tls-key --tls-self-signed --tls-handshake-timeout --http-listen --http-socket-mode --https-listen --metrics-listen --page-size-default --page-size-max --http-allowed-hosts --http-allowed-origins --trusted-proxies --forwarded-field --rate-limit --access-log --web --compat-api --max-http-connections --max-http-connections-per-client --max-http-waiting --max-http-waiting-per-client --public-domains --public-webhooks --public-delete --public-read --domain --accept-any-domain --mx-host --verify-every --resolver --public-address --max-domains --max-domains-per-client --webhook-allow --webhook-refused-ports --webhook-schedule --webhook-timeout --webhook-grace --webhook-idle --max-webhooks-per-recipient --max-webhooks-per-client --webhook-registrations-per-minute --webhook-unproven-life --max-webhooks --outbox-events --outbox-size-per-webhook --outbox-size --webhook-in-flight --webhook-per-address-per-minute --segment-size --index-cache-size --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2617,6 +2781,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -2629,7 +2797,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__status)
-            opts="-o -q -v -h --all --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --all --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2661,6 +2829,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2675,7 +2847,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__token)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help new list ls revoke rm"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help new list ls revoke rm"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2709,6 +2881,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -2721,7 +2897,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__token__subcmd__list)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2755,6 +2931,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -2767,7 +2947,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__token__subcmd__new)
-            opts="-o -q -v -h --name --expires --scope --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --name --expires --scope --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2813,6 +2993,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -2825,7 +3009,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__token__subcmd__revoke)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2859,6 +3043,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -2871,7 +3059,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__wait)
-            opts="-o -q -v -h --timeout --since --from --subject --has --code --link --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --timeout --since --from --subject --has --code --link --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2929,6 +3117,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -2941,7 +3133,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__watch)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2973,6 +3165,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2987,7 +3183,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__webhook)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help add list ls remove rm deliveries replay test listen"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help add list ls remove rm deliveries replay test listen"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3021,6 +3217,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -3033,7 +3233,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__webhook__subcmd__add)
-            opts="-o -q -v -h --secret-file --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --secret-file --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3071,6 +3271,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -3083,7 +3287,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__webhook__subcmd__deliveries)
-            opts="-o -q -v -h --limit --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --limit --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3121,6 +3325,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -3133,7 +3341,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__webhook__subcmd__list)
-            opts="-o -q -v -h --all --origin --domain --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --all --origin --domain --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3175,6 +3383,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -3187,7 +3399,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__webhook__subcmd__listen)
-            opts="-o -q -v -h --forward-to --secret-file --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --forward-to --secret-file --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3229,6 +3441,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -3241,7 +3457,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__webhook__subcmd__remove)
-            opts="-o -q -v -h --origin --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --origin --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3279,6 +3495,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -3291,7 +3511,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__webhook__subcmd__replay)
-            opts="-o -q -v -h --failed --since --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --failed --since --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3329,6 +3549,10 @@ _tempmail() {
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
                     return 0
                     ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -3341,7 +3565,7 @@ _tempmail() {
             return 0
             ;;
         tempmail__subcmd__webhook__subcmd__test)
-            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --quiet --verbose --color --yes --help"
+            opts="-o -q -v -h --server --context --token-file --data-dir --config --output --json --jq --quiet --verbose --color --yes --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3373,6 +3597,10 @@ _tempmail() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "table json ndjson tsv id" -- "${cur}"))
+                    return 0
+                    ;;
+                --jq)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_tempmail_global_optspecs
-    string join \n server= context= token-file= data-dir= config= o/output= json q/quiet v/verbose color= yes h/help V/version
+    string join \n server= context= token-file= data-dir= config= o/output= json jq= q/quiet v/verbose color= yes h/help V/version
 end
 
 function __fish_tempmail_needs_command
@@ -34,6 +34,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_needs_command" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_needs_command" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -159,6 +160,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand serve" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -179,6 +181,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand new" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -207,6 +210,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand inbox" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -231,6 +235,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand read" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -252,6 +257,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand open" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand open" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -283,6 +289,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand wait" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -313,6 +320,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand expect" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -332,6 +340,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand watch" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -351,6 +360,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand mcp" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -371,6 +381,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand delete" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -393,6 +404,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand send-test" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -411,6 +423,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand sendmail" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -431,6 +444,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand export" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -454,6 +468,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand import" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -472,6 +487,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and not __fish_seen_subcommand_from add list ls check-dns verify remove rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -499,6 +515,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from add" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -518,6 +535,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -537,6 +555,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -556,6 +575,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from check-dns" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -574,6 +594,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from verify" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -593,6 +614,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from remove" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -612,6 +634,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand domain; and __fish_seen_subcommand_from rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -631,6 +654,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and not __fish_seen_subcommand_from add list ls remove rm deliveries replay test listen" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -659,6 +683,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from add" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -679,6 +704,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -700,6 +726,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -720,6 +747,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from remove" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -739,6 +767,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -758,6 +787,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from deliveries" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -777,6 +807,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from replay" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -796,6 +827,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from test" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -816,6 +848,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand webhook; and __fish_seen_subcommand_from listen" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -834,6 +867,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand token; and not __fish_seen_subcommand_from new list ls revoke rm" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and not __fish_seen_subcommand_from new list ls revoke rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -860,6 +894,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from new" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from new" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -878,6 +913,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from list" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -896,6 +932,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from ls" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -914,6 +951,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from revoke" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from revoke" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -932,6 +970,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from rm" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand token; and __fish_seen_subcommand_from rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -950,6 +989,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and not __fish_seen_subcommand_from add list ls clear rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -973,6 +1013,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from add" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -991,6 +1032,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1009,6 +1051,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1027,6 +1070,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from clear" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1045,6 +1089,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand fault; and __fish_seen_subcommand_from rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1063,6 +1108,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and not __fish_seen_subcommand_from check stats compact backup restore" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1086,6 +1132,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from check" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1105,6 +1152,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from stats" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1123,6 +1171,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from compact" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1141,6 +1190,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from backup" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1159,6 +1209,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand db; and __fish_seen_subcommand_from restore" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1178,6 +1229,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and not __fish_seen_subcommand_from show check init" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1199,6 +1251,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from show" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1218,6 +1271,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from check" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1236,6 +1290,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand config; and __fish_seen_subcommand_from init" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1254,6 +1309,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand doctor" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1272,6 +1328,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand status" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1291,6 +1348,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand context; and not __fish_seen_subcommand_from add use list ls remove rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1315,6 +1373,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from add" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from add" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1333,6 +1392,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from use" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from use" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1351,6 +1411,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from list" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from list" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1369,6 +1430,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from ls" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from ls" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1387,6 +1449,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from remove" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from remove" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1405,6 +1468,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from rm" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand context; and __fish_seen_subcommand_from rm" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1424,6 +1488,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand completions" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1442,6 +1507,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand man" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
@@ -1460,6 +1526,7 @@ json\t'The answer of the HTTP interface, indented'
 ndjson\t'One JSON object per line'
 tsv\t'Tab-separated lines without a header, times in RFC 3339, tabs and line ends of a value as blanks'
 id\t'Ids or names alone, one per line'"
+complete -c tempmail -n "__fish_tempmail_using_subcommand help" -l jq -d 'Print what this expression of jq makes of the JSON, strings without quotes; implies --json' -r
 complete -c tempmail -n "__fish_tempmail_using_subcommand help" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"

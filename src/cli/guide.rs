@@ -1,6 +1,5 @@
 //! `tempmail help`: the guides of `man/guide`, topics made of their sections, and the help of each command.
 
-use super::output::pager;
 use super::{Context, markdown, topic};
 use crate::error::{Error, Exit};
 
@@ -54,7 +53,7 @@ fn show(text: &str, cx: &Context) -> Result<(), Error> {
         None => cx.print(text),
         Some(width) => {
             let text = markdown::to_text(text, width.min(TEXT_WIDTH_MAX), cx.style.is_colored);
-            if pager::show(&text, &cx.env) { Ok(()) } else { cx.print(text) }
+            cx.page(&text)
         }
     }
 }

@@ -77,11 +77,17 @@ impl Terminal {
 
     /// What became of the command after this signal.
     pub(crate) fn signalled(self, signal: Signal) -> Screen {
-        kill_process(Pid::from_child(&self.child), signal).expect("kill");
+        self.signal(signal);
         self.ended()
     }
 
-    fn ended(mut self) -> Screen {
+    /// Sends a signal to the command alone.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("kill");
+    }
+
+    /// Waits for the end of the command.
+    pub(crate) fn ended(mut self) -> Screen {
         let ended = || self.child.try_wait().expect("wait");
         let status = blocking::until_some("the end of a command on a terminal", ended);
         self.reader.take().expect("it is taken once").join().expect("the reader");
