@@ -112,7 +112,10 @@ impl<'t> Reader<'t> {
         if self.operands.is_empty()
             && let Some(command) = self.command.find_subcommand(word)
         {
-            self.path = [self.path.as_str(), command.get_name()].join(" ").trim_start().to_owned();
+            if !self.path.is_empty() {
+                self.path.push(' ');
+            }
+            self.path.push_str(command.get_name());
             self.command = command;
             return;
         }

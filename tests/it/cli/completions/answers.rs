@@ -27,7 +27,7 @@ fn values_come_from_the_daemon() {
     machine.offers("tempmail read bob@example.test ", &ids);
     machine.offers("tempmail domain rm ", &["example.org", "example.test"]);
     machine.offers("tempmail new --domain=example.o", &["--domain=example.org"]);
-    machine.offers("tempmail webhook rm ", &[webhook.clone()]);
+    machine.offers("tempmail webhook rm ", &[&webhook]);
     machine.offers("tempmail token revoke ", &["ci"]);
     machine.offers("tempmail fault clear ", &["1"]);
     machine.offers("tempmail help exit", &["exit-codes"]);

@@ -114,9 +114,12 @@ fn zsh_completes_on_a_terminal() {
     let machine = machine();
     let mut command = machine.command(&zsh);
     command.args(["-f", "-i"]);
-    let load = "unsetopt beep; autoload -Uz compinit; compinit -u -D";
-    let setup = format!("PS1='rea''dy> '; {load}; source '{}'", script("_tempmail"));
-    let mut shell = Shell::start(&machine, command, &setup);
+    // As a package installs it: zsh loads the file of this name at the first completion.
+    let directory = machine.home.path().join("functions");
+    std::fs::create_dir(&directory).expect("directory");
+    std::fs::copy(script("_tempmail"), directory.join("_tempmail")).expect("copy");
+    let setup = "unsetopt beep; fpath+=~/functions; autoload -Uz compinit; compinit -u -D; PS1='rea''dy> '";
+    let mut shell = Shell::start(&machine, command, setup);
     press_tab(&mut shell);
     shell.terminal.type_in(&format!("tempmail read ann@example.test {TAB}"));
     shell.shows("$(touch pwned) `touch pwned`");
