@@ -3,7 +3,7 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve new inbox read open delete export import/ send_test status man completions; domain/ webhook/ token/ fault/ db/ config/ with a file per verb
+//! serve new inbox read open delete export import/ send_test status man completions/; domain/ webhook/ token/ fault/ db/ config/ with a file per verb
 //! doctor/   checks of the service and its machine
 //! sendmail/ mail from programs that call `sendmail`       archive/  mbox files and Maildirs
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
@@ -121,7 +121,12 @@ enum Command {
 /// Carries out a command line; how the process is to end.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let tree = command();
-    let args = sendmail::as_command(args.into_iter().collect(), &tree);
+    let args: Vec<OsString> = args.into_iter().collect();
+    if let Some(line) = completions::question(&args) {
+        completions::answer(line, tree, &environment());
+        return Exit::Ok;
+    }
+    let args = sendmail::as_command(args, &tree);
     let tree = tree.color(globals::color_of_help(&args));
     let is_json = problem::is_wanted(&args);
     if let [_] = args[..] {

@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use crate::model::Timestamp;
 
-pub use columns::Narrow;
+pub use columns::{Narrow, short_ids};
 pub use document::document;
 pub use listing::Listing;
 pub use paragraph::hanging;

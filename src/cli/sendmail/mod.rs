@@ -88,7 +88,7 @@ async fn receiver(options: &Options, cx: &Context) -> Result<Receiver, Error> {
         let smtp = local(smtp).map_err(Error::usage)?.to_string();
         return Ok(Receiver { smtp, hostname: HOST_DEFAULT.to_owned(), octets_max: MESSAGE_OCTETS_MAX });
     }
-    let client = Client::new(daemon(&cx.globals.sources(ServeArgs::default(), &cx.env)).await?);
+    let client = Client::new(daemon(&cx.globals.sources(ServeArgs::default(), &cx.env))?);
     let status = client.status().await?;
     let listener = listener_of(&status).ok_or_else(|| Error::new(Exit::Unavailable, "the daemon takes no SMTP"))?;
     Ok(Receiver { smtp: listener.to_string(), hostname: status.hostname, octets_max: status.max_message_octets })

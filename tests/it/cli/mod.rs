@@ -1,5 +1,6 @@
 //! The binary against a small service that answers as the interface requires.
 
+mod completions;
 mod config;
 mod context;
 mod contract;

@@ -39,6 +39,7 @@ pub(crate) fn stopped(command: Command, columns: u16, wait: impl FnOnce()) -> Sc
 /// A command that runs on a terminal. It is killed when this is dropped.
 pub(crate) struct Terminal {
     child: Child,
+    keyboard: File,
     shown: Arc<Mutex<Vec<u8>>>,
     reader: Option<JoinHandle<()>>,
 }
@@ -52,7 +53,7 @@ impl Terminal {
         let slave = open(name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty()).expect("its other end");
         tcsetwinsize(&slave, Winsize { ws_row: ROWS, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).expect("its size");
         let mut master = File::from(master);
-        master.write_all(answers.as_bytes()).expect("answers");
+        let keyboard = master.try_clone().expect("a copy");
 
         let slave = File::from(slave);
         command.stdin(slave.try_clone().expect("a copy")).stdout(slave.try_clone().expect("a copy")).stderr(slave);
@@ -67,7 +68,14 @@ impl Terminal {
                 written.lock().expect("shown").extend_from_slice(&piece[..octets]);
             }
         });
-        Self { child, shown, reader: Some(reader) }
+        let mut terminal = Self { child, keyboard, shown, reader: Some(reader) };
+        terminal.type_in(answers);
+        terminal
+    }
+
+    /// Types `keys`, which the command reads when it wants to.
+    pub(crate) fn type_in(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).expect("the keyboard");
     }
 
     /// All that was shown until now, with LF at line ends.
