@@ -11,6 +11,8 @@ use axum::response::{IntoResponse, Response};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use super::negotiation::weight;
+
 /// The octets of an answer in both forms.
 pub(super) struct Coded {
     plain: Bytes,
@@ -68,17 +70,8 @@ fn gzip(octets: &[u8], level: Compression) -> Bytes {
 
 /// Whether the field Accept-Encoding (RFC 9110 section 12.5.3) permits gzip.
 fn accepts_gzip(request: &HeaderMap) -> bool {
-    let values = request.get_all(header::ACCEPT_ENCODING);
-    let weight = |name: &str| {
-        let mut codings = values.iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
-        codings.find_map(|coding| {
-            let mut parts = coding.split(';').map(str::trim);
-            parts.next().filter(|found| found.eq_ignore_ascii_case(name))?;
-            let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
-            Some(weight.map_or(1.0, |weight| weight.parse().unwrap_or(0.0)))
-        })
-    };
-    weight("gzip").or_else(|| weight("*")).unwrap_or(0.0_f32) > 0.0
+    let weight = |name| weight(request, header::ACCEPT_ENCODING, name);
+    weight("gzip").or_else(|| weight("*")).unwrap_or(0.0) > 0.0
 }
 
 #[cfg(test)]

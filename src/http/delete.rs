@@ -52,10 +52,11 @@ pub(super) async fn delete(
             let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
             api.permit(principal, &mailbox)?;
             let filter = Filter::of(&query)?;
+            let before = query.cursor()?.unwrap_or(u64::MAX);
             if filter.is_empty() {
-                Deleted::number(api.store.delete_all(&mailbox, api.clock.now()).await?)
+                Deleted::number(api.store.delete_all(&mailbox, before, api.clock.now()).await?)
             } else {
-                delete_found(&api, &asker, &mailbox, &filter).await?
+                delete_found(&api, &asker, &mailbox, &filter, before).await?
             }
         }
         (None, [_, ..]) if ids.len() <= IDS_MAX => delete_each(&api, principal, &asker, &ids).await?,
@@ -72,8 +73,14 @@ pub(super) async fn delete(
 }
 
 /// Deletes the Emails of a mailbox that one search finds.
-async fn delete_found(api: &Arc<Api>, asker: &Asker, mailbox: &Mailbox, filter: &Filter) -> Result<Deleted, Problem> {
-    let Found { emails, next, .. } = api.search(asker, mailbox, filter, u64::MAX, EMAILS_MAX).await?;
+async fn delete_found(
+    api: &Arc<Api>,
+    asker: &Asker,
+    mailbox: &Mailbox,
+    filter: &Filter,
+    before: u64,
+) -> Result<Deleted, Problem> {
+    let Found { emails, next, .. } = api.search(asker, mailbox, filter, before, EMAILS_MAX).await?;
     let now = api.clock.now();
     let deleted = try_join_all(emails.iter().map(|listed| api.store.delete(listed.id, now))).await?;
     let deleted = deleted.into_iter().map(u64::from).sum();

@@ -18,14 +18,14 @@ impl ETags {
     }
 }
 
-/// A strong entity tag, with its quotes.
+/// An entity tag, with its quotes; a strong one unless it begins with `W/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ETag(String);
 
 impl ETag {
-    /// The tag of octets that everybody may know, from their digest.
+    /// The weak tag of content that everybody may know, from its digest: it holds for each of its codings.
     pub(super) fn of_content(digest: &str) -> Self {
-        Self(format!("\"{digest}\""))
+        Self(format!("W/\"{digest}\""))
     }
 
     /// The header field of an answer.
@@ -37,10 +37,7 @@ impl ETag {
     /// Whether the field If-None-Match names this tag (RFC 9110 section 13.1.2).
     pub(super) fn is_in(&self, headers: &HeaderMap) -> bool {
         let fields = headers.get_all(header::IF_NONE_MATCH).into_iter().filter_map(|value| value.to_str().ok());
-        fields
-            .flat_map(|value| value.split(','))
-            .map(str::trim)
-            .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == self.0)
+        fields.flat_map(|value| value.split(',')).map(str::trim).any(|tag| tag == "*" || opaque(tag) == opaque(&self.0))
     }
 
     /// Whether the field If-Range permits a range of what has this tag (RFC 9110 section 13.1.5).
@@ -52,6 +49,11 @@ impl ETag {
     pub(super) fn not_modified(&self) -> Response {
         (StatusCode::NOT_MODIFIED, [self.field()]).into_response()
     }
+}
+
+/// A tag without the mark of a weak one: this comparison makes no difference between the two.
+fn opaque(tag: &str) -> &str {
+    tag.strip_prefix("W/").unwrap_or(tag)
 }
 
 #[cfg(test)]

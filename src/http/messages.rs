@@ -72,16 +72,13 @@ impl Selection {
         let http = &api.config.http;
         let page = query.page()?;
         let limit = query.limit(http.page_size_default as u64, http.page_size_max as u64)?;
-        let position = match query.get("cursor")? {
+        let position = match query.cursor()? {
             None => Position::Page(page),
             Some(_) if query.get("page")?.is_some() => {
                 let detail = "'page' and 'cursor' can't be given together";
                 return Err(Problem::new(Code::ParametersConflict, detail));
             }
-            Some("") => Position::Cursor(u64::MAX),
-            Some(cursor) => Position::Cursor(u64::from_str_radix(cursor, 16).map_err(|_| {
-                Problem::new(Code::CursorInvalid, "'cursor' must be empty or the 'nextCursor' of an answer")
-            })?),
+            Some(before) => Position::Cursor(before),
         };
         Ok(Self { position, limit, filter: Filter::of(query)?, fields: Fields::of(query)? })
     }

@@ -109,6 +109,18 @@ impl Query {
     }
 
     /// The boolean in a parameter; `false` if the parameter is missing.
+    /// The cursor of a walk as the sequence number below which it goes on; `u64::MAX` if it is empty.
+    pub(super) fn cursor(&self) -> Result<Option<u64>, Problem> {
+        let invalid = |_| Problem::new(Code::CursorInvalid, "'cursor' must be empty or the 'nextCursor' of an answer");
+        self.get("cursor")?
+            .map(
+                |cursor| {
+                    if cursor.is_empty() { Ok(u64::MAX) } else { u64::from_str_radix(cursor, 16).map_err(invalid) }
+                },
+            )
+            .transpose()
+    }
+
     pub(super) fn flag(&self, name: &str) -> Result<bool, Problem> {
         match self.get(name)? {
             None | Some("false") => Ok(false),

@@ -254,8 +254,9 @@ pub trait Store: Send + Sync + 'static {
     /// Deletes one Email. `false` if no Email with this id is readable at `now`.
     async fn delete(&self, id: EmailId, now: Timestamp) -> Result<bool, StoreError>;
 
-    /// Deletes the Emails that a mailbox had at the call. Returns how many of them were readable at `now`.
-    async fn delete_all(&self, mailbox: &Mailbox, now: Timestamp) -> Result<u64, StoreError>;
+    /// Deletes the Emails with a sequence number below `before` that a mailbox had at the call. Returns how many of them
+    /// were readable at `now`.
+    async fn delete_all(&self, mailbox: &Mailbox, before: u64, now: Timestamp) -> Result<u64, StoreError>;
 
     /// Removes Emails that have expired by `now`, at most `limit` of them.
     async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError>;

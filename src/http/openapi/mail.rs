@@ -38,10 +38,11 @@ pub(super) fn operations() -> Vec<Operation> {
         .closable()
         .takes("to", address("The address."))
         .takes("id", ids())
+        .takes("cursor", text("With `to`, only Emails that a walk has not shown yet: the `nextCursor` of a list.", ""))
         .json(200, "How many were deleted.", reference("Deleted"))
         .fails(READING)
         .fails(&[Code::AddressInvalid, Code::IdInvalid, Code::ParameterMissing, Code::ParametersConflict])
-        .fails(&[Code::StorageFull]);
+        .fails(&[Code::CursorInvalid, Code::StorageFull]);
     vec![
         filtered(list),
         submission(),

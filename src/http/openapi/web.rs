@@ -13,7 +13,7 @@ pub(super) fn operations() -> Vec<Operation> {
             .has_etag()
             .fails(&[Code::UnknownPath]),
         Operation::get("/web/qr.svg", "getQrCode", "Get a text as a QR code")
-            .needs("text", text("The text, of 1 to 512 octets.", "https://mail.example.org/#/inbox/ann@example.org"))
+            .needs("text", text("The text, of 1 to 1,000 octets.", "https://mail.example.org/#/inbox/ann@example.org"))
             .answer(200, "The picture.", "image/svg+xml", super::plain_text())
             .fails(&[Code::TextInvalid]),
     ]

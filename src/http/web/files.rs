@@ -24,6 +24,7 @@ const OTHERS: &[(&str, &str)] = files![
     "address.js",
     "api.js",
     "app.js",
+    "body.js",
     "dom.js",
     "domains.js",
     "events.js",
@@ -38,8 +39,10 @@ const OTHERS: &[(&str, &str)] = files![
     "memory.js",
     "notice.js",
     "overview.js",
+    "pending.js",
     "plot.js",
     "problem.js",
+    "row.js",
     "types.js",
     "webhooks.js",
     "words.js",
@@ -84,8 +87,10 @@ impl Files {
 
     /// A file of this version; `None` if there is none, or the version is another.
     pub(super) fn find(&self, version: &str, name: &str) -> Option<&File> {
-        let mut others = self.others.iter().filter(|_| version == self.version);
-        others.find(|(known, _)| *known == name).map(|(_, file)| file)
+        if version != self.version {
+            return None;
+        }
+        self.others.iter().find(|(known, _)| *known == name).map(|(_, file)| file)
     }
 }
 
@@ -135,6 +140,17 @@ mod tests {
             assert!(named.contains(name) || is_late(name), "{name} would be loaded late");
         }
         assert!(FILES.find("0", "app.js").is_none());
+    }
+
+    #[test]
+    fn every_file_of_the_folder_is_served() {
+        let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/http/web/files")).expect("the folder");
+        let mut found: Vec<String> =
+            folder.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
+        let mut served: Vec<&str> = OTHERS.iter().map(|(name, _)| *name).chain(["index.html"]).collect();
+        found.sort();
+        served.sort_unstable();
+        assert_eq!(found, served);
     }
 
     #[test]

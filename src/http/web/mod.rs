@@ -14,6 +14,7 @@ use axum::extract::rejection::PathRejection;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
+use super::negotiation::weight;
 use super::problem::{Code, Problem};
 use files::{FILES, File};
 
@@ -30,13 +31,7 @@ const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-p
 
 /// Whether the field Accept asks for a page, as browsers do. Programs ask for JSON or for anything.
 pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
-    let ranges = headers.get_all(header::ACCEPT).into_iter().filter_map(|value| value.to_str().ok());
-    ranges.flat_map(|value| value.split(',')).any(|range| {
-        let mut parts = range.split(';').map(str::trim);
-        let is_html = parts.next().is_some_and(|range| range.eq_ignore_ascii_case("text/html"));
-        let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
-        is_html && weight.is_none_or(|weight| weight.parse::<f32>().is_ok_and(|weight| weight > 0.0))
-    })
+    weight(headers, header::ACCEPT, "text/html").is_some_and(|weight| weight > 0.0)
 }
 
 /// The document of the page. A browser asks each time whether it is still the same.
@@ -69,6 +64,7 @@ fn answer(file: &File, headers: &HeaderMap, caching: &'static str) -> Response {
         ([file.etag.field()], file.octets.answer(headers, file.content_type)).into_response()
     };
     answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(caching));
+    answer.headers_mut().insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     answer
 }
 

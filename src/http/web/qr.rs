@@ -9,7 +9,7 @@ use crate::http::problem::{Code, Problem};
 use crate::http::query::Query;
 
 /// The longest text in octets. A longer one makes a code that cameras can hardly read.
-const TEXT_OCTETS_MAX: usize = 512;
+const TEXT_OCTETS_MAX: usize = 1_000;
 
 /// Answers with the code as a picture.
 pub(in crate::http) async fn show(query: Query) -> Result<impl IntoResponse, Problem> {

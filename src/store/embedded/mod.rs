@@ -254,9 +254,10 @@ impl Store for EmbeddedStore {
         }
     }
 
-    async fn delete_all(&self, mailbox: &Mailbox, now: Timestamp) -> Result<u64, StoreError> {
+    async fn delete_all(&self, mailbox: &Mailbox, before: u64, now: Timestamp) -> Result<u64, StoreError> {
         // The number comes first: what arrives afterwards stays.
-        let (through, group) = self.read(View::last_sequence).await?;
+        let (last, group) = self.read(View::last_sequence).await?;
+        let through = last.min(before.saturating_sub(1));
         let total = self.list(mailbox, PageRequest { offset: 0, limit: 0 }, now).await?.total;
         let mut deleted = 0;
         let mut is_left = total > 0;

@@ -40,7 +40,7 @@ async fn a_failed_checkpoint_is_retried_in_an_idle_store() {
         }
     });
     store.receive(delivery(&["a@example.test"], DELETED.repeat(500), NOW)).await.expect("receive");
-    store.delete_all(&mailbox("a@example.test"), NOW).await.expect("delete");
+    store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await.expect("delete");
     until("the checkpoint is made again", async || !is_on(&memory, DELETED) && failed.load(Ordering::Relaxed) > 0)
         .await;
     drop(store);
@@ -71,7 +71,7 @@ async fn the_journal_that_is_to_be_replayed_is_bounded_while_checkpoints_fail() 
     assert!(matches!(refused, StoreError::Failed(_)), "{refused}");
     // Work that frees space continues.
     until("mail can be deleted", async || {
-        store.delete_all(&mailbox("a@example.test"), NOW).await.is_ok_and(|deleted| deleted > 0)
+        store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await.is_ok_and(|deleted| deleted > 0)
     })
     .await;
     disk.heal();
@@ -106,6 +106,6 @@ async fn reads_that_fail_now_and_then_hold_no_checkpoint_back() {
         until("a read fails", async || list().await.is_err()).await;
     }
     store.receive(delivery(&["a@example.test"], DELETED.repeat(500), NOW)).await.expect("receive");
-    store.delete_all(&mailbox("a@example.test"), NOW).await.expect("delete");
+    store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await.expect("delete");
     until("a checkpoint is made", async || !is_on(&memory, DELETED)).await;
 }

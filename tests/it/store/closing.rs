@@ -57,7 +57,7 @@ async fn a_close_leaves_what_is_still_to_be_punched_to_the_next_start() {
         }
         None
     });
-    assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await, Ok(MAILS as u64));
+    assert_eq!(store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await, Ok(MAILS as u64));
     let left = || {
         let is_on = |octets: &Vec<u8>| octets.windows(18).any(|window| window == b"the-deleted-secret");
         memory.files().values().filter(|octets| is_on(octets)).count()

@@ -89,6 +89,18 @@ pub async fn an_email_is_found_and_deleted_by_its_id_once(store: Arc<dyn Store>)
     assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, NOW).await, (vec![], 0));
 }
 
+pub async fn deleting_a_part_of_a_mailbox_leaves_what_is_newer(store: Arc<dyn Store>) {
+    for n in 0..5 {
+        store.receive(delivery(&["a@example.test"], format!("mail {n}"), NOW)).await.expect("receive");
+    }
+    let a = mailbox("a@example.test");
+    let third = store.list(&a, FIRST_PAGE, NOW).await.expect("list").emails[2].sequence;
+    assert_eq!(store.delete_all(&a, third, NOW).await.expect("delete"), 2);
+    assert_eq!(store.delete_all(&a, 0, NOW).await.expect("delete"), 0);
+    let left = ["mail 4", "mail 3", "mail 2"].map(str::to_owned).to_vec();
+    assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, NOW).await, (left, 3));
+}
+
 pub async fn deleting_a_mailbox_takes_all_of_it_and_no_other(store: Arc<dyn Store>) {
     for n in 0..50 {
         store
@@ -96,8 +108,8 @@ pub async fn deleting_a_mailbox_takes_all_of_it_and_no_other(store: Arc<dyn Stor
             .await
             .expect("receive");
     }
-    assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await.expect("delete"), 50);
-    assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await.expect("delete"), 0);
+    assert_eq!(store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await.expect("delete"), 50);
+    assert_eq!(store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await.expect("delete"), 0);
     assert_eq!(store.list(&mailbox("a@example.test"), FIRST_PAGE, NOW).await.expect("list").total, 0);
     assert_eq!(store.list(&mailbox("b@example.test"), FIRST_PAGE, NOW).await.expect("list").total, 50);
     store.receive(delivery(&["a@example.test"], "afterwards", NOW)).await.expect("receive");
@@ -294,6 +306,7 @@ macro_rules! conformance {
             a_message_gives_each_recipient_an_email_of_its_own
             handing_a_message_over_twice_keeps_it_once
             an_email_is_found_and_deleted_by_its_id_once
+            deleting_a_part_of_a_mailbox_leaves_what_is_newer
             deleting_a_mailbox_takes_all_of_it_and_no_other
             an_email_is_gone_from_the_millisecond_of_its_expiry
             an_email_that_expires_within_a_second_is_there_until_then

@@ -83,7 +83,7 @@ async fn damage_at_the_end_of_the_segment_in_use_ends_a_backup() {
         receive(&store, B).await;
         assert_eq!(back_up(&store).await, Ok(2));
         if ends_with_a_deletion {
-            assert_eq!(store.delete_all(&mailbox(B), NOW).await, Ok(1));
+            assert_eq!(store.delete_all(&mailbox(B), u64::MAX, NOW).await, Ok(1));
         }
         let offset = damage_last_group(&segment(dir.path(), 1));
         assert_eq!(back_up(&store).await, Err(StoreError::Damaged { segment: 1, offset }));
@@ -103,7 +103,7 @@ async fn damage_at_the_end_of_a_segment_without_a_successor_ends_a_backup_if_som
             receive(&store, A).await;
             receive(&store, to).await;
             if to == B {
-                store.delete_all(&mailbox(B), NOW).await.expect("delete");
+                store.delete_all(&mailbox(B), u64::MAX, NOW).await.expect("delete");
                 let part = store.list(&mailbox(A), PageRequest { offset: 0, limit: 1 }, NOW).await.expect("list");
                 store.delete(part.emails[0].id, NOW).await.expect("delete");
             }

@@ -30,7 +30,7 @@ async fn a_message_that_comes_between_two_steps_stays() {
     let blocked = disk.block_syncs_of(IN_USE);
     let deleting = tokio::spawn({
         let store = Arc::clone(&store);
-        async move { store.delete_all(&mailbox(TO), NOW).await }
+        async move { store.delete_all(&mailbox(TO), u64::MAX, NOW).await }
     });
     tokio::task::block_in_place(|| disk.wait_for_blocked_sync());
     // The writer has it before it has answered the first step, and so before it can be asked for the second.

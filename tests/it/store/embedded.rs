@@ -118,7 +118,7 @@ async fn what_is_deleted_leaves_the_disk_and_what_is_not_stays() {
     assert!(store.delete(id, NOW).await.expect("delete"));
     let store = reopen(store, dir.path(), &options()).await;
     assert!(contains(&octets_on_disk(dir.path()), secret.as_bytes()), "another recipient still has it");
-    assert_eq!(store.delete_all(&mailbox("b@example.test"), NOW).await.expect("delete"), 1);
+    assert_eq!(store.delete_all(&mailbox("b@example.test"), u64::MAX, NOW).await.expect("delete"), 1);
     store.close().await.expect("close");
     let octets = octets_on_disk(dir.path());
     assert!(!contains(&octets, b"the-deleted-secret"));
@@ -154,7 +154,7 @@ async fn a_message_that_was_handed_over_twice_leaves_the_disk_whole() {
     store.receive(twice.clone()).await.expect("receive");
     store.receive(twice).await.expect("receive again");
     store.receive(delivery(&["b@example.test"], "the-kept-mail", NOW)).await.expect("receive");
-    assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await, Ok(1));
+    assert_eq!(store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await, Ok(1));
     store.close().await.expect("close");
     let octets = octets_on_disk(dir.path());
     assert!(!contains(&octets, b"the-deleted-secret"));

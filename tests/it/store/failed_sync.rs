@@ -93,7 +93,7 @@ async fn the_first_sync_of_the_segment_in_use_answers_for_every_group_in_it() {
         let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open"));
         receive(&store, "kept").await.expect("receive");
         store.receive(delivery(&["b@example.test"], vec![DELETED; 20_000], NOW)).await.expect("receive");
-        store.delete_all(&mailbox("b@example.test"), NOW).await.expect("delete");
+        store.delete_all(&mailbox("b@example.test"), u64::MAX, NOW).await.expect("delete");
         let blocked = disk.block_syncs_of(IN_USE);
         // The next sync is that of the punched segment.
         tokio::task::block_in_place(|| disk.wait_for_blocked_sync());

@@ -176,7 +176,7 @@ async fn a_store_on_a_full_disk_opens_and_deletes_and_takes_mail_once_there_is_r
             let part = store.list(&mailbox("a@example.test"), PageRequest { offset: 0, limit: 1 }, NOW).await;
             assert_eq!(store.delete(part.expect("list").emails[0].id, NOW).await, Ok(true));
         } else {
-            assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await, Ok(1));
+            assert_eq!(store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await, Ok(1));
             disk.heal();
             until("there is room again", async || receive(&store, "m4").await.is_ok()).await;
             assert_eq!(contents(&store).await, ["m4"]);
@@ -244,7 +244,7 @@ async fn what_was_deleted_leaves_the_disk_whatever_a_power_cut_keeps() {
             drop(store);
             store = open();
         }
-        store.delete_all(&mailbox("a@example.test"), NOW).await.expect("delete");
+        store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await.expect("delete");
         receive(&store, "m1").await.expect("receive");
         let deleted = memory.operations();
         drop(store);

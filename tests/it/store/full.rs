@@ -139,7 +139,7 @@ async fn a_store_that_had_a_spare_opens_on_a_disk_without_a_free_block() {
     disk.fill();
     let store = open().expect("open on a full disk");
     assert_eq!(store.accepts(), Err(StoreError::Full));
-    assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await, Ok(50));
+    assert_eq!(store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await, Ok(50));
 }
 
 /// Nothing shows in advance that a user's quota is used up. A durable group without room in the index may get
@@ -227,9 +227,10 @@ async fn on_a_full_disk_whose_syncs_fail_mail_can_be_deleted() {
     // Its header is synced.
     disk.fail_sync_of("journal-0000000000000002", 1);
     for _ in 0..2 {
-        store.delete_all(&mailbox("a@example.test"), NOW).await.expect_err("a sync fails");
+        store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await.expect_err("a sync fails");
     }
     assert!(disk.have_syncs_failed());
-    until("mail can be deleted", async || store.delete_all(&mailbox("a@example.test"), NOW).await.is_ok()).await;
+    until("mail can be deleted", async || store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await.is_ok())
+        .await;
     assert_eq!(emails(&store).await, 0);
 }

@@ -49,7 +49,7 @@ async fn a_panic_while_octets_are_punched_out_costs_that_batch() {
     let secret = "the-deleted-secret".repeat(20);
     store.receive(delivery(&["a@example.test"], secret, NOW)).await.expect("receive");
     panic_once(&disk, |operation| operation == Operation::Punch);
-    assert_eq!(store.delete_all(&mailbox("a@example.test"), NOW).await, Ok(1));
+    assert_eq!(store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await, Ok(1));
     let is_there =
         || memory.files().values().any(|octets| octets.windows(18).any(|window| window == b"the-deleted-secret"));
     until("the deleted message leaves the disk", async || !is_there()).await;

@@ -50,7 +50,7 @@ async fn segments(store: &EmbeddedStore) -> u64 {
 
 async fn delete_all(store: &EmbeddedStore) {
     for mailbox in [READ, SUBSCRIBED, "neighbour@example.test"].map(mailbox) {
-        store.delete_all(&mailbox, NOW).await.expect("delete");
+        store.delete_all(&mailbox, u64::MAX, NOW).await.expect("delete");
     }
 }
 
@@ -125,7 +125,7 @@ async fn an_email_that_was_listed_before_its_message_was_copied_is_gone_and_not_
         assert!(store.delete(email.id, NOW).await.expect("delete"));
     }
     for mailbox in [READ, "neighbour@example.test"].map(mailbox) {
-        store.delete_all(&mailbox, NOW).await.expect("delete");
+        store.delete_all(&mailbox, u64::MAX, NOW).await.expect("delete");
     }
     until("messages are copied and their segments are removed", async || {
         let mut gone = 0;
@@ -151,7 +151,7 @@ async fn nothing_is_copied_out_of_a_segment_that_an_email_needs() {
         fill_segment(&store, nth).await;
     }
     for mailbox in [READ, SUBSCRIBED].map(mailbox) {
-        store.delete_all(&mailbox, NOW).await.expect("delete");
+        store.delete_all(&mailbox, u64::MAX, NOW).await.expect("delete");
     }
     for _ in 0..3 {
         let operations = disk.operations();
@@ -174,13 +174,13 @@ async fn what_was_copied_once_is_not_copied_for_ever() {
         }
     }
     for mailbox in [READ, SUBSCRIBED].map(mailbox) {
-        store.delete_all(&mailbox, NOW).await.expect("delete");
+        store.delete_all(&mailbox, u64::MAX, NOW).await.expect("delete");
     }
     until("the segments are removed", async || segments(&store).await < 10).await;
     let once = relocated(&store);
     for _ in 0..20 {
         store.receive(delivery(&[READ], "one more", NOW)).await.expect("receive");
-        store.delete_all(&mailbox(READ), NOW).await.expect("delete");
+        store.delete_all(&mailbox(READ), u64::MAX, NOW).await.expect("delete");
     }
     store.close().await.expect("close");
     assert!(relocated(&store) <= once + 100, "{once} and then {}", relocated(&store));

@@ -31,7 +31,7 @@ async fn mail_that_came_between_two_steps_of_a_deletion_stays() {
     let blocked = disk.block_syncs_of("journal-");
     let deleting = {
         let store = Arc::clone(&store);
-        tokio::spawn(async move { store.delete_all(&mailbox("a@example.test"), NOW).await })
+        tokio::spawn(async move { store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await })
     };
     tokio::task::block_in_place(|| disk.wait_for_blocked_sync());
     // The mail comes before the first step is answered, and so before the second step.

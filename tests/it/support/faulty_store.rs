@@ -279,8 +279,8 @@ impl Store for FaultyStore {
         self.change(self.store.delete(id, now)).await
     }
 
-    async fn delete_all(&self, mailbox: &Mailbox, now: Timestamp) -> Result<u64, StoreError> {
-        self.change(self.store.delete_all(mailbox, now)).await
+    async fn delete_all(&self, mailbox: &Mailbox, before: u64, now: Timestamp) -> Result<u64, StoreError> {
+        self.change(self.store.delete_all(mailbox, before, now)).await
     }
 
     async fn remove_overlong(&self, latest: Timestamp, limit: usize) -> Result<usize, StoreError> {

@@ -1,4 +1,4 @@
-/** What this service is: its limits, what is open, and where programs find it. */
+/** About this service: its limits, what is open to all, and its interface for programs. */
 
 import { hasToken, index } from './api.js';
 import { h } from './dom.js';

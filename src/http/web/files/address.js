@@ -6,8 +6,15 @@ import { t } from './language.js';
 import { addresses, forgetAddress } from './memory.js';
 import { problem, showLoaded } from './problem.js';
 
-/** @returns {import('./types.js').View} */
-export function address(/** @type {string[]} */ _, /** @type {AbortSignal} */ signal) {
+/** A view that goes on to a new address. @param {string[]} words @param {AbortSignal} signal */
+export function newAddress(words, signal) {
+  const view = address(words, signal);
+  openRandom(view.element, signal);
+  return view;
+}
+
+/** @param {string[]} _ @param {AbortSignal} signal @returns {import('./types.js').View} */
+export function address(_, signal) {
   const choice = h('div', { class: 'card' });
   const remembered = h('div', {});
   const random = button('random', t('randomAddress'), () => openRandom(choice, signal), { kind: 'primary large' });
@@ -29,7 +36,10 @@ export function address(/** @type {string[]} */ _, /** @type {AbortSignal} */ si
 async function openRandom(place, signal) {
   try {
     const { address } = await json('api/addresses/random', { signal });
-    location.hash = `#/inbox/${encodeURIComponent(address)}`;
+    const place = `#/inbox/${encodeURIComponent(address)}`;
+    // Going back must not make another address.
+    if (location.hash === '#/new') location.replace(place);
+    else location.hash = place;
   } catch (error) {
     if (!signal.aborted) fill(place, problem(error, () => openRandom(place, signal)));
   }

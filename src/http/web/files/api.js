@@ -2,7 +2,7 @@
 
 import { learnTime } from './format.js';
 
-/** The token of this tab. It is only ever in memory: whoever loads the page again has to give it again. */
+/** The token of this tab. It is in memory only: users give it again when they load the page again. */
 let token = '';
 
 /** Called when the token changes. @type {() => void} */
@@ -10,10 +10,14 @@ let onToken = () => {};
 
 export const hasToken = () => token !== '';
 
-/** @param {string} given */
+/** Takes a token, or '' for none; false if it cannot be one. @param {string} given */
 export function setToken(given) {
-  token = given.trim();
+  const trimmed = given.trim();
+  // Another character cannot stand in a field of a request.
+  if (!/^[!-~]*$/.test(trimmed)) return false;
+  token = trimmed;
   onToken();
+  return true;
 }
 
 /** @param {() => void} listener */
@@ -120,16 +124,16 @@ export async function tagged(path, options) {
 const IDS_MAX = 100;
 
 /**
- * Deletes mails. Those that are gone already are no failure.
+ * Deletes mails. Those that are gone already are no failure. All requests begin at once.
  *
  * @param {string[]} ids
- * @param {{outlives?: boolean}} [options]
+ * @param {boolean} outlives
  */
-export async function deleteMails(ids, { outlives } = {}) {
-  for (let start = 0; start < ids.length; start += IDS_MAX) {
-    const some = ids.slice(start, start + IDS_MAX);
-    await request(`api/mail/delete?${query({ id: some })}`, { method: 'DELETE', outlives });
-  }
+export async function deleteMails(ids, outlives) {
+  const batches = Array.from({ length: Math.ceil(ids.length / IDS_MAX) }, (_, n) => ids.slice(n * IDS_MAX, (n + 1) * IDS_MAX));
+  await Promise.all(
+    batches.map((batch) => request(`api/mail/delete?${query({ id: batch })}`, { method: 'DELETE', outlives })),
+  );
 }
 
 /** The index of the service: its version, limits, and what is open to all. @returns {Promise<import('./types.js').Index>} */
@@ -158,5 +162,6 @@ export async function save(path, name) {
   }
   link.href = URL.createObjectURL(await (await request(path, { accept: '*/*' })).blob());
   link.click();
-  URL.revokeObjectURL(link.href);
+  // The browser may begin to read it a little later.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

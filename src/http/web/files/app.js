@@ -1,7 +1,7 @@
 /** The page itself: its head and foot, and which view stands between them. The part of the address after `#` decides. */
 
 import { about } from './about.js';
-import { address } from './address.js';
+import { address, newAddress } from './address.js';
 import { hasToken, setToken, whenTokenChanges } from './api.js';
 import { fill, find, h } from './dom.js';
 import { domains } from './domains.js';
@@ -18,7 +18,7 @@ import { webhooks } from './webhooks.js';
 /** @typedef {import('./types.js').View} View */
 
 /** The views by the first word of their place. @type {Record<string, (words: string[], signal: AbortSignal) => View>} */
-const VIEWS = { '': address, about, domains, inbox, leave, mail, overview, webhooks };
+const VIEWS = { '': address, new: newAddress, about, domains, inbox, leave, mail, overview, webhooks };
 
 /** @type {View | null} */
 let current = null;
@@ -129,7 +129,7 @@ addEventListener('hashchange', show);
 listen({
   '/': () => find('#go', HTMLInputElement).focus(),
   n: () => {
-    location.hash = '#/';
+    location.hash = '#/new';
   },
   z: undoLatest,
 });

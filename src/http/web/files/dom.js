@@ -1,4 +1,4 @@
-/** Elements of the page. Text, whoever wrote it, only ever becomes text: nothing here reads markup. */
+/** Elements of the page. Text of strangers becomes text nodes: nothing here reads markup. */
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 /** @typedef {string | number | boolean | null | undefined | ((event: any) => void)} Value */
@@ -40,7 +40,6 @@ export function fill(element, ...children) {
 const ICONS = {
   attachment: 'M20 11.5l-8.2 8.2a5 5 0 0 1-7.1-7.1l8.6-8.6a3.4 3.4 0 0 1 4.8 4.8l-8.5 8.5a1.8 1.8 0 0 1-2.5-2.5l7.6-7.6',
   back: 'M15 5l-7 7 7 7',
-  check: 'M5 13l4.5 4.5L19 7',
   copy: 'M9 9h11v11H9zM15 9V4H4v11h5',
   delete: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v5M14 11v5',
   download: 'M12 4v11M7 11l5 5 5-5M5 20h14',

@@ -1,12 +1,11 @@
 /** The domains of the service, and how to point another one here. */
 
-import { json, query } from './api.js';
+import { Failure, json, query } from './api.js';
 import { button, field, fill, h } from './dom.js';
 import { exactTime, relativeTime } from './format.js';
 import { t } from './language.js';
 import { copy, say } from './notice.js';
 import { meaning, problem, showLoaded } from './problem.js';
-import { Failure } from './api.js';
 
 /** @typedef {import('./types.js').Domain} Domain */
 
@@ -55,6 +54,13 @@ function table(domains) {
  */
 function form(answer, signal, registered) {
   const name = h('input', { type: 'text', required: true, autocapitalize: 'none', spellcheck: 'false', dir: 'ltr', placeholder: 'example.org' });
+  /** Ends a check that another one replaces. */
+  let present = new AbortController();
+  const show = () => {
+    present.abort();
+    present = new AbortController();
+    return showLoaded(answer, check, AbortSignal.any([signal, present.signal]));
+  };
   const check = async () => {
     /** @type {import('./types.js').DnsCheck} */
     const found = await json(`api/domains/check-dns?${query({ domain: name.value.trim() })}`, { signal });
@@ -75,7 +81,7 @@ function form(answer, signal, registered) {
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof Failure && error.code === 'mx_mismatch') {
-        await showLoaded(answer, check, signal);
+        await show();
         answer.prepend(h('p', { class: 'bad', role: 'alert' }, meaning(error)));
       } else {
         fill(answer, problem(error, add));
@@ -85,7 +91,7 @@ function form(answer, signal, registered) {
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     if (event.submitter?.dataset.does === 'add') add();
-    else showLoaded(answer, check, signal);
+    else show();
   };
   return h(
     'form',

@@ -1,6 +1,6 @@
 /** Server-sent events. The browser's own client cannot send a token, so this one reads the stream of an answer. */
 
-import { request } from './api.js';
+import { Failure, request } from './api.js';
 
 /** @typedef {{event: string, id: string, data: string}} ServerEvent */
 
@@ -12,7 +12,8 @@ const BEGIN_MAX = 5_000;
 const EVENT_CHARS_MAX = 1_000_000;
 
 /**
- * The events of a path until its stream ends. A stream that is silent for too long fails.
+ * The events of a path until its stream ends. Fails with a {@link Failure} if the service refuses, and with another error
+ * if the stream is silent for too long.
  *
  * @param {string} path
  * @param {AbortSignal} signal
@@ -42,19 +43,21 @@ export async function* events(path, signal, onOpen) {
         if (event) yield event;
       }
     }
+  } catch (error) {
+    if (silent.signal.aborted && !signal.aborted) throw new Error('the stream is silent');
+    throw error instanceof Failure || signal.aborted ? error : new Failure(0, 'offline', String(error));
   } finally {
     clearTimeout(timer);
     silent.abort();
   }
 }
 
-/** The event of a block of lines; null if it has no data. @param {string} block @returns {ServerEvent | null} */
+/** The event of a block of lines, each with a name of its own; null if it has no data. @param {string} block @returns {ServerEvent | null} */
 function parse(block) {
   const event = { event: 'message', id: '', data: '' };
   for (const line of block.split('\n')) {
     const [, name, value] = /^(event|id|data): ?(.*)$/.exec(line) ?? [];
-    if (name === 'event' || name === 'id' || name === 'data') event[name] += name === 'data' ? value : '';
-    if (name === 'event' || name === 'id') event[name] = value;
+    if (name === 'event' || name === 'id' || name === 'data') event[name] = value;
   }
   return event.data ? event : null;
 }

@@ -82,14 +82,20 @@ export function number(value) {
   return counts.format(value);
 }
 
+/** Characters without a shape of their own, but for those that join letters or choose a form of one; and the blank of Braille. */
+const INVISIBLE = /(?![\u200c\u200d\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/gu;
+
 /**
- * Text of a stranger on one line: controls, invisible characters and those that turn the direction of text become visible.
+ * Text of a stranger on one line. Controls, invisible characters and those that turn the direction of text are replaced.
  *
  * @param {string} text
+ * @param {string} [mark] What replaces them.
  */
-export function oneLine(text) {
-  return text
-    .replace(/\s+/g, ' ')
-    .replace(/[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e0fff}]/gu, '\ufffd')
-    .trim();
+export function oneLine(text, mark = '\ufffd') {
+  return withFewMarks(text.replace(/\s+/g, ' ').replace(INVISIBLE, mark)).trim();
+}
+
+/** Text in which no letter has more than eight marks. Thousands would cover other text, and take seconds to draw. @param {string} text */
+export function withFewMarks(text) {
+  return text.replace(/(\p{M}{8})\p{M}+/gu, '$1');
 }

@@ -2,9 +2,10 @@
 
 import { query, url } from './api.js';
 import { button, fill, h, icon } from './dom.js';
+import { oneLine } from './format.js';
 import { t } from './language.js';
 import { MailList } from './list.js';
-import { follow } from './live.js';
+import { Live } from './live.js';
 import { openMail } from './mail.js';
 import { openDialog } from './keys.js';
 import { rememberAddress } from './memory.js';
@@ -13,6 +14,11 @@ import { loading, meaning, problem } from './problem.js';
 
 /** An address that a shell reads as one word. Others are in no command that is to be copied. */
 const IS_WORD = /^[\w.+@-]+$/;
+
+/** The longest address that is shown, in characters: 64, an @ and 253, and a few for quotes. */
+const ADDRESS_MAX = 330;
+/** After what time a line says that the inbox is on its way, in milliseconds. */
+const LATE = 300;
 
 /** @param {string[]} words The address, and the id of a mail if one is open. @param {AbortSignal} signal */
 export function inbox([address = '', id = ''], signal) {
@@ -23,7 +29,11 @@ export function inbox([address = '', id = ''], signal) {
 
 /** A {@link View}. */
 class Inbox {
-  #isFollowing = false;
+  /** @type {Live | null} */
+  #live = null;
+  /** What was last said about a failure. */
+  #failure = '';
+  #isReported = false;
   #id = '';
   /** Ends with the mail that is open. */
   #closing = new AbortController();
@@ -35,6 +45,7 @@ class Inbox {
     this.list = new MailList(address, signal, () => this.#changed());
     this.state = h('div', {}, '');
     this.count = h('span', { class: 'count' });
+    this.tools = this.#toolbar();
     this.pane = h('article', { class: 'pane', 'aria-label': t('mail'), tabindex: '-1' });
     this.element = h(
       'section',
@@ -55,53 +66,60 @@ class Inbox {
 
   get title() {
     const unread = this.list.element.querySelectorAll('.unread').length;
-    return `${unread > 0 ? `(${unread}) ` : ''}${this.address} · tempmail`;
+    return `${unread > 0 ? `(${unread}) ` : ''}${oneLine(this.address)} · tempmail`;
   }
 
   #head() {
-    const inboxUrl = `${url('.')}#/inbox/${encodeURIComponent(this.address)}`;
+    const name = oneLine(this.address).slice(0, ADDRESS_MAX);
+    return h('header', { class: 'bar' }, h('h1', {}, h('bdi', {}, name)), this.count, this.tools);
+  }
+
+  /** What can be done with the inbox. It is shown once the service has accepted the address. */
+  #toolbar() {
+    const encoded = encodeURIComponent(this.address);
+    const webhooks = h('a', { class: 'tool', href: `#/webhooks/${encoded}`, title: t('webhooks'), 'aria-label': t('webhooks') }, icon('webhook'));
     return h(
-      'header',
-      { class: 'bar' },
-      h('h1', {}, h('bdi', {}, this.address)),
-      this.count,
-      h(
-        'div',
-        { class: 'tools' },
-        button('copy', t('copyAddress'), () => copy(this.address)),
-        button('qr', t('qr'), () => showQr(inboxUrl), { isShort: true }),
-        h('a', { class: 'tool', href: `#/webhooks/${encodeURIComponent(this.address)}`, title: t('webhooks'), 'aria-label': t('webhooks') }, icon('webhook')),
-        button('delete', t('deleteAll'), () => this.list.removeAll(), { isShort: true }),
-      ),
+      'div',
+      { class: 'tools', hidden: true },
+      button('copy', t('copyAddress'), () => copy(this.address)),
+      button('qr', t('qr'), () => showQr(`${url('.')}#/inbox/${encoded}`), { isShort: true }),
+      webhooks,
+      button('delete', t('deleteAll'), () => this.list.removeAll(), { isShort: true }),
     );
   }
 
-  /** Reads the inbox and follows it. */
+  /** Reads the inbox and follows it, or asks again if it is followed. */
   #begin() {
-    fill(this.state);
-    this.#isFollowing = true;
-    const timer = setTimeout(() => !this.list.isLoaded && fill(this.state, loading()), 300);
+    if (this.#live) return this.#live.again();
+    const timer = setTimeout(() => !this.list.isLoaded && fill(this.state, loading()), LATE);
     const follower = {
       refresh: () => this.list.refresh(),
       gone: (/** @type {string} */ id) => this.list.gone(id),
-      report: (/** @type {import('./api.js').Failure | null} */ failure) => {
+      report: (/** @type {import('./api.js').Failure | null} */ failure, /** @type {boolean} */ isOver) => {
         clearTimeout(timer);
-        this.#report(failure);
+        if (isOver) this.#live = null;
+        this.#report(failure, isOver);
       },
     };
-    follow(this.address, follower, this.signal).finally(() => (this.#isFollowing = false));
+    this.#live = new Live(this.address, follower, this.signal);
+    this.#live.run();
   }
 
-  /** @param {import('./api.js').Failure | null} failure */
-  #report(failure) {
+  /** @param {import('./api.js').Failure | null} failure @param {boolean} isOver */
+  #report(failure, isOver) {
+    const said = failure ? `${isOver} ${meaning(failure)}` : '';
+    // What is said already is not said again, and keeps the focus.
+    if (said === this.#failure && (failure || this.list.isLoaded) && this.#isReported) return;
+    this.#isReported = true;
+    this.#failure = said;
     if (!failure) {
       fill(this.state);
       rememberAddress(this.address);
       this.#changed();
-    } else if (this.list.isLoaded) {
+    } else if (this.list.isLoaded && !isOver) {
       fill(this.state, h('p', { class: 'banner', role: 'status' }, meaning(failure)));
     } else {
-      fill(this.state, problem(failure, () => !this.#isFollowing && this.#begin()));
+      fill(this.state, problem(failure, () => this.#begin()));
     }
   }
 
@@ -110,14 +128,15 @@ class Inbox {
     if (!this.list.isLoaded) return;
     const { length } = this.list.shown;
     this.element.classList.toggle('empty', length === 0);
-    fill(this.count, t('mails', { n: Math.max(this.list.total - (this.list.mails.length - length), length) }));
+    fill(this.count, t('mails', { n: Math.max(this.list.count, length) }));
+    this.tools.hidden = false;
     if (length === 0) this.#showEmpty();
     else if (this.state.querySelector('.nothing')) fill(this.state);
     if (this.element.isConnected) document.title = this.title;
   }
 
   #showEmpty() {
-    if (this.state.querySelector('.nothing, .banner')) return;
+    if (this.state.querySelector('.nothing, .banner, .problem')) return;
     const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname) && IS_WORD.test(this.address);
     const command = `tempmail send-test ${this.address}`;
     const hint = isLocal && h('p', {}, t('tryLocally'), ' ', h('code', { dir: 'ltr' }, command), ' ', button('copy', t('copy'), () => copy(command), { isShort: true }));
@@ -129,6 +148,7 @@ class Inbox {
     if (name !== 'inbox' || address !== this.address) return false;
     const previous = this.#id;
     this.open(id);
+    // The row of a mail that was deleted is gone. The focus is where the list put it.
     if (!id && previous) this.list.focus(previous);
     return true;
   }
@@ -156,6 +176,7 @@ class Inbox {
   /** Deletes the mail at hand. */
   #remove() {
     const id = this.list.atHand;
+    if (!id) return;
     this.list.remove(id);
     if (id === this.#id) this.#back();
   }

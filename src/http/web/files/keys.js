@@ -17,6 +17,9 @@ const HELP = [
   ['?', 'keyHelp'],
 ];
 
+/** Keys that act again while they are held. */
+const MAY_REPEAT = ['j', 'k'];
+
 /** @type {Record<string, () => void>} */
 let ofPage = {};
 /** @type {Record<string, () => void>} */
@@ -31,9 +34,13 @@ export function setKeysOfView(keys) {
 export function listen(keys) {
   ofPage = { '?': showHelp, ...keys };
   addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-    const action = ofView[event.key] ?? ofPage[event.key];
-    if (!action || document.querySelector('dialog[open]')) return;
+    // Some keyboards have # and / behind AltGr, which counts as Ctrl with Alt.
+    const isCommand = (event.ctrlKey || event.altKey) && !event.getModifierState('AltGraph');
+    if (isCommand || event.metaKey || isTyping(event.target)) return;
+    const key = event.key === 'Delete' ? '#' : event.key;
+    const action = ofView[key] ?? ofPage[key];
+    const isStuck = event.repeat && !MAY_REPEAT.includes(key);
+    if (!action || isStuck || document.querySelector('dialog[open]')) return;
     event.preventDefault();
     action();
   });

@@ -24,9 +24,19 @@ function choose() {
 export const LANGUAGE = choose();
 
 /** The locale of times and numbers: the browser's own variant of the language, if it has one. */
-export const LOCALE = navigator.languages.find((tag) => tag.toLowerCase().split('-')[0] === LANGUAGE) ?? LANGUAGE;
+export const LOCALE = navigator.languages.find((tag) => tag.toLowerCase().split('-')[0] === LANGUAGE && isLocale(tag)) ?? LANGUAGE;
 
-const words = await WORDS[LANGUAGE]();
+/** Some systems report names that are no language tags. @param {string} tag */
+function isLocale(tag) {
+  try {
+    return Intl.NumberFormat.supportedLocalesOf(tag).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+// Words in English are better than none.
+const words = await WORDS[LANGUAGE]().catch(() => WORDS.en());
 const plurals = new Intl.PluralRules(LOCALE);
 const numbers = new Intl.NumberFormat(LOCALE);
 

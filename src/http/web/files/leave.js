@@ -6,10 +6,15 @@ import { copy } from './notice.js';
 
 const SCHEMES = ['http:', 'https:', 'mailto:', 'tel:'];
 
+/** How long the link cannot be followed, in milliseconds: a second click on the link of the mail is no click on this one. */
+const INERT = 500;
+
 /** @param {string[]} words The target, in which slashes may not have been encoded. */
 export function leave(words) {
   const target = parse(words.join('/'));
   const element = h('section', { class: 'narrow state' });
+  element.inert = true;
+  setTimeout(() => (element.inert = false), INERT);
   if (!target) {
     element.append(h('p', {}, t('linkInvalid')));
   } else {

@@ -9,6 +9,11 @@ const BACKGROUND_EVERY = 15_000;
 const POLL_EVERY = 5_000;
 /** After how many streams in a row without an octet only asking is tried. Then a proxy holds them back. */
 const SILENT_MAX = 2;
+/** A stream that lasted less than this, in milliseconds, counts as one that failed. */
+const SHORT = 10_000;
+/** How long to wait after the first failure and at most, in milliseconds. */
+const WAIT_MIN = 1_000;
+const WAIT_MAX = 15_000;
 /** How long events are collected before the list is read again, in milliseconds. */
 const COLLECT = 80;
 
@@ -16,72 +21,106 @@ const COLLECT = 80;
  * @typedef {object} Follower
  * @property {() => Promise<void>} refresh Reads the list again.
  * @property {(id: string) => void} gone A mail was deleted or has expired.
- * @property {(failure: Failure | null) => void} report Whether the service answers.
+ * @property {(failure: Failure | null, isOver: boolean) => void} report Whether the service answers, and whether
+ *   following is over.
  */
 
-/**
- * Follows an inbox until `signal`.
- *
- * @param {string} address
- * @param {Follower} follower
- * @param {AbortSignal} signal
- */
-export async function follow(address, follower, signal) {
-  const refresh = collected(follower.refresh, COLLECT);
-  let silentStreams = 0;
-  let failures = 0;
-  while (!signal.aborted) {
-    const shift = new AbortController();
-    const over = AbortSignal.any([signal, shift.signal]);
-    document.addEventListener('visibilitychange', () => shift.abort(), { signal: over });
-    addEventListener('online', () => shift.abort(), { signal: over });
-    let wait = POLL_EVERY;
+/** Follows one inbox until a signal. */
+export class Live {
+  /** Ends the present round: a stream, or a pause. */
+  #round = new AbortController();
+  #silentStreams = 0;
+  #failures = 0;
+
+  /** @param {string} address @param {Follower} follower @param {AbortSignal} signal */
+  constructor(address, follower, signal) {
+    this.path = `api/mail/stream?${query({ to: address })}`;
+    this.follower = follower;
+    this.signal = signal;
+    this.refresh = collected(() => follower.refresh(), COLLECT);
+  }
+
+  /** Asks again at once. */
+  again() {
+    this.#round.abort();
+  }
+
+  /** Follows until the signal, or until the service refuses the list. */
+  async run() {
+    while (!this.signal.aborted) {
+      this.#round = new AbortController();
+      const ended = AbortSignal.any([this.signal, this.#round.signal]);
+      document.addEventListener('visibilitychange', () => this.again(), { signal: ended });
+      // A stream notices late that there is no network any more.
+      for (const name of ['online', 'offline']) addEventListener(name, () => this.again(), { signal: ended });
+      const wait = await this.#read(ended);
+      if (wait === null) break;
+      await pause(wait, ended);
+      this.#round.abort();
+    }
+  }
+
+  /** Reads the list and then the stream; how long to wait before the next round, null if there is none. @param {AbortSignal} ended */
+  async #read(ended) {
     try {
-      await follower.refresh();
-      follower.report(null);
-      failures = 0;
-      if (document.hidden) {
-        wait = BACKGROUND_EVERY;
-      } else if (silentStreams < SILENT_MAX) {
-        silentStreams += 1;
-        for await (const event of events(`api/mail/stream?${query({ to: address })}`, over, () => {
-          silentStreams = 0;
-          // What arrived between the list and the stream.
-          refresh();
-        })) {
-          if (event.event === 'email.deleted' || event.event === 'email.expired') {
-            follower.gone(JSON.parse(event.data).id);
-          }
-          refresh();
-        }
-        // A stream ends after a while, and when the service stops.
-        wait = 200;
+      await this.follower.refresh();
+    } catch (error) {
+      if (this.signal.aborted) return null;
+      const failure = error instanceof Failure ? error : new Failure(0, 'offline', String(error));
+      const isOver = isRefusal(failure);
+      this.follower.report(failure, isOver);
+      return isOver ? null : this.#waitAfterFailure(failure);
+    }
+    this.follower.report(null, false);
+    if (document.hidden) return BACKGROUND_EVERY;
+    if (this.#silentStreams >= SILENT_MAX) return POLL_EVERY;
+    return this.#stream(ended);
+  }
+
+  /** Reads events until the stream ends. The list is what counts, so a stream that fails is no failure of the service. @param {AbortSignal} ended */
+  async #stream(ended) {
+    const begun = performance.now();
+    try {
+      for await (const { event, data } of events(this.path, ended, () => this.#opened())) {
+        if (event === 'email.deleted' || event === 'email.expired') this.follower.gone(JSON.parse(data).id);
+        this.refresh();
       }
     } catch (error) {
-      if (signal.aborted) return;
-      if (!over.aborted) {
-        const failure = error instanceof Failure ? error : new Failure(0, 'offline', String(error));
-        follower.report(failure);
-        if (isFinal(failure)) return;
-        failures += 1;
-        wait = Math.max(failure.retryAfter * 1000, Math.min(500 * 2 ** failures, 15_000));
-      }
+      if (ended.aborted) return 0;
+      if (error instanceof Failure) return Math.max(POLL_EVERY, this.#waitAfterFailure(error));
+      this.#silentStreams += 1;
+      return 0;
     }
-    await pause(wait, over);
-    shift.abort();
+    // The service ends each stream after a while. A proxy may end them at once.
+    if (performance.now() - begun < SHORT) return this.#waitAfterFailure(null);
+    this.#failures = 0;
+    return 0;
+  }
+
+  #opened() {
+    this.#silentStreams = 0;
+    // What arrived between the list and the stream.
+    this.refresh();
+  }
+
+  /** @param {Failure | null} failure */
+  #waitAfterFailure(failure) {
+    this.#failures += 1;
+    const growing = Math.min(WAIT_MIN * 2 ** (this.#failures - 1), WAIT_MAX);
+    return Math.max((failure?.retryAfter ?? 0) * 1000, growing);
   }
 }
 
-/** Whether the same request would fail again. @param {Failure} failure */
-function isFinal(failure) {
-  return failure.status >= 400 && failure.status < 500 && failure.code !== 'rate_limited' && failure.status !== 408;
+/** Whether the same request would fail again: the service refuses it, and not for a limit. @param {Failure} failure */
+function isRefusal({ status }) {
+  return status >= 400 && status < 500 && status !== 408 && status !== 429;
 }
 
 /**
  * Calls `action` once for all calls within a time, and again if there were calls while it ran.
  *
  * @param {() => Promise<void>} action
- * @param {number} within
+ * @param {number} within In milliseconds.
  */
 function collected(action, within) {
   let isWanted = false;
@@ -93,7 +132,7 @@ function collected(action, within) {
     while (isWanted) {
       await new Promise((resolve) => setTimeout(resolve, within));
       isWanted = false;
-      // The next round of following reports it.
+      // The next round reports it.
       await action().catch(() => {});
     }
     isRunning = false;

@@ -1,20 +1,29 @@
 /** One mail: what it says, who sent it, its code and links, and what is attached. */
 
-import { Failure, deleteMails, hasToken, json, request, save, url } from './api.js';
+import { Failure, json, save } from './api.js';
+import { body, source } from './body.js';
 import { button, fill, h, icon } from './dom.js';
-import { exactTime, oneLine, relativeTime, seconds, size, timeLeft, now } from './format.js';
+import { exactTime, now, oneLine, relativeTime, seconds, size, timeLeft } from './format.js';
 import { t } from './language.js';
 import { markRead } from './memory.js';
-import { copy, undoable } from './notice.js';
-import { problem, showLoaded } from './problem.js';
+import { copy, say } from './notice.js';
+import { removeLater } from './pending.js';
+import { meaning, problem, showLoaded } from './problem.js';
+import { shortSubject } from './row.js';
 
 /** @typedef {import('./types.js').Email} Email */
 /** @typedef {{back?: () => void, remove?: () => void}} Tools */
 
-/** The longest text of the source and of a body that is shown, in characters. */
-const TEXT_MAX = 500_000;
-/** The longest line of a field of the header that is shown, in characters. */
+/** The longest subject and other line that is shown, in characters. */
+const SUBJECT_MAX = 1_000;
 const LINE_MAX = 2_000;
+/** The most people in a field, fields of the header, and links that are shown. */
+const PEOPLE_MAX = 50;
+const FIELDS_MAX = 200;
+const LINKS_MAX = 3;
+/** The longest name of a file, and how much of its end is always shown, in characters. */
+const FILE_NAME_MAX = 200;
+const FILE_NAME_END = 16;
 
 /** A mail by itself, as a link to it opens it. @param {string[]} words @param {AbortSignal} signal */
 export function mail([id = ''], signal) {
@@ -24,7 +33,7 @@ export function mail([id = ''], signal) {
 }
 
 /**
- * Shows a mail in `place`.
+ * Shows a mail in `place`. The way back stays there, whatever becomes of the mail.
  *
  * @param {HTMLElement} place
  * @param {string} id
@@ -32,40 +41,35 @@ export function mail([id = ''], signal) {
  * @param {Tools} tools
  */
 export function openMail(place, id, signal, tools) {
+  const content = h('div', { class: 'mail' });
+  fill(place, tools.back && h('div', { class: 'tools back' }, button('back', t('back'), tools.back)), content);
   const load = async () => {
     /** @type {Email} */
     const email = await json(`api/mail/messages/${encodeURIComponent(id)}`, { signal });
     markRead(email.id);
-    return draw(email, signal, place, tools);
+    return draw(email, signal, content, tools);
   };
-  showLoaded(place, load, signal);
+  showLoaded(content, load, signal);
 }
 
 /** @param {Email} email @param {AbortSignal} signal @param {Element} place @param {Tools} tools */
-function draw(email, signal, place, { back, remove }) {
-  const subject = oneLine(email.subject).slice(0, 1000) || t('noSubject');
-  const { left, stop } = countdown(email, place);
-  signal.addEventListener('abort', stop);
+function draw(email, signal, place, { remove }) {
   const deleteThis = remove ?? (() => removeAlone(email, place));
+  const tools = h(
+    'div',
+    { class: 'tools' },
+    button('download', t('download'), () => keep(`api/mail/messages/${email.id}/raw`, `${email.id}.eml`), { isShort: true }),
+    button('delete', t('delete'), deleteThis, { isShort: true }),
+  );
+  const received = { datetime: `${email.receivedAt.replace(' ', 'T')}Z`, title: relativeTime(email.receivedAt) };
   return [
     h(
       'header',
       { class: 'mail-head' },
-      h(
-        'div',
-        { class: 'tools' },
-        back && button('back', t('back'), back, { kind: 'back' }),
-        button('download', t('download'), () => save(`api/mail/messages/${email.id}/raw`, `${email.id}.eml`), { isShort: true }),
-        button('delete', t('delete'), deleteThis, { isShort: true }),
-      ),
-      h('h2', {}, h('bdi', {}, subject)),
+      tools,
+      h('h2', {}, h('bdi', {}, shortSubject(email.subject, SUBJECT_MAX))),
       h('dl', { class: 'who' }, ...people(email)),
-      h(
-        'p',
-        { class: 'times' },
-        h('time', { datetime: `${email.receivedAt.replace(' ', 'T')}Z`, title: relativeTime(email.receivedAt) }, exactTime(email.receivedAt)),
-        left,
-      ),
+      h('p', { class: 'times' }, h('time', received, exactTime(email.receivedAt)), countdown(email, place, signal)),
     ),
     ...codes(email),
     ...links(email),
@@ -76,10 +80,21 @@ function draw(email, signal, place, { back, remove }) {
   ];
 }
 
+/** Saves what is at a path. @param {string} path @param {string} name */
+async function keep(path, name) {
+  try {
+    await save(path, name);
+  } catch (error) {
+    say(meaning(error));
+  }
+}
+
 /** @param {Email} email */
 function people({ from, header, envelope, recipient }) {
-  const all = (/** @type {import('./types.js').NamedAddress[]} */ people) =>
-    people.slice(0, 50).map(({ name, address }) => oneLine(name ? `${name} <${address}>` : address).slice(0, LINE_MAX)).join(', ');
+  const all = (/** @type {import('./types.js').NamedAddress[]} */ people) => {
+    const shown = people.slice(0, PEOPLE_MAX).map(({ name, address }) => oneLine(name ? `${name} <${address}>` : address));
+    return shown.map((one) => one.slice(0, LINE_MAX)).join(', ');
+  };
   /** @type {[string, string][]} */
   const rows = [
     [t('from'), all(header.from) || oneLine(from) || t('noSender')],
@@ -91,24 +106,25 @@ function people({ from, header, envelope, recipient }) {
   return rows.filter(([, value]) => value).flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, h('bdi', {}, value))]);
 }
 
-/** How long the mail stays, kept up to date; at its end the mail is replaced. @param {Email} email @param {Element} place */
-function countdown({ expiresAt }, place) {
+/** How long the mail stays, kept up to date; at its end the mail is replaced. @param {Email} email @param {Element} place @param {AbortSignal} signal */
+function countdown({ expiresAt }, place, signal) {
   const left = h('span', { class: 'left', title: exactTime(expiresAt) }, timeLeft(expiresAt));
   const timer = setInterval(() => {
     if (seconds(expiresAt) > now()) return fill(left, timeLeft(expiresAt));
     clearInterval(timer);
     fill(place, problem(new Failure(404, 'not_found', ''), () => {}));
   }, 1000);
-  return { left, stop: () => clearInterval(timer) };
+  signal.addEventListener('abort', () => clearInterval(timer));
+  return left;
 }
 
-/** @param {Email} email @param {Element} place */
+/** Deletes a mail that is shown by itself. @param {Email} email @param {Element} place */
 function removeAlone(email, place) {
-  const before = [...place.childNodes];
-  fill(place, h('p', { class: 'state' }, t('mailGone')));
-  const subject = oneLine(email.subject).slice(0, 60) || t('noSubject');
-  undoable(t('deletedOne', { subject }), () => place.replaceChildren(...before), (outlives) => {
-    deleteMails([email.id], { outlives }).catch(() => place.replaceChildren(...before));
+  const shown = [...place.childNodes];
+  removeLater([email.id], {
+    text: t('deletedOne', { subject: shortSubject(email.subject) }),
+    changed: () => fill(place, h('p', { class: 'state' }, t('mailGone'))),
+    undone: () => place.replaceChildren(...shown),
   });
 }
 
@@ -121,16 +137,17 @@ function codes({ codes }) {
 
 /** The links that the mail was sent for, with where they lead. @param {Email} email */
 function links({ links }) {
-  const pressed = links.filter(({ kind }) => kind !== 'unsubscribe').slice(0, 3);
-  return pressed.map((link) => {
-    const host = new URL(link.url).host;
-    const words = oneLine(link.text).slice(0, 100) || t('openLink');
+  const pressed = links.filter(({ kind }) => kind !== 'unsubscribe').slice(0, LINKS_MAX);
+  return pressed.map(({ url, text }) => {
+    const words = shortSubject(text) === t('noSubject') ? t('openLink') : shortSubject(text);
+    // In the form of an address, the host has no letters that only look like others.
+    const target = new URL(url);
     return h(
       'p',
       { class: 'link' },
-      h('a', { class: 'button', href: link.url, target: '_blank', rel: 'noopener noreferrer nofollow' }, h('bdi', {}, words)),
+      h('a', { class: 'button', href: target.href, target: '_blank', rel: 'noopener noreferrer nofollow' }, h('bdi', {}, words)),
       ' ',
-      h('span', {}, t('leadsTo'), ' ', h('bdi', { class: 'host', dir: 'ltr', title: link.url.slice(0, LINE_MAX) }, host)),
+      h('span', {}, t('leadsTo'), ' ', h('bdi', { class: 'host', dir: 'ltr', title: target.href.slice(0, LINE_MAX) }, target.host)),
     );
   });
 }
@@ -139,115 +156,21 @@ function links({ links }) {
 function attachments({ id, attachments }) {
   if (attachments.length === 0) return [];
   const rows = attachments.map(({ index, filename, contentType, size: octets }) => {
-    const name = oneLine(filename) || `${index}`;
-    const press = () => save(`api/mail/messages/${id}/attachments/${index}`, name.slice(0, 200));
-    const row = h('button', { type: 'button', click: press }, icon('attachment'), h('bdi', { class: 'file' }, name.slice(0, 300)));
-    row.append(h('small', { dir: 'ltr' }, `${oneLine(contentType).slice(0, 100)} · ${size(octets)}`));
-    return h('li', {}, row);
+    const name = (oneLine(filename) || `${index}`).slice(-FILE_NAME_MAX);
+    const press = () => keep(`api/mail/messages/${id}/attachments/${index}`, name);
+    // The end of a name says what kind of file it is, so it is never cut off.
+    const start = h('bdi', { class: 'start' }, name.slice(0, -FILE_NAME_END));
+    const file = h('span', { class: 'file', dir: 'ltr' }, start, h('bdi', {}, name.slice(-FILE_NAME_END)));
+    const kind = h('small', { dir: 'ltr' }, `${oneLine(contentType).slice(0, FILE_NAME_MAX)} · ${size(octets)}`);
+    return h('li', {}, h('button', { type: 'button', click: press, title: name }, icon('attachment'), h('span', {}, file, kind)));
   });
   return [h('h3', { class: 'unseen' }, t('attachments', { n: attachments.length })), h('ul', { class: 'attachments' }, ...rows)];
 }
 
-/** The body, as HTML in a frame or as text, whichever is chosen. @param {Email} email @param {AbortSignal} signal */
-function body(email, signal) {
-  const place = h('div', { class: 'body' });
-  let isRemoteShown = false;
-  const asHtml = () => {
-    press(true);
-    fill(place, frame(email, isRemoteShown, signal));
-  };
-  const asText = () => {
-    press(false);
-    fill(place, h('div', { class: 'text', dir: 'auto' }, ...linked(email.bodyText.slice(0, TEXT_MAX))));
-  };
-  const html = button(null, t('formatted'), asHtml);
-  const text = button(null, t('text'), asText);
-  const press = (/** @type {boolean} */ isHtml) => {
-    html.setAttribute('aria-pressed', String(isHtml));
-    text.setAttribute('aria-pressed', String(!isHtml));
-  };
-  const images = button('image', t('showImages'), () => {
-    isRemoteShown = true;
-    images.remove();
-    asHtml();
-  });
-  if (hasHtml(email)) asHtml();
-  else asText();
-  const choice = hasHtml(email) && h('div', { class: 'choice', role: 'group', 'aria-label': t('show') }, html, text, hasRemoteImages(email) && images);
-  return h('div', {}, choice, place);
-}
-
-/** Whether the body has HTML. Otherwise `message` is the text with escapes and line ends. @param {Email} email */
-function hasHtml({ message }) {
-  return message.replaceAll('<br>', '').includes('<');
-}
-
-/** @param {Email} email */
-function hasRemoteImages({ message }) {
-  return /<img[^>]+src\s*=\s*["']?\s*https?:/i.test(message);
-}
-
-/**
- * The HTML of the mail in a frame that runs no script. Its links open a page that shows where they lead.
- *
- * @param {Email} email
- * @param {boolean} isRemoteShown
- * @param {AbortSignal} signal
- */
-function frame({ id }, isRemoteShown, signal) {
-  const path = `api/mail/messages/${id}/html?links=shown${isRemoteShown ? '&remote=1' : ''}`;
-  const frame = h('iframe', {
-    title: t('mailBody'),
-    sandbox: 'allow-popups allow-popups-to-escape-sandbox',
-    referrerpolicy: 'no-referrer',
-  });
-  if (hasToken()) showThroughMemory(frame, path, signal);
-  else frame.src = url(path);
-  return frame;
-}
-
-/** A frame cannot send a token, so the octets come through memory. @param {HTMLIFrameElement} frame @param {string} path @param {AbortSignal} signal */
-async function showThroughMemory(frame, path, signal) {
-  try {
-    const octets = await (await request(path, { accept: 'text/html', signal })).blob();
-    frame.src = URL.createObjectURL(octets);
-    signal.addEventListener('abort', () => URL.revokeObjectURL(frame.src));
-  } catch (error) {
-    if (!signal.aborted) frame.replaceWith(problem(error, () => {}));
-  }
-}
-
-/** Text with its web addresses as links. @param {string} text @returns {(Node | string)[]} */
-function linked(text) {
-  /** @type {(Node | string)[]} */
-  const parts = [];
-  let end = 0;
-  for (const match of text.matchAll(/https?:\/\/[^\s<>"'）」]{1,2000}[^\s<>"'）」.,;:!?)\]]/g)) {
-    parts.push(text.slice(end, match.index));
-    parts.push(h('a', { href: match[0], target: '_blank', rel: 'noopener noreferrer nofollow', dir: 'ltr' }, match[0]));
-    end = match.index + match[0].length;
-    if (parts.length > 1000) break;
-  }
-  return [...parts, text.slice(end)];
-}
-
 /** @param {Email} email */
 function headerFields({ headers }) {
-  const rows = headers.slice(0, 200).map(({ name, value }) =>
-    h('tr', {}, h('th', { scope: 'row' }, oneLine(name).slice(0, 200)), h('td', {}, h('bdi', {}, oneLine(value).slice(0, LINE_MAX)))),
+  const rows = headers.slice(0, FIELDS_MAX).map(({ name, value }) =>
+    h('tr', {}, h('th', { scope: 'row' }, oneLine(name).slice(0, FILE_NAME_MAX)), h('td', {}, h('bdi', {}, oneLine(value).slice(0, LINE_MAX)))),
   );
   return h('div', { class: 'scroll' }, h('table', { class: 'fields' }, h('tbody', {}, ...rows)));
-}
-
-/** The message as it came, once somebody asks for it. @param {Email} email @param {AbortSignal} signal */
-function source({ id }, signal) {
-  const place = h('div', {});
-  const open = (/** @type {Event & {target: HTMLDetailsElement}} */ { target }) => {
-    if (!target.open || place.hasChildNodes()) return;
-    showLoaded(place, async () => {
-      const text = await (await request(`api/mail/messages/${id}/raw`, { accept: '*/*', signal })).text();
-      return [h('pre', { dir: 'ltr', tabindex: '0' }, text.slice(0, TEXT_MAX))];
-    }, signal);
-  };
-  return h('details', { toggle: open }, h('summary', {}, t('source')), place);
 }

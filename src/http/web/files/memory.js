@@ -44,12 +44,18 @@ export function addresses() {
 
 /** @param {string} address */
 export function rememberAddress(address) {
-  remember('addresses', [address, ...addresses().filter((other) => other !== address)].slice(0, ADDRESSES_MAX));
+  const others = addresses().filter((other) => !isSame(other, address));
+  remember('addresses', [address, ...others].slice(0, ADDRESSES_MAX));
+}
+
+/** The service compares addresses without regard to case. @param {string} one @param {string} other */
+function isSame(one, other) {
+  return one.toLowerCase() === other.toLowerCase();
 }
 
 /** @param {string} address */
 export function forgetAddress(address) {
-  remember('addresses', addresses().filter((other) => other !== address));
+  remember('addresses', addresses().filter((other) => !isSame(other, address)));
 }
 
 /** @returns {string[]} The ids of mails that were read here, the latest last. */

@@ -1,11 +1,14 @@
 /** Short notices at the foot of the page, deletions that can be undone, and what screen readers announce. */
 
 import { find, h } from './dom.js';
+import { oneLine } from './format.js';
 import { t } from './language.js';
 
 /** How long a notice stays, and how long a deletion can be undone, in milliseconds. */
 const STAYS = 4_000;
 const UNDO_WITHIN = 6_000;
+/** How much of a copied text is said, in characters. */
+const COPIED_MAX = 100;
 
 /** Has a screen reader say it. @param {string} text */
 export function announce(text) {
@@ -28,15 +31,16 @@ export function say(text) {
 
 /** Copies a text. @param {string} text */
 export async function copy(text) {
+  const shown = oneLine(text).slice(0, COPIED_MAX);
   try {
     await navigator.clipboard.writeText(text);
-    say(t('copied', { text }));
+    say(t('copied', { text: shown }));
   } catch {
-    say(t('copyFailed', { text }));
+    say(t('copyFailed', { text: shown }));
   }
 }
 
-/** What is about to happen unless it is undone. @type {Map<object, (outlives: boolean) => void>} */
+/** Deletions that can still be undone. @type {Map<object, (outlives: boolean) => void>} */
 const pending = new Map();
 
 // Closing the page must not undo what its user asked for.

@@ -5,7 +5,7 @@ import { number } from './format.js';
 
 const WIDTH = 300;
 const HEIGHT = 60;
-/** The most values of a plot. Older ones leave. */
+/** The most values of a plot. Older values are dropped. */
 const VALUES_MAX = 120;
 
 export class Plot {

@@ -27,8 +27,9 @@ function asksForToken({ code }) {
   return code === 'token_required' || code === 'token_invalid' || code === 'unauthorized';
 }
 
-/** One sentence about a failure. @param {Failure} failure */
-export function meaning(failure) {
+/** One sentence about a failure. @param {unknown} error */
+export function meaning(error) {
+  const failure = error instanceof Failure ? error : new Failure(0, 'offline', String(error));
   switch (failure.code) {
     case 'offline':
       return t('offline');
@@ -61,8 +62,10 @@ export function tokenForm() {
   const input = h('input', { type: 'password', autocomplete: 'off', required: true, 'aria-label': t('token') });
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
-    setToken(input.value);
+    input.setCustomValidity(setToken(input.value) ? '' : t('tokenInvalid'));
+    input.reportValidity();
   };
+  input.addEventListener('input', () => input.setCustomValidity(''));
   return h('form', { class: 'row', submit }, input, h('button', { type: 'submit' }, t('useToken')));
 }
 

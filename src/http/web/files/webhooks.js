@@ -6,7 +6,6 @@ import { exactTime, number, relativeTime } from './format.js';
 import { t } from './language.js';
 import { say, undoable } from './notice.js';
 import { meaning, problem, showLoaded } from './problem.js';
-import { Failure } from './api.js';
 
 /** @typedef {import('./types.js').Webhook} Webhook */
 
@@ -54,7 +53,7 @@ function remove({ id }, row, read) {
     try {
       await request(`api/webhooks?${query({ id })}`, { method: 'DELETE', outlives });
     } catch (error) {
-      say(error instanceof Failure ? meaning(error) : t('deleteFailed'));
+      say(`${t('deleteFailed')} ${meaning(error)}`);
     }
     read();
   };
@@ -67,7 +66,7 @@ async function test({ id }) {
     const attempt = await json(`api/admin/webhooks/${id}/test`, { method: 'POST' });
     say(t('testResult', { result: attempt.status ?? attempt.error ?? attempt.result }));
   } catch (error) {
-    say(error instanceof Failure ? meaning(error) : t('offline'));
+    say(meaning(error));
   }
 }
 

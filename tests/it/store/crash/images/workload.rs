@@ -196,7 +196,7 @@ impl Workload {
 
     async fn delete_all(&mut self) {
         let (asked, n) = (self.disk.operations(), self.random.random_range(0..MAILBOXES));
-        self.store.delete_all(&name(n), self.now).await.expect("delete all");
+        self.store.delete_all(&name(n), u64::MAX, self.now).await.expect("delete all");
         self.note("delete all", asked, false, Vec::new()).await;
     }
 
