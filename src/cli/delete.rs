@@ -1,5 +1,6 @@
 //! `tempmail delete`: deletes mail before it expires.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, Read as _};
 use std::str::FromStr;
 
@@ -239,7 +240,7 @@ fn emails(targets: &[DeleteTarget]) -> Vec<EmailId> {
 
 /// Deletes mails in one request.
 async fn together(client: &Client, ids: &[EmailId], rows: &mut Vec<Deleted>) -> Result<(), ClientError> {
-    let mut missing = match client.delete_emails(ids).await {
+    let missing = match client.delete_emails(ids).await {
         Ok(missing) => missing,
         // One of them was refused, and all are still there: those before it can go.
         Err(error) if error.problem().is_some_and(|problem| problem.status == 403) => {
@@ -248,14 +249,10 @@ async fn together(client: &Client, ids: &[EmailId], rows: &mut Vec<Deleted>) -> 
         }
         Err(error) => return Err(error),
     };
-    // An id that is named twice is missing once: the first time the mail was there.
-    let mut counts: Vec<Deleted> = Vec::with_capacity(ids.len());
-    for id in ids.iter().rev() {
-        let place = missing.iter().position(|it| it == id);
-        place.map(|place| missing.swap_remove(place));
-        counts.push(Deleted { target: id.to_string(), deleted: u64::from(place.is_none()) });
-    }
-    rows.extend(counts.into_iter().rev());
+    // A mail whose id is named twice goes once.
+    let mut gone: BTreeSet<EmailId> = missing.into_iter().collect();
+    let row = |id: &EmailId| Deleted { target: id.to_string(), deleted: gone.insert(*id).into() };
+    rows.extend(ids.iter().map(row));
     Ok(())
 }
 

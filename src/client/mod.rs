@@ -31,6 +31,7 @@ mod transport;
 mod wait;
 mod webhook;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use axum::http::Method;
@@ -191,10 +192,11 @@ impl Client {
     /// Deletes Emails, at most 100; the ids that named none. If one is refused, none is deleted.
     pub async fn delete_emails(&self, ids: &[EmailId]) -> Result<Vec<EmailId>, ClientError> {
         let pairs: Vec<_> = ids.iter().map(|id| ("id", Some(id.to_string()))).collect();
+        let named = ids.iter().collect::<BTreeSet<_>>().len() as u64;
         let Deleted { deleted, missing } = self.deleted(format!("/api/mail/delete{}", query(&pairs))).await?;
         match ids {
             [id] if deleted == 0 => Ok(vec![*id]),
-            _ if missing.len() as u64 + deleted == ids.len() as u64 => Ok(missing),
+            _ if missing.len() as u64 + deleted == named => Ok(missing),
             _ => Err(self.unintelligible("it does not say which of the ids named no mail".to_owned())),
         }
     }

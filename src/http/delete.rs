@@ -1,5 +1,6 @@
 //! `DELETE /api/mail/delete`: Emails by `id`, or those of an address by `to`, which a filter may narrow.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Json;
@@ -96,9 +97,10 @@ async fn delete_each(api: &Arc<Api>, principal: Principal, asker: &Asker, ids: &
         .zip(found)
         .map(async |(id, is_found)| Ok::<_, Problem>(is_found && api.store.delete(*id, now).await?));
     let deleted = try_join_all(deletions).await?;
-    let missing = ids.iter().zip(&deleted).filter(|(_, is_deleted)| !**is_deleted).map(|(id, _)| *id);
+    let named: BTreeSet<EmailId> = ids.iter().copied().collect();
+    let gone = ids.iter().zip(&deleted).filter(|(_, is_deleted)| **is_deleted).map(|(id, _)| *id).collect();
     // The number tells it of a single one.
-    let missing = if ids.len() > 1 { missing.collect() } else { Vec::new() };
+    let missing = if ids.len() > 1 { named.difference(&gone).copied().collect() } else { Vec::new() };
     Ok(Deleted { missing, ..Deleted::number(deleted.into_iter().map(u64::from).sum()) })
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use jaq_core::compile::{Compiler, Undefined};
 use jaq_core::data::JustLut;
-use jaq_core::load::{Arena, Error as LoadError, File, Loader, span};
+use jaq_core::load::{Arena, Error as LoadError, File, Loader, parse, span};
 use jaq_core::{Ctx, Filter, Native, Vars};
 use jaq_json::{Val, read};
 
@@ -30,6 +30,17 @@ const LEFT_OUT: [&str; 10] = [
     "strptime",
 ];
 
+/// Formats of jq that the crates do not have.
+const FORMATS: &str = r#"
+def @csv: map(
+    if isstring then "\"" + (split("\"") | join("\"\"")) + "\"" elif . == null then ""
+    elif isarray or isobject then error("a field of @csv is a single value") else tostring end) | join(",");
+def @tsv: map(
+    if isstring then split("\\") | join("\\\\") | split("\t") | join("\\t") | split("\n") | join("\\n") | split("\r") | join("\\r")
+    elif . == null then ""
+    elif isarray or isobject then error("a field of @tsv is a single value") else tostring end) | join("\t");
+"#;
+
 type Data = JustLut<Val>;
 
 /// A compiled expression, and the JSON that it has not seen yet.
@@ -47,7 +58,8 @@ impl fmt::Debug for Jq {
 impl Jq {
     /// Compiles an expression. The error is one of the command line.
     pub fn compile(expression: &str) -> Result<Self, Error> {
-        let defs = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
+        let formats = parse(FORMATS, |parser| parser.defs()).unwrap_or_default();
+        let defs = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs()).chain(formats);
         let funs = jaq_core::funs::<Data>().chain(jaq_std::funs()).chain(jaq_json::funs());
         let arena = Arena::default();
         let file = File { code: expression, path: () };
@@ -125,7 +137,7 @@ fn of_load<'a>(expression: &'a str, error: &LoadError<&'a str>) -> Option<(&'a s
 fn unknown(name: &str, undefined: &Undefined) -> String {
     let arguments = match undefined {
         Undefined::Filter(0) | Undefined::Mod | Undefined::Var | Undefined::Label => String::new(),
-        Undefined::Filter(count) => format!(" with {count} arguments"),
+        Undefined::Filter(count) => format!("/{count}"),
         _ => String::new(),
     };
     format!("no {} {name}{arguments} is known", undefined.as_str())
@@ -168,9 +180,10 @@ mod tests {
     fn strings_are_raw_and_other_values_compact() {
         let text = "{\"a\": [\"x\\ty\", 1, null, {\"b\": [true, 1.5]}]}\n";
         assert_eq!(results(".a[]", &[text], false).expect("results"), "x\ty\n1\nnull\n{\"b\":[true,1.5]}\n");
+        let fields = "[1, \"a\\\"b\", null, \"c\\t\\\\\\n\", true]\n";
         assert_eq!(
-            results(".a | @csv, @json", &["{\"a\":[1,\"b\"]}\n"], false).expect("results"),
-            "1,\"b\"\n[1,\"b\"]\n"
+            results("@csv, @tsv", &[fields], false).expect("results").as_str(),
+            "1,\"a\"\"b\",,\"c\t\\\n\",true\n1\ta\"b\t\tc\\t\\\\\\n\ttrue\n"
         );
     }
 
@@ -190,9 +203,9 @@ mod tests {
     #[test]
     fn a_wrong_expression_is_one_of_the_command_line() {
         for (expression, said) in [
-            (".a | (", "character 6: expected: closing parenthesis"),
+            (".a | (", "character 7: expected: closing parenthesis"),
             (".a |", "character 5: expected: term"),
-            ("é | nonsense(1)", "character 5: no filter nonsense with 1 arguments is known"),
+            ("\"é\" | nonsense(1)", "character 7: no filter nonsense/1 is known"),
             ("$secret", "character 1: no variable $secret is known"),
             ("import \"/etc/passwd\" as x; .", "modules cannot be read"),
             ("", "expected: term"),

@@ -234,12 +234,14 @@ async fn raw(State(_): State<Shared>, UrlPath(_): UrlPath<String>) -> Response {
 async fn delete_mail(State(contents): State<Shared>, Query(query): Query<Vec<(String, String)>>) -> Response {
     let mut contents = contents.lock().expect("lock");
     let before = contents.emails.len();
-    let mut missing = Vec::new();
+    let (mut missing, mut gone) = (Vec::new(), Vec::new());
     for (name, value) in &query {
         let field = if name == "to" { "recipient" } else { "id" };
         let left = contents.emails.len();
         contents.emails.retain(|email| email[field] != value.as_str());
-        if left == contents.emails.len() {
+        if left > contents.emails.len() {
+            gone.push(value);
+        } else if !gone.contains(&value) {
             missing.push(value);
         }
     }
