@@ -124,7 +124,7 @@ async fn one_message_that_stays_in_each_segment_does_not_keep_the_others() {
         }
         assert!(running.join_all().await.into_iter().all(|received| received == Ok(())));
         peak.live_octets = peak.live_octets.max(store.stats().await.expect("stats").live_octets);
-        store.delete_all(&mailbox("read@example.test"), START).await.expect("delete");
+        store.delete_all(&mailbox("read@example.test"), u64::MAX, START).await.expect("delete");
         peak.hold(&store, dir.path(), &format!("segment {segment}")).await;
     }
     let stored = store.list(&mailbox("kept@example.test"), PageRequest { offset: 0, limit: 1000 }, START).await;
@@ -158,7 +158,7 @@ async fn what_was_deleted_is_in_no_file_after_the_next_checkpoint() {
         found
     };
     assert_eq!(found().len(), 200);
-    assert_eq!(store.delete_all(&mailbox("read@example.test"), START).await, Ok(180));
+    assert_eq!(store.delete_all(&mailbox("read@example.test"), u64::MAX, START).await, Ok(180));
     let state = std::fmt::from_fn(|f| write!(f, "20 messages are on the disk, where {} are", found().len()));
     until(state, async || found().len() == 20).await;
     assert!(found().iter().all(|n| n % 10 == 0));
