@@ -34,7 +34,8 @@ export async function follow(address, follower, signal) {
     const shift = new AbortController();
     const over = AbortSignal.any([signal, shift.signal]);
     document.addEventListener('visibilitychange', () => shift.abort(), { signal: over });
-    addEventListener('online', () => shift.abort(), { signal: over });
+    // A stream notices late that there is no network any more.
+    for (const name of ['online', 'offline']) addEventListener(name, () => shift.abort(), { signal: over });
     let wait = POLL_EVERY;
     try {
       await follower.refresh();
