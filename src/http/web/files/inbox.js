@@ -2,6 +2,7 @@
 
 import { query, url } from './api.js';
 import { button, fill, h, icon } from './dom.js';
+import { oneLine } from './format.js';
 import { t } from './language.js';
 import { MailList } from './list.js';
 import { follow } from './live.js';
@@ -55,7 +56,7 @@ class Inbox {
 
   get title() {
     const unread = this.list.element.querySelectorAll('.unread').length;
-    return `${unread > 0 ? `(${unread}) ` : ''}${this.address} · tempmail`;
+    return `${unread > 0 ? `(${unread}) ` : ''}${oneLine(this.address)} · tempmail`;
   }
 
   #head() {
@@ -63,7 +64,7 @@ class Inbox {
     return h(
       'header',
       { class: 'bar' },
-      h('h1', {}, h('bdi', {}, this.address)),
+      h('h1', {}, h('bdi', {}, oneLine(this.address))),
       this.count,
       h(
         'div',
