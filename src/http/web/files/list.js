@@ -14,6 +14,8 @@ const FIELDS = 'id,from,fromName,subject,preview,receivedAt,expiresAt,attachment
 const PAGE_SIZE = 50;
 /** The longest text of a sender or a subject in a row, in characters. */
 const TEXT_MAX = 300;
+/** After what time a page that did not come is asked for again, in milliseconds. */
+const RETRY_AFTER = 5_000;
 /** How often times are written anew, in milliseconds. */
 const TICK = 15_000;
 
@@ -32,6 +34,8 @@ export class MailList {
   #selected = '';
   #isLoaded = false;
   #isLoadingMore = false;
+  /** @type {IntersectionObserver} */
+  #endWatch;
 
   /**
    * @param {string} address
@@ -42,9 +46,10 @@ export class MailList {
     this.address = address;
     this.signal = signal;
     this.changed = changed;
-    this.element = h('ol', { class: 'mails', 'aria-label': t('inboxOf', { address }) });
+    this.element = h('ol', { class: 'mails', 'aria-label': t('inboxOf', { address: oneLine(address) }) });
     this.end = h('p', { class: 'end' });
-    new IntersectionObserver(([entry]) => entry.isIntersecting && this.#loadMore(), { rootMargin: '600px' }).observe(this.end);
+    this.#endWatch = new IntersectionObserver(([entry]) => entry.isIntersecting && this.#loadMore(), { rootMargin: '600px' });
+    this.#endWatch.observe(this.end);
     const timer = setInterval(() => this.#tick(), TICK);
     signal.addEventListener('abort', () => clearInterval(timer));
   }
@@ -92,6 +97,7 @@ export class MailList {
   async #loadMore() {
     if (this.#cursor === null || this.#isLoadingMore) return;
     this.#isLoadingMore = true;
+    let pause = 0;
     try {
       /** @type {EmailPage} */
       const page = await json(this.#page(this.#cursor), { signal: this.signal });
@@ -100,12 +106,15 @@ export class MailList {
       this.#cursor = page.nextCursor ?? null;
       this.#draw();
     } catch {
-      // The end of the list comes into view again.
+      pause = RETRY_AFTER;
     } finally {
       this.#isLoadingMore = false;
     }
-    // A short page leaves the end in view, of which there is no further notice.
-    if (!this.signal.aborted && this.end.getBoundingClientRect().top < innerHeight) setTimeout(() => this.#loadMore(), 50);
+    // The watch tells nothing new of an end that is still in view, or in view again. So it begins anew.
+    setTimeout(() => {
+      this.#endWatch.unobserve(this.end);
+      if (!this.signal.aborted) this.#endWatch.observe(this.end);
+    }, pause);
   }
 
   /** A mail is gone. @param {string} id */
