@@ -3,7 +3,12 @@
 //! A start of a browser takes seconds, so each test has one browser for a group of checks, each with an inbox of its own.
 
 mod arriving;
+mod away;
 mod deleting;
+mod fields;
+mod keyboard;
+mod many;
+mod safe;
 
 use serde_json::Value;
 use tempmail::config::Config;
@@ -20,6 +25,9 @@ const WATCH: &str = "(() => {
         complaints.push(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}`), true);
     addEventListener('error', (event) => complaints.push(`error: ${event.message} ${event.target?.src ?? ''}`), true);
     addEventListener('unhandledrejection', (event) => complaints.push(`rejection: ${event.reason}`));
+    const frames = new WeakSet();
+    Object.defineProperty(globalThis, 'isLoaded', { value: (frame) => frames.has(frame) });
+    document.addEventListener('load', (event) => event.target instanceof HTMLIFrameElement && frames.add(event.target), true);
     const { error } = console;
     console.error = (...said) => { complaints.push(`console: ${said.join(' ')}`); error(...said); };
 })()";

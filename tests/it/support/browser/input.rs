@@ -1,7 +1,7 @@
 //! Clicks, keys and text, as from a person.
 
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Browser;
 use crate::support::until::until_some;
@@ -42,19 +42,18 @@ impl Browser {
         self.press(text).await;
     }
 
+    /// Clicks an element within a frame, whatever the origin of the frame is.
+    pub(crate) async fn click_in_frame(&self, frame: &str, selector: &str) {
+        let id = until_some(format_args!("the frame {frame}"), async || self.element(frame).await).await;
+        self.command(Method::POST, "/frame", json!({ "id": { ELEMENT: id } })).await;
+        self.click(selector).await;
+        self.command(Method::POST, "/frame", json!({ "id": null })).await;
+    }
+
     /// The first element that a selector finds.
     async fn element(&self, selector: &str) -> Option<String> {
         let wanted = json!({ "using": "css selector", "value": selector });
         let found = self.try_command(Method::POST, "/element", &wanted).await.ok()?;
         found[ELEMENT].as_str().map(str::to_owned)
-    }
-
-    /// What screen readers get of the first element that a selector finds: its role and its name.
-    pub(crate) async fn role_and_name(&self, selector: &str) -> (String, String) {
-        let id = self.element(selector).await.unwrap_or_else(|| panic!("no {selector}"));
-        let [role, name] = ["role", "label"].map(|what| format!("/element/{id}/computed{what}"));
-        let text = |value: Value| value.as_str().expect("text").to_owned();
-        let role = text(self.command(Method::GET, &role, Value::Null).await);
-        (role, text(self.command(Method::GET, &name, Value::Null).await))
     }
 }

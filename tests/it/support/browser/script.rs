@@ -1,12 +1,9 @@
 //! What the page says to an expression of JavaScript, and waiting for it.
 
-use std::cell::RefCell;
-use std::fmt::from_fn;
-
 use serde_json::{Value, json};
 
 use super::Browser;
-use crate::support::until::until;
+use crate::support::until::comes_true;
 
 impl Browser {
     /// The value of an expression in the page, as JSON. A promise is awaited. An exception fails the test.
@@ -16,18 +13,15 @@ impl Browser {
 
     /// Waits until an expression is true. An expression that throws, as in a page that loads, is not true.
     pub(crate) async fn until(&self, expression: &str) {
-        let last = RefCell::new(Ok(Value::Null));
-        let said = from_fn(|f| write!(f, "{expression}: {:?}", last.borrow()));
-        until(said, async || {
-            let value = self.try_eval(&format!("!!({expression})")).await;
-            let is_true = value == Ok(Value::Bool(true));
-            if !is_true {
-                let text = self.try_eval("location.hash + ' ' + document.body.innerText.slice(0, 2000)").await;
-                *last.borrow_mut() = value.and(text);
-            }
-            is_true
-        })
-        .await;
+        let mut last = Ok(Value::Null);
+        let is_true = comes_true(async || {
+            last = self.try_eval(&format!("!!({expression})")).await;
+            last == Ok(Value::Bool(true))
+        });
+        if !is_true.await {
+            let page = self.try_eval("location.hash + ' ' + document.body.innerText.slice(0, 2000)").await;
+            panic!("waited in vain: {expression}: {last:?}: {page:?}");
+        }
     }
 
     /// How many elements a selector finds.
