@@ -58,7 +58,7 @@ function draw(email, signal, place, { back, remove }) {
         button('download', t('download'), () => save(`api/mail/messages/${email.id}/raw`, `${email.id}.eml`), { isShort: true }),
         button('delete', t('delete'), deleteThis, { isShort: true }),
       ),
-      h('h2', {}, h('bdi', {}, subject)),
+      h('h1', {}, h('bdi', {}, subject)),
       h('dl', { class: 'who' }, ...people(email)),
       h(
         'p',
@@ -145,7 +145,7 @@ function attachments({ id, attachments }) {
     row.append(h('small', { dir: 'ltr' }, `${oneLine(contentType).slice(0, 100)} · ${size(octets)}`));
     return h('li', {}, row);
   });
-  return [h('h3', { class: 'unseen' }, t('attachments', { n: attachments.length })), h('ul', { class: 'attachments' }, ...rows)];
+  return [h('h2', { class: 'unseen' }, t('attachments', { n: attachments.length })), h('ul', { class: 'attachments' }, ...rows)];
 }
 
 /** The body, as HTML in a frame or as text, whichever is chosen. @param {Email} email @param {AbortSignal} signal */
