@@ -51,7 +51,7 @@ async fn what_was_read_is_no_longer_marked(trial: &Trial) {
     trial.open_inbox("read@example.test").await;
     assert_eq!(trial.browser.title().await, "(3) read@example.test · tempmail");
     trial.browser.click(&format!("{ROWS}:nth-child(2) a")).await;
-    trial.browser.until("document.querySelector('.mail-head h2')?.innerText === 'mail 2'").await;
+    trial.browser.until("document.querySelector('.mail-head h1')?.innerText === 'mail 2'").await;
     trial.browser.until("document.querySelectorAll('.unread').length === 2").await;
     trial.browser.until("document.title === '(2) read@example.test · tempmail'").await;
     // The mark survives a reload, and new mail is counted at once.

@@ -147,7 +147,7 @@ async fn an_open_mail_is_deleted(trial: &Trial) {
     trial.deliver_many("opened@example.test", 2).await;
     trial.open_inbox("opened@example.test").await;
     trial.browser.press("jo").await;
-    trial.browser.until("document.querySelector('.mail-head h2')?.innerText === 'mail 2'").await;
+    trial.browser.until("document.querySelector('.mail-head h1')?.innerText === 'mail 2'").await;
     trial.browser.press("#").await;
     trial.browser.until("location.hash === '#/inbox/opened%40example.test'").await;
     trial.until_rows(1).await;

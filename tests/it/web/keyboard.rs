@@ -1,9 +1,8 @@
 //! The page by keyboard alone.
 
-use serde_json::{Value, json};
-use tempmail::config::Config;
+use serde_json::Value;
 
-use super::{ROWS, Trial};
+use super::{ROWS, Trial, views};
 use crate::support::browser::keys::{ENTER, ESCAPE, TAB};
 
 /// More presses of the tabulator than any view has controls.
@@ -20,16 +19,9 @@ const CONTROLS: &str = "[...document.querySelectorAll('*')].flatMap((it, index) 
     it.matches('a[href], button, input, select, summary, iframe, [tabindex=\"0\"]') && it.checkVisibility({ visibilityProperty: true })
         && (!document.querySelector('dialog[open]') || it.closest('dialog')) ? [[index, it.outerHTML.slice(0, 200)]] : [])";
 
-const MAIL: &str = "From: Ann <ann@shop.test>\r\nSubject: Your code\r\nMIME-Version: 1.0\r\n\
-    Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/html\r\n\r\n\
-    <p>Your code is 482913. <a href=\"https://shop.test/confirm?token=1\">Confirm your address</a></p>\
-    <img src=\"https://shop.test/a.png\">\r\n\
-    --b\r\nContent-Type: application/pdf\r\nContent-Disposition: attachment; filename=a.pdf\r\n\r\nx\r\n--b--\r\n";
-
 #[tokio::test]
 async fn keys_do_everything() {
-    let configure = |config: &mut Config| config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("a network")];
-    let Some(trial) = Trial::with("keys_do_everything", configure).await else { return };
+    let Some(trial) = Trial::with("keys_do_everything", views::settings).await else { return };
     letters_go_through_an_inbox(&trial).await;
     letters_are_text_in_a_field(&trial).await;
     enter_follows_and_presses(&trial).await;
@@ -44,7 +36,7 @@ async fn letters_go_through_an_inbox(trial: &Trial) {
         trial.browser.until(&format!("document.activeElement.innerText.includes('{mail}')")).await;
     }
     trial.browser.press("o").await;
-    trial.browser.until("document.querySelector('.mail-head h2')?.innerText === 'mail 2'").await;
+    trial.browser.until("document.querySelector('.mail-head h1')?.innerText === 'mail 2'").await;
     trial.browser.press("u").await;
     trial.browser.until("!document.querySelector('.inbox.open')").await;
     trial.browser.until("document.activeElement.innerText.includes('mail 2')").await;
@@ -86,7 +78,7 @@ async fn enter_follows_and_presses(trial: &Trial) {
     trial.browser.until("document.activeElement.id === 'main'").await;
     trial.browser.press("j").await;
     trial.browser.press(ENTER).await;
-    trial.browser.until("document.querySelector('.mail-head h2')?.innerText === 'mail 1'").await;
+    trial.browser.until("document.querySelector('.mail-head h1')?.innerText === 'mail 1'").await;
     trial.browser.eval("document.querySelector('.pane [aria-label=Delete]').focus()").await;
     trial.browser.press(ENTER).await;
     trial.until_rows(0).await;
@@ -97,29 +89,11 @@ async fn enter_follows_and_presses(trial: &Trial) {
 }
 
 async fn tabs_reach_each_control_of_each_view(trial: &Trial) {
-    trial.deliver("tabs@example.test", MAIL).await;
-    let registered = json!({ "recipient": "tabs@example.test", "url": "http://127.0.0.1:9/hook" });
-    let (status, webhook) = trial.server.admin_post("/api/webhooks", &registered).await;
-    assert_eq!(status, 201, "{webhook}");
-    trial.open_inbox("tabs@example.test").await;
-    let href = trial.browser.eval("document.querySelector('.mails a').getAttribute('href').slice(2)").await;
-    let mail = href.as_str().expect("a place");
-    for (place, is_ready) in [
-        ("", "document.querySelector('form.row') && document.querySelector('.lines a')"),
-        ("inbox/tabs@example.test", "document.querySelector('.mails a')"),
-        (mail, "document.querySelector('.pane iframe')"),
-        ("domains", "document.querySelector('table')"),
-        ("webhooks/tabs@example.test", "document.querySelector('form.card') && document.querySelector('table')"),
-        ("about", "document.querySelector('.facts')"),
-        ("leave/https%3A%2F%2Fshop.test%2F", "document.querySelector('.button.primary')"),
-    ] {
-        trial.open(place).await;
-        trial.browser.until(is_ready).await;
-        tabs_reach_each_control(trial, place).await;
+    for view in views::prepare(trial).await {
+        view.show(trial).await;
+        tabs_reach_each_control(trial, view.name).await;
+        trial.expect_no_complaints().await;
     }
-    trial.browser.press("?").await;
-    tabs_reach_each_control(trial, "the keys").await;
-    trial.expect_no_complaints().await;
 }
 
 async fn tabs_reach_each_control(trial: &Trial, view: &str) {

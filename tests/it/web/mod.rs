@@ -2,6 +2,7 @@
 //!
 //! A start of a browser takes seconds, so each test has one browser for a group of checks, each with an inbox of its own.
 
+mod accessible;
 mod arriving;
 mod away;
 mod deleting;
@@ -9,11 +10,13 @@ mod fields;
 mod keyboard;
 mod many;
 mod safe;
+mod views;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempmail::config::Config;
 
 use crate::support::browser::Browser;
+use crate::support::browser::keys::ENTER;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::test_server::TestServer;
 
@@ -98,6 +101,21 @@ impl Trial {
     async fn subjects(&self) -> Vec<String> {
         let all = self.browser.eval("[...document.querySelectorAll('.subject')].map((it) => it.textContent)").await;
         all.as_array().expect("subjects").iter().map(|it| it.as_str().expect("text").to_owned()).collect()
+    }
+
+    /// Creates a token of a scope, once for each scope.
+    async fn new_token(&self, scope: &str) -> String {
+        let body = json!({ "name": format!("a-{scope}"), "scope": scope });
+        let (status, created) = self.server.admin_post("/api/admin/tokens", &body).await;
+        assert_eq!(status, 201, "{created}");
+        created["token"].as_str().expect("a token").to_owned()
+    }
+
+    /// Types a token into the form that asks for one. The page has it until it is loaded again.
+    async fn type_token(&self, token: &str) {
+        self.browser.type_into("#main input[type=password]", token).await;
+        self.browser.press(ENTER).await;
+        self.browser.until("document.querySelector('#foot .plain + .plain')").await;
     }
 
     /// Fails if the browser has complained about the page since it was loaded.

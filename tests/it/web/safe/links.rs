@@ -74,7 +74,7 @@ async fn odd_links_hide_no_mail(trial: &Trial) {
     trial.deliver("odd@example.test", &message).await;
     trial.open_inbox("odd@example.test").await;
     trial.browser.press("jo").await;
-    trial.browser.until("document.querySelector('.mail-head h2')?.innerText === 'odd links'").await;
+    trial.browser.until("document.querySelector('.mail-head h1')?.innerText === 'odd links'").await;
     let leading = "[...document.querySelectorAll('.pane .link a, .pane .text a')].filter((it) => !/^https?:$/.test(it.protocol)).length";
     assert_eq!(trial.browser.eval(leading).await, 0, "links lead to web pages");
     trial.expect_no_complaints().await;
