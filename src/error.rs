@@ -6,7 +6,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
-use crate::config::ConfigError;
+use crate::config::{ConfigError, ConfigProblem};
 use crate::daemon::{BindError, DaemonError};
 use crate::store::{OpenError, StoreError};
 use crate::tls::CertificateError;
@@ -305,7 +305,15 @@ impl From<DaemonError> for Error {
 
 impl From<ConfigError> for Error {
     fn from(error: ConfigError) -> Self {
-        Self::new(Exit::BadConfig, error)
+        let is_about = |is: fn(&ConfigProblem) -> bool| error.problems.iter().any(is);
+        let hint = if is_about(|problem| matches!(problem, ConfigProblem::NoDataDir)) {
+            "give --data-dir DIR"
+        } else if is_about(|problem| matches!(problem, ConfigProblem::Unreadable { .. })) {
+            "give another file with --config, or make one with `tempmail config init`"
+        } else {
+            "`tempmail help configuration` explains each setting"
+        };
+        Self::new(Exit::BadConfig, error).hint(hint)
     }
 }
 

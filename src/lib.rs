@@ -72,7 +72,7 @@
 //! ```text
 //! cli       client, config, daemon, webhook (`webhook listen`, the form of a secret), tls (SIGHUP, `doctor`), error, logging, process, panics,
 //!           dns (`webhook listen`, `doctor`), mime (names of files, visible text), model; never the store
-//! client    http (the router's types), daemon (to assemble one in-process), config, store, error, model
+//! client    http (the router's types), daemon (to assemble one in-process, whether one listens), config, store, error, model
 //! daemon    everybody: the only one that puts parts together
 //! http      store, events, domains, tokens, faults, dns (reports), reader, mime, webhook (the guard, a test), tls (its state),
 //!           panics, connections, config, model

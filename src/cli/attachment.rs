@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::Context;
+use super::one_mail;
 use super::output::visible;
 use crate::client::Client;
 use crate::error::{Error, Exit};
@@ -37,7 +38,7 @@ pub(super) async fn save(
         return cx.print(visible::octets(&octets, cx.style.is_terminal));
     };
     if file.is_dir() {
-        let detail = client.email(id).await?;
+        let detail = client.email(id).await.map_err(one_mail::refused)?;
         let named = detail.attachments.iter().find(|attachment| attachment.index == index);
         file.push(name(named.map_or("", |attachment| &attachment.filename), index));
     }
@@ -48,7 +49,7 @@ pub(super) async fn save(
 
 /// Writes every attachment into `dir`, which is made where it is missing, and prints where each went.
 pub(super) async fn save_all(cx: &Context, client: &Client, id: EmailId, dir: &Path) -> Result<(), Error> {
-    let detail = client.email(id).await?;
+    let detail = client.email(id).await.map_err(one_mail::refused)?;
     if detail.attachments.is_empty() {
         cx.hint("the mail has no attachment");
         return Ok(());

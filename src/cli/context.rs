@@ -7,6 +7,8 @@ use rustix::termios::{Winsize, tcgetwinsize};
 use tokio::sync::OnceCell;
 
 use super::globals::{ColorChoice, Globals};
+use super::interrupt::Lent;
+use super::output::jq::Jq;
 use super::output::{Style, pager, visible};
 use crate::client::{Assembly, Client, Destination, LOCK_TIMEOUT, Transport, choose};
 use crate::clock::{Clock, SystemClock};
@@ -27,6 +29,9 @@ pub struct Context {
     pub env: BTreeMap<String, String>,
     /// What standard output is and how it is used.
     pub style: Style,
+    /// Whether another program has the terminal.
+    pub lent: Lent,
+    jq: Option<Jq>,
     client: OnceCell<Client>,
 }
 
@@ -40,7 +45,8 @@ impl Context {
             width: is_terminal.then(|| width(&env)),
             format: globals.format()?,
         };
-        Ok(Self { globals, env, style, client: OnceCell::new() })
+        let jq = globals.jq.as_deref().map(Jq::compile).transpose()?;
+        Ok(Self { globals, env, style, lent: Lent::default(), jq, client: OnceCell::new() })
     }
 
     /// The client; the service is looked for at the first call.
@@ -83,21 +89,24 @@ impl Context {
         SystemClock.now()
     }
 
-    /// Writes data to standard output.
+    /// Writes data to standard output, or what the expression of `--jq` makes of it.
     pub fn print(&self, data: impl AsRef<[u8]>) -> Result<(), Error> {
-        let mut stdout = std::io::stdout().lock();
-        stdout.write_all(data.as_ref()).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
-            // The reader of the output has seen enough.
-            ErrorKind::BrokenPipe => Error::new(Exit::Ok, error),
-            _ => Error::new(Exit::Failure, format!("standard output: {error}")),
-        })
+        match &self.jq {
+            None => write(data.as_ref()),
+            Some(jq) => jq.feed(data.as_ref(), self.style.is_terminal, write),
+        }
     }
 
     /// Writes text for people: through the pager where it is longer than the terminal.
     pub fn show(&self, text: &str) -> Result<(), Error> {
         let is_long =
             self.style.is_terminal && size().is_some_and(|size| pager::is_longer(text, size.ws_col, size.ws_row));
-        if is_long && pager::show(text, &self.env) { Ok(()) } else { self.print(text) }
+        if is_long { self.page(text) } else { self.print(text) }
+    }
+
+    /// Writes text for people through the pager; as it is where there is none.
+    pub fn page(&self, text: &str) -> Result<(), Error> {
+        if self.lent.to(|| pager::show(text, &self.env)) { Ok(()) } else { self.print(text) }
     }
 
     /// A hint for a person, on standard error; nothing with `--quiet`.
@@ -139,6 +148,15 @@ impl Context {
             read.await.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))?;
         Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
     }
+}
+
+fn write(data: &[u8]) -> Result<(), Error> {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(data).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
+        // The reader of the output has seen enough.
+        ErrorKind::BrokenPipe => Error::new(Exit::Ok, error),
+        _ => Error::new(Exit::Failure, format!("standard output: {error}")),
+    })
 }
 
 /// A line or more on standard error. Its text may come from a server.

@@ -14,6 +14,8 @@ use crate::model::{Address, EmailId};
 
 /// The most addresses and ids that standard input may name.
 const TARGETS_MAX: usize = 100_000;
+/// The most ids in one request.
+const IDS_MAX: usize = 100;
 /// The longest line of standard input in octets; an address has at most 64 + 1 + 253.
 const LINE_OCTETS_MAX: u64 = 1_024;
 
@@ -120,7 +122,11 @@ impl Delete {
         match unknown.as_slice() {
             [] => Ok(Exit::Ok),
             [first, ..] => {
-                Err(Error::new(Exit::NotFound, format!("{} of the ids name no mail, {first} for one", unknown.len()))
+                let others = match unknown.len() - 1 {
+                    0 => String::new(),
+                    others => format!(", nor with {others} more of these ids"),
+                };
+                Err(Error::new(Exit::NotFound, format!("there is no mail with the id {first}{others}"))
                     .hint("it may have expired or been deleted; `tempmail inbox ADDR` lists what is there"))
             }
         }
@@ -207,19 +213,69 @@ async fn count(client: &Client, address: &Address) -> Result<u64, ClientError> {
 /// One row per target up to the first failure: what is gone is gone, and is said.
 async fn carry_out(client: &Client, targets: &[DeleteTarget], is_dry: bool) -> (Vec<Deleted>, Option<ClientError>) {
     let mut rows = Vec::new();
-    for target in targets {
-        let (name, result) = match (target, is_dry) {
-            (DeleteTarget::Inbox(address), false) => (address.to_string(), client.delete_all(address).await),
-            (DeleteTarget::Inbox(address), true) => (address.to_string(), count(client, address).await),
-            (DeleteTarget::Email(id), false) => (id.to_string(), client.delete_email(*id).await.map(u64::from)),
-            (DeleteTarget::Email(id), true) => (id.to_string(), exists(client, *id).await.map(u64::from)),
+    let are_ids = |one: &DeleteTarget, other: &DeleteTarget| {
+        matches!((one, other), (DeleteTarget::Email(_), DeleteTarget::Email(_)))
+    };
+    for batch in targets.chunk_by(are_ids).flat_map(|run| run.chunks(IDS_MAX)) {
+        let result = match emails(batch).as_slice() {
+            ids @ [_, _, ..] if !is_dry => together(client, ids, &mut rows).await,
+            _ => one_by_one(client, batch, is_dry, &mut rows).await,
         };
-        match result {
-            Ok(deleted) => rows.push(Deleted { target: name, deleted }),
-            Err(error) => return (rows, Some(error)),
+        if let Err(error) = result {
+            return (rows, Some(error));
         }
     }
     (rows, None)
+}
+
+/// The ids among the targets.
+fn emails(targets: &[DeleteTarget]) -> Vec<EmailId> {
+    let id = |target: &DeleteTarget| match target {
+        DeleteTarget::Email(id) => Some(*id),
+        DeleteTarget::Inbox(_) => None,
+    };
+    targets.iter().filter_map(id).collect()
+}
+
+/// Deletes mails in one request.
+async fn together(client: &Client, ids: &[EmailId], rows: &mut Vec<Deleted>) -> Result<(), ClientError> {
+    let mut missing = match client.delete_emails(ids).await {
+        Ok(missing) => missing,
+        // One of them was refused, and all are still there: those before it can go.
+        Err(error) if error.problem().is_some_and(|problem| problem.status == 403) => {
+            let targets: Vec<DeleteTarget> = ids.iter().copied().map(DeleteTarget::Email).collect();
+            return one_by_one(client, &targets, false, rows).await;
+        }
+        Err(error) => return Err(error),
+    };
+    // An id that is named twice is missing once: the first time the mail was there.
+    let mut counts: Vec<Deleted> = Vec::with_capacity(ids.len());
+    for id in ids.iter().rev() {
+        let place = missing.iter().position(|it| it == id);
+        place.map(|place| missing.swap_remove(place));
+        counts.push(Deleted { target: id.to_string(), deleted: u64::from(place.is_none()) });
+    }
+    rows.extend(counts.into_iter().rev());
+    Ok(())
+}
+
+/// Deletes with a request for each target, or says what would go.
+async fn one_by_one(
+    client: &Client,
+    targets: &[DeleteTarget],
+    is_dry: bool,
+    rows: &mut Vec<Deleted>,
+) -> Result<(), ClientError> {
+    for target in targets {
+        let (target, deleted) = match (target, is_dry) {
+            (DeleteTarget::Inbox(address), false) => (address.to_string(), client.delete_all(address).await?),
+            (DeleteTarget::Inbox(address), true) => (address.to_string(), count(client, address).await?),
+            (DeleteTarget::Email(id), false) => (id.to_string(), client.delete_email(*id).await?.into()),
+            (DeleteTarget::Email(id), true) => (id.to_string(), exists(client, *id).await?.into()),
+        };
+        rows.push(Deleted { target, deleted });
+    }
+    Ok(())
 }
 
 async fn exists(client: &Client, id: EmailId) -> Result<bool, ClientError> {

@@ -1,6 +1,5 @@
 //! `tempmail help`: the guides of `man/guide`, topics made of their sections, and the help of each command.
 
-use super::output::pager;
 use super::{Context, markdown, topic};
 use crate::error::{Error, Exit};
 
@@ -43,6 +42,11 @@ impl Help {
     }
 }
 
+/// The guides, in the order in which they are listed.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    GUIDES.iter().map(|&(name, _)| name)
+}
+
 /// The Markdown of a guide.
 pub(super) fn find(name: &str) -> Option<&'static str> {
     GUIDES.iter().find(|(guide, _)| *guide == name).map(|&(_, text)| text)
@@ -54,7 +58,7 @@ fn show(text: &str, cx: &Context) -> Result<(), Error> {
         None => cx.print(text),
         Some(width) => {
             let text = markdown::to_text(text, width.min(TEXT_WIDTH_MAX), cx.style.is_colored);
-            if pager::show(&text, &cx.env) { Ok(()) } else { cx.print(text) }
+            cx.page(&text)
         }
     }
 }
@@ -72,10 +76,10 @@ fn of_command(words: &[String], is_colored: bool) -> Result<String, Error> {
 }
 
 fn unknown(words: &[String]) -> Error {
-    let guides: Vec<&str> = GUIDES.iter().map(|&(name, _)| name).collect();
+    let guides: Vec<&str> = names().collect();
     let message = format!("there is no command and no guide '{}'", words.join(" "));
     let topics = topic::names().collect::<Vec<_>>().join(", ");
-    Error::new(Exit::Usage, format!("{message}; the guides are {}, the topics {topics}", guides.join(", ")))
+    Error::usage(message).hint(format!("the guides are {}, the topics {topics}", guides.join(", ")))
 }
 
 #[cfg(test)]
@@ -107,7 +111,7 @@ mod tests {
     #[test]
     fn no_guide_has_the_name_of_a_command() {
         let tree = super::super::command();
-        for name in GUIDES.iter().map(|&(name, _)| name).chain(topic::names()) {
+        for name in names().chain(topic::names()) {
             assert!(tree.find_subcommand(name).is_none(), "{name}");
         }
     }

@@ -36,26 +36,28 @@ const GROUPS: [(&str, &[&str]); 5] = [
 /// Examples of the program as a whole.
 pub(super) const ROOT: &str = "\
 Examples:
-  tempmail serve                                start the service on this machine
-  tempmail send-test hello@example.test         send it a mail
-  tempmail inbox hello@example.test             list what arrived
-  tempmail read hello@example.test --latest     read the newest
-  tempmail wait hello@example.test              wait for one and read it
-  tempmail expect hello@example.test --code     check that one comes with a code
+  tempmail serve                              start the service on this machine
+  tempmail send-test hello@example.test       send it a mail
+  tempmail inbox hello@example.test           list what arrived
+  tempmail read hello@example.test --latest   read the newest
+  tempmail wait hello@example.test            wait for one and read it
+  tempmail expect hello@example.test --code   check that one comes with a code
   tempmail inbox hello@example.test --json | jq -r '.emails[0].subject'
   tempmail --server https://mail.example.org inbox hello@example.org
 
 Guides (tempmail help GUIDE):
-  commands configuration domains smtp http waiting test-suites agents webhooks operations storage performance
-  development changelog
+  commands configuration domains smtp http waiting test-suites agents webhooks
+  operations storage performance development changelog
 
 Topics (tempmail help TOPIC):
   exit-codes environment formats
 
 Exit codes:
-  0 done   1 failure   2 bad argument   3 not found   4 not allowed   5 conflict   6 not reachable
-  7 too many requests   8 a check says no   75 port or data taken   78 bad configuration
-  124 timed out   130 interrupted   143 terminated   sendmail: 64, 65, 67, 69 and 75 as in sysexits";
+  0 done   1 failure   2 bad argument   3 not found   4 not allowed   5 conflict
+  6 not reachable   7 too many requests   8 a check says no
+  75 port or data taken   78 bad configuration   124 timed out
+  130 interrupted   143 terminated
+  sendmail: 64, 65, 67, 69 and 75 as in sysexits";
 
 /// What a new user needs first.
 pub(super) const FIRST_STEPS: &str = "\
@@ -132,6 +134,21 @@ mod tests {
                 assert!(argument.get_help().is_some(), "{name} {} has no description", argument.get_id());
             }
         });
+    }
+
+    /// An example that a terminal breaks is two commands where it is pasted.
+    #[test]
+    fn the_root_help_and_every_example_fit_a_terminal() {
+        const COLUMNS: usize = 80;
+        let root = command().term_width(COLUMNS).render_help().to_string();
+        let mut lines: Vec<String> = root.lines().map(str::to_owned).collect();
+        walk(&command(), &mut |command| {
+            let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            lines.extend(examples.lines().map(str::to_owned));
+        });
+        for line in lines {
+            assert!(line.chars().count() <= COLUMNS, "{line}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::Context;
 use crate::error::{Error, Exit};
 
-/// Print the manual page, or write the pages of every command into a directory
+/// Print the manual page, or write all pages into a directory
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

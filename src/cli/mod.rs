@@ -3,15 +3,15 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve new inbox read open delete export import/ send_test status man completions; domain/ webhook/ token/ fault/ db/ config/ with a file per verb
+//! serve new inbox read open delete export import/ send_test status man completions/; domain/ webhook/ token/ fault/ db/ config/ with a file per verb
 //! doctor/   checks of the service and its machine
 //! sendmail/ mail from programs that call `sendmail`       archive/  mbox files and Maildirs
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
 //! contexts/ servers under names    problem   errors as JSON
-//! domain_hint, html, unfinished   helpers of a few commands
-//! hangup    what SIGHUP does to the daemon
+//! domain_hint, html, span, unfinished   helpers of a few commands
+//! hangup    what SIGHUP does to the daemon               interrupt   what Ctrl-C does to a command
 //! help      the tree of commands       guide, topic   `tempmail help`       markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
@@ -39,6 +39,7 @@ mod html;
 mod ids;
 mod import;
 mod inbox;
+mod interrupt;
 mod man;
 mod markdown;
 mod mcp;
@@ -51,6 +52,7 @@ mod read;
 mod send_test;
 mod sendmail;
 mod serve;
+mod span;
 mod status;
 mod token;
 mod topic;
@@ -62,9 +64,9 @@ mod webhook;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write as _};
+use std::time::Duration;
 
 use clap::{FromArgMatches, Parser, Subcommand};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::daemon::{BindError, Inherited};
 use crate::error::{Error, Exit};
@@ -72,6 +74,8 @@ use crate::error::{Error, Exit};
 pub use context::Context;
 pub use globals::{ColorChoice, Globals};
 pub use help::command;
+
+use interrupt::Tidying;
 
 /// Disposable mail in one binary: receives over SMTP, keeps mail for a short time, gives it out as JSON.
 #[derive(Parser, Debug)]
@@ -117,7 +121,12 @@ enum Command {
 /// Carries out a command line; how the process is to end.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let tree = command();
-    let args = sendmail::as_command(args.into_iter().collect(), &tree);
+    let args: Vec<OsString> = args.into_iter().collect();
+    if let Some(line) = completions::question(&args) {
+        completions::answer(line, tree, &environment());
+        return Exit::Ok;
+    }
+    let args = sendmail::as_command(args, &tree);
     let tree = tree.color(globals::color_of_help(&args));
     let is_json = problem::is_wanted(&args);
     if let [_] = args[..] {
@@ -147,48 +156,61 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
 }
 
 fn carry_out(cli: Cli) -> Result<Exit, Error> {
+    if cli.globals.jq.is_some() && !cli.command.has_json() {
+        return Err(Error::usage("this command prints no JSON that --jq could read").hint("leave out --jq"));
+    }
     let cx = Context::new(cli.globals, environment())?;
     // Before there are threads.
     let inherited = match &cli.command {
         Command::Serve(_) => Inherited::take(&cx.env, std::process::id()).map_err(BindError::from)?,
         _ => Inherited::default(),
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Error::new(Exit::Failure, format!("no threads can be started: {error}")))?;
-    let result = runtime.block_on(async {
-        if let Command::Serve(serve) = cli.command {
-            // The daemon has its own way to stop.
-            return serve.run(inherited, &cx).await;
+    let command = match cli.command {
+        // The daemon has its own way to stop.
+        Command::Serve(serve) => {
+            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+            let runtime = runtime.map_err(interrupt::no_threads)?;
+            let result = runtime.block_on(serve.run(inherited, &cx));
+            runtime.shutdown_background();
+            return result;
         }
-        // Before the command begins, since the user may interrupt it at once.
-        let on = |kind| signal(kind).map_err(|error| Error::new(Exit::Failure, error));
-        let mut interrupt = on(SignalKind::interrupt())?;
-        // The others have nothing to remove, and end by the signal itself at once.
-        let terminate = match &cli.command {
-            Command::Expect(_) | Command::Db(_) => Some(on(SignalKind::terminate())?),
-            _ => None,
-        };
-        tokio::select! {
-            result = dispatch(cli.command, &cx) => {
-                cx.close().await;
-                result
-            }
-            _ = interrupt.recv() => Ok(Exit::Interrupted),
-            () = received(terminate) => Ok(Exit::Terminated),
-        }
-    });
-    // A thread may still wait for an answer on the terminal.
-    runtime.shutdown_background();
-    result
+        command => command,
+    };
+    let (tidying, lent) = (command.tidying(), cx.lent.clone());
+    let carried_out = move || async move {
+        let result = dispatch(command, &cx).await;
+        cx.close().await;
+        result
+    };
+    interrupt::interruptible(carried_out, tidying, &lent)
 }
 
-/// Ends when the signal comes that is waited for, if any.
-async fn received(signal: Option<Signal>) {
-    match signal {
-        Some(mut signal) => drop(signal.recv().await),
-        None => std::future::pending().await,
+impl Command {
+    /// Whether there is a form of its output that is JSON.
+    fn has_json(&self) -> bool {
+        match self {
+            Self::Serve(_)
+            | Self::Open(_)
+            | Self::Mcp(_)
+            | Self::Sendmail(_)
+            | Self::Completions(_)
+            | Self::Man(_)
+            | Self::Help(_) => false,
+            Self::Config(config) => config.has_json(),
+            Self::Db(db) => db.has_json(),
+            _ => true,
+        }
+    }
+
+    const fn tidying(&self) -> Tidying {
+        match self {
+            // They have an unfinished file to remove.
+            Self::Expect(_) | Self::Db(_) | Self::Export(_) => {
+                Tidying { on_terminate: true, within: Duration::from_secs(1) }
+            }
+            // The others have a line of the terminal to clear at most.
+            _ => Tidying { on_terminate: false, within: Duration::from_millis(200) },
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::ids::{self, IdOrPart};
 use super::output::Row as _;
-use crate::client::Client;
+use crate::client::{Client, ClientError};
 use crate::error::{Error, Exit};
 use crate::model::{Address, EmailId};
 
@@ -63,6 +63,11 @@ impl OneMail {
         let ids = ids::emails(client, address, std::slice::from_ref(id)).await?;
         ids.first().copied().ok_or_else(|| Error::new(Exit::NotFound, "there is no such mail"))
     }
+}
+
+/// Why a mail of this id is not shown.
+pub(super) fn refused(error: ClientError) -> Error {
+    error.or_find_by("`tempmail inbox ADDR` lists what is there")
 }
 
 async fn newest(client: &Client, address: &Address) -> Result<EmailId, Error> {

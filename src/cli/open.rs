@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use super::Context;
-use super::one_mail::OneMail;
+use super::one_mail::{self, OneMail};
 use super::send_test::reachable;
 use crate::client::{Client, Destination, Transport};
 use crate::error::{Error, Exit};
@@ -48,7 +48,7 @@ impl Open {
 /// Where a browser reaches the service that has this mail.
 async fn base(cx: &Context, client: &Client, id: EmailId) -> Result<String, Error> {
     // A mail that is gone is said here and not in the browser.
-    client.email(id).await?;
+    client.email(id).await.map_err(one_mail::refused)?;
     if let Destination::Server(server, _) = cx.globals.target(&cx.env)? {
         return Ok(server.base().to_owned());
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::Context;
 use super::attachment;
 use super::html;
-use super::one_mail::OneMail;
+use super::one_mail::{self, OneMail};
 use super::output::{self, Format, Style, time, visible};
 use crate::client::{Attachment, EmailDetail};
 use crate::error::{Error, Exit};
@@ -84,7 +84,7 @@ impl Read {
             cx.print(visible::octets(&raw, cx.style.is_terminal))?;
             return Ok(Exit::Ok);
         }
-        let detail = client.email(id).await?;
+        let detail = client.email(id).await.map_err(one_mail::refused)?;
         if self.html {
             cx.print(visible::octets(detail.email.message.as_bytes(), cx.style.is_terminal))?;
             return Ok(Exit::Ok);

@@ -36,7 +36,8 @@ Examples:
   tempmail send-test hello@example.test -o id
   tempmail send-test hello@example.test --file welcome.eml
   tempmail send-test hello@example.test --count 50 -q
-  tempmail send-test hello@example.org --server https://mail.example.org --smtp mail.example.org:25")]
+  tempmail send-test hello@example.org --server https://mail.example.org \\
+    --smtp mail.example.org:25")]
 pub(super) struct SendTest {
     /// The address that the mail is for
     #[arg(value_name = "ADDR")]

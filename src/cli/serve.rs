@@ -36,7 +36,8 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) async fn run(self, inherited: Inherited, cx: &Context) -> Result<Exit, Error> {
         if cx.globals.server.is_some() {
-            return Err(Error::usage("serve runs the service on this machine; --server names one elsewhere"));
+            return Err(Error::usage("serve runs the service on this machine; --server names one elsewhere")
+                .hint("leave out --server and TEMPMAIL_SERVER, or ask that service by `tempmail status`"));
         }
         let sources = cx.globals.sources(self.settings, &cx.env);
         let Loaded { mut config, warnings, .. } = config::load(&sources)?;

@@ -1,25 +1,17 @@
 //! `tempmail wait`: blocks until a mail is there, and prints it.
 
-use std::str::FromStr;
-use std::time::Duration;
-
 use tokio::time::Instant;
 
 use super::Context;
 use super::arrivals::{Arrivals, must_receive};
-use super::ids::{self, IdOrPart};
 use super::output::{Format, visible};
 use super::read;
+use super::span::Span;
 use crate::client::{Client, EmailDetail, WaitQuery};
-use crate::config::value::{self, ValueError};
+use crate::config::value;
 use crate::error::{Error, Exit};
 use crate::mime;
-use crate::model::{Address, EmailId, Timestamp};
-
-/// The longest time to wait.
-const TIMEOUT_MAX: Duration = Duration::from_hours(24);
-/// How far back `--since` reaches: the longest retention.
-const SINCE_MAX: Duration = Duration::from_hours(3650 * 24);
+use crate::model::Address;
 
 /// Wait for a mail and print it
 ///
@@ -40,13 +32,8 @@ pub(super) struct Wait {
     #[arg(value_name = "ADDR")]
     address: Address,
 
-    /// How long to wait, such as 90s or 5m, at most a day; 0s only looks
-    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = wait_time)]
-    timeout: Duration,
-
-    /// Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail, or its end
-    #[arg(long, value_name = "now|DURATION|TIME|ID")]
-    since: Option<Since>,
+    #[command(flatten)]
+    span: Span,
 
     /// Only mail whose sender contains this, in any case
     #[arg(long, value_name = "TEXT")]
@@ -72,53 +59,9 @@ pub(super) struct Wait {
 /// The kinds of links that a mail is sent for, and any of them.
 const KINDS: [&str; 5] = ["any", "verification", "sign_in", "reset", "invite"];
 
-/// How long to wait.
-pub(super) fn wait_time(text: &str) -> Result<Duration, ValueError> {
-    value::duration(text, Duration::ZERO..=TIMEOUT_MAX)
-}
-
-/// After which moment mail counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Since {
-    Now,
-    Ago(Duration),
-    Time(Timestamp),
-    Email(IdOrPart<EmailId>),
-}
-
-impl Since {
-    /// What the service is asked for: a time or the id of an Email. `None` if all mail counts.
-    pub(super) async fn mark(&self, client: &Client, to: &Address, now: Timestamp) -> Result<Option<String>, Error> {
-        Ok(match self {
-            // The clock of the service may differ from that of this machine, so its newest mail is the mark.
-            Self::Now => client.list(to, None, Some(1)).await?.emails.into_iter().next().map(|it| it.id),
-            Self::Ago(ago) => Some(now.before(*ago).to_rfc3339()),
-            Self::Time(at) => Some(at.to_rfc3339()),
-            Self::Email(id) => {
-                ids::emails(client, Some(to), std::slice::from_ref(id)).await?.first().map(ToString::to_string)
-            }
-        })
-    }
-}
-
-impl FromStr for Since {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let time = || Timestamp::from_text(text).map(Self::Time);
-        let id = || text.parse().ok().map(Self::Email);
-        let ago = || value::duration(text, Duration::ZERO..=SINCE_MAX).ok().map(Self::Ago);
-        let now = (text == "now").then_some(Self::Now);
-        now.or_else(time).or_else(ago).or_else(id).ok_or_else(|| {
-            "it is none of: now, a duration such as 5m, a time such as 2026-01-31T12:00:00Z, the id of a mail"
-                .to_owned()
-        })
-    }
-}
-
 impl Wait {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let deadline = Instant::now() + self.timeout;
+        let deadline = Instant::now() + self.span.timeout;
         let client = cx.client().await?;
         must_receive(client)?;
         let wanted = self.wanted(cx, client).await?;
@@ -145,10 +88,7 @@ impl Wait {
     }
 
     async fn wanted(&self, cx: &Context, client: &Client) -> Result<WaitQuery, Error> {
-        let since = match &self.since {
-            None => None,
-            Some(since) => since.mark(client, &self.address, cx.now()).await?,
-        };
+        let since = self.span.mark(client, &self.address, cx.now()).await?;
         let Self { address, from, subject, .. } = self;
         let of_link = self.link.as_ref().map(|_| "link");
         let has = self.has.as_deref().or(of_link).or(self.code.then_some("code")).map(str::to_owned);
@@ -168,8 +108,11 @@ impl Wait {
 
     /// Why there is no such mail: none came, or none whose code or link is certain.
     async fn missing(&self, client: &Client, wanted: WaitQuery) -> Error {
-        let within = value::show_duration(self.timeout);
-        let timed_out = || Error::new(Exit::TimedOut, format!("no such mail for {} within {within}", self.address));
+        let within = value::show_duration(self.span.timeout);
+        let timed_out = || {
+            Error::new(Exit::TimedOut, format!("no such mail for {} within {within}", self.address))
+                .hint(format!("`tempmail inbox {}` lists what is there", self.address))
+        };
         if !self.code && self.link.is_none() {
             return timed_out();
         }
@@ -197,27 +140,4 @@ impl Wait {
 fn link<'a>(detail: &'a EmailDetail, kind: &str) -> Option<&'a str> {
     let is_wanted = |of_link: &str| if kind == "any" { of_link != "unsubscribe" } else { of_link == kind };
     detail.links.iter().find(|link| is_wanted(&link.kind)).map(|link| link.url.as_str())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn since_is_a_moment_in_any_form() {
-        let id = "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b";
-        for (text, since) in [
-            ("now", Since::Now),
-            ("90s", Since::Ago(Duration::from_secs(90))),
-            ("2023-11-14T22:13:20Z", Since::Time(Timestamp::from_millis(1_700_000_000_000))),
-            ("2023-11-14 22:13:20", Since::Time(Timestamp::from_millis(1_700_000_000_000))),
-            (id, Since::Email(id.parse().expect("an id"))),
-        ] {
-            assert_eq!(text.parse(), Ok(since), "{text}");
-        }
-        assert!(matches!("9e0f2a3b".parse(), Ok(Since::Email(IdOrPart::Part(_)))));
-        for text in ["", "yesterday", "-5m", "5", "a@x.test"] {
-            assert!(text.parse::<Since>().is_err(), "{text}");
-        }
-    }
 }

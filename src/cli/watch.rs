@@ -16,7 +16,8 @@ use crate::model::Address;
 #[command(after_help = "\
 Examples:
   tempmail watch hello@example.test
-  tempmail watch hello@example.test | jq -r 'select(.event == \"email.received\") | .subject'
+  tempmail watch hello@example.test \\
+    | jq -r 'select(.event == \"email.received\") | .subject'
   tempmail watch -o tsv")]
 pub(super) struct Watch {
     /// The address; without it all, for the administrator

@@ -188,6 +188,17 @@ impl Client {
         Ok(self.delete(format!("/api/mail/delete{}", query(&[("id", Some(id.to_string()))]))).await? > 0)
     }
 
+    /// Deletes Emails, at most 100; the ids that named none. If one is refused, none is deleted.
+    pub async fn delete_emails(&self, ids: &[EmailId]) -> Result<Vec<EmailId>, ClientError> {
+        let pairs: Vec<_> = ids.iter().map(|id| ("id", Some(id.to_string()))).collect();
+        let Deleted { deleted, missing } = self.deleted(format!("/api/mail/delete{}", query(&pairs))).await?;
+        match ids {
+            [id] if deleted == 0 => Ok(vec![*id]),
+            _ if missing.len() as u64 + deleted == ids.len() as u64 => Ok(missing),
+            _ => Err(self.unintelligible("it does not say which of the ids named no mail".to_owned())),
+        }
+    }
+
     /// Every domain, without its owner's data.
     pub async fn domains(&self) -> Result<Vec<Domain>, ClientError> {
         self.get("/api/domains".to_owned(), OCTETS_MAX).await
@@ -283,12 +294,11 @@ impl Client {
     }
 
     async fn delete(&self, path: String) -> Result<u64, ClientError> {
-        #[derive(Deserialize)]
-        struct Deleted {
-            deleted: u64,
-        }
-        let answer = self.ask(ApiRequest { method: Method::DELETE, path, body: None, octets_max: OCTETS_MAX }).await?;
-        Ok(self.read::<Deleted>(&answer)?.deleted)
+        Ok(self.deleted(path).await?.deleted)
+    }
+
+    async fn deleted(&self, path: String) -> Result<Deleted, ClientError> {
+        self.read(&self.ask(ApiRequest { method: Method::DELETE, path, body: None, octets_max: OCTETS_MAX }).await?)
     }
 
     /// The answer of a success; anything else is an error.
@@ -333,6 +343,14 @@ impl Client {
     fn unintelligible(&self, reason: String) -> ClientError {
         ClientError::Unintelligible { server: self.transport.shown().to_owned(), reason }
     }
+}
+
+/// What was deleted.
+#[derive(Deserialize)]
+struct Deleted {
+    deleted: u64,
+    #[serde(default)]
+    missing: Vec<EmailId>,
 }
 
 /// A query string with its `?`, empty when no value is given.

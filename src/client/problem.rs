@@ -73,6 +73,7 @@ impl Problem {
             ("scope_insufficient", _) => "take a token with the scope admin",
             ("token_name_taken", _) => "`tempmail token revoke NAME` makes room for it",
             (_, 401) => "give --token-file FILE, or run the command on the daemon's machine as the user that runs it",
+            (_, 413) => "`tempmail config show` has the limit of the service as max-message-size",
             (_, 421) => "name the host in the daemon's http-allowed-hosts, or ask it by a loopback address",
             (_, 507) => "free space on the disk that holds the daemon's data directory",
             _ => return wait,
@@ -151,6 +152,13 @@ impl ClientError {
     /// Whether the server refused with this `code`.
     pub fn is(&self, code: &str) -> bool {
         self.problem().is_some_and(|problem| problem.code == code)
+    }
+
+    /// The error for the user, with this hint if what was asked for is not there.
+    pub fn or_find_by(self, hint: &str) -> Error {
+        let is_gone = self.is("not_found");
+        let error = Error::from(self);
+        if is_gone { error.hint(hint) } else { error }
     }
 }
 

@@ -55,7 +55,7 @@ pub use assembly::{Assembled, assemble};
 pub use banner::Banner;
 pub use inherited::{InheritError, Inherited};
 pub use listeners::{BindError, Listeners, try_address};
-pub use socket::ControlSocket;
+pub use socket::{ControlSocket, try_socket};
 pub use supervisor::Supervisor;
 
 /// How long a start waits for a data directory that another process holds: a command of a moment, or a predecessor that

@@ -9,8 +9,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use rustix::io::{Errno, ioctl_fionbio};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, socket};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
 
 use super::DaemonError;
 
@@ -50,14 +50,14 @@ impl ControlSocket {
 
 /// Binds a Unix socket in place of whatever has its path, unless somebody listens there.
 pub(super) fn bind(path: &Path, mode: u32) -> io::Result<(UnixListener, SocketFile)> {
-    match connect(path) {
-        Ok(()) | Err(Errno::AGAIN) => {
+    match try_socket(path) {
+        Ok(()) => {
             return Err(io::Error::new(io::ErrorKind::AddrInUse, "another process or another setting listens there"));
         }
         // A leftover, which nobody listens on.
-        Err(Errno::CONNREFUSED) => std::fs::remove_file(path)?,
-        Err(Errno::NOENT) => {}
-        Err(error) => return Err(error.into()),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => std::fs::remove_file(path)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
     }
     let listener = UnixListener::bind(path)?;
     let file = SocketFile(path.into());
@@ -66,11 +66,14 @@ pub(super) fn bind(path: &Path, mode: u32) -> io::Result<(UnixListener, SocketFi
     Ok((listener, file))
 }
 
-/// Tries whether somebody listens, without waiting for one whose queue is full (`EAGAIN`).
-fn connect(path: &Path) -> Result<(), Errno> {
-    let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
-    ioctl_fionbio(&socket, true)?;
-    rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)
+/// Tries whether somebody listens on the Unix socket at `path`. Never waits: a listener with a full queue counts as one.
+pub fn try_socket(path: &Path) -> io::Result<()> {
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    match rustix::net::connect(&socket, &SocketAddrUnix::new(path)?) {
+        Ok(()) | Err(Errno::AGAIN) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 impl Drop for SocketFile {

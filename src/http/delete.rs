@@ -20,18 +20,22 @@ use crate::model::{EmailId, Mailbox};
 const IDS_MAX: usize = 100;
 
 /// The number of deletions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Deleted {
-    pub(super) deleted: u64,
+    #[serde(rename = "deleted")]
+    count: u64,
     /// With a filter, whether all Emails of the address were looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) complete: Option<bool>,
+    /// With several ids, those that named no Email.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) missing: Vec<EmailId>,
 }
 
 impl Deleted {
     /// So many deletions.
-    pub(super) const fn number(deleted: u64) -> Self {
-        Self { deleted, complete: None }
+    pub(super) const fn number(count: u64) -> Self {
+        Self { count, complete: None, missing: Vec::new() }
     }
 }
 
@@ -54,11 +58,7 @@ pub(super) async fn delete(
                 delete_found(&api, &asker, &mailbox, &filter).await?
             }
         }
-        (None, [_, ..]) if ids.len() <= IDS_MAX => {
-            let deletions = ids.iter().map(|id| delete_one(&api, principal, &asker, *id));
-            let deleted = try_join_all(deletions).await?;
-            Deleted::number(deleted.into_iter().map(u64::from).sum())
-        }
+        (None, [_, ..]) if ids.len() <= IDS_MAX => delete_each(&api, principal, &asker, &ids).await?,
         (None, []) => return Err(Problem::new(Code::ParameterMissing, "either 'to' or 'id' must be given")),
         (None, _) => {
             let detail = format!("a request deletes at most {IDS_MAX} ids");
@@ -76,7 +76,23 @@ async fn delete_found(api: &Arc<Api>, asker: &Asker, mailbox: &Mailbox, filter: 
     let Found { emails, next, .. } = api.search(asker, mailbox, filter, u64::MAX, EMAILS_MAX).await?;
     let now = api.clock.now();
     let deleted = try_join_all(emails.iter().map(|listed| api.store.delete(listed.id, now))).await?;
-    Ok(Deleted { deleted: deleted.into_iter().map(u64::from).sum(), complete: Some(next.is_none()) })
+    let deleted = deleted.into_iter().map(u64::from).sum();
+    Ok(Deleted { complete: Some(next.is_none()), ..Deleted::number(deleted) })
+}
+
+/// Deletes Emails by their ids. If one of them is refused, all of them stay.
+async fn delete_each(api: &Arc<Api>, principal: Principal, asker: &Asker, ids: &[EmailId]) -> Result<Deleted, Problem> {
+    let found = try_join_all(ids.iter().map(|id| is_deletable(api, principal, asker, *id))).await?;
+    let now = api.clock.now();
+    let deletions = ids
+        .iter()
+        .zip(found)
+        .map(async |(id, is_found)| Ok::<_, Problem>(is_found && api.store.delete(*id, now).await?));
+    let deleted = try_join_all(deletions).await?;
+    let missing = ids.iter().zip(&deleted).filter(|(_, is_deleted)| !**is_deleted).map(|(id, _)| *id);
+    // The number tells it of a single one.
+    let missing = if ids.len() > 1 { missing.collect() } else { Vec::new() };
+    Ok(Deleted { missing, ..Deleted::number(deleted.into_iter().map(u64::from).sum()) })
 }
 
 /// Deletes one Email, if `principal` may. `false` if there is none.
@@ -86,13 +102,18 @@ pub(super) async fn delete_one(
     asker: &Asker,
     id: EmailId,
 ) -> Result<bool, Problem> {
+    Ok(is_deletable(api, principal, asker, id).await? && api.store.delete(id, api.clock.now()).await?)
+}
+
+/// Whether `principal` may delete an Email; `false` if there is none. To the administrator it may also be there no more.
+async fn is_deletable(api: &Arc<Api>, principal: Principal, asker: &Asker, id: EmailId) -> Result<bool, Problem> {
     // This check reads the Email's envelope. The administrator needs no check, so a damaged Email can be deleted.
-    if principal == Principal::Public {
-        match api.email(principal, asker, id).await {
-            Ok(_) => {}
-            Err(problem) if problem.code() == Code::NotFound => return Ok(false),
-            Err(problem) => return Err(problem),
-        }
+    if principal != Principal::Public {
+        return Ok(true);
     }
-    Ok(api.store.delete(id, api.clock.now()).await?)
+    match api.email(principal, asker, id).await {
+        Ok(_) => Ok(true),
+        Err(problem) if problem.code() == Code::NotFound => Ok(false),
+        Err(problem) => Err(problem),
+    }
 }

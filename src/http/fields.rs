@@ -76,6 +76,11 @@ impl Fields {
         Self(FIELDS.into_iter().filter(|(_, field)| !is_of_lists(field)).collect())
     }
 
+    /// A number that no other choice of fields has; never 0.
+    pub(super) fn number(&self) -> u16 {
+        self.0.iter().map(|(_, field)| 1 << *field as u16).sum()
+    }
+
     /// The JSON of an Email; `None` only if its envelope lacks it.
     pub(super) fn render(&self, email: &StoredEmail, content: &Content) -> Option<Vec<u8>> {
         let chosen = Chosen { fields: self, recipient: &email.recipient()?.address, email, content };

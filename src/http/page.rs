@@ -12,10 +12,8 @@ use super::fields::Fields;
 use super::memory::{Asker, Room};
 use super::pieces::{self, Pieces};
 use super::problem::Problem;
-use super::rendered::load_to_list;
 use crate::model::Listed;
-use crate::reader;
-use crate::store::{Store, StoreError};
+use crate::store::StoreError;
 
 /// Room for the end of the body, in octets.
 const FOOT_OCTETS: usize = 160;
@@ -135,7 +133,7 @@ impl Page {
     /// need a thread of the reader.
     async fn render(&self, batch: Vec<Listed>) -> Result<(Vec<Bytes>, Room), Problem> {
         let Api { rendered, memory, reader, store, .. } = &*self.api;
-        let known = batch.iter().map(|listed| rendered.get(listed).filter(|_| self.fields.is_none()));
+        let known = batch.iter().map(|listed| rendered.get(listed, self.fields.as_ref()));
         if let Some(emails) = known.collect::<Option<Vec<Bytes>>>() {
             let room = memory.reserve(&self.asker, emails.iter().map(|email| email.len() as u64 + 1).sum()).await?;
             return Ok((emails, room));
@@ -145,10 +143,7 @@ impl Page {
         let reading = async move {
             let mut emails = Vec::with_capacity(batch.len());
             for listed in &batch {
-                emails.extend(match &fields {
-                    None => rendered.read(&*store, listed).await?,
-                    Some(fields) => chosen(&*store, listed, fields).await?,
-                });
+                emails.extend(rendered.read(&*store, listed, fields.as_ref()).await?);
             }
             Ok::<_, StoreError>((emails, room))
         };
@@ -160,10 +155,4 @@ impl Page {
         let length = batch::length(self.unread.as_slice(), |listed| listed.size_octets)?;
         Some(self.unread.by_ref().take(length).collect())
     }
-}
-
-/// The chosen fields of an Email as JSON. `None` if it was removed meanwhile, or is damaged.
-async fn chosen(store: &dyn Store, listed: &Listed, fields: &Fields) -> Result<Option<Bytes>, StoreError> {
-    let Some(email) = load_to_list(store, listed).await? else { return Ok(None) };
-    Ok(fields.render(&email, &reader::parse(&email.raw)).map(Bytes::from))
 }

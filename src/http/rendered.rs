@@ -7,6 +7,7 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, Options, OptionsBuilder, Weighter};
 
 use super::email::EmailJson;
+use super::fields::Fields;
 use crate::model::{EmailId, Listed, StoredEmail};
 use crate::reader;
 use crate::store::{Store, StoreError};
@@ -26,14 +27,21 @@ const SHARDS: usize = 4;
 /// leaves when others need the room.
 #[derive(Clone, Debug)]
 pub struct RenderedEmails {
-    entries: Arc<Cache<EmailId, Bytes, OctetWeighter>>,
+    entries: Arc<Cache<Key, Bytes, OctetWeighter>>,
+}
+
+/// An Email, and which of its fields: 0 for the six of the interface, else [`Fields::number`].
+type Key = (EmailId, u16);
+
+fn key(listed: &Listed, fields: Option<&Fields>) -> Key {
+    (listed.id, fields.map_or(0, Fields::number))
 }
 
 #[derive(Clone, Debug)]
 struct OctetWeighter;
 
-impl Weighter<EmailId, Bytes> for OctetWeighter {
-    fn weight(&self, _: &EmailId, json: &Bytes) -> u64 {
+impl Weighter<Key, Bytes> for OctetWeighter {
+    fn weight(&self, _: &Key, json: &Bytes) -> u64 {
         json.len() as u64 + ENTRY_OCTETS
     }
 }
@@ -53,19 +61,23 @@ fn options() -> Options {
 }
 
 impl RenderedEmails {
-    /// The JSON of an Email, if it is here.
-    pub(super) fn get(&self, listed: &Listed) -> Option<Bytes> {
-        self.entries.get(&listed.id)
+    /// The JSON of these fields of an Email, or of the six of the interface, if it is here.
+    pub(super) fn get(&self, listed: &Listed, fields: Option<&Fields>) -> Option<Bytes> {
+        self.entries.get(&key(listed, fields))
     }
 
-    /// The JSON of an Email. It is loaded like [`load_to_list`] and parsed unless it is here.
-    pub(super) async fn read(&self, store: &dyn Store, listed: &Listed) -> Result<Option<Bytes>, StoreError> {
-        if let Some(json) = self.get(listed) {
+    /// The same. The Email is loaded like [`load_to_list`] and parsed unless its JSON is here.
+    pub(super) async fn read(
+        &self,
+        store: &dyn Store,
+        listed: &Listed,
+        fields: Option<&Fields>,
+    ) -> Result<Option<Bytes>, StoreError> {
+        if let Some(json) = self.get(listed, fields) {
             return Ok(Some(json));
         }
         let Some(email) = load_to_list(store, listed).await? else { return Ok(None) };
-        let content = reader::parse_for_list(&email.raw);
-        let Some(json) = EmailJson::of(&email, &content).and_then(|email| serde_json::to_vec(&email).ok()) else {
+        let Some(json) = json(&email, fields) else {
             tracing::error!(id = %listed.id, "a list lacks an Email that its envelope does not name");
             return Ok(None);
         };
@@ -73,9 +85,20 @@ impl RenderedEmails {
         // A boxed slice has no spare room at its end.
         let json = Bytes::from(json.into_boxed_slice());
         if is_kept {
-            self.entries.insert(listed.id, json.clone());
+            self.entries.insert(key(listed, fields), json.clone());
         }
         Ok(Some(json))
+    }
+}
+
+/// The JSON of an Email; `None` only if its envelope lacks it.
+fn json(email: &StoredEmail, fields: Option<&Fields>) -> Option<Vec<u8>> {
+    match fields {
+        Some(fields) => fields.render(email, &reader::parse(&email.raw)),
+        None => {
+            let content = reader::parse_for_list(&email.raw);
+            EmailJson::of(email, &content).and_then(|email| serde_json::to_vec(&email).ok())
+        }
     }
 }
 
@@ -102,7 +125,7 @@ mod tests {
         let rendered = RenderedEmails::default();
         let json = Bytes::from(vec![b'x'; EMAIL_OCTETS_MAX]);
         for _ in 0..1000 {
-            rendered.entries.insert(EmailId::fresh(Timestamp::from_millis(0)), json.clone());
+            rendered.entries.insert((EmailId::fresh(Timestamp::from_millis(0)), 0), json.clone());
             assert!(rendered.entries.weight() <= OCTETS_MAX);
         }
         assert!(rendered.entries.len() >= SHARDS, "each shard has room for the longest entry");

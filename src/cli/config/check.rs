@@ -6,18 +6,20 @@ use serde_json::json;
 
 use super::super::Context;
 use super::super::output::{self, Format};
-use crate::config;
+use crate::config::{self, ConfigProblem};
 use crate::error::{Error, Exit};
 
 /// Check a configuration file and report all of its faults
 ///
-/// Reads only this file. Exit code 2 if it cannot be used: an unknown key, a bad value, values that contradict each other.
+/// Reads only this file. Exit code 8 if it has a fault: an unknown key, a bad value, values that contradict each other. Exit
+/// code 2 if it cannot be read.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail config check /etc/tempmail/config.toml
   tempmail config check config.toml && sudo install config.toml /etc/tempmail/
-  tempmail config check config.toml --json | jq -r '.faults[] | \"\\(.line): \\(.fault)\"'")]
+  tempmail config check config.toml --json \\
+    | jq -r '.faults[] | \"\\(.line): \\(.fault)\"'")]
 pub(super) struct Check {
     /// The file
     file: PathBuf,
@@ -40,7 +42,8 @@ impl Check {
             ))?;
         }
         let loaded = checked.map_err(|error| {
-            Error::usage(error).hint(
+            let is_unread = matches!(error.problems[..], [ConfigProblem::Unreadable { .. }, ..]);
+            Error::new(if is_unread { Exit::Usage } else { Exit::CheckFailed }, error).hint(
                 "`tempmail help configuration` lists all settings, and `tempmail config init` prints a file with them",
             )
         })?;

@@ -9,7 +9,7 @@ use clap::Subcommand;
 use super::Context;
 use crate::error::{Error, Exit};
 
-/// Show the settings in effect, check a configuration file or write one
+/// Show the settings, check a configuration file or write one
 ///
 /// `tempmail help configuration` lists all settings.
 #[derive(clap::Args, Debug)]
@@ -31,6 +31,11 @@ enum Verb {
 }
 
 impl Config {
+    /// `init` prints a configuration file.
+    pub(super) const fn has_json(&self) -> bool {
+        !matches!(self.verb, Verb::Init(_))
+    }
+
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         match self.verb {
             Verb::Show(show) => show.run(cx).await,

@@ -19,8 +19,10 @@ const TOKEN_OCTETS_MAX: u64 = 4_096;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  tempmail context add work --server https://mail.example.org --token-file token.txt
-  pass mail/token | tempmail context add work --server https://mail.example.org --token-file -")]
+  tempmail context add work --server https://mail.example.org \\
+    --token-file token.txt
+  pass mail/token | tempmail context add work \\
+    --server https://mail.example.org --token-file -")]
 pub(super) struct Add {
     /// Letters, digits, dots, hyphens and underscores, at most 64
     #[arg(value_name = "NAME", value_parser = name)]

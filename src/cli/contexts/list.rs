@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::super::Context;
-use super::super::output::{self, Cell, Row};
+use super::super::output::{self, Cell, Narrow, Row};
 use super::Contexts;
 use crate::error::{Error, Exit};
 
@@ -32,6 +32,7 @@ struct Shown {
 
 impl Row for Shown {
     const HEADINGS: &'static [&'static str] = &["NAME", "SERVER", "TOKEN", "CURRENT"];
+    const NARROW: &'static [Narrow] = &[Narrow::Cut(1, 24), Narrow::Cut(0, 16), Narrow::Omit(2)];
 
     fn cells(&self) -> Vec<Cell> {
         let word = |is_so: bool| Cell::Text(if is_so { "yes" } else { "no" }.to_owned());

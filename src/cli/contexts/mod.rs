@@ -20,7 +20,8 @@ pub(super) use file::{Contexts, NamedServer};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  tempmail context add work --server https://mail.example.org --token-file token.txt
+  tempmail context add work --server https://mail.example.org \\
+    --token-file token.txt
   tempmail --context work inbox hello@example.org
   tempmail context use work
   tempmail context use -")]

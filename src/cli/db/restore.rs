@@ -34,7 +34,7 @@ impl Restore {
     pub(in crate::cli) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         // Before anything is made for it.
         std::fs::File::open(&self.file)
-            .map_err(|error| Error::new(Exit::Failure, format!("{}: {error}", self.file.display())))?;
+            .map_err(|error| Error::usage(format!("{} can't be read: {error}", self.file.display())))?;
         let store = OfflineStore::take_or_make(&sources(cx)?).await?;
         if store.holds_store()? {
             let question = format!("Replace all mail, domains and webhooks in {}?", store.path().display());

@@ -34,6 +34,8 @@ use subject::Subject;
 
 /// How long a check may take.
 const CHECK_WITHIN: Duration = Duration::from_secs(10);
+/// The column of the terminal where the text of a finding begins, behind verdict and check.
+const TEXT_COLUMN: usize = 22;
 /// How long the check of all domains may take.
 const DOMAINS_WITHIN: Duration = Duration::from_secs(40);
 
@@ -122,12 +124,13 @@ fn for_people(cx: &Context, finding: &Finding) -> String {
         Verdict::Failure => "31",
     };
     let verdict = cx.style.paint(sgr, &format!("{:7}", finding.verdict));
-    let mut line = format!("{verdict}  {:11}  {}", finding.check, visible::line(&finding.found));
+    let mut text = visible::line(&finding.found).into_owned();
     if let Some(advice) = &finding.advice {
         // Writing to a String does not fail.
-        let _ = write!(line, "; {}", visible::line(advice));
+        let _ = write!(text, "; {}", visible::line(advice));
     }
-    line + "\n"
+    let text = output::hanging(&text, cx.style.width, TEXT_COLUMN);
+    format!("{verdict}  {:11}  {text}\n", finding.check)
 }
 
 #[cfg(test)]

@@ -18,7 +18,8 @@ use crate::model::DomainStatus;
 Examples:
   tempmail domain list
   tempmail domain ls --active
-  tempmail domain list --json | jq -r '.[] | select(.status == \"deactivated\").domain'"
+  tempmail domain list --json \\
+    | jq -r '.[] | select(.status == \"deactivated\").domain'"
 )]
 pub(super) struct List {
     /// Only the names of active domains, without wildcards

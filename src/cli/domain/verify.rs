@@ -26,7 +26,8 @@ pub(super) struct Verify {
 
 impl Verify {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let round = cx.client().await?.verify_domains(self.name.as_ref(), self.force).await?;
+        let round = cx.client().await?.verify_domains(self.name.as_ref(), self.force).await;
+        let round = round.map_err(|error| error.or_find_by("`tempmail domain list` shows the domains"))?;
         let pairs = [
             ("checked", Cell::Number(round.checked)),
             ("deactivated", Cell::Number(round.deactivated)),

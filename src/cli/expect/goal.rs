@@ -59,7 +59,8 @@ impl Goal {
                 format!("mail came for {to} that is not to come within {within}{}", listed(matches))
             }
             Self::Some | Self::Exactly(_) if judged == 0 => {
-                return Err(Error::new(Exit::TimedOut, format!("no mail for {to} within {within}")));
+                return Err(Error::new(Exit::TimedOut, format!("no mail for {to} within {within}"))
+                    .hint(format!("`tempmail inbox {to}` lists what came before")));
             }
             _ if judged >= MAILS_MAX => format!("{judged} mails for {to} were judged, and that is the most"),
             Self::Exactly(count) => {

@@ -34,7 +34,7 @@ use super::arrivals::{Arrivals, must_receive};
 use super::html::{self, HtmlReader};
 use super::output::{self, Format, visible};
 use super::read;
-use super::wait::{Since, wait_time};
+use super::span::{Span, wait_time};
 use crate::client::{EmailDetail, WaitQuery};
 use crate::error::{Error, Exit};
 use crate::model::Address;
@@ -53,25 +53,22 @@ const REGEX_SIZE_MAX: usize = 1024 * 1024;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  tempmail expect hello@example.test --subject 'your code' --text 'code is \\d{6}'
+  tempmail expect hello@example.test --subject 'your code' \\
+    --text 'code is \\d{6}'
   code=$(tempmail expect hello@example.test --from no-reply@app.test --code)
   tempmail expect hello@example.test --link-host app.test --html-has 'a.button'
   tempmail expect hello@example.test --attachment 'invoice-*.pdf' --timeout 2m
   tempmail expect hello@example.test --count 2 --subject reminder
   tempmail expect hello@example.test --no-mail-within 5s --since now
-  tempmail expect hello@example.test --subject welcome --report junit=welcome.xml")]
+  tempmail expect hello@example.test --subject welcome \\
+    --report junit=welcome.xml")]
 pub(super) struct Expect {
     /// The address
     #[arg(value_name = "ADDR")]
     address: Address,
 
-    /// How long to wait, such as 90s or 5m, at most a day; 0s only looks
-    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = wait_time)]
-    timeout: Duration,
-
-    /// Only mail after this: `now`, a duration ago such as 5m, a time such as 2026-01-31T12:00:00Z, or the id of a mail, or its end
-    #[arg(long, value_name = "now|DURATION|TIME|ID")]
-    since: Option<Since>,
+    #[command(flatten)]
+    span: Span,
 
     /// The sender contains this, in any case
     #[arg(long, value_name = "TEXT")]
@@ -153,13 +150,10 @@ impl Expect {
     async fn fulfilled(&self, cx: &Context, assertions: &[Assertion], begun: Instant) -> Result<String, Error> {
         let client = cx.client().await?;
         must_receive(client)?;
-        let since = match &self.since {
-            None => None,
-            Some(since) => since.mark(client, &self.address, cx.now()).await?,
-        };
+        let since = self.span.mark(client, &self.address, cx.now()).await?;
         // The service is asked for all mail, since the nearest mail is to be shown.
         let wanted = WaitQuery { to: self.address.clone(), since, from: None, subject: None, has: None };
-        let within = self.no_mail_within.unwrap_or(self.timeout);
+        let within = self.no_mail_within.unwrap_or(self.span.timeout);
         let mut tally = Tally::default();
         let html = HtmlReader::until((begun + within + html::WITHIN).into_std());
         let arrivals = Arrivals::new(cx, client, wanted, begun + within);

@@ -53,7 +53,8 @@ impl Verdict {
 
     /// The mail on one line.
     pub(super) fn title(&self) -> String {
-        format!("{} from {} with subject \"{}\"", shown(&self.id), shown(&self.from), shown(&self.subject))
+        let from = if self.from.is_empty() { "<>".to_owned() } else { shown(&self.from) };
+        format!("{} from {from} with subject \"{}\"", shown(&self.id), shown(&self.subject))
     }
 
     /// What holds and what does not, with what the mail has instead. Each value is on one line.

@@ -15,16 +15,17 @@ use crate::model::Address;
 /// The largest message that a service may accept, in octets.
 pub(super) const MESSAGE_OCTETS_MAX: u64 = 50 << 20;
 
-/// Put messages from files into inboxes, without SMTP. For the administrator
+/// Put messages from files into inboxes, without SMTP
 ///
-/// A message is in the inbox of each address when the command ends. In a pipe each mail is a line of its id and its
+/// For the administrator. A message is in the inbox of each address when the command ends. In a pipe each mail is a line of its id and its
 /// address, separated by a tab. Messages of an mbox file or a Maildir go to ADDR, or without it each to the address in its
 /// field Delivered-To; what is printed is how many were imported and refused.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail import hello@example.test --file welcome.eml
-  printf 'Subject: hi\\r\\n\\r\\ntext' | tempmail import hello@example.test other@example.test
+  printf 'Subject: hi\\r\\n\\r\\ntext' \\
+    | tempmail import hello@example.test other@example.test
   tempmail import --mbox mail.mbox
   tempmail import hello@example.test --maildir ~/Maildir")]
 pub(super) struct Import {

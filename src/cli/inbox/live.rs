@@ -2,7 +2,8 @@
 
 use super::super::output::{self, Format};
 use super::super::{Context, watch};
-use crate::client::{Client, Email};
+use super::walk;
+use crate::client::{Client, Email, MailFilter};
 use crate::error::{Error, Exit};
 use crate::model::{Address, EmailId};
 
@@ -17,13 +18,13 @@ pub(super) async fn keep(cx: &Context, client: &Client, address: &Address, limit
     let mut first = true;
     loop {
         if is_redrawn || first {
-            let page = client.list(address, None, limit).await?;
+            let (emails, total) = newest(cx, client, address, limit).await?;
             let shown = if is_redrawn {
-                let list = output::list(cx.style, &page.emails, &page, cx.now());
-                format!("{CLEAR}{address}: {}; Ctrl-C ends this\n\n{list}", output::mails(page.total))
+                let list = output::list(cx.style, &emails, &emails, cx.now());
+                format!("{CLEAR}{address}: {}; Ctrl-C ends this\n\n{list}", output::mails(total))
             } else {
                 // Oldest first, since later ones follow.
-                page.emails.iter().rev().map(|email| line(cx, email)).collect()
+                emails.iter().rev().map(|email| line(cx, email)).collect()
             };
             cx.print(shown)?;
             first = false;
@@ -40,6 +41,27 @@ pub(super) async fn keep(cx: &Context, client: &Client, address: &Address, limit
             _ => {}
         }
     }
+}
+
+/// The newest mails and how many there are in all: as many as `limit` says, else a page of the service.
+async fn newest(
+    cx: &Context,
+    client: &Client,
+    address: &Address,
+    limit: Option<u64>,
+) -> Result<(Vec<Email>, u64), Error> {
+    let Some(limit) = limit else {
+        let page = client.list(address, None, None).await?;
+        return Ok((page.emails, page.total));
+    };
+    let (mut emails, filter) = (Vec::new(), MailFilter::default());
+    let fetch = async |cursor, limit| super::batch(cx, client, address, cursor, limit, &filter).await;
+    let walked = walk::pages(cx, Some(limit), fetch, |rows| {
+        emails.extend(rows);
+        Ok(())
+    });
+    let total = walked.await?.total.unwrap_or_default();
+    Ok((emails, total))
 }
 
 /// One mail as a line of the list.

@@ -7,7 +7,7 @@ mod walk;
 use super::Context;
 use super::domain_hint::hint_unless_served;
 use super::output::{self, Cell, Narrow, Row};
-use crate::client::{Client, Email, MailFilter, MailboxEntry, NewestEmail};
+use crate::client::{Client, ClientError, Email, MailFilter, MailboxEntry, NewestEmail};
 use crate::error::{Error, Exit};
 use crate::model::{Address, DomainName};
 use walk::{Batch, Walked};
@@ -23,8 +23,9 @@ Examples:
   tempmail inbox hello@example.test
   tempmail inbox hello@example.test --limit 500
   tempmail inbox hello@example.test --all -o id
-  tempmail inbox hello@example.test --subject 'your code' --since 2026-01-31T12:00:00Z
-  tempmail inbox hello@example.test --json | jq '.total'
+  tempmail inbox hello@example.test --subject 'your code' \\
+    --since 2026-01-31T12:00:00Z
+  tempmail inbox hello@example.test --jq '.emails[].subject'
   tempmail inbox hello@example.test --watch
   tempmail inbox
   tempmail inbox --mailboxes --domain example.test")]
@@ -144,13 +145,22 @@ async fn walk(
     limit: Option<u64>,
     filter: &MailFilter,
 ) -> Result<Walked, Error> {
+    walk::print(cx, "emails", limit, async |cursor, limit| batch(cx, client, address, cursor, limit, filter).await)
+        .await
+}
+
+/// The Emails of an address behind `cursor`, at most `limit`, with what the form of the output shows of them.
+async fn batch(
+    cx: &Context,
+    client: &Client,
+    address: &Address,
+    cursor: Option<String>,
+    limit: u64,
+    filter: &MailFilter,
+) -> Result<Batch<Email>, ClientError> {
     let is_brief = !walk::has_bodies(cx);
-    let fetch = async |cursor: Option<String>, limit| {
-        let cursor = cursor.unwrap_or_default();
-        let batch = client.list_from(address, &cursor, limit, filter, is_brief).await?;
-        Ok(Batch { rows: batch.emails, next: batch.next_cursor, total: batch.total })
-    };
-    walk::print(cx, "emails", limit, fetch).await
+    let batch = client.list_from(address, &cursor.unwrap_or_default(), limit, filter, is_brief).await?;
+    Ok(Batch { rows: batch.emails, next: batch.next_cursor, total: batch.total })
 }
 
 /// Says that there is nothing. An inbox that never was is simply empty, and that is no error.
@@ -190,8 +200,10 @@ impl Row for NewestEmail {
         Narrow::Cut(3, 40),
         Narrow::Cut(2, 20),
         Narrow::Cut(4, 20),
+        Narrow::Cut(3, 22),
+        Narrow::Cut(2, 12),
+        Narrow::Omit(2),
         Narrow::Cut(3, 16),
-        Narrow::Cut(2, 10),
         Narrow::Cut(4, 10),
     ];
 
@@ -230,8 +242,15 @@ impl Row for MailboxEntry {
 
 impl Row for Email {
     const HEADINGS: &'static [&'static str] = &["ID", "RECEIVED", "FROM", "SUBJECT"];
-    const NARROW: &'static [Narrow] =
-        &[Narrow::Cut(2, 32), Narrow::Cut(3, 48), Narrow::Cut(2, 20), Narrow::Cut(3, 16), Narrow::Cut(2, 10)];
+    const NARROW: &'static [Narrow] = &[
+        Narrow::Cut(2, 32),
+        Narrow::Cut(3, 48),
+        Narrow::Cut(2, 20),
+        Narrow::Cut(3, 24),
+        Narrow::Cut(2, 12),
+        Narrow::Cut(3, 16),
+        Narrow::Cut(2, 10),
+    ];
 
     fn cells(&self) -> Vec<Cell> {
         vec![

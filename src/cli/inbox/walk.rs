@@ -40,9 +40,24 @@ pub(super) async fn print<R: Row>(
     cx: &Context,
     member: &'static str,
     limit: Option<u64>,
-    mut fetch: impl AsyncFnMut(Option<String>, u64) -> Result<Batch<R>, ClientError>,
+    fetch: impl AsyncFnMut(Option<String>, u64) -> Result<Batch<R>, ClientError>,
 ) -> Result<Walked, Error> {
     let mut listing = Listing::new(cx.style, member);
+    let walked = pages(cx, limit, fetch, |rows| cx.print(listing.page(&rows, cx.now()))).await?;
+    let total = walked.total.map(|total| ("total".to_owned(), Value::from(total)));
+    let limit = limit.map(|limit| ("limit".to_owned(), Value::from(limit)));
+    let members: Map<String, Value> = total.into_iter().chain(limit).collect();
+    cx.print(listing.end(&members))?;
+    Ok(walked)
+}
+
+/// Hands a list page by page to `take`: all of it, or `limit` rows.
+pub(super) async fn pages<R: Row>(
+    cx: &Context,
+    limit: Option<u64>,
+    mut fetch: impl AsyncFnMut(Option<String>, u64) -> Result<Batch<R>, ClientError>,
+    mut take: impl FnMut(Vec<R>) -> Result<(), Error>,
+) -> Result<Walked, Error> {
     let mut walked = Walked { printed: 0, has_more: true, total: None };
     let mut next = None;
     let mut page_size = if has_bodies(cx) { PAGE_SIZE_WITH_BODIES } else { PAGE_SIZE };
@@ -55,15 +70,11 @@ pub(super) async fn print<R: Row>(
             }
             batch => batch?,
         };
-        cx.print(listing.page(&batch.rows, cx.now()))?;
         walked.printed += batch.rows.len() as u64;
         walked.total = batch.total.or(walked.total);
         walked.has_more = batch.next.is_some();
         next = batch.next;
+        take(batch.rows)?;
     }
-    let total = walked.total.map(|total| ("total".to_owned(), Value::from(total)));
-    let limit = limit.map(|limit| ("limit".to_owned(), Value::from(limit)));
-    let members: Map<String, Value> = total.into_iter().chain(limit).collect();
-    cx.print(listing.end(&members))?;
     Ok(walked)
 }

@@ -5,6 +5,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::json;
 
+use super::super::one_mail;
 use super::answers::{Answer, Deleted, FoundCode, FreshAddress, Inbox, Mail};
 use super::arguments::{self, bad};
 use super::session::Session;
@@ -98,7 +99,7 @@ pub(super) async fn list_inbox(session: &Session, given: Option<JsonObject>) -> 
 pub(super) async fn read_mail(session: &Session, given: Option<JsonObject>) -> Result<CallToolResult, Failure> {
     let given: arguments::Read = arguments::read(given)?;
     let id: EmailId = arguments::value("id", &given.id)?;
-    let detail = session.client().await?.email(id).await.map_err(Error::from)?;
+    let detail = session.client().await?.email(id).await.map_err(one_mail::refused)?;
     session.check_recipient(&detail.email.recipient)?;
     let fence = Fence::new();
     Ok(answered(&Mail::of(&detail, &fence), &fence))

@@ -11,7 +11,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use super::arguments::{self, Wait};
 use super::calls::Failure;
 use super::session::Session;
-use crate::cli::wait::Since;
+use crate::cli::span::Since;
 use crate::client::{Client, EmailDetail, WaitQuery};
 use crate::clock::{Clock as _, SystemClock};
 use crate::config::value;

@@ -38,7 +38,11 @@ impl Columns {
     /// The columns that these rows need, with at least so many digits of an id.
     pub(super) fn of<R: Row>(style: Style, rows: &[Vec<Cell>], id_digits: usize, now: Timestamp) -> Self {
         // Where no person looks, an id is whole.
-        let id_digits = if style.is_terminal { digits_needed(rows, id_digits) } else { usize::MAX };
+        let ids = rows.iter().flatten().filter_map(|cell| match cell {
+            Cell::Id(id) => Some(id.as_str()),
+            _ => None,
+        });
+        let id_digits = if style.is_terminal { digits_needed(ids, id_digits) } else { usize::MAX };
         let widest = |column: usize| {
             let cells = rows.iter().filter_map(|row| row.get(column));
             let widest = cells.map(|cell| shown(cell, id_digits, now).width()).max().unwrap_or(0);
@@ -171,6 +175,12 @@ fn digits(id: &str) -> Option<String> {
     (digits.len() >= ID_DIGITS && digits.bytes().all(|octet| octet.is_ascii_hexdigit())).then_some(digits)
 }
 
+/// The ends of ids that tell them apart, as a list of them shows them.
+pub fn short_ids<'i>(ids: impl Iterator<Item = &'i str> + Clone) -> Vec<String> {
+    let count = digits_needed(ids.clone(), ID_DIGITS);
+    ids.map(|id| end_of_id(id, count)).collect()
+}
+
 fn end_of_id(id: &str, count: usize) -> String {
     match digits(id) {
         Some(digits) if count < digits.len() => digits[digits.len() - count..].to_owned(),
@@ -178,16 +188,12 @@ fn end_of_id(id: &str, count: usize) -> String {
     }
 }
 
-/// How many digits at their ends tell the ids of these rows apart.
+/// How many digits at their ends tell these ids apart.
 ///
 /// The end, since an id of a mail begins with its time: the ids of a minute begin alike.
-fn digits_needed(rows: &[Vec<Cell>], least: usize) -> usize {
-    let ids = rows.iter().flatten().filter_map(|cell| match cell {
-        Cell::Id(id) => digits(id),
-        _ => None,
-    });
+fn digits_needed<'i>(ids: impl Iterator<Item = &'i str>, least: usize) -> usize {
     // Sorted by their ends, each has the most in common with a neighbour.
-    let ends: BTreeSet<Vec<u8>> = ids.map(|digits| digits.bytes().rev().collect()).collect();
+    let ends: BTreeSet<Vec<u8>> = ids.filter_map(digits).map(|digits| digits.bytes().rev().collect()).collect();
     let common = ends.iter().zip(ends.iter().skip(1));
     let common = common.map(|(one, other)| one.iter().zip(other).take_while(|(a, b)| a == b).count());
     common.max().map_or(least, |common| least.max(common + 1))
@@ -214,11 +220,12 @@ mod tests {
 
     #[test]
     fn an_id_shows_as_many_digits_as_tell_it_apart() {
-        let rows = |ids: &[&str]| ids.iter().map(|id| vec![Cell::Id((*id).to_owned())]).collect::<Vec<_>>();
         let one = "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b";
-        assert_eq!(digits_needed(&rows(&[one, one]), 8), 8);
-        assert_eq!(digits_needed(&rows(&[one, "0190b6a5-7c3e-7d2f-8a4b-1c5e9e0f2a3b"]), 8), 9);
-        assert_eq!(digits_needed(&rows(&[one, "0190b6a5-7c3e-7d2f-8a4a-1c5d9e0f2a3b"]), 8), 13);
+        assert_eq!(digits_needed([one, one].into_iter(), 8), 8);
+        assert_eq!(digits_needed([one, "0190b6a5-7c3e-7d2f-8a4b-1c5e9e0f2a3b"].into_iter(), 8), 9);
+        assert_eq!(digits_needed([one, "0190b6a5-7c3e-7d2f-8a4a-1c5d9e0f2a3b"].into_iter(), 8), 13);
+        let two = [one, "0190b6a5-7c3e-7d2f-8a4b-1c5e9e0f2a3b"];
+        assert_eq!(short_ids(two.into_iter()), ["d9e0f2a3b", "e9e0f2a3b"]);
         assert_eq!(end_of_id(one, 8), "9e0f2a3b");
         assert_eq!(end_of_id(one, 13), "b1c5d9e0f2a3b");
         assert_eq!(end_of_id("odd\u{1b}", 8), "odd␛");

@@ -1,10 +1,12 @@
-//! How results are shown: a table on a terminal, tab-separated lines in a pipe, JSON, or ids alone.
+//! How results are shown: a table on a terminal, tab-separated lines in a pipe, JSON or what `--jq` makes of it, or ids alone.
 
 mod columns;
 mod document;
 mod hidden;
+pub mod jq;
 mod listing;
 pub mod pager;
+mod paragraph;
 mod progress;
 pub mod table;
 pub mod time;
@@ -17,9 +19,10 @@ use serde::Serialize;
 
 use crate::model::Timestamp;
 
-pub use columns::Narrow;
+pub use columns::{Narrow, short_ids};
 pub use document::document;
 pub use listing::Listing;
+pub use paragraph::hanging;
 pub use progress::{Bar, Spinner};
 
 /// A form of output.

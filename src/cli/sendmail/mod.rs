@@ -35,15 +35,16 @@ const HOST_DEFAULT: &str = "localhost";
 /// The sender where the environment names no user.
 const USER_DEFAULT: &str = "nobody";
 
-/// Take a mail on standard input as `sendmail` does, for programs that send with it
+/// Take a mail on standard input, as `sendmail` does
 ///
-/// Called by the name `sendmail`, through a link, the program does the same. The mail goes to the daemon of this machine over
+/// For programs that send their mail with `sendmail`. Called by the name `sendmail`, through a link, the program does the same. The mail goes to the daemon of this machine over
 /// SMTP. `tempmail help smtp` lists the options and the exit codes.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail sendmail -t -i < mail.eml
-  printf 'Subject: hi\\n\\ntext\\n' | tempmail sendmail -f me@example.test hello@example.test
+  printf 'Subject: hi\\n\\ntext\\n' \\
+    | tempmail sendmail -f me@example.test hello@example.test
   tempmail sendmail -S 127.0.0.1:2525 -t < mail.eml
   ln -s \"$(command -v tempmail)\" /usr/local/bin/sendmail")]
 pub(super) struct Sendmail {
@@ -67,7 +68,8 @@ impl Sendmail {
             return Ok(Exit::Ok);
         }
         if cx.globals.server.is_some() {
-            return Err(Error::new(Exit::MailUsage, "sendmail hands mail to this machine, never to --server"));
+            return Err(Error::new(Exit::MailUsage, "sendmail hands mail to this machine, never to --server")
+                .hint("leave out --server, or send it there by `tempmail send-test ADDR --file FILE`"));
         }
         let receiver = receiver(&options, cx).await.map_err(in_sendmail)?;
         let raw = read(&options, receiver.octets_max).await?;
@@ -86,7 +88,7 @@ async fn receiver(options: &Options, cx: &Context) -> Result<Receiver, Error> {
         let smtp = local(smtp).map_err(Error::usage)?.to_string();
         return Ok(Receiver { smtp, hostname: HOST_DEFAULT.to_owned(), octets_max: MESSAGE_OCTETS_MAX });
     }
-    let client = Client::new(daemon(&cx.globals.sources(ServeArgs::default(), &cx.env)).await?);
+    let client = Client::new(daemon(&cx.globals.sources(ServeArgs::default(), &cx.env))?);
     let status = client.status().await?;
     let listener = listener_of(&status).ok_or_else(|| Error::new(Exit::Unavailable, "the daemon takes no SMTP"))?;
     Ok(Receiver { smtp: listener.to_string(), hostname: status.hostname, octets_max: status.max_message_octets })

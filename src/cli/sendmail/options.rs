@@ -53,6 +53,9 @@ impl Options {
             words.into_iter().map(|word| word.into_string().map_err(|_| "an argument is no UTF-8".to_owned()));
         let mut are_options_over = false;
         while let Some(word) = words.next().transpose()? {
+            if !are_options_over && word.len() > 2 && word.starts_with("--") {
+                return Err(format!("there is no option {word}"));
+            }
             match word.strip_prefix('-').filter(|letters| !letters.is_empty() && !are_options_over) {
                 Some("-") => are_options_over = true,
                 Some(letters) => options.letters(letters, &mut words)?,

@@ -15,8 +15,11 @@ use crate::model::Address;
 #[command(after_help = "\
 Examples:
   tempmail webhook add hello@example.test https://hooks.example/mail
-  tempmail webhook add hello@example.test https://hooks.example/mail --secret-file secret.txt
-  openssl rand -hex 32 | tee secret.txt | tempmail webhook add hello@example.test https://hooks.example/ --secret-file -")]
+  tempmail webhook add hello@example.test https://hooks.example/mail \\
+    --secret-file secret.txt
+  openssl rand -hex 32 | tee secret.txt \\
+    | tempmail webhook add hello@example.test https://hooks.example/ \\
+    --secret-file -")]
 pub(super) struct Add {
     /// The address to monitor
     #[arg(value_name = "ADDR")]

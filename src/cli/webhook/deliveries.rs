@@ -17,7 +17,8 @@ use crate::model::WebhookId;
 Examples:
   tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
   tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --limit 5
-  tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --json | jq '.[0].response'")]
+  tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --json \\
+    | jq '.[0].response'")]
 pub(super) struct Deliveries {
     /// The id of the webhook, or its end
     #[arg(value_name = "ID")]

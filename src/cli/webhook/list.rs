@@ -19,7 +19,8 @@ use crate::model::{Address, DomainName};
     after_help = "\
 Examples:
   tempmail webhook list hello@example.test
-  tempmail webhook ls hello@example.test --json | jq '.[] | select(.status == \"disabled\")'
+  tempmail webhook ls hello@example.test --json \\
+    | jq '.[] | select(.status == \"disabled\")'
   tempmail webhook ls hello@example.test -o id | xargs tempmail webhook rm --yes
   tempmail webhook ls --all --origin https://hooks.example"
 )]
@@ -49,6 +50,9 @@ impl List {
             let webhooks = client.all_webhooks(&filter).await.map_err(explained)?;
             let rows: Vec<OfAll> = webhooks.iter().cloned().map(OfAll).collect();
             cx.print(output::list(cx.style, &rows, &webhooks, cx.now()))?;
+            if rows.is_empty() {
+                cx.hint("there is none; `tempmail webhook add` registers one");
+            }
             return Ok(Exit::Ok);
         };
         let webhooks = client.webhooks(address).await.map_err(explained)?;
@@ -78,9 +82,11 @@ impl Row for OfAll {
         Narrow::Omit(9),
         Narrow::Cut(2, 24),
         Narrow::Omit(4),
-        Narrow::Cut(8, 16),
+        Narrow::Cut(8, 20),
         Narrow::Cut(7, 10),
         Narrow::Omit(7),
+        Narrow::Omit(5),
+        Narrow::Cut(2, 16),
     ];
 
     fn cells(&self) -> Vec<Cell> {

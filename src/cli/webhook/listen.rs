@@ -32,9 +32,12 @@ const HINT_WITHIN: Duration = Duration::from_secs(2);
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  tempmail webhook listen hello@example.test --forward-to http://localhost:3000/mail
-  tempmail webhook listen hello@example.test --forward-to http://localhost:3000/mail --secret-file secret.txt
-  tempmail --server https://mail.example.org webhook listen me@example.org --forward-to http://127.0.0.1:8000/")]
+  tempmail webhook listen hello@example.test \\
+    --forward-to http://localhost:3000/mail
+  tempmail webhook listen hello@example.test \\
+    --forward-to http://localhost:3000/mail --secret-file secret.txt
+  tempmail --server https://mail.example.org webhook listen me@example.org \\
+    --forward-to http://127.0.0.1:8000/")]
 pub(super) struct Listen {
     /// The address
     #[arg(value_name = "ADDR")]

@@ -23,10 +23,12 @@ use crate::error::{Error, Exit};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  tempmail webhook add hello@example.test https://hooks.example/mail --secret-file secret.txt
+  tempmail webhook add hello@example.test https://hooks.example/mail \\
+    --secret-file secret.txt
   tempmail webhook list hello@example.test
   tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
-  tempmail webhook listen hello@example.test --forward-to http://localhost:3000/mail")]
+  tempmail webhook listen hello@example.test \\
+    --forward-to http://localhost:3000/mail")]
 pub(super) struct Webhook {
     #[command(subcommand)]
     verb: Verb,
@@ -63,7 +65,7 @@ pub(super) fn explained(error: ClientError) -> Error {
         return Error::new(Exit::NotFound, "this service has no webhooks: it runs revision 1 of the interface")
             .hint("the administrator can start it with --revision 2; `tempmail webhook listen` works without");
     }
-    error.into()
+    error.or_find_by("`tempmail webhook list ADDR` lists those of an address")
 }
 
 impl Row for WebhookDelivery {

@@ -33,10 +33,12 @@ const WHEN_MISSED: &str = "the event is pending, belongs to a test, is not in th
     group(clap::ArgGroup::new("what").required(true).args(["event", "failed", "since"])),
     after_help = "\
 Examples:
-  tempmail webhook replay 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b 5f0c0f7e-93a1-8c55-b0a4-2f6f8f3f9d11
+  tempmail webhook replay 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b \\
+    5f0c0f7e-93a1-8c55-b0a4-2f6f8f3f9d11
   tempmail webhook replay 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --failed
   tempmail webhook replay 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --since 2h
-  tempmail webhook replay 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --since 2026-01-31T12:00:00Z"
+  tempmail webhook replay 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b \\
+    --since 2026-01-31T12:00:00Z"
 )]
 pub(super) struct Replay {
     /// The id of the webhook, or its end

@@ -3,16 +3,15 @@
 use std::hash::Hasher;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use siphasher::sip::SipHasher13;
 
 use super::local::{data_dir, named_data_dir};
-use super::{LocalRouter, OpenRouter, OpenRouterError, ServerUrl, Token, Transport};
+use super::{OpenRouter, OpenRouterError, ServerUrl, Token, Transport};
 use crate::config::Sources;
+use crate::daemon::try_socket;
 use crate::error::{Error, Exit};
 
 /// How long a command retries while another process holds the lock and no socket answers.
@@ -62,15 +61,10 @@ pub async fn choose(target: &Destination, opener: &dyn OpenRouter, timeout: Dura
     let sockets = sockets(sources, &data_dir);
     let deadline = tokio::time::Instant::now() + timeout;
     loop {
-        let mut is_denied = None;
-        for socket in &sockets {
-            match probe(socket) {
-                Probe::Answers => return Ok(Transport::unix(socket)?),
-                Probe::Denied => is_denied = Some(socket),
-                Probe::Nobody => {}
-            }
+        match listening(&sockets) {
+            Ok(socket) => return Ok(Transport::unix(socket)?),
+            Err(denied) => check_ours(&data_dir, denied)?,
         }
-        check_ours(&data_dir, is_denied)?;
         match opener.open(&data_dir, sources).await {
             Ok(local) => return Ok(Transport::InProcess(local)),
             Err(OpenRouterError::Failed(error)) => return Err(error),
@@ -95,19 +89,16 @@ pub fn running(target: &Destination) -> Result<Option<Transport>, Error> {
     }
 }
 
-/// The transport to the daemon of this machine. Unlike [`choose`] it opens no store where none runs.
-pub async fn daemon(sources: &Sources) -> Result<Transport, Error> {
-    choose(&Destination::Local(sources.clone()), &Nothing, Duration::ZERO).await
-}
-
-/// Opens nothing: without a daemon there is no service.
-struct Nothing;
-
-#[async_trait]
-impl OpenRouter for Nothing {
-    async fn open(&self, data_dir: &Path, _: &Sources) -> Result<LocalRouter, OpenRouterError> {
-        let cause = format!("no daemon runs on {}", data_dir.display());
-        Err(OpenRouterError::Failed(Error::new(Exit::Unavailable, cause).hint("start `tempmail serve`")))
+/// The transport to the daemon of this machine. Without one the error says why: nobody runs it, or another user does.
+pub fn daemon(sources: &Sources) -> Result<Transport, Error> {
+    let data_dir = data_dir(sources)?;
+    match listening(&sockets(sources, &data_dir)) {
+        Ok(socket) => Ok(Transport::unix(socket)?),
+        Err(denied) => {
+            check_ours(&data_dir, denied)?;
+            let cause = format!("no daemon runs on {}", data_dir.display());
+            Err(Error::new(Exit::Unavailable, cause).hint("start `tempmail serve`"))
+        }
     }
 }
 
@@ -122,24 +113,22 @@ fn sockets(sources: &Sources, data_dir: &Path) -> Vec<PathBuf> {
 
 /// The socket of a daemon that runs on `data_dir`, or the one of this machine if no directory was named.
 pub(super) fn find_daemon(sources: &Sources, data_dir: &Path) -> Option<PathBuf> {
-    sockets(sources, data_dir).into_iter().find(|socket| matches!(probe(socket), Probe::Answers))
+    listening(&sockets(sources, data_dir)).ok().cloned()
 }
 
-enum Probe {
-    Answers,
-    Denied,
-    Nobody,
-}
-
+/// The first of `sockets` that somebody listens on. Without one the error is the last that this user may not open.
+///
 /// A daemon that was killed leaves its socket behind, so only a connection shows whether one runs.
-fn probe(socket: &Path) -> Probe {
-    match UnixStream::connect(socket) {
-        Ok(_) => Probe::Answers,
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => Probe::Denied,
-        // A full backlog is a daemon that is there.
-        Err(error) if error.kind() == ErrorKind::WouldBlock => Probe::Answers,
-        Err(_) => Probe::Nobody,
+fn listening(sockets: &[PathBuf]) -> Result<&PathBuf, Option<&PathBuf>> {
+    let mut denied = None;
+    for socket in sockets {
+        match try_socket(socket) {
+            Ok(()) => return Ok(socket),
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => denied = Some(socket),
+            Err(_) => {}
+        }
     }
+    Err(denied)
 }
 
 /// Checks that the data directory exists and belongs to the user of this process.

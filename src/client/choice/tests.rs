@@ -1,4 +1,4 @@
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
@@ -42,6 +42,22 @@ async fn a_socket_that_answers_wins_over_the_store() {
     let transport = choose(&local(dir.path()), &opener, LOCK_TIMEOUT).await.expect("transport");
     assert!(matches!(transport, Transport::Unix(_)));
     assert_eq!(opener.asked.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_daemon_with_a_full_queue_is_found_without_waiting() {
+    let dir = tempfile::tempdir().expect("directory");
+    let path = dir.path().join("tempmail.sock");
+    let listener = UnixListener::bind(&path).expect("socket");
+    // The shortest queue. A daemon that is stopped accepts nothing from it.
+    rustix::net::listen(&listener, 0).expect("listen");
+    let _queued = UnixStream::connect(&path).expect("a place in the queue");
+    let (send, found) = std::sync::mpsc::channel();
+    let target = local(dir.path());
+    std::thread::spawn(move || send.send(running(&target)));
+    // A connection that waits would wait for ever, because nobody accepts one.
+    let found = found.recv_timeout(LOCK_TIMEOUT).expect("an answer at once");
+    assert!(matches!(found, Ok(Some(Transport::Unix(_)))));
 }
 
 #[tokio::test]

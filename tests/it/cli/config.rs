@@ -99,7 +99,7 @@ fn check_reports_every_fault_with_its_line_and_reads_nothing_else() {
     let file = dir.path().join("config.toml");
     fs::write(&file, "retentoin = '1h'\n\npage-size-max = 500\ndomain = ['a b']\n").expect("write");
     let outcome = run(&["config", "check", path(&file)]);
-    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""));
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(8), ""));
     for fault in [
         ":1: retentoin: unknown key; did you mean retention?",
         ":3: page-size-max: '500' is out of range; accepted is 1 to 300",
@@ -114,7 +114,7 @@ fn check_reports_every_fault_with_its_line_and_reads_nothing_else() {
 
     fs::write(&file, "page-size-max = 10\npage-size-default = 20\n").expect("write");
     let contradiction = run(&["config", "check", path(&file)]);
-    assert_eq!(contradiction.code, Some(2));
+    assert_eq!(contradiction.code, Some(8));
     assert!(
         contradiction.stderr.contains(":2: page-size-default: 20 is more than page-size-max"),
         "{}",

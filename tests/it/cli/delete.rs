@@ -52,6 +52,27 @@ fn ids_go_one_by_one_and_an_unknown_one_is_exit_code_3() {
 }
 
 #[test]
+fn many_ids_go_a_hundred_at_a_time_and_each_unknown_one_is_said() {
+    let service = Service::start();
+    service.contents().emails =
+        (1..=240).map(|n| email(n, TO, "x")).chain([email(241, "other@example.test", "x")]).collect();
+    // In the first batch one is named twice, in the second one is unknown; an address stands between.
+    let named = [1, 1].into_iter().chain(2..=150).chain([255]).chain(151..=240);
+    let lines: Vec<String> = named.map(id_of).collect();
+    let input = format!("{}\nother@example.test\n{}\n", lines[..120].join("\n"), lines[120..].join("\n"));
+    let outcome = with_input(&service, &["delete", "-", "--yes"], &input);
+    assert_eq!((outcome.code, left(&service)), (Some(3), 0), "{}", outcome.stderr);
+    let mut rows: Vec<String> = lines.iter().map(|id| format!("{id}\t1")).collect();
+    rows[1] = format!("{}\t0", id_of(1));
+    rows[151] = format!("{}\t0", id_of(255));
+    rows.insert(120, "other@example.test\t1".to_owned());
+    assert_eq!(outcome.stdout.lines().collect::<Vec<_>>(), rows);
+    assert!(outcome.stderr.contains("2 of the ids name no mail"), "{}", outcome.stderr);
+    let requests = service.contents().requests.iter().filter(|request| request.starts_with("DELETE ")).count();
+    assert_eq!(requests, 2 + 1 + 2, "a request deletes up to 100");
+}
+
+#[test]
 fn a_dry_run_needs_no_yes_and_deletes_nothing() {
     let service = service();
     let outcome = service.run(&["delete", TO, "--dry-run"]);

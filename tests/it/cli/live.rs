@@ -54,6 +54,20 @@ fn the_list_is_drawn_again_at_each_event() {
 }
 
 #[test]
+fn the_list_is_as_long_as_the_limit_says_whatever_a_page_has() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Binary::serve(dir.path(), &["--page-size-max", "2"]);
+    for subject in ["the first", "the second", "the third", "the fourth"] {
+        send(&daemon, subject);
+    }
+    let args = ["inbox", TO, "--watch", "--limit", "3"];
+    let terminal = Terminal::start(terminal_command(dir.path(), &args), 100, "");
+    let shown = until_mails(&terminal, 4, "the second");
+    assert!(shown.contains("the fourth") && !shown.contains("the first"), "{shown}");
+    assert_eq!(terminal.signalled(Signal::INT).code, Some(130));
+}
+
+#[test]
 fn the_list_goes_on_after_a_restart() {
     let dir = tempfile::tempdir().expect("directory");
     let daemon = Binary::serve(dir.path(), &[]);

@@ -1,5 +1,6 @@
 //! The binary against a small service that answers as the interface requires.
 
+mod completions;
 mod config;
 mod context;
 mod contract;
@@ -7,20 +8,25 @@ mod db;
 mod delete;
 mod doctor;
 mod domain;
+mod exits;
 mod expect;
 mod export;
 mod first_use;
 mod generated;
 mod import;
 mod inbox;
+mod interrupt;
+mod jq;
 mod listen;
 mod lists;
 mod live;
 mod mcp;
 mod new;
 mod one_mail;
+mod progress;
 mod rate_limit;
 mod read;
+mod screens;
 mod send_test;
 mod sendmail;
 mod service;

@@ -59,6 +59,29 @@ async fn only_the_administrator_deletes_mail_of_role_addresses() {
 }
 
 #[tokio::test]
+async fn several_ids_go_together_and_the_missing_ones_are_named() {
+    let api = TestApi::new();
+    let ids = [api.receive(&["ann@example.test"], "").await[0], api.receive(&["bob@example.test"], "").await[0]];
+    let answer = api.call("DELETE", &format!("/api/mail/delete?id={}&id={UNKNOWN}&id={}", ids[0], ids[1])).await;
+    assert_eq!(answer.json(), json!({ "deleted": 2, "missing": [UNKNOWN] }));
+}
+
+#[tokio::test]
+async fn if_one_of_several_ids_is_refused_all_stay() {
+    let api = TestApi::new();
+    let mut ids = Vec::new();
+    // Many before the one that is refused, so that some would be gone by then.
+    for _ in 0..40 {
+        ids.push(api.receive(&["ann@example.com"], "").await[0]);
+    }
+    ids.push(api.receive(&["abuse@example.com"], "").await[0]);
+    let query: Vec<String> = ids.iter().map(|id| format!("id={id}")).collect();
+    let answer = api.call("DELETE", &format!("/api/mail/delete?{}", query.join("&"))).await;
+    assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (403, "role_address"));
+    assert_eq!(api.get("/api/mail/messages?to=ann@example.com").await.json()["total"], 40);
+}
+
+#[tokio::test]
 async fn an_unknown_outcome_is_said_to_be_one() {
     let api = TestApi::new();
     api.store.fail_with(Some(StoreError::OutcomeUnknown));

@@ -140,6 +140,7 @@ const RULES: &[Rule] = &[
         forbidden: &["pulldown_cmark"],
     },
     Rule { name: "indicatif has its home in cli/output", files: &["", "!cli/output/"], forbidden: &["indicatif"] },
+    Rule { name: "jaq has its home in cli/output/jq", files: &["", "!cli/output/jq"], forbidden: &["jaq*"] },
     Rule { name: "rmcp has its home in cli/mcp", files: &["", "!cli/mcp/"], forbidden: &["rmcp"] },
     Rule { name: "clap has its home in cli and config", files: &["", "!cli/", "!config/"], forbidden: &["clap*"] },
     Rule {
@@ -300,6 +301,7 @@ fn each_rule_notices_what_it_forbids() {
         ("smtp/metrics.rs", "tracing::info!(\"smtp session ended\")"),
         ("cli/webhook/secret.rs", "use base64::Engine;"),
         ("cli/wait.rs", "use rmcp::ServerHandler;"),
+        ("cli/output/table.rs", "use jaq_core::Compiler;"),
     ] {
         let named: Vec<_> = RULES.iter().flat_map(|rule| rule.violations(file, source)).collect();
         assert!(!named.is_empty(), "{file}: {source}");

@@ -10,8 +10,8 @@ use memchr::memmem;
 /// The path of a program. If it is missing, this prints what is skipped, or fails with `CI=true`.
 pub(crate) fn find(program: &str, test: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    // The directories of Postfix's programs are not in every PATH.
-    let system = ["/usr/sbin", "/sbin"].map(PathBuf::from);
+    // The directories of Postfix's programs are not in every PATH, and that of git's commands is in none.
+    let system = ["/usr/sbin", "/sbin", "/usr/lib/git-core"].map(PathBuf::from);
     let found = std::env::split_paths(&path).chain(system).map(|dir| dir.join(program)).find(|file| file.is_file());
     if found.is_none() {
         skip(test, program);

@@ -39,6 +39,7 @@ pub(crate) fn stopped(command: Command, columns: u16, wait: impl FnOnce()) -> Sc
 /// A command that runs on a terminal. It is killed when this is dropped.
 pub(crate) struct Terminal {
     child: Child,
+    keyboard: File,
     shown: Arc<Mutex<Vec<u8>>>,
     reader: Option<JoinHandle<()>>,
 }
@@ -52,7 +53,7 @@ impl Terminal {
         let slave = open(name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty()).expect("its other end");
         tcsetwinsize(&slave, Winsize { ws_row: ROWS, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).expect("its size");
         let mut master = File::from(master);
-        master.write_all(answers.as_bytes()).expect("answers");
+        let keyboard = master.try_clone().expect("a copy");
 
         let slave = File::from(slave);
         command.stdin(slave.try_clone().expect("a copy")).stdout(slave.try_clone().expect("a copy")).stderr(slave);
@@ -67,7 +68,14 @@ impl Terminal {
                 written.lock().expect("shown").extend_from_slice(&piece[..octets]);
             }
         });
-        Self { child, shown, reader: Some(reader) }
+        let mut terminal = Self { child, keyboard, shown, reader: Some(reader) };
+        terminal.type_in(answers);
+        terminal
+    }
+
+    /// Types `keys`, which the command reads when it wants to.
+    pub(crate) fn type_in(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).expect("the keyboard");
     }
 
     /// All that was shown until now, with LF at line ends.
@@ -77,11 +85,17 @@ impl Terminal {
 
     /// What became of the command after this signal.
     pub(crate) fn signalled(self, signal: Signal) -> Screen {
-        kill_process(Pid::from_child(&self.child), signal).expect("kill");
+        self.signal(signal);
         self.ended()
     }
 
-    fn ended(mut self) -> Screen {
+    /// Sends a signal to the command alone.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("kill");
+    }
+
+    /// Waits for the end of the command.
+    pub(crate) fn ended(mut self) -> Screen {
         let ended = || self.child.try_wait().expect("wait");
         let status = blocking::until_some("the end of a command on a terminal", ended);
         self.reader.take().expect("it is taken once").join().expect("the reader");

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::fmt::from_fn;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -136,6 +137,11 @@ impl TestServer {
         let stop = shutdown.clone();
         let running = tokio::spawn(daemon.run(stop));
         Self { dir, smtp, http, store, panics, shutdown, running, clock }
+    }
+
+    /// The data directory.
+    pub(crate) fn dir(&self) -> &Path {
+        self.dir.path()
     }
 
     /// Where SMTP listens.

@@ -8,7 +8,7 @@ mod webhooks;
 
 use serde_json::{Map, Value};
 
-use super::schema::{Member, count, flag, object};
+use super::schema::{Member, count, flag, list, object, uuid};
 use crate::config::Revision;
 
 /// All schemas of a revision by their names.
@@ -16,7 +16,10 @@ pub(super) fn all(revision: Revision) -> Map<String, Value> {
     let deleted = object(
         "The number of deletions.",
         [("deleted", count("How many were deleted."))],
-        [("complete", flag("With a filter: whether all Emails of the address were looked at."))],
+        [
+            ("complete", flag("With a filter: whether all Emails of the address were looked at.")),
+            ("missing", list("With several ids: those that named no Email, if there are any.", uuid("An id."))),
+        ],
     );
     let mut all = vec![("Deleted", deleted)];
     all.extend(mail::schemas());

@@ -197,3 +197,26 @@ async fn an_interrupted_backup_leaves_no_file() {
     assert_eq!(status.code(), Some(130));
     assert_eq!(std::fs::read_dir(&backups).expect("list").count(), 0);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backup_into_a_pipe_that_nobody_reads_is_stopped() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = serve(dir.path());
+    // More than a pipe holds.
+    for number in 1..=4 {
+        let text = "line\r\n".repeat(7_000);
+        send(&daemon, "a@example.test", &format!("Subject: {number}\r\n\r\n{text}")).await;
+    }
+    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130)] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
+        command.env("TEMPMAIL_DATA_DIR", dir.path()).env("XDG_CONFIG_HOME", dir.path()).args(["db", "backup", "-"]);
+        let mut backup = command.stdout(std::process::Stdio::piped()).spawn().expect("run");
+        let piped = backup.stdout.take().expect("its output");
+        // Most of the backup can never be written: a pipe has 64 KB, and some of that stays unused.
+        until("the pipe fills", async || rustix::io::ioctl_fionread(&piped).expect("its octets") >= 32 * 1024).await;
+        kill_process(Pid::from_child(&backup), signal).expect("signal");
+        until("its end", async || backup.try_wait().expect("wait").is_some()).await;
+        assert_eq!(backup.wait().expect("wait").code(), Some(code));
+    }
+    daemon.stop();
+}

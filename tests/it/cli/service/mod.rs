@@ -186,9 +186,6 @@ type Parameters = Query<HashMap<String, String>>;
 
 async fn messages(State(contents): State<Shared>, Query(query): Parameters) -> Response {
     let to = query.get("to").cloned().unwrap_or_default();
-    if to.starts_with("hang@") {
-        std::future::pending::<()>().await;
-    }
     if to.starts_with("noise@") {
         return "<html>It works!</html>".into_response();
     }
@@ -234,14 +231,22 @@ async fn raw(State(_): State<Shared>, UrlPath(_): UrlPath<String>) -> Response {
         .into_response()
 }
 
-async fn delete_mail(State(contents): State<Shared>, Query(query): Parameters) -> Response {
+async fn delete_mail(State(contents): State<Shared>, Query(query): Query<Vec<(String, String)>>) -> Response {
     let mut contents = contents.lock().expect("lock");
     let before = contents.emails.len();
-    contents.emails.retain(|email| {
-        let is = |name: &str, field: &str| query.get(name).is_some_and(|value| email[field] == value.as_str());
-        !is("to", "recipient") && !is("id", "id")
-    });
-    axum::Json(json!({"deleted": before - contents.emails.len()})).into_response()
+    let mut missing = Vec::new();
+    for (name, value) in &query {
+        let field = if name == "to" { "recipient" } else { "id" };
+        let left = contents.emails.len();
+        contents.emails.retain(|email| email[field] != value.as_str());
+        if left == contents.emails.len() {
+            missing.push(value);
+        }
+    }
+    let deleted = before - contents.emails.len();
+    let is_batch = query.len() > 1 && !missing.is_empty();
+    axum::Json(if is_batch { json!({"deleted": deleted, "missing": missing}) } else { json!({"deleted": deleted}) })
+        .into_response()
 }
 
 async fn domains(State(contents): State<Shared>) -> Response {

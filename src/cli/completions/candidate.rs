@@ -1,0 +1,64 @@
+//! What may stand at the cursor: a value, and what it means.
+
+use super::super::output::visible;
+
+/// Descriptions are cut at this length.
+const DESCRIPTION_CHARS_MAX: usize = 100;
+
+/// A value with a description, which may be empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Candidate {
+    pub(super) value: String,
+    pub(super) description: String,
+}
+
+impl Candidate {
+    pub(super) fn new(value: impl Into<String>, description: impl Into<String>) -> Self {
+        Self { value: value.into(), description: description.into() }
+    }
+
+    /// Whether the value is no flag and means itself in every shell, inside quotes or outside. Strangers choose the addresses that
+    /// get mail, and what a shell completes is soon run.
+    pub(super) fn is_plain(&self) -> bool {
+        let is_plain = |c: char| c.is_alphanumeric() || "@%+,./_-".contains(c);
+        let Self { value, .. } = self;
+        !value.is_empty() && !value.starts_with('-') && value.chars().all(is_plain) && visible::field(value) == *value
+    }
+
+    /// The line for the script of a shell: the value, and behind a tab the description, if there is one. Nothing in it is a line
+    /// end, a second tab or steers the terminal.
+    pub(super) fn line(&self, prefix: &str) -> String {
+        let (value, description) = (&self.value, visible::field(&self.description));
+        let description = description.trim();
+        match description.char_indices().nth(DESCRIPTION_CHARS_MAX) {
+            _ if description.is_empty() => format!("{prefix}{value}\n"),
+            None => format!("{prefix}{value}\t{description}\n"),
+            Some((end, _)) => format!("{prefix}{value}\t{}…\n", &description[..end]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_shell_would_act_on_is_not_plain() {
+        for value in ["ann+tag@example.test", "a.b-c_d@x.test", "9e0f2a3b", "grün@bücher.test", "now"] {
+            assert!(Candidate::new(value, "").is_plain(), "{value}");
+        }
+        for c in " \t\n'\"\\$`!#&*()[]{}<>|;?^~=:\u{1b}\u{7f}\u{200b}\u{202e}\u{3164}".chars() {
+            assert!(!Candidate::new(format!("a{c}b@x.test"), "").is_plain(), "{c:?}");
+        }
+        assert!(!Candidate::new("", "").is_plain());
+        assert!(!Candidate::new("-rf@x.test", "").is_plain());
+    }
+
+    #[test]
+    fn a_description_stays_on_its_line() {
+        let line = |description: &str| Candidate::new("v", description).line("--flag=");
+        assert_eq!(line(""), "--flag=v\n");
+        assert_eq!(line("a\tb\r\nc\u{1b}[2J\u{202e}"), "--flag=v\ta b  c␛[2J<U+202E>\n");
+        assert_eq!(line(&"é".repeat(101)), format!("--flag=v\t{}…\n", "é".repeat(100)));
+    }
+}

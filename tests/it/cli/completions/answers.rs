@@ -1,0 +1,141 @@
+//! What the daemon knows is offered, and what a stranger wrote does no harm.
+
+use super::super::service::{Service, domain, email};
+use super::{HOSTILE_LOCAL, Machine, complete, offers};
+use crate::support::until::blocking;
+
+const NONE: [&str; 0] = [];
+
+#[test]
+fn values_come_from_the_daemon() {
+    let machine = Machine::start();
+    let run = |args: &[&str]| {
+        let outcome = machine.daemon.tempmail(args);
+        assert_eq!(outcome.code, Some(0), "{args:?}: {}", outcome.stderr);
+        outcome.stdout
+    };
+    let added = run(&["webhook", "add", "ann@example.test", "http://127.0.0.1:9/hook", "-o", "id"]);
+    run(&["token", "new", "--name", "ci"]);
+    run(&["fault", "add", "RCPT bob@* 450 Later"]);
+    let (ids, webhook) = (machine.ids("bob@example.test"), added.trim()[28..].to_owned());
+
+    machine.offers("tempmail inbox ", &["bob@example.test", "ann@example.test"]);
+    machine.offers("tempmail wait an", &["ann@example.test"]);
+    machine.offers("tempmail inbox cat@exa", &["cat@example.org", "cat@example.test"]);
+    machine.offers("tempmail inbox bob@", &["bob@example.test", "bob@example.org"]);
+    machine.offers("tempmail delete bob@example.test --id ", &ids);
+    machine.offers("tempmail read bob@example.test ", &ids);
+    machine.offers("tempmail domain rm ", &["example.org", "example.test"]);
+    machine.offers("tempmail new --domain=example.o", &["--domain=example.org"]);
+    machine.offers("tempmail webhook rm ", &[&webhook]);
+    machine.offers("tempmail token revoke ", &["ci"]);
+    machine.offers("tempmail fault clear ", &["1"]);
+    machine.offers("tempmail help exit", &["exit-codes"]);
+    machine.offers("tempmail help domain ver", &["verify"]);
+    machine.offers("tempmail read bo", &["bob@example.test"]);
+    machine.offers(&format!("tempmail read {}", &ids[0][..6]), &ids[..1]);
+
+    let described = |line: &str, text: &str| {
+        blocking::until(format!("{text} for {line}"), || machine.complete(line).stdout == text);
+    };
+    let (newest, oldest) = (&ids[0], &ids[1]);
+    described(
+        "tempmail read bob@example.test ",
+        &format!("{newest}\tstranger@sender.test  second\n{oldest}\tstranger@sender.test  first\n"),
+    );
+    described("tempmail webhook rm ", &format!("{webhook}\tann@example.test  http://127.0.0.1:9/hook\n"));
+}
+
+#[test]
+fn the_beginning_of_an_id_completes_to_the_whole_id() {
+    let machine = Machine::start();
+    let listed = machine.daemon.tempmail(&["inbox", "bob@example.test", "-o", "id"]).stdout;
+    let newest = listed.lines().next().expect("an id");
+    // All but the last two digits, which tell one mail from the others.
+    machine.offers(&format!("tempmail read bob@example.test {}", &newest[..34]), &[newest]);
+}
+
+#[test]
+fn what_a_stranger_wrote_cannot_leave_its_line() {
+    let service = Service::start();
+    let hostile = "$(touch pwned) `touch pwned` \"'\\ a\tb\r\nc\u{1b}]0;pwned\u{7}\u{202e}\u{85}d\0";
+    service.contents().emails = vec![email(1, "ann@example.test", hostile)];
+    service.contents().domains =
+        ["a`b`.test", "$(c).test", "d\te.test", "f\ng.test", "-h.test", "i j", "", "good.test"]
+            .map(|name| domain(name, "active"))
+            .into();
+    let home = tempfile::tempdir().expect("directory");
+    let server = [("TEMPMAIL_SERVER", service.url())];
+    let server = server.each_ref().map(|(name, url)| (*name, url.as_str()));
+    let subject = "$(touch pwned) `touch pwned` \"'\\ a b  c␛]0;pwned␇<U+202E> d␀";
+    let mail = format!("9e0f2a01\tann@sender.test  {subject}\n");
+    for (line, text) in
+        [("tempmail read ann@example.test ", mail.as_str()), ("tempmail domain rm ", "good.test\tactive\n")]
+    {
+        blocking::until(format!("{text:?} for {line}"), || complete(home.path(), &server, line).stdout == text);
+    }
+}
+
+#[test]
+fn an_address_that_a_shell_would_act_on_is_not_offered() {
+    let machine = Machine::start();
+    let hostile = format!("{HOSTILE_LOCAL}@example.test");
+    assert!(machine.daemon.tempmail(&["inbox", &hostile, "-o", "tsv"]).stdout.contains("hello"));
+    for line in
+        ["tempmail inbox ", "tempmail inbox an", "tempmail inbox 'an`", "tempmail inbox 'an`touch`$HOME|b&c!{d}@exa"]
+    {
+        let shown = machine.complete(line).stdout;
+        assert!(!shown.contains('`') && !shown.contains('$'), "{line}: {shown}");
+    }
+}
+
+#[test]
+fn flags_and_variables_say_who_is_asked() {
+    let (one, two) = (Machine::start(), Service::start());
+    two.contents().domains = vec![domain("elsewhere.test", "active")];
+    let home = tempfile::tempdir().expect("directory");
+    let of = |env: &[(&str, &str)], line: &str, expected: &[&str]| {
+        offers(|| complete(home.path(), env, line), line, expected);
+    };
+    let (here, there) = (one.data_dir.path().to_str().expect("path"), two.url());
+    let (elsewhere, both) = (["elsewhere.test"], ["example.org", "example.test"]);
+    of(&[], "tempmail domain rm ", &NONE);
+    of(&[("TEMPMAIL_SERVER", &there)], "tempmail domain rm ", &elsewhere);
+    of(&[("TEMPMAIL_DATA_DIR", here)], &format!("tempmail --server {there} domain rm "), &elsewhere);
+    of(&[("TEMPMAIL_SERVER", &there)], &format!("tempmail --data-dir={here} domain rm e"), &both);
+    of(&[("DIR", here)], "tempmail domain --data-dir \"$DIR\" rm e", &both);
+    let add = tempmail_context(home.path(), &["context", "add", "work", "--server", &there]);
+    assert_eq!(add.code, Some(0), "{}", add.stderr);
+    of(&[], "tempmail --context ", &["work"]);
+    of(&[], "tempmail context use ", &["work"]);
+    of(&[], "tempmail --context work domain rm ", &elsewhere);
+    of(&[("TEMPMAIL_CONTEXT", "work")], "tempmail domain rm ", &elsewhere);
+}
+
+fn tempmail_context(home: &std::path::Path, args: &[&str]) -> super::Outcome {
+    let mut command = super::tempmail();
+    command.env("HOME", home).env_remove("XDG_CONFIG_HOME").args(args).output().expect("run").into()
+}
+
+#[test]
+fn a_server_gives_the_public_public_things_and_a_token_the_rest() {
+    let machine = Machine::start();
+    let server = format!("http://{}", machine.daemon.http);
+    let token = machine.daemon.tempmail(&["token", "new", "--name", "ci"]).stdout;
+    let file = machine.home.path().join("token");
+    std::fs::write(&file, &token).expect("write");
+    let of = |env: &[(&str, &str)], line: &str, expected: &[&str]| {
+        offers(|| complete(machine.home.path(), env, line), line, expected);
+    };
+    let public = [("TEMPMAIL_SERVER", server.as_str())];
+    of(&public, "tempmail inbox ", &NONE);
+    of(&public, "tempmail token revoke ", &NONE);
+    of(&public, "tempmail read ", &NONE);
+    of(&public, "tempmail inbox ann@example.t", &["ann@example.test"]);
+    of(&public, "tempmail domain check-dns example.t", &["example.test"]);
+    let ids = machine.ids("ann@example.test");
+    of(&public, "tempmail read ann@example.test ", &ids.iter().map(String::as_str).collect::<Vec<_>>());
+    let bearer = [public[0], ("TEMPMAIL_TOKEN", token.trim())];
+    of(&bearer, "tempmail inbox an", &["ann@example.test"]);
+    of(&public, &format!("tempmail --token-file {} token revoke ", file.display()), &["ci"]);
+}
