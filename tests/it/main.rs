@@ -13,4 +13,5 @@ mod smtp;
 mod store;
 mod support;
 mod tls;
+mod web;
 mod webhook;

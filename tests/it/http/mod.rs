@@ -23,7 +23,7 @@ mod openapi;
 mod problems;
 mod proxied;
 mod rate_limits;
-mod scripts;
+pub(crate) mod scripts;
 mod server;
 mod slow_readers;
 mod submission;

@@ -28,6 +28,17 @@ pub(crate) fn is_root(test: &str) -> bool {
     is_root
 }
 
+/// The text of a file that `tests/web/install.sh` installs. If it is missing, this prints what is skipped, or fails with
+/// `CI=true`.
+pub(crate) fn installed_by_npm(path: &str, test: &str) -> Option<String> {
+    let modules = concat!(env!("CARGO_MANIFEST_DIR"), "/target/npm/node_modules");
+    let text = std::fs::read_to_string(PathBuf::from(modules).join(path)).ok();
+    if text.is_none() {
+        skip(test, "tests/web/install.sh");
+    }
+    text
+}
+
 fn skip(test: &str, need: &str) {
     assert!(std::env::var("CI").as_deref() != Ok("true"), "{test} needs {need}");
     println!("skipped: {test} needs {need}");

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use tempmail::clock::Clock;
+use tempmail::clock::{Clock, SystemClock};
 use tempmail::config::{Config, Revision};
 use tempmail::daemon::{ControlSocket, Daemon, DaemonError, Inherited, Listeners, open_certificate, open_store};
 use tempmail::model::Timestamp;
@@ -62,6 +62,12 @@ impl TestServer {
         Self::run(dir, Arc::new(SetClock::ticking_from(START)), Revision::Two, configure).await
     }
 
+    /// A daemon in the time of this machine, for browsers, which have no other.
+    pub(crate) async fn live(configure: impl FnOnce(&mut Config)) -> Self {
+        let dir = tempfile::tempdir().expect("directory");
+        Self::run(dir, Arc::new(SetClock::ticking_from(SystemClock.now())), Revision::Two, configure).await
+    }
+
     /// A daemon with the settings of a revision that `configure` changes.
     pub(crate) async fn of_revision(revision: Revision, configure: impl FnOnce(&mut Config)) -> Self {
         let dir = tempfile::tempdir().expect("directory");
@@ -72,6 +78,19 @@ impl TestServer {
     pub(crate) async fn on(disk: impl Disk, configure: impl FnOnce(&mut Config)) -> Self {
         let dir = tempfile::tempdir().expect("directory");
         Self::run_on(Some(Arc::new(disk)), dir, Arc::new(SetClock::at(START)), Revision::Two, configure).await
+    }
+
+    /// Stops it, and returns what starts it again on the same data and the same ports.
+    pub(crate) async fn pause(self, configure: impl FnOnce(&mut Config)) -> impl AsyncFnOnce() -> Self {
+        let (smtp, http, clock) = (self.smtp, self.http, Arc::clone(&self.clock));
+        let dir = self.stop().await;
+        async move || {
+            let ports = |config: &mut Config| {
+                configure(config);
+                (config.smtp.listen, config.http.listen) = (vec![smtp], vec![http.into()]);
+            };
+            Self::run(dir, clock, Revision::Two, ports).await
+        }
     }
 
     /// Stops it and starts it again on the same data, with the same clock.

@@ -29,6 +29,18 @@ pub(crate) async fn until_some<T>(what: impl Display, mut look: impl AsyncFnMut(
     }
 }
 
+/// Waits until `condition` holds; `false` if it does not in time, for a test that then asks why.
+pub(crate) async fn comes_true(mut condition: impl AsyncFnMut() -> bool) -> bool {
+    let begun = Instant::now();
+    while !condition().await {
+        if begun.elapsed() >= LIMIT {
+            return false;
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    true
+}
+
 /// The functions of this module for tests without a runtime.
 pub(crate) mod blocking {
     use super::{Display, Instant, PAUSE, check_limit};

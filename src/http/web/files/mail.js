@@ -67,7 +67,7 @@ function draw(email, signal, place, { remove }) {
       'header',
       { class: 'mail-head' },
       tools,
-      h('h2', {}, h('bdi', {}, shortSubject(email.subject, SUBJECT_MAX))),
+      h('h1', {}, h('bdi', {}, shortSubject(email.subject, SUBJECT_MAX))),
       h('dl', { class: 'who' }, ...people(email)),
       h('p', { class: 'times' }, h('time', received, exactTime(email.receivedAt)), countdown(email, place, signal)),
     ),
@@ -164,7 +164,7 @@ function attachments({ id, attachments }) {
     const kind = h('small', { dir: 'ltr' }, `${oneLine(contentType).slice(0, FILE_NAME_MAX)} · ${size(octets)}`);
     return h('li', {}, h('button', { type: 'button', click: press, title: name }, icon('attachment'), h('span', {}, file, kind)));
   });
-  return [h('h3', { class: 'unseen' }, t('attachments', { n: attachments.length })), h('ul', { class: 'attachments' }, ...rows)];
+  return [h('h2', { class: 'unseen' }, t('attachments', { n: attachments.length })), h('ul', { class: 'attachments' }, ...rows)];
 }
 
 /** @param {Email} email */

@@ -2,7 +2,7 @@
 
 import { hasToken, index, json, query, request } from './api.js';
 import { button, field, fill, h } from './dom.js';
-import { exactTime, number, relativeTime } from './format.js';
+import { exactTime, number, oneLine, relativeTime } from './format.js';
 import { t } from './language.js';
 import { say, undoable } from './notice.js';
 import { meaning, problem, showLoaded } from './problem.js';
@@ -19,9 +19,9 @@ export function webhooks([address = ''], signal) {
       return [table(await json(`api/webhooks?${query({ recipient: address })}`, { signal }), read), form(address, signal, read)];
     }, signal);
   read();
-  const back = h('a', { href: `#/inbox/${encodeURIComponent(address)}` }, h('bdi', {}, address));
+  const back = h('a', { href: `#/inbox/${encodeURIComponent(address)}` }, h('bdi', {}, oneLine(address)));
   const element = h('section', { class: 'narrow' }, h('h1', {}, t('webhooks')), h('p', {}, back), h('p', {}, t('webhooksMore')), list);
-  return { title: `${t('webhooks')} · ${address} · tempmail`, element, keys: { u: () => back.click() } };
+  return { title: `${t('webhooks')} · ${oneLine(address)} · tempmail`, element, keys: { u: () => back.click() } };
 }
 
 /** @param {Webhook[]} webhooks @param {() => void} read */

@@ -2,11 +2,14 @@
 //!
 //! `{js}` is a script without quotes and brackets that the test notices, and `{remote}` an address that counts requests.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+
 use Hostile::{Charset, Html, Message};
 
 /// The body of a hostile mail.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Hostile {
+pub(crate) enum Hostile {
     /// HTML in UTF-8.
     Html(&'static str),
     /// HTML in a charset, as octets.
@@ -15,8 +18,30 @@ pub(super) enum Hostile {
     Message(&'static str),
 }
 
+impl Hostile {
+    /// The whole message, with a script and the address of another machine in it.
+    pub(crate) fn message(self, script: &str, remote: &str) -> String {
+        let (charset, html) = match self {
+            Message(message) => return filled(message, script, remote),
+            Charset(charset, html) => (filled(charset, script, remote), html),
+            Html(html) => ("utf-8".to_owned(), html),
+        };
+        let encoded = BASE64_STANDARD.encode(filled(html, script, remote));
+        let lines: Vec<_> = encoded.as_bytes().chunks(76).map(|line| String::from_utf8_lossy(line)).collect();
+        format!(
+            "Content-Type: text/html; charset={charset}\r\nContent-Transfer-Encoding: base64\r\n\r\n{}",
+            lines.join("\r\n")
+        )
+    }
+}
+
+/// A text of the corpus with a script and the address of another machine in it.
+pub(crate) fn filled(text: &str, script: &str, remote: &str) -> String {
+    text.replace("{js}", script).replace("{remote}", remote)
+}
+
 /// Each mail with the name of its trick.
-pub(super) const CORPUS: &[(&str, Hostile)] = &[
+pub(crate) const CORPUS: &[(&str, Hostile)] = &[
     // Scripts.
     ("script", Html("<script>{js}</script>")),
     ("script in odd cases", Html("<ScRiPt\n\t>{js}</sCrIpT >")),

@@ -1,9 +1,7 @@
 //! Hostile mails in a real browser: no script of theirs runs, and nothing of theirs is loaded from elsewhere.
 
-mod corpus;
+pub(crate) mod corpus;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 
 use crate::support::browser::Browser;
@@ -14,7 +12,7 @@ use crate::support::webhook_sink::{Behaviour, WebhookSink};
 use corpus::{CORPUS, Hostile};
 
 /// The script of the mails. It sets the title of its page.
-const SCRIPT: &str = "document.title=`ran`";
+pub(crate) const SCRIPT: &str = "document.title=`ran`";
 const TO: &str = "hello@example.test";
 const LIST: &str = "/api/mail/messages?to=hello@example.test";
 /// So many of the mails at least run their script when nothing protects the reader.
@@ -34,21 +32,7 @@ impl Trial {
     }
 
     fn filled(&self, text: &str) -> String {
-        text.replace("{js}", SCRIPT).replace("{remote}", &self.sink.url("/remote"))
-    }
-
-    fn message(&self, hostile: Hostile) -> String {
-        let (charset, html) = match hostile {
-            Hostile::Message(message) => return self.filled(message),
-            Hostile::Charset(charset, html) => (self.filled(charset), html),
-            Hostile::Html(html) => ("utf-8".to_owned(), html),
-        };
-        let encoded = BASE64_STANDARD.encode(self.filled(html));
-        let lines: Vec<_> = encoded.as_bytes().chunks(76).map(|line| String::from_utf8_lossy(line)).collect();
-        format!(
-            "Content-Type: text/html; charset={charset}\r\nContent-Transfer-Encoding: base64\r\n\r\n{}",
-            lines.join("\r\n")
-        )
+        corpus::filled(text, SCRIPT, &self.sink.url("/remote"))
     }
 
     /// Receives all mails. Returns the path of each.
@@ -56,7 +40,7 @@ impl Trial {
         let mut peer = SmtpPeer::greeted(self.server.smtp()).await;
         let mut paths = Vec::new();
         for (_, hostile) in CORPUS {
-            peer.deliver(TO, &self.message(*hostile)).await;
+            peer.deliver(TO, &hostile.message(SCRIPT, &self.sink.url("/remote"))).await;
             let (_, newest) = http::get(self.server.http(), &format!("{LIST}&limit=1")).await;
             paths.push(format!("/api/mail/messages/{}", newest["emails"][0]["id"].as_str().expect("id")));
         }

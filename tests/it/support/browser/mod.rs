@@ -1,4 +1,16 @@
 //! A headless Chromium, driven through chromedriver by the `WebDriver` protocol of the W3C.
+//!
+//! input     clicks, keys and text, as from a person
+//! script    what the page says to an expression, and waiting for it
+//! windows   several windows and tabs
+//! devtools  what only Chromium offers: themes, sizes, no network, the clipboard, pictures
+
+mod devtools;
+mod input;
+mod script;
+mod windows;
+
+pub(crate) use input::keys;
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -11,7 +23,7 @@ use tempfile::TempDir;
 
 use super::{http, programs};
 
-/// A browser with one tab. It reaches this machine by address alone, and nothing else. It ends when this is dropped.
+/// A browser. It begins with one tab, and methods are about the tab that was opened or chosen last. It reaches this machine by address alone, and nothing else. It ends when this is dropped.
 pub(crate) struct Browser {
     driver: Child,
     http: Client,
@@ -67,15 +79,25 @@ impl Browser {
         self.command(Method::GET, "/url", Value::Null).await.as_str().expect("an address").to_owned()
     }
 
+    /// Loads the page again.
+    pub(crate) async fn reload(&self) {
+        self.command(Method::POST, "/refresh", json!({})).await;
+    }
+
     async fn command(&self, method: Method, path: &str, body: Value) -> Value {
+        let answer = self.try_command(method, path, &body).await;
+        answer.unwrap_or_else(|error| panic!("{path} {body}: {error}"))
+    }
+
+    /// The error is that of the driver, as JSON.
+    async fn try_command(&self, method: Method, path: &str, body: &Value) -> Result<Value, Value> {
         let mut request = self.http.request(method, format!("{}{path}", self.session));
         if !body.is_null() {
-            request = request.json(&body);
+            request = request.json(body);
         }
         let answer: Value = request.send().await.expect("an answer").json().await.expect("JSON");
         let value = answer["value"].clone();
-        assert!(value.get("error").is_none(), "{path} {body}: {value}");
-        value
+        if value.get("error").is_some() { Err(value) } else { Ok(value) }
     }
 }
 
