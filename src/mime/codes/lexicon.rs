@@ -1,5 +1,7 @@
 //! Finds the phrases of [`words`](super::words) in a page.
 
+use std::sync::LazyLock;
+
 use super::page::Page;
 use super::words::{LANGUAGES, Sense};
 
@@ -57,6 +59,9 @@ struct Phrase {
 /// The number of lists in which phrases are searched by their first three octets.
 const LISTS: usize = 2048;
 
+/// The words of all languages. They are the same for every mail, and sorting them takes longer than reading a short one.
+pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::new);
+
 /// All phrases, ready for a search in time linear in a text.
 pub(super) struct Lexicon {
     /// The longest phrase comes first.
@@ -68,7 +73,7 @@ pub(super) struct Lexicon {
 }
 
 impl Lexicon {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         let mut lexicon =
             Self { beginnings: vec![Vec::new(); LISTS], short: Vec::new(), endings: vec![Vec::new(); 256] };
         let all = LANGUAGES.iter().flat_map(|words| words.by_sense()).chain([(Sense::Nothing, NOTHING)]);
@@ -167,7 +172,7 @@ mod tests {
 
     fn senses(text: &str) -> Vec<(String, Sense)> {
         let page = Page::of_line(text);
-        let (hits, _) = Lexicon::new().hits(&page);
+        let (hits, _) = LEXICON.hits(&page);
         hits.iter().map(|hit| (page.lower[hit.start..hit.end].to_owned(), hit.sense)).collect()
     }
 

@@ -28,7 +28,7 @@ mod words;
 use url::Url;
 
 use super::Content;
-use lexicon::Lexicon;
+use lexicon::LEXICON;
 use page::Page;
 use read::Read;
 use score::{Mail, Scored};
@@ -169,11 +169,10 @@ pub fn addresses(html: &str) -> Vec<Url> {
 
 /// The findings, and how many steps they took.
 fn search(content: &Content) -> (Findings, usize) {
-    let lexicon = Lexicon::new();
     let subject = Page::of_line(&content.subject);
     let html = Page::of_html(without_history(&content.message));
-    let (subject_hits, subject_work) = lexicon.hits(&subject);
-    let (html_hits, html_work) = lexicon.hits(&html);
+    let (subject_hits, subject_work) = LEXICON.hits(&subject);
+    let (html_hits, html_work) = LEXICON.hits(&html);
     let mut work = subject.work + subject_work + html.work + html_work;
     let mail = Mail::of(&subject_hits, &html_hits);
     let (mut of_subject, more) = Read::of(&subject, &subject_hits).scored(&mail, &[]);
@@ -194,7 +193,7 @@ fn search(content: &Content) -> (Findings, usize) {
         // HTML of images alone often has a text beside it that says more.
         let text = Page::of_text(without_history(&content.body_text));
         if text.text != html.text {
-            let (hits, more) = lexicon.hits(&text);
+            let (hits, more) = LEXICON.hits(&text);
             work += text.work + more;
             let read = Read::of(&text, &hits);
             let (more_codes, more) = read.scored(&Mail::of(&subject_hits, &hits), &of_subject);

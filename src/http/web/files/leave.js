@@ -13,22 +13,22 @@ const INERT = 500;
 export function leave(words) {
   const target = parse(words.join('/'));
   const element = h('section', { class: 'narrow state' });
-  element.inert = true;
-  setTimeout(() => (element.inert = false), INERT);
   if (!target) {
     element.append(h('p', {}, t('linkInvalid')));
   } else {
+    const buttons = h(
+      'p',
+      { class: 'row', inert: true },
+      h('a', { class: 'button primary', href: target.href, rel: 'noopener noreferrer nofollow' }, t('openLink')),
+      button('copy', t('copy'), () => copy(target.href)),
+    );
+    setTimeout(() => (buttons.inert = false), INERT);
     element.append(
       h('h1', {}, t('leaving')),
       h('p', { class: 'host' }, h('bdi', { dir: 'ltr' }, target.host || target.pathname)),
       h('p', {}, h('bdi', { class: 'long', dir: 'ltr' }, target.href)),
       h('p', {}, t('leavingMore')),
-      h(
-        'p',
-        { class: 'row' },
-        h('a', { class: 'button primary', href: target.href, rel: 'noopener noreferrer nofollow' }, t('openLink')),
-        button('copy', t('copy'), () => copy(target.href)),
-      ),
+      buttons,
     );
   }
   return { title: `${t('leaving')} · tempmail`, element };
