@@ -65,7 +65,7 @@ class Inbox {
   }
 
   get title() {
-    const unread = this.list.element.querySelectorAll('.unread').length;
+    const { unread } = this.list;
     return `${unread > 0 ? `(${unread}) ` : ''}${oneLine(this.address)} · tempmail`;
   }
 

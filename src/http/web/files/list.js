@@ -52,7 +52,11 @@ export class MailList {
     this.changed = changed;
     this.element = h('ol', { class: 'mails', 'aria-label': t('inboxOf', { address: oneLine(address) }) });
     this.end = h('p', { class: 'end' });
-    this.#endWatch = new IntersectionObserver(([end]) => end.isIntersecting && this.#loadMore(), { rootMargin: READ_AHEAD });
+    const onChange = (/** @type {IntersectionObserverEntry[]} */ changes) => {
+      // There may be several since the last call; the last one holds.
+      if (changes.at(-1)?.isIntersecting) this.#loadMore();
+    };
+    this.#endWatch = new IntersectionObserver(onChange, { rootMargin: READ_AHEAD });
     this.#endWatch.observe(this.end);
     const timer = setInterval(() => this.#tick(), TICK);
     signal.addEventListener('abort', () => {
@@ -69,6 +73,11 @@ export class MailList {
   /** How many mails there are without those that are hidden. */
   get count() {
     return this.#isEmptying ? this.shown.length : this.#total - (this.mails.length - this.shown.length);
+  }
+
+  /** How many mails that are shown were not read yet. */
+  get unread() {
+    return this.element.getElementsByClassName('unread').length;
   }
 
   /** Reads the first page again, unless it is the same. One reading follows the other. */
