@@ -32,11 +32,11 @@ pub(crate) fn is_root(test: &str) -> bool {
 /// `CI=true`.
 pub(crate) fn installed_by_npm(path: &str, test: &str) -> Option<String> {
     let modules = concat!(env!("CARGO_MANIFEST_DIR"), "/target/npm/node_modules");
-    let text = std::fs::read_to_string(PathBuf::from(modules).join(path)).ok();
-    if text.is_none() {
+    let found = std::fs::read_to_string(PathBuf::from(modules).join(path)).ok();
+    if found.is_none() {
         skip(test, "tests/web/install.sh");
     }
-    text
+    found
 }
 
 fn skip(test: &str, need: &str) {

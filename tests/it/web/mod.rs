@@ -8,7 +8,9 @@ mod away;
 mod deleting;
 mod fields;
 mod keyboard;
+mod languages;
 mod many;
+mod pictures;
 mod safe;
 mod views;
 
@@ -116,6 +118,12 @@ impl Trial {
         self.browser.type_into("#main input[type=password]", token).await;
         self.browser.press(ENTER).await;
         self.browser.until("document.querySelector('#foot .plain + .plain')").await;
+    }
+
+    /// Fails if the page is wider than its window. `what` names it.
+    async fn expect_to_fit(&self, what: &str) {
+        let widths = self.browser.eval("[document.documentElement.scrollWidth, innerWidth]").await;
+        assert!(widths[0].as_u64() <= widths[1].as_u64(), "{what}: {widths}");
     }
 
     /// Fails if the browser has complained about the page since it was loaded.

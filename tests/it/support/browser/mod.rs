@@ -79,11 +79,6 @@ impl Browser {
         self.command(Method::GET, "/url", Value::Null).await.as_str().expect("an address").to_owned()
     }
 
-    /// Loads the page again.
-    pub(crate) async fn reload(&self) {
-        self.command(Method::POST, "/refresh", json!({})).await;
-    }
-
     async fn command(&self, method: Method, path: &str, body: Value) -> Value {
         let answer = self.try_command(method, path, &body).await;
         answer.unwrap_or_else(|error| panic!("{path} {body}: {error}"))

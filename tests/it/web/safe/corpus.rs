@@ -45,7 +45,7 @@ async fn no_hostile_mail_does_anything_in_the_page() {
         expect_harmless(&trial, &sink, name).await;
         trial.browser.eval("void document.querySelector('.back').click()").await;
     }
-    assert!(trial.browser.count(ROWS).await as usize >= CORPUS.len().min(50));
+    assert!(trial.browser.count(ROWS).await >= 50, "they are in the list");
     trial.expect_no_complaints().await;
 }
 

@@ -67,8 +67,8 @@ async fn odd_links_hide_no_mail(trial: &Trial) {
         "https:///confirm",
         "https://user:pw@[v1.x]/confirm",
     ];
-    let body: String =
-        links.iter().map(|link| format!("<p><a href=\"{link}\">Confirm your account</a> {link}</p>")).collect();
+    let paragraph = |link| format!("<p><a href=\"{link}\">Confirm your account</a> {link}</p>");
+    let body = links.map(paragraph).concat();
     let message =
         format!("Subject: odd links\r\nContent-Type: text/html; charset=utf-8\r\n\r\nConfirm your account: {body}");
     trial.deliver("odd@example.test", &message).await;
