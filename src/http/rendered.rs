@@ -93,13 +93,11 @@ impl RenderedEmails {
 
 /// The JSON of an Email; `None` only if its envelope lacks it.
 fn json(email: &StoredEmail, fields: Option<&Fields>) -> Option<Vec<u8>> {
-    match fields {
-        Some(fields) => fields.render(email, &reader::parse(&email.raw)),
-        None => {
-            let content = reader::parse_for_list(&email.raw);
-            EmailJson::of(email, &content).and_then(|email| serde_json::to_vec(&email).ok())
-        }
+    if let Some(fields) = fields {
+        return fields.render(email, &reader::parse(&email.raw));
     }
+    let content = reader::parse_for_list(&email.raw);
+    EmailJson::of(email, &content).and_then(|email| serde_json::to_vec(&email).ok())
 }
 
 /// Loads an Email for a list. `None` if it was removed meanwhile.

@@ -32,7 +32,7 @@ fn pages() -> Vec<(String, String)> {
     let entries = std::fs::read_dir(path("man/guide")).expect("the guides");
     let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("an entry").file_name().into_string();
     let guides = entries.map(|entry| format!("man/guide/{}", name(entry).expect("UTF-8")));
-    let guides = guides.filter(|name| name.ends_with(".md"));
+    let guides = guides.filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "md"));
     guides.chain(["README.md".to_owned()]).map(|name| (name.clone(), file(&name))).collect()
 }
 
