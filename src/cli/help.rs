@@ -46,7 +46,7 @@ Examples:
   tempmail --server https://mail.example.org inbox hello@example.org
 
 Guides (tempmail help GUIDE):
-  commands configuration domains smtp http waiting test-suites agents webhooks
+  commands configuration domains smtp http browser waiting test-suites agents webhooks
   operations storage performance development changelog
 
 Topics (tempmail help TOPIC):

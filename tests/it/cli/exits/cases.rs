@@ -65,7 +65,7 @@ pub(super) const CASES: [(Place, &str, i32); 79] = [
     (Daemon, "db compact", 5),
     (Daemon, "db restore {backup} --yes", 5),
     (Daemon, "config init {good}", 5),
-    (Daemon, "config check {bad}", 2),
+    (Daemon, "config check {bad}", 8),
     (Daemon, "config check {dir}/none", 2),
     (Daemon, "context use nothing", 3),
     (Daemon, "context remove nothing", 3),
