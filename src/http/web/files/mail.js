@@ -182,9 +182,9 @@ function hasHtml({ message }) {
   return message.replaceAll('<br>', '').includes('<');
 }
 
-/** @param {Email} email */
+/** Whether there are images to ask for. A frame from memory may load none. @param {Email} email */
 function hasRemoteImages({ message }) {
-  return /<img[^>]+src\s*=\s*["']?\s*https?:/i.test(message);
+  return !hasToken() && /<img[^>]+src\s*=\s*["']?\s*https?:/i.test(message);
 }
 
 /**
@@ -206,11 +206,13 @@ function frame({ id }, isRemoteShown, signal) {
   return frame;
 }
 
-/** A frame cannot send a token, so the octets come through memory. @param {HTMLIFrameElement} frame @param {string} path @param {AbortSignal} signal */
+/** A frame cannot send a token, so the page comes through memory. @param {HTMLIFrameElement} frame @param {string} path @param {AbortSignal} signal */
 async function showThroughMemory(frame, path, signal) {
   try {
-    const octets = await (await request(path, { accept: 'text/html', signal })).blob();
-    frame.src = URL.createObjectURL(octets);
+    const html = await (await request(path, { accept: 'text/html', signal })).text();
+    // Its links are relative to a path of the service, and memory has no path.
+    const absolute = html.replaceAll('href="../../../../#/', `href="${url('.')}#/`);
+    frame.src = URL.createObjectURL(new Blob([absolute], { type: 'text/html;charset=utf-8' }));
     signal.addEventListener('abort', () => URL.revokeObjectURL(frame.src));
   } catch (error) {
     if (!signal.aborted) frame.replaceWith(problem(error, () => {}));
