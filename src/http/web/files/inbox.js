@@ -84,13 +84,21 @@ class Inbox {
     const timer = setTimeout(() => !this.list.isLoaded && fill(this.state, loading()), 300);
     const follower = {
       refresh: () => this.list.refresh(),
-      gone: (/** @type {string} */ id) => this.list.gone(id),
+      gone: (/** @type {string} */ id) => this.#gone(id),
       report: (/** @type {import('./api.js').Failure | null} */ failure) => {
         clearTimeout(timer);
         this.#report(failure);
       },
     };
     follow(this.address, follower, this.signal).finally(() => (this.#isFollowing = false));
+  }
+
+  /** A mail is gone. Whoever reads it keeps what is shown, and is told. @param {string} id */
+  #gone(id) {
+    this.list.gone(id);
+    if (id === this.#id && !this.pane.querySelector('.banner, .problem')) {
+      this.pane.prepend(h('p', { class: 'banner', role: 'status' }, t('mailGone')));
+    }
   }
 
   /** @param {import('./api.js').Failure | null} failure */
