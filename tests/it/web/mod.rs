@@ -12,6 +12,7 @@ mod languages;
 mod many;
 mod pictures;
 mod safe;
+mod states;
 mod views;
 
 use serde_json::{Value, json};
