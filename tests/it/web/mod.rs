@@ -12,6 +12,7 @@ mod languages;
 mod many;
 mod pictures;
 mod safe;
+mod speed;
 mod states;
 mod views;
 
