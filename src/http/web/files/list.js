@@ -48,7 +48,9 @@ export class MailList {
     this.changed = changed;
     this.element = h('ol', { class: 'mails', 'aria-label': t('inboxOf', { address: oneLine(address) }) });
     this.end = h('p', { class: 'end' });
-    this.#endWatch = new IntersectionObserver(([entry]) => entry.isIntersecting && this.#loadMore(), { rootMargin: '600px' });
+    // A busy browser tells several things at once, and any of them may be that the end was in view.
+    const look = (/** @type {IntersectionObserverEntry[]} */ entries) => entries.some((entry) => entry.isIntersecting) && this.#loadMore();
+    this.#endWatch = new IntersectionObserver(look, { rootMargin: '600px' });
     this.#endWatch.observe(this.end);
     const timer = setInterval(() => this.#tick(), TICK);
     signal.addEventListener('abort', () => clearInterval(timer));
