@@ -44,7 +44,8 @@ async fn the_page_beside_a_static_one() {
         "medians of {ROUNDS} rounds, in ms: first contentful paint of the page, 50 mails shown, first contentful paint of /docs"
     );
     for (cache, mut figures) in [("cold", cold), ("warm", warm)] {
-        let [page, inbox, docs] = [&mut figures.page_paint, &mut figures.inbox, &mut figures.static_paint].map(median);
+        let [page, inbox, docs] =
+            [&mut figures.page_paint, &mut figures.inbox, &mut figures.static_paint].map(|them| median(them));
         println!("{cache:5} {page:6.0} {inbox:6.0} {docs:6.0}");
     }
 }
@@ -65,7 +66,7 @@ impl Trial {
     }
 }
 
-fn median(values: &mut Vec<f64>) -> f64 {
+fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
