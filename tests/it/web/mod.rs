@@ -12,6 +12,8 @@ mod languages;
 mod many;
 mod pictures;
 mod safe;
+mod speed;
+mod states;
 mod views;
 
 use serde_json::{Value, json};

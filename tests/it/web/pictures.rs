@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::{Trial, views};
+use crate::support::smtp_peer::SmtpPeer;
 
 /// Where the pictures of each view are left.
 const DIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/web");
@@ -45,16 +46,27 @@ async fn the_guide_has_a_picture() {
 async fn make_picture_of_guide() {
     const TO: &str = "quiet-otter@example.test";
     let Some(trial) = Trial::start("the_guide_has_a_picture").await else { return };
-    for (from, subject, text) in [
-        ("Books <news@books.example>", "Your order has been sent", "Order 4711 is on its way and arrives on Friday."),
-        ("Ann <ann@example.org>", "Lunch on Thursday?", "The usual place at noon? Bring the photos of the garden."),
-    ] {
-        trial.deliver(TO, &format!("From: {from}\r\nTo: {TO}\r\nSubject: {subject}\r\n\r\n{text}")).await;
-    }
     let html = "<h2>Welcome to the shop</h2><p>Your verification code is <b>482913</b>. It is valid for ten minutes.</p>\
         <p><a href=\"https://shop.example/confirm?token=1\">Confirm your address</a></p>";
-    let head = format!("From: Shop <hello@shop.example>\r\nTo: {TO}\r\nSubject: Your verification code is 482913");
-    trial.deliver(TO, &format!("{head}\r\nContent-Type: text/html\r\n\r\n{html}")).await;
+    for (name, from, subject, kind, text) in [
+        ("Books", "news@books.example", "Your order has been sent", "plain", "Order 4711 arrives on Friday."),
+        (
+            "Ann",
+            "ann@example.org",
+            "Lunch on Thursday?",
+            "plain",
+            "The usual place at noon? Bring the photos of the garden.",
+        ),
+        ("Shop", "hello@shop.example", "Your verification code is 482913", "html", html),
+    ] {
+        let mut peer = SmtpPeer::greeted(trial.server.smtp()).await;
+        peer.command("EHLO shop.example", "250").await;
+        peer.command(&format!("MAIL FROM:<{from}>"), "250").await;
+        peer.command(&format!("RCPT TO:<{TO}>"), "250").await;
+        peer.command("DATA", "354").await;
+        let head = format!("From: {name} <{from}>\r\nTo: {TO}\r\nSubject: {subject}\r\nContent-Type: text/{kind}");
+        peer.command(&format!("{head}\r\n\r\n{text}\r\n."), "250").await;
+    }
     trial.browser.set_size(1200, 800).await;
     trial.open_inbox(TO).await;
     trial.browser.press("jo").await;

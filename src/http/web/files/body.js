@@ -81,7 +81,7 @@ async function showThroughMemory(frame, path, signal) {
     const html = await (await request(path, { accept: 'text/html', signal })).text();
     // In memory a page has no address that others could be relative to. Text of the mail cannot hold this: it is escaped.
     const absolute = html.replaceAll(`href="${LEAVE}`, `href="${url('.')}#/leave/`);
-    frame.src = URL.createObjectURL(new Blob([absolute], { type: 'text/html' }));
+    frame.src = URL.createObjectURL(new Blob([absolute], { type: 'text/html;charset=utf-8' }));
     signal.addEventListener('abort', () => URL.revokeObjectURL(frame.src));
   } catch (error) {
     if (!signal.aborted) frame.replaceWith(problem(error, () => {}));

@@ -94,7 +94,7 @@ class Inbox {
     const timer = setTimeout(() => !this.list.isLoaded && fill(this.state, loading()), LATE);
     const follower = {
       refresh: () => this.list.refresh(),
-      gone: (/** @type {string} */ id) => this.list.gone(id),
+      gone: (/** @type {string} */ id) => this.#gone(id),
       report: (/** @type {import('./api.js').Failure | null} */ failure, /** @type {boolean} */ isOver) => {
         clearTimeout(timer);
         if (isOver) this.#live = null;
@@ -103,6 +103,14 @@ class Inbox {
     };
     this.#live = new Live(this.address, follower, this.signal);
     this.#live.run();
+  }
+
+  /** A mail is gone. Its reader keeps what is shown, and is told. @param {string} id */
+  #gone(id) {
+    this.list.gone(id);
+    if (id === this.#id && !this.pane.querySelector('.banner, .problem')) {
+      this.pane.prepend(h('p', { class: 'banner', role: 'status' }, t('mailGone')));
+    }
   }
 
   /** @param {import('./api.js').Failure | null} failure @param {boolean} isOver */

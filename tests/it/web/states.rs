@@ -1,0 +1,151 @@
+//! What the page says and does in its less happy states.
+
+use std::time::Duration;
+
+use tempmail::config::PublicAccess;
+
+use super::{ROWS, Trial, watch};
+use crate::support::browser::Browser;
+use crate::support::http;
+use crate::support::test_server::TestServer;
+
+/// Long enough to open a mail on a busy machine.
+const SHORT: Duration = Duration::from_secs(15);
+
+impl Trial {
+    /// The same browser with another daemon.
+    async fn with_server(self, server: TestServer) -> Self {
+        self.server.stop().await;
+        Self { server, ..self }
+    }
+
+    async fn until_text(&self, text: &str) {
+        self.browser.until(&format!("document.body.innerText.includes({})", serde_json::Value::from(text))).await;
+    }
+}
+
+#[tokio::test]
+async fn the_page_explains_its_states() {
+    let Some(trial) = Trial::start("the_page_explains_its_states").await else { return };
+    an_empty_inbox_says_how_to_try_it(&trial).await;
+    a_mail_that_is_deleted_elsewhere_says_so(&trial).await;
+    a_role_address_and_no_address_are_refused(&trial).await;
+    let trial = trial.with_server(TestServer::live(|config| config.mail.retention = SHORT).await).await;
+    a_mail_that_expires_says_so(&trial).await;
+}
+
+async fn an_empty_inbox_says_how_to_try_it(trial: &Trial) {
+    trial.open_inbox("empty@example.test").await;
+    trial.until_text("tempmail send-test empty@example.test").await;
+    trial.browser.click(".nothing button").await;
+    trial.until_text("Copied").await;
+    assert_eq!(trial.browser.clipboard().await, "tempmail send-test empty@example.test");
+    // Whatever a shell would read otherwise is in no command.
+    trial.open_inbox("a$b'c@example.test").await;
+    assert_eq!(trial.browser.count(".nothing code").await, 0);
+    trial.expect_no_complaints().await;
+}
+
+async fn a_mail_that_is_deleted_elsewhere_says_so(trial: &Trial) {
+    trial.deliver_many("elsewhere@example.test", 2).await;
+    trial.open_inbox("elsewhere@example.test").await;
+    trial.browser.press("jo").await;
+    trial.browser.until("document.querySelector('.pane details')").await;
+    let url = format!("http://{}/api/mail/delete?to=elsewhere@example.test", trial.server.http());
+    assert_eq!(http::client().delete(url).send().await.expect("an answer").status(), 200);
+    trial.until_rows(0).await;
+    trial.browser.until("document.querySelector('.pane .banner')?.innerText.startsWith('This mail is gone')").await;
+    assert_eq!(trial.browser.count(".pane details").await, 2, "its reader may go on");
+    // A link to it says so too.
+    let place = trial.browser.eval("location.hash.slice(2)").await;
+    trial.open(place.as_str().expect("a place")).await;
+    trial.until_text("This mail is gone").await;
+    trial.expect_no_complaints().await;
+}
+
+async fn a_role_address_and_no_address_are_refused(trial: &Trial) {
+    for (address, said) in [
+        ("postmaster@company.com", "only the administrator may read it"),
+        ("admin@company.com", "only the administrator may read it"),
+        ("nonsense", "not an email address"),
+        ("", "not an email address"),
+    ] {
+        trial.open(&format!("inbox/{address}")).await;
+        trial.until_text(said).await;
+        assert_eq!(trial.browser.count(".loading").await, 0, "{address}");
+    }
+    trial.expect_no_complaints().await;
+}
+
+async fn a_mail_that_expires_says_so(trial: &Trial) {
+    trial.deliver_many("expires@example.test", 1).await;
+    trial.open_inbox("expires@example.test").await;
+    trial.browser.press("jo").await;
+    trial.browser.until("document.querySelector('.pane details')").await;
+    trial.until_rows(0).await;
+    trial.browser.until("document.querySelector('.pane .problem')?.innerText.includes('This mail is gone')").await;
+    trial.expect_no_complaints().await;
+}
+
+#[tokio::test]
+async fn the_page_goes_on_after_a_limit_and_with_a_token() {
+    let Some(browser) = Browser::start("the_page_goes_on_after_a_limit_and_with_a_token").await else { return };
+    watch(&browser).await;
+    let server = TestServer::live(|config| config.http.rate_limit = Some(60)).await;
+    let trial = Trial { server, browser };
+    a_limit_passes_by_itself(&trial).await;
+    let closed = TestServer::live(|config| {
+        (config.public.read, config.public.delete) = (PublicAccess::Token, PublicAccess::Token);
+    });
+    let trial = trial.with_server(closed.await).await;
+    a_token_opens_a_closed_service(&trial).await;
+    let off = TestServer::live(|config| config.public.read = PublicAccess::Off);
+    let trial = trial.with_server(off.await).await;
+    trial.open("inbox/off@example.test").await;
+    trial.until_text("This service does not offer this").await;
+    trial.expect_no_complaints().await;
+}
+
+async fn a_limit_passes_by_itself(trial: &Trial) {
+    trial.server.send("limited@example.test", "a mail", "x").await;
+    trial.open("about").await;
+    // Somebody else at this address uses up the limit.
+    let url = format!("http://{}/api/mail/messages?to=limited@example.test", trial.server.http());
+    while http::client().get(&url).send().await.expect("an answer").status() != 429 {}
+    trial.go("inbox/limited@example.test").await;
+    trial.until_text("too many requests").await;
+    let said = trial.browser.text(".problem p").await;
+    assert!(said.contains(" sec"), "it says when: {said}");
+    trial.until_rows(1).await;
+    trial.browser.until("!document.querySelector('.problem')").await;
+    trial.expect_no_complaints().await;
+}
+
+async fn a_token_opens_a_closed_service(trial: &Trial) {
+    const HTML: &str =
+        "Subject: closed\r\nContent-Type: text/html\r\n\r\n<p>Inside <a href=\"https://shop.test/a\">a link</a></p>";
+    trial.deliver("closed@example.test", HTML).await;
+    trial.open("inbox/closed@example.test").await;
+    trial.until_text("This service asks for a token").await;
+    trial.type_token("wrong").await;
+    trial.until_text("The token is wrong").await;
+    trial.type_token(&trial.new_token("read").await).await;
+    trial.until_rows(1).await;
+    trial.server.send("closed@example.test", "another", "x").await;
+    trial.until_rows(2).await;
+    trial.browser.click(&format!("{ROWS}:last-child a")).await;
+    trial.browser.until("isLoaded(document.querySelector('.pane iframe'))").await;
+    let known = trial.browser.windows().await;
+    let window = trial.browser.window().await;
+    trial.browser.click_in_frame("iframe", "a").await;
+    trial.browser.turn_to_new(&known).await;
+    trial.browser.until("document.querySelector('.host')?.innerText === 'shop.test'").await;
+    trial.browser.close_window().await;
+    trial.browser.turn_to(&window).await;
+    trial.browser.click("#foot .plain + .plain").await;
+    trial.until_text("This service asks for a token").await;
+    assert_eq!(trial.browser.count(ROWS).await, 0, "nothing of it is left");
+    let stored = "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])";
+    assert!(!trial.browser.eval(stored).await.to_string().contains("tm_"), "a token is kept nowhere");
+    trial.expect_no_complaints().await;
+}
