@@ -46,8 +46,8 @@ Examples:
   tempmail --server https://mail.example.org inbox hello@example.org
 
 Guides (tempmail help GUIDE):
-  commands configuration domains smtp http browser waiting test-suites agents webhooks
-  operations storage performance development changelog
+  commands configuration domains smtp http browser waiting test-suites agents
+  webhooks operations storage performance development changelog
 
 Topics (tempmail help TOPIC):
   exit-codes environment formats
