@@ -5,6 +5,9 @@ import { fill, h } from './dom.js';
 import { duration } from './format.js';
 import { t } from './language.js';
 
+/** After what time a view that could not be read is read again at the earliest, in milliseconds. */
+const RETRY_AFTER = 10_000;
+
 /**
  * A block that stands in place of what could not be shown.
  *
@@ -82,10 +85,24 @@ export async function showLoaded(place, load, signal) {
     const content = await load();
     if (!signal.aborted) fill(place, ...content);
   } catch (error) {
-    if (!signal.aborted) fill(place, problem(error, () => showLoaded(place, load, signal)));
+    if (signal.aborted) return;
+    const retry = () => {
+      clearTimeout(later);
+      showLoaded(place, load, signal);
+    };
+    const wait = waitAfter(error);
+    const later = wait === null ? undefined : setTimeout(retry, wait);
+    signal.addEventListener('abort', () => clearTimeout(later));
+    fill(place, problem(error, retry));
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** How long to wait before another try, in milliseconds; null after a failure that does not pass. @param {unknown} error */
+function waitAfter(error) {
+  const { status, retryAfter } = error instanceof Failure ? error : { status: 0, retryAfter: 0 };
+  return [0, 429, 503].includes(status) ? Math.max(retryAfter * 1000, RETRY_AFTER) : null;
 }
 
 /** A line that says that something is on its way. */
