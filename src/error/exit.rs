@@ -1,15 +1,8 @@
-//! The table of exit codes, and the errors that the command line shows.
-//!
-//! Causes that come from another program (an HTTP problem, an SMTP reply) become an exit code here and nowhere else.
+//! The one table of exit codes.
 
-use std::fmt;
-use std::io::ErrorKind;
 use std::process::ExitCode;
 
-use crate::config::{ConfigError, ConfigProblem};
-use crate::daemon::{BindError, DaemonError};
-use crate::store::{OpenError, StoreError};
-use crate::tls::CertificateError;
+use crate::store::StoreError;
 
 /// Every way in which the program can end. A number never changes its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -172,151 +165,6 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An error for the user: its cause, a hint on what to do about it, and the exit code.
-#[derive(Debug)]
-pub struct Error {
-    exit: Exit,
-    cause: Box<dyn std::error::Error + Send + Sync>,
-    hint: Option<String>,
-}
-
-impl Error {
-    /// An error that ends the program with `exit`.
-    pub fn new(exit: Exit, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self { exit, cause: cause.into(), hint: None }
-    }
-
-    /// A wrong command line: exit code 2.
-    pub fn usage(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self::new(Exit::Usage, cause)
-    }
-
-    /// Adds a hint on what to do. The hint may have several lines.
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-
-    /// The exit code.
-    pub const fn exit(&self) -> Exit {
-        self.exit
-    }
-
-    /// What happened, as an error of its own.
-    pub fn cause(&self) -> &(dyn std::error::Error + 'static) {
-        &*self.cause
-    }
-
-    /// The hint on what to do.
-    pub fn what_to_do(&self) -> Option<&str> {
-        self.hint.as_deref()
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.cause.fmt(f)
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.cause.source()
-    }
-}
-
-impl From<StoreError> for Error {
-    fn from(error: StoreError) -> Self {
-        Self::new(Exit::of_store(&error), error)
-    }
-}
-
-impl From<OpenError> for Error {
-    fn from(error: OpenError) -> Self {
-        let (exit, hint) = match &error {
-            OpenError::Locked { .. } => {
-                (Exit::Taken, Some("stop that process, or choose another data directory with --data-dir"))
-            }
-            OpenError::Io { .. } => {
-                (Exit::Failure, Some("see that this user can write there and that the disk has room"))
-            }
-            OpenError::Full { .. } => {
-                (Exit::Failure, Some("make some room on that file system and start again; nothing is lost"))
-            }
-            OpenError::Damaged { .. } | OpenError::Index(_) => {
-                let hint = "nothing was changed; `tempmail db check` says what is wrong, and `tempmail db check --salvage` goes on without it";
-                (Exit::Failure, Some(hint))
-            }
-            OpenError::SegmentTooSmall { .. } => (Exit::BadConfig, None),
-            OpenError::NotOurs { .. }
-            | OpenError::Missing { .. }
-            | OpenError::Empty
-            | OpenError::Foreign { .. }
-            | OpenError::Format { .. } => (Exit::Failure, None),
-        };
-        let error = Self::new(exit, error);
-        match hint {
-            Some(hint) => error.hint(hint),
-            None => error,
-        }
-    }
-}
-
-impl From<BindError> for Error {
-    fn from(error: BindError) -> Self {
-        match error {
-            BindError::InUse { .. } => Self::new(Exit::Taken, error)
-                .hint("stop that process, or choose another address for what listens there"),
-            BindError::NoSocket(_) | BindError::Inherited(_) | BindError::Exposed { .. } => {
-                Self::new(Exit::BadConfig, error)
-            }
-            BindError::Io { error: ref cause, .. } => {
-                let exit = match cause.kind() {
-                    ErrorKind::PermissionDenied => Exit::NotAllowed,
-                    ErrorKind::AddrNotAvailable => Exit::BadConfig,
-                    _ => Exit::Failure,
-                };
-                Self::new(exit, error).hint("choose an address of this machine and a port that this user may use")
-            }
-        }
-    }
-}
-
-impl From<CertificateError> for Error {
-    fn from(error: CertificateError) -> Self {
-        Self::new(Exit::BadConfig, error)
-    }
-}
-
-impl From<DaemonError> for Error {
-    fn from(error: DaemonError) -> Self {
-        match error {
-            DaemonError::Open(error) => error.into(),
-            DaemonError::Store(error) => error.into(),
-            DaemonError::Tokens(_)
-            | DaemonError::Socket { .. }
-            | DaemonError::Caller(_)
-            | DaemonError::TaskEnded { .. }
-            | DaemonError::Io(_) => Self::new(Exit::Failure, error),
-        }
-    }
-}
-
-impl From<ConfigError> for Error {
-    fn from(error: ConfigError) -> Self {
-        let is_about = |is: fn(&ConfigProblem) -> bool| error.problems.iter().any(is);
-        let hint = if is_about(|problem| matches!(problem, ConfigProblem::NoDataDir)) {
-            "give --data-dir DIR"
-        } else if is_about(|problem| matches!(problem, ConfigProblem::Unreadable { .. })) {
-            "give another file with --config, or make one with `tempmail config init`"
-        } else {
-            "`tempmail help configuration` explains each setting"
-        };
-        Self::new(Exit::BadConfig, error).hint(hint)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -391,13 +239,5 @@ mod tests {
         assert_eq!(Exit::Unavailable.in_sendmail().code(), 75);
         assert_eq!(Exit::Usage.in_sendmail().code(), 64);
         assert_eq!(Exit::BadConfig.in_sendmail().code(), 78);
-    }
-
-    #[test]
-    fn a_failure_of_the_store_has_one_exit_code() {
-        assert_eq!(Error::from(StoreError::Full).exit(), Exit::Failure);
-        assert_eq!(Error::from(StoreError::WriterEnded).exit(), Exit::Failure);
-        assert_eq!(Error::from(StoreError::Stopping).exit(), Exit::Unavailable);
-        assert_eq!(Error::from(StoreError::TooLarge { limit: 1 }).exit(), Exit::Usage);
     }
 }
