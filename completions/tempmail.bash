@@ -5,6 +5,9 @@ _tempmail() {
     # bash splits words at characters such as @ and =, and replaces only what it gives as the second argument.
     local word=${line##*[[:blank:]]}
     local before=${word%"$2"}
+    # A program in a directory of strangers must not run before Enter is pressed.
+    local program=${1/#\~\//$HOME/}
+    [[ $program == /* ]] || program=tempmail
     COMPREPLY=()
     while IFS= read -r row; do
         case $row in
@@ -15,7 +18,7 @@ _tempmail() {
                 COMPREPLY+=("${row#"$before"}")
                 ;;
         esac
-    done < <(command "${1/#\~\//$HOME/}" __complete "$line" 2>/dev/null </dev/null)
+    done < <(command "$program" __complete "$line" 2>/dev/null </dev/null)
 }
 
 complete -o nosort -F _tempmail tempmail

@@ -2,6 +2,8 @@
 
 function __tempmail_complete
     set -l program (string replace -r '^~/' $HOME/ -- (commandline -opc)[1])
+    # A program in a directory of strangers must not run before Enter is pressed.
+    string match -q '/*' -- $program; or set program tempmail
     set -l line (commandline -cp | string collect)
     for row in (command $program __complete "$line" 2>/dev/null </dev/null)
         switch $row

@@ -99,8 +99,9 @@ impl Context {
 
     /// Writes text for people: through the pager where it is longer than the terminal.
     pub fn show(&self, text: &str) -> Result<(), Error> {
-        let is_long =
-            self.style.is_terminal && size().is_some_and(|size| pager::is_longer(text, size.ws_col, size.ws_row));
+        let is_long = self.jq.is_none()
+            && self.style.is_terminal
+            && size().is_some_and(|size| pager::is_longer(text, size.ws_col, size.ws_row));
         if is_long { self.page(text) } else { self.print(text) }
     }
 

@@ -163,9 +163,11 @@ async fn resolved(client: &Client, address: Option<&Address>, named: Vec<Named>)
         })
         .collect();
     let mut ids = ids::emails(client, address, &ids).await?.into_iter();
+    let mut seen = BTreeSet::new();
     let target = |named| match named {
         Named::Inbox(address) => Some(DeleteTarget::Inbox(address)),
-        Named::Email(_) => ids.next().map(DeleteTarget::Email),
+        // A mail that is named twice goes once.
+        Named::Email(_) => ids.next().filter(|id| seen.insert(*id)).map(DeleteTarget::Email),
     };
     Ok(named.into_iter().filter_map(target).collect())
 }
@@ -242,16 +244,15 @@ fn emails(targets: &[DeleteTarget]) -> Vec<EmailId> {
 async fn together(client: &Client, ids: &[EmailId], rows: &mut Vec<Deleted>) -> Result<(), ClientError> {
     let missing = match client.delete_emails(ids).await {
         Ok(missing) => missing,
-        // One of them was refused, and all are still there: those before it can go.
-        Err(error) if error.problem().is_some_and(|problem| problem.status == 403) => {
+        // One of them was refused or is damaged, and all are still there: those before it can go.
+        Err(error) if error.problem().is_some_and(|problem| [403, 500].contains(&problem.status)) => {
             let targets: Vec<DeleteTarget> = ids.iter().copied().map(DeleteTarget::Email).collect();
             return one_by_one(client, &targets, false, rows).await;
         }
         Err(error) => return Err(error),
     };
-    // A mail whose id is named twice goes once.
-    let mut gone: BTreeSet<EmailId> = missing.into_iter().collect();
-    let row = |id: &EmailId| Deleted { target: id.to_string(), deleted: gone.insert(*id).into() };
+    let missing: BTreeSet<EmailId> = missing.into_iter().collect();
+    let row = |id: &EmailId| Deleted { target: id.to_string(), deleted: (!missing.contains(id)).into() };
     rows.extend(ids.iter().map(row));
     Ok(())
 }

@@ -10,7 +10,7 @@
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
 //! contexts/ servers under names    problem   errors as JSON
-//! domain_hint, html, span, unfinished   helpers of a few commands
+//! domain_hint, html, span, unfinished   what a few commands share
 //! hangup    what SIGHUP does to the daemon               interrupt   what Ctrl-C does to a command
 //! help      the tree of commands       guide, topic   `tempmail help`       markdown   guides for a terminal
 //! output/   tables, JSON, lines for programs, the pager
@@ -208,7 +208,7 @@ impl Command {
             Self::Expect(_) | Self::Db(_) | Self::Export(_) => {
                 Tidying { on_terminate: true, within: Duration::from_secs(1) }
             }
-            // The others have a line of the terminal to clear at most.
+            // The others have a line of the terminal to clear at most. What `read` has written of a file stays.
             _ => Tidying { on_terminate: false, within: Duration::from_millis(200) },
         }
     }

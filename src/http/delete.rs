@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use futures_util::future::try_join_all;
+use futures_util::future::{join_all, try_join_all};
 use serde::Serialize;
 
 use super::Api;
@@ -53,7 +53,7 @@ pub(super) async fn delete(
             let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
             api.permit(principal, &mailbox)?;
             let filter = Filter::of(&query)?;
-            let before = query.cursor()?.unwrap_or(u64::MAX);
+            let before = before(&query)?;
             if filter.is_empty() {
                 Deleted::number(api.store.delete_all(&mailbox, before, api.clock.now()).await?)
             } else {
@@ -71,6 +71,14 @@ pub(super) async fn delete(
         }
     };
     Ok(Json(deleted))
+}
+
+/// The sequence number below which Emails are deleted. The last page of a walk has no cursor, and none is not all.
+fn before(query: &Query) -> Result<u64, Problem> {
+    match query.get("cursor")? {
+        Some("") => Err(Problem::new(Code::CursorInvalid, "'cursor' must be the 'nextCursor' of an answer")),
+        _ => Ok(query.cursor()?.unwrap_or(u64::MAX)),
+    }
 }
 
 /// Deletes the Emails of a mailbox that one search finds.
@@ -96,10 +104,11 @@ async fn delete_each(api: &Arc<Api>, principal: Principal, asker: &Asker, ids: &
         .iter()
         .zip(found)
         .map(async |(id, is_found)| Ok::<_, Problem>(is_found && api.store.delete(*id, now).await?));
-    let deleted = try_join_all(deletions).await?;
+    // All of them end before a failure is told, so that none goes on afterwards.
+    let deleted = join_all(deletions).await.into_iter().collect::<Result<Vec<_>, _>>()?;
     let named: BTreeSet<EmailId> = ids.iter().copied().collect();
     let gone = ids.iter().zip(&deleted).filter(|(_, is_deleted)| **is_deleted).map(|(id, _)| *id).collect();
-    // The number tells it of a single one.
+    // For a single id, the number says it.
     let missing = if ids.len() > 1 { named.difference(&gone).copied().collect() } else { Vec::new() };
     Ok(Deleted { missing, ..Deleted::number(deleted.into_iter().map(u64::from).sum()) })
 }
@@ -114,7 +123,7 @@ pub(super) async fn delete_one(
     Ok(is_deletable(api, principal, asker, id).await? && api.store.delete(id, api.clock.now()).await?)
 }
 
-/// Whether `principal` may delete an Email; `false` if there is none. To the administrator it may also be there no more.
+/// Whether `principal` may delete an Email; `false` if there is none. For the administrator always `true`, even if there is none.
 async fn is_deletable(api: &Arc<Api>, principal: Principal, asker: &Asker, id: EmailId) -> Result<bool, Problem> {
     // This check reads the Email's envelope. The administrator needs no check, so a damaged Email can be deleted.
     if principal != Principal::Public {

@@ -23,7 +23,7 @@ const SHARDS: usize = 4;
 
 /// The JSON of Emails that were listed lately, at most 8 MB.
 ///
-/// An Email never changes, so no entry is ever wrong. An Email that was removed is in no list any more, and its entry
+/// An Email never changes while the process lives, and neither does the retention, so no entry is ever wrong. An Email that was removed is in no list any more, and its entry
 /// leaves when others need the room.
 #[derive(Clone, Debug)]
 pub struct RenderedEmails {
@@ -66,7 +66,7 @@ impl RenderedEmails {
         self.entries.get(&key(listed, fields))
     }
 
-    /// The same. The Email is loaded like [`load_to_list`] and parsed unless its JSON is here.
+    /// Like [`Self::get`], but loads the Email like [`load_to_list`] and parses it if its JSON is not here.
     pub(super) async fn read(
         &self,
         store: &dyn Store,

@@ -15,7 +15,7 @@ use super::Api;
 use super::memory::{Asker, Room};
 use super::message;
 use super::principal::Principal;
-use super::problem::Problem;
+use super::problem::{Code, Problem};
 use super::query::Query;
 use super::safe_html::{Images, sanitized};
 use crate::mime::{self, Content};
@@ -50,7 +50,12 @@ pub(super) async fn html(
         Some("0") => false,
         _ => query.flag("remote")?,
     };
-    let links_shown_by = (api.config.http.web && query.get("links")? == Some("shown")).then_some(LINK_SHOWN_BY);
+    let are_links_shown = match query.get("links")? {
+        None => false,
+        Some("shown") => api.config.http.web,
+        Some(_) => return Err(Problem::new(Code::TextInvalid, "'links' must be 'shown'")),
+    };
+    let links_shown_by = are_links_shown.then_some(LINK_SHOWN_BY);
     let page = api.read(principal, &asker, message::id(path)?, move |email, room| {
         Ok(page(reader::parse(&email.raw), is_remote_permitted, links_shown_by, room))
     });

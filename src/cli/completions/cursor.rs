@@ -1,4 +1,4 @@
-//! What may stand at the cursor, by the command tree and the words before it. Nothing is asked here.
+//! What may stand at the cursor, by the command tree and the words before it. It asks no service.
 
 use clap::{Arg, ArgAction, Command};
 

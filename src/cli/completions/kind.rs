@@ -22,8 +22,8 @@ pub(super) enum Kind {
     Webhook,
 }
 
-/// A command, a name that an argument of it or of those below it has in its help, and what it takes. The root's are those of
-/// every command. The first row that fits counts.
+/// The path of a command, the name of a value in its help, and the kind of that value. A row also holds for subcommands, and
+/// an empty path for every command. The first row that fits counts.
 const KINDS: &[(&str, &str, Kind)] = &[
     ("", "--context", Kind::Context),
     ("context", "NAME", Kind::Context),

@@ -9,7 +9,7 @@ use super::super::output::short_ids;
 use super::candidate::Candidate;
 use super::cursor::Wanted;
 use super::kind::Kind;
-use crate::client::{AllQuery, Client, ClientError, Domain, MailFilter, WebhookFilter, running};
+use crate::client::{AllQuery, Client, ClientError, Destination, Domain, MailFilter, WebhookFilter, running};
 use crate::error::Error;
 use crate::model::{Address, DomainStatus, WebhookId};
 
@@ -45,7 +45,12 @@ fn client(wanted: &Wanted, env: &BTreeMap<String, String>) -> Result<Option<Clie
         config: wanted.flag("config").map(Into::into),
         ..Globals::default()
     };
-    Ok(running(&globals.target(env)?)?.map(Client::new))
+    let target = globals.target(env)?;
+    // A token that anybody could read on its way is for a command that warns of it.
+    if matches!(&target, Destination::Server(server, Some(_)) if server.is_exposed()) {
+        return Ok(None);
+    }
+    Ok(running(&target)?.map(Client::new))
 }
 
 fn contexts(env: &BTreeMap<String, String>) -> Result<Vec<Candidate>, Error> {

@@ -76,7 +76,7 @@ pub(super) fn operations() -> Vec<Operation> {
             )
             .answer(200, "The page.", "text/html", super::plain_text())
             .fails(READING)
-            .fails(&[Code::BooleanInvalid]),
+            .fails(&[Code::BooleanInvalid, Code::TextInvalid]),
         Operation::get("/api/mail/messages/{id}/text", "getText", "Read the text of one mail")
             .closable()
             .id_in_path(uuid("The id of the Email."))

@@ -108,8 +108,9 @@ export class MailList {
     // What is older than the page is known only if the page reaches into it.
     const older = nextCursor && end >= 0 ? this.mails.slice(end + 1) : [];
     const gone = this.mails.length - older.length - (emails.length - newest.length);
-    // Otherwise some of the older ones are gone as well, and nothing says which.
-    const isComplete = total === this.#total + newest.length - gone;
+    // How many others are gone as well. Those may be mails that are not loaded; if not, nothing says which they are.
+    const others = this.#total + newest.length - gone - total;
+    const isComplete = others >= 0 && others <= this.#total - this.mails.length;
     this.mails = [...emails.map((mail) => known.get(mail.id) ?? mail), ...(isComplete ? older : [])];
     this.#total = total;
     if (older.length === 0 || !isComplete) {
@@ -218,7 +219,6 @@ export class MailList {
     const ids = this.shown.map(({ id }) => id);
     if (ids.length === 0) return;
     const [cursor, count] = [this.#cursor, this.count];
-    const older = query({ to: this.address, cursor: cursor ?? '' });
     const end = () => {
       this.#isEmptying = false;
       this.#walk += 1;
@@ -236,8 +236,11 @@ export class MailList {
         this.#etag = '';
         this.refresh().catch(() => {});
       },
-      also: async (outlives) =>
-        cursor !== null && request(`api/mail/delete?${older}`, { method: 'DELETE', outlives }),
+      also: async (outlives) => {
+        if (cursor === null) return;
+        const older = query({ to: this.address, cursor });
+        await request(`api/mail/delete?${older}`, { method: 'DELETE', outlives });
+      },
     });
   }
 

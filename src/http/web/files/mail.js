@@ -137,7 +137,7 @@ function codes({ codes }) {
 
 /** The links that the mail was sent for, with where they lead. @param {Email} email */
 function links({ links }) {
-  const pressed = links.filter(({ kind }) => kind !== 'unsubscribe').slice(0, LINKS_MAX);
+  const pressed = links.filter(({ kind, url }) => kind !== 'unsubscribe' && URL.canParse(url)).slice(0, LINKS_MAX);
   return pressed.map(({ url, text }) => {
     const words = shortSubject(text) === t('noSubject') ? t('openLink') : shortSubject(text);
     // In the form of an address, the host has no letters that only look like others.

@@ -5,7 +5,7 @@ import { fill, h } from './dom.js';
 import { exactTime, number, oneLine, relativeTime, size } from './format.js';
 import { t } from './language.js';
 import { Plot } from './plot.js';
-import { loading, problem } from './problem.js';
+import { loading, problem, waitAfter } from './problem.js';
 
 /** How often the numbers are read, in milliseconds. */
 const EVERY = 5_000;
@@ -45,7 +45,7 @@ export function overview(_, signal) {
       fill(state);
       fill(mailboxes, table(list.mailboxes));
     } catch (error) {
-      isFailing = true;
+      isFailing = waitAfter(error) === null;
       if (!signal.aborted) fill(state, problem(error, read));
     }
   };

@@ -86,6 +86,8 @@ export async function showLoaded(place, load, signal) {
     if (!signal.aborted) fill(place, ...content);
   } catch (error) {
     if (signal.aborted) return;
+    // What is no failure of the service is one of this page, and somebody may look for it.
+    if (!(error instanceof Failure)) console.error(error);
     const retry = () => {
       clearTimeout(later);
       showLoaded(place, load, signal);
@@ -100,9 +102,9 @@ export async function showLoaded(place, load, signal) {
 }
 
 /** How long to wait before another try, in milliseconds; null after a failure that does not pass. @param {unknown} error */
-function waitAfter(error) {
-  const { status, retryAfter } = error instanceof Failure ? error : { status: 0, retryAfter: 0 };
-  return [0, 429, 503].includes(status) ? Math.max(retryAfter * 1000, RETRY_AFTER) : null;
+export function waitAfter(error) {
+  if (!(error instanceof Failure) || ![0, 429, 503].includes(error.status)) return null;
+  return Math.max(error.retryAfter * 1000, RETRY_AFTER);
 }
 
 /** A line that says that something is on its way. */
