@@ -28,6 +28,23 @@ async fn all_messages_of_an_address_go_and_no_others() {
 }
 
 #[tokio::test]
+async fn what_a_walk_has_shown_stays_when_the_rest_goes() {
+    let api = TestApi::new();
+    for number in 1..=5 {
+        api.receive(&["ann@example.test"], &format!("Subject: mail {number}\r\n\r\n")).await;
+    }
+    let page = api.get("/api/mail/messages?to=ann@example.test&limit=2&cursor=").await.json();
+    api.receive(&["ann@example.test"], "Subject: mail 6\r\n\r\n").await;
+    let cursor = page["nextCursor"].as_str().expect("a cursor");
+    let target = format!("/api/mail/delete?to=ann@example.test&cursor={cursor}");
+    assert_eq!(api.call("DELETE", &format!("{target}&subject=mail 1").replace(' ', "%20")).await.json()["deleted"], 1);
+    assert_eq!(api.call("DELETE", &target).await.json(), json!({ "deleted": 2 }));
+    let left = api.get("/api/mail/messages?to=ann@example.test&fields=subject").await.json();
+    let left: Vec<_> = left["emails"].as_array().expect("a list").iter().map(|email| &email["subject"]).collect();
+    assert_eq!(left, ["mail 6", "mail 5", "mail 4"]);
+}
+
+#[tokio::test]
 async fn exactly_one_of_the_parameters_is_wanted() {
     let api = TestApi::new();
     for (query, code) in [
@@ -39,6 +56,8 @@ async fn exactly_one_of_the_parameters_is_wanted() {
         ("?id=1".into(), "id_invalid"),
         ("?id=".into(), "id_invalid"),
         ("?to=ann".into(), "address_invalid"),
+        ("?to=ann@example.test&cursor=".into(), "cursor_invalid"),
+        ("?to=ann@example.test&cursor=x".into(), "cursor_invalid"),
     ] {
         let answer = api.call("DELETE", &format!("/api/mail/delete{query}")).await;
         assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (400, code), "{query}");

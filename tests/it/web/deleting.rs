@@ -27,6 +27,25 @@ async fn deletions_are_undone_or_happen() {
     a_deletion_happens_after_its_time(&trial).await;
     a_deletion_happens_when_the_page_is_closed(&trial).await;
     an_open_mail_is_deleted(&trial).await;
+    a_mail_that_is_not_loaded_takes_no_rows_with_it(&trial).await;
+}
+
+async fn a_mail_that_is_not_loaded_takes_no_rows_with_it(trial: &Trial) {
+    let address = "long@example.test";
+    trial.deliver_many(address, 250).await;
+    trial.open_inbox(address).await;
+    let scrolled =
+        format!("(document.querySelector('.end').scrollIntoView(), document.querySelectorAll('{ROWS}').length)");
+    trial.browser.until(&format!("{scrolled} >= 100")).await;
+    trial.browser.eval("document.querySelector('.mails li').scrollIntoView()").await;
+    let path = format!("/api/mail/messages?to={address}&limit=1&page=250");
+    let (_, oldest) = http::get(trial.server.http(), &path).await;
+    let id = oldest["emails"][0]["id"].as_str().expect("an id");
+    let url = format!("http://{}/api/mail/delete?id={id}", trial.server.http());
+    http::client().delete(url).send().await.expect("an answer");
+    trial.browser.until("document.querySelector('h1 + .count').innerText === '249 mails'").await;
+    assert!(trial.browser.count(ROWS).await >= 100, "the list is as long as before");
+    trial.expect_no_complaints().await;
 }
 
 #[tokio::test]
