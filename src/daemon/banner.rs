@@ -18,6 +18,8 @@ pub struct Banner {
     lmtp: Vec<Endpoint>,
     http: Vec<Endpoint>,
     https: Vec<SocketAddr>,
+    /// Whether browsers get a page.
+    has_page: bool,
     metrics: Vec<SocketAddr>,
     tls: Option<String>,
     data_dir: PathBuf,
@@ -44,6 +46,7 @@ impl Banner {
             lmtp: listeners.lmtp_endpoints(),
             http: listeners.http_endpoints(),
             https: listeners.https_addresses(),
+            has_page: config.http.web,
             metrics: listeners.metrics_addresses(),
             tls: tls.map(|keeper| shown(&keeper.certificate())),
             data_dir: config.data_dir.clone(),
@@ -140,6 +143,10 @@ impl fmt::Display for Banner {
         writeln!(f, "  {} inbox hello@{}", self.command, self.example)?;
         if let Some(url) = urls.first() {
             writeln!(f, "  curl '{url}/api/mail/messages?to=hello@{}'", self.example)?;
+            if self.has_page {
+                writeln!(f, "Or open the inbox in a browser:")?;
+                writeln!(f, "  {url}/#/inbox/hello@{}", self.example)?;
+            }
         }
         writeln!(f)?;
         writeln!(f, "Ctrl-C stops it.")

@@ -136,7 +136,7 @@ fn of_load<'a>(expression: &'a str, error: &LoadError<&'a str>) -> Option<(&'a s
 
 fn unknown(name: &str, undefined: &Undefined) -> String {
     let arguments = match undefined {
-        Undefined::Filter(count @ 1..) => format!(" with {count} arguments"),
+        Undefined::Filter(count @ 1..) => format!("/{count}"),
         _ => String::new(),
     };
     format!("no {} {name}{arguments} is known", undefined.as_str())
