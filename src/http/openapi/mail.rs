@@ -12,39 +12,8 @@ const READING: &[Code] = &[Code::RoleAddress, Code::EmailDamaged, Code::Busy, Co
 const WAITING: &[Code] = &[Code::TooManyWaitingForClient, Code::TooManyWaiting, Code::Stopping];
 
 pub(super) fn operations() -> Vec<Operation> {
-    let list = Operation::get("/api/mail/messages", "listMessages", "List the mail of an address, newest first")
-        .about(
-            "An address that never received mail has an empty list. \
-             A page past the end has no `emails` and true totals.\n\n\
-             `cursor` and `page` exclude each other. An empty `cursor` begins a walk that shows each Email once, \
-             even if others arrive meanwhile.",
-        )
-        .closable()
-        .needs("to", address("The address."))
-        .takes("page", page_number())
-        .takes("limit", page_size())
-        .takes("cursor", text("Empty, or `nextCursor` of the last answer.", ""))
-        .takes("fields", fields())
-        .json(200, "A page.", reference("MessagePage"))
-        .has_etag()
-        .fails(READING)
-        .fails(&[Code::PageInvalid, Code::LimitInvalid, Code::CursorInvalid, Code::FieldsInvalid])
-        .fails(&[Code::AddressInvalid, Code::ParametersConflict]);
-    let delete = Operation::delete("/api/mail/delete", "deleteMessages", "Delete mail of an address, or by id")
-        .about(
-            "Either `to` or `id` must be given, and not both. An unknown id and an empty address are no errors. \
-             With `to`, filters say which Emails to delete.",
-        )
-        .closable()
-        .takes("to", address("The address."))
-        .takes("id", ids())
-        .takes("cursor", text("With `to`, only Emails that a walk has not shown yet: the `nextCursor` of a list.", ""))
-        .json(200, "How many were deleted.", reference("Deleted"))
-        .fails(READING)
-        .fails(&[Code::AddressInvalid, Code::IdInvalid, Code::ParameterMissing, Code::ParametersConflict])
-        .fails(&[Code::CursorInvalid, Code::StorageFull]);
     vec![
-        filtered(list),
+        list(),
         submission(),
         wait(),
         stream(),
@@ -93,8 +62,49 @@ pub(super) fn operations() -> Vec<Operation> {
             .has_ranges()
             .has_etag()
             .fails(READING),
-        filtered(delete),
+        delete(),
     ]
+}
+
+/// Pages of mail.
+fn list() -> Operation {
+    let list = Operation::get("/api/mail/messages", "listMessages", "List the mail of an address, newest first")
+        .about(
+            "An address that never received mail has an empty list. \
+             A page past the end has no `emails` and true totals.\n\n\
+             `cursor` and `page` exclude each other. An empty `cursor` begins a walk that shows each Email once, \
+             even if others arrive meanwhile.",
+        )
+        .closable()
+        .needs("to", address("The address."))
+        .takes("page", page_number())
+        .takes("limit", page_size())
+        .takes("cursor", text("Empty, or `nextCursor` of the last answer.", ""))
+        .takes("fields", fields())
+        .json(200, "A page.", reference("MessagePage"))
+        .has_etag()
+        .fails(READING)
+        .fails(&[Code::PageInvalid, Code::LimitInvalid, Code::CursorInvalid, Code::FieldsInvalid])
+        .fails(&[Code::AddressInvalid, Code::ParametersConflict]);
+    filtered(list)
+}
+
+/// Deletions.
+fn delete() -> Operation {
+    let delete = Operation::delete("/api/mail/delete", "deleteMessages", "Delete mail of an address, or by id")
+        .about(
+            "Either `to` or `id` must be given, and not both. An unknown id and an empty address are no errors. \
+             With `to`, filters say which Emails to delete.",
+        )
+        .closable()
+        .takes("to", address("The address."))
+        .takes("id", ids())
+        .takes("cursor", text("With `to`, only Emails that a walk has not shown yet: the `nextCursor` of a list.", ""))
+        .json(200, "How many were deleted.", reference("Deleted"))
+        .fails(READING)
+        .fails(&[Code::AddressInvalid, Code::IdInvalid, Code::ParameterMissing, Code::ParametersConflict])
+        .fails(&[Code::CursorInvalid, Code::StorageFull]);
+    filtered(delete)
 }
 
 /// Waiting for mail.
