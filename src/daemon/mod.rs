@@ -43,7 +43,7 @@ use crate::model::{DomainPattern, Timestamp};
 use crate::panics::Panics;
 use crate::smtp::{self, Counters, Receiver, SmtpSettings};
 use crate::store::disk::Directory;
-use crate::store::{EmbeddedStore, OpenError, Store, StoreError, StoreOptions};
+use crate::store::{EmbeddedStore, OpenError, Storage, Store, StoreError, StoreOptions};
 use crate::tls::{self, CertificateError, CertificateFiles, CertificateSource, Keeper};
 use crate::tokens::TokenFileError;
 use crate::webhook::{CallerError, dispatcher};
@@ -264,7 +264,7 @@ fn outlived(config: &Config) -> Outlived {
 async fn stop_with_writer(store: Arc<EmbeddedStore>, shutdown: CancellationToken) {
     tokio::select! {
         () = shutdown.cancelled() => {}
-        () = store.writer_ended() => {
+        () = store.ended() => {
             tracing::error!("the store's writer has ended, so no mail can be stored; the daemon stops");
             shutdown.cancel();
         }

@@ -7,11 +7,13 @@
 //! ```text
 //! mod, outbox   the traits: Store for mail and domains, Outbox for webhooks and their pending events
 //! newest        questions about the newest Emails of all mailboxes
+//! names         short names of mailboxes and domains, under the store's secret
 //! change        every write, as one enum
 //! embedded      the store in a directory: one writer thread, opening, recovery, checkpoints
 //! journal       the source of truth: groups of records in preallocated segments
 //! index         a redb database that answers questions: index/tables has its tables, index/apply its writes
 //! disk          all I/O, as one small trait
+//! cassandra     the store in a cluster of Apache Cassandra
 //! backup        a store as one file
 //! check         finds damage
 //! salvage       makes a new store from what can still be read
@@ -33,6 +35,8 @@
 //! in the page cache only. So an opening writes the last group again before anything follows it.
 
 pub mod backup;
+#[cfg(feature = "cassandra")]
+pub mod cassandra;
 mod change;
 pub mod check;
 pub mod disk;
@@ -40,6 +44,7 @@ mod embedded;
 mod error;
 mod index;
 mod journal;
+mod names;
 mod newest;
 mod outbox;
 mod salvage;
@@ -51,7 +56,9 @@ use futures_util::stream::BoxStream;
 
 use crate::config::{Config, Revision};
 use crate::events::{Position, Subscription};
-use crate::model::{Caps, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
+use crate::model::{
+    Caps, Counts, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp,
+};
 
 use backup::BackupItem;
 pub use embedded::EmbeddedStore;
@@ -297,6 +304,13 @@ pub trait Store: Send + Sync + 'static {
 
     /// Refuses new changes, finishes the submitted ones, and makes everything durable. A second call does nothing.
     async fn close(&self) -> Result<(), StoreError>;
+}
+
+/// A whole store, as a daemon needs it.
+#[async_trait]
+pub trait Storage: Store + Outbox + Counts {
+    /// Waits until the store can make no more changes in this process, which should then end.
+    async fn ended(&self);
 }
 
 /// Settings of a store.

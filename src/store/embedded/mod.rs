@@ -44,7 +44,7 @@ use super::index::{View, record_place};
 use super::journal::RecordPlace;
 use super::{
     BackupStream, Compacted, DetailedStats, EmailsAfter, Expired, IndexError, MailboxPage, NewestPage, NewestQuery,
-    OpenError, PageRequest, Registration, Store, StoreError, StoreOptions, StoreStats,
+    OpenError, PageRequest, Registration, Storage, Store, StoreError, StoreOptions, StoreStats,
 };
 use crate::events::{Position, Subscription};
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
@@ -88,13 +88,6 @@ impl EmbeddedStore {
     /// Blocks on the disk, for about as long as reading and writing the index takes. Opening the store replays its journal.
     pub fn compact(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Compacted, OpenError> {
         open::compact(disk, options)
-    }
-
-    /// Waits until the writer thread has panicked.
-    ///
-    /// From then on every change fails with [`StoreError::WriterEnded`]. Reads still work. The process should end.
-    pub async fn writer_ended(&self) {
-        self.state.writer_ended().cancelled().await;
     }
 
     async fn change(&self, change: Change, content: Bytes) -> Result<ChangeResult, StoreError> {
@@ -149,6 +142,16 @@ async fn blocking<T: Send + 'static>(
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
         Err(_) => Err(StoreError::Failed("a read ended early".into())),
+    }
+}
+
+#[async_trait]
+impl Storage for EmbeddedStore {
+    /// Waits until the writer thread has panicked.
+    ///
+    /// From then on every change fails with [`StoreError::WriterEnded`]. Reads still work.
+    async fn ended(&self) {
+        self.state.writer_ended().cancelled().await;
     }
 }
 

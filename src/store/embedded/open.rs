@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::store::disk::Disk;
-use crate::store::index::{self, Checkpoint, Compacted, HashKey, Index};
+use crate::store::index::{self, Checkpoint, Compacted, Index};
 use crate::store::journal::{FoundJournal, Journal, Position, least_segment_octets};
+use crate::store::names::HashKey;
 use crate::store::{OpenError, StoreOptions};
 
 /// An opened store: its index is complete and durable, and its journal can be written.

@@ -14,8 +14,9 @@ use super::queue::{Signal, WriterCommand};
 use crate::events::{Hub, Moment, Subscription, Topic};
 use crate::model::{Mailbox, Timestamp};
 use crate::store::change::{Change, ChangeResult};
-use crate::store::index::{GroupEvents, HashKey, Index, IndexError, View, tag, topic};
+use crate::store::index::{GroupEvents, Index, IndexError, View};
 use crate::store::journal::{Segments, SpareView};
+use crate::store::names::{HashKey, tag, topic};
 use crate::store::{OutboxVersion, StoreError, StoreOptions, StoreStats};
 
 /// How long a reader waits while the index is not open.

@@ -9,7 +9,7 @@ use super::IndexError;
 use super::applied::{GroupCounts, GroupEvents};
 use super::domain_counts::DomainCountRows;
 use super::happenings::Happenings;
-use super::keys::{HashKey, MailKey, domain_hash, expiry_second, head_key, mail_key, mailbox_hash, sequence_of};
+use super::keys::{MailKey, expiry_second, head_key, mail_key, sequence_of};
 use super::lazy_table::LazyTable;
 use super::outbox::OutboxTables;
 use super::outbox_limits::ENDS_MAX;
@@ -22,6 +22,7 @@ use crate::model::{EmailId, Envelope, Mailbox, Timestamp};
 use crate::store::OutboxLimits;
 use crate::store::change::{Change, ChangeResult};
 use crate::store::journal::{Position, RecordPlace};
+use crate::store::names::{HashKey, domain_hash, mailbox_hash};
 
 /// The tables of one redb transaction. Those that most groups do not use are opened when they are used.
 pub(super) struct Apply<'t> {

@@ -7,19 +7,20 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
+use super::IndexError;
 use super::delivery_log::count_records;
 use super::domain_counts::RecountedDomains;
-use super::keys::{MailKey, due_key, expiry_second, mailbox_hash, sequence_of};
+use super::keys::{MailKey, due_key, expiry_second, sequence_of};
 use super::outbox_events::all_events;
 use super::read::View;
 use super::refcounts::RefCount;
 use super::rows::{HeadRow, MailRow, decode_domain, decode_head, decode_mail, decode_webhook};
 use super::segment_usage::SegmentUsage;
 use super::tables::{DOMAINS, DUE, EXPIRY, EXPIRY_ROW_KEYS, IDS, MAIL, PUNCHES, REFCOUNTS, SEGMENTS, WEBHOOKS};
-use super::{HashKey, IndexError};
 use crate::model::WebhookId;
 use crate::store::check::{Finding, FindingKind};
 use crate::store::journal::{WalkedContent, WalkedRecord};
+use crate::store::names::{HashKey, mailbox_hash};
 
 /// The start of a record: segment and offset.
 type Start = (u64, u32);

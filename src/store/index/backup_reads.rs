@@ -5,12 +5,13 @@ use std::ops::Bound;
 use redb::ReadableTable;
 
 use super::IndexError;
-use super::keys::{HashKey, WebhookKey, sequence_of, webhook_in};
+use super::keys::{WebhookKey, sequence_of, webhook_in};
 use super::read::View;
 use super::rows::{decode_event, decode_mail, decode_webhook};
 use super::tables::{EVENTS, IDS, MAIL, SEGMENTS, WEBHOOKS};
 use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookRecord};
 use crate::store::journal::{Position, RecordPlace};
+use crate::store::names::HashKey;
 
 /// The live Emails of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]

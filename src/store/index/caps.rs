@@ -8,13 +8,14 @@ use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::{Apply, Removal};
-use super::keys::{MailKey, domain_hash, mail_key, mailbox_hash};
+use super::keys::{MailKey, mail_key};
 use super::read::View;
 use super::rows::{HeadRow, MailRow, decode_head, decode_mail};
 use super::tables::MAIL;
 use crate::model::{Caps, Envelope, Mailbox, Timestamp, WhenFull};
 use crate::store::MailboxVersion;
 use crate::store::journal::RecordPlace;
+use crate::store::names::{HashKey, domain_hash, mailbox_hash};
 
 /// The most Emails of one mailbox that one message evicts. A mailbox that was filled under a higher cap shrinks in steps.
 const EVICTIONS_MAX: u64 = 256;
@@ -186,7 +187,7 @@ impl View {
     }
 }
 
-fn recipient_mailbox(secret: &super::HashKey, mailbox: &Mailbox) -> RecipientMailbox {
+fn recipient_mailbox(secret: &HashKey, mailbox: &Mailbox) -> RecipientMailbox {
     RecipientMailbox {
         hash: mailbox_hash(secret, mailbox),
         domain: domain_hash(secret, mailbox.domain()),

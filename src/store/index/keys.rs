@@ -1,20 +1,13 @@
 //! The layout of keys in the index. Numbers in keys are big-endian, so that keys sort by them.
 
-use std::hash::Hasher;
-
-use siphasher::sip128::{Hasher128, SipHasher13};
-
 use super::rows::EventRow;
-use crate::model::{EmailId, EventId, Mailbox, Timestamp, WebhookId};
+use crate::model::{Timestamp, WebhookId};
 
 /// A hashed mailbox and a sequence number.
 ///
 /// The hash has 128 bits under the store's secret, so nobody can choose two mailboxes with one hash. It keeps keys short, and
 /// the rows of a mailbox together. A sequence number is never used again, so a leftover key never means another Email.
 pub(super) type MailKey = [u8; 24];
-
-/// The store's secret: see [`META_HASH_KEY`](super::tables::META_HASH_KEY).
-pub(crate) type HashKey = [u8; 16];
 
 /// A set, a score and a member.
 pub(super) type SetKey = [u8; 40];
@@ -31,30 +24,6 @@ pub(super) type DueKey = [u8; 32];
 
 /// [`domain_hash`] and a number.
 pub(super) type DomainKey = [u8; 24];
-
-/// Hashes a mailbox for [`MailKey`].
-pub(super) fn mailbox_hash(secret: &HashKey, mailbox: &Mailbox) -> [u8; 16] {
-    let mut hasher = SipHasher13::new_with_key(secret);
-    hasher.write(mailbox.as_str().as_bytes());
-    hasher.finish128().as_bytes()
-}
-
-/// Hashes a domain for [`DomainKey`].
-pub(super) fn domain_hash(secret: &HashKey, domain: &str) -> [u8; 16] {
-    let mut hasher = SipHasher13::new_with_key(secret);
-    hasher.write(b"domain");
-    hasher.write(domain.as_bytes());
-    hasher.finish128().as_bytes()
-}
-
-/// Hashes the name of something of a kind. No name of one kind meets a name of another.
-pub(super) fn named_hash(secret: &HashKey, kind: &str, name: &str) -> [u8; 16] {
-    let mut hasher = SipHasher13::new_with_key(secret);
-    hasher.write(kind.as_bytes());
-    hasher.write(&[0]);
-    hasher.write(name.as_bytes());
-    hasher.finish128().as_bytes()
-}
 
 pub(super) fn mail_key(hash: [u8; 16], sequence: u64) -> MailKey {
     let mut key = [0; 24];
@@ -135,15 +104,6 @@ pub(super) fn set_key(set: [u8; 16], score: u64, member: [u8; 16]) -> SetKey {
 /// The score and the member of a key.
 pub(super) fn read_set_key(key: &SetKey) -> (u64, [u8; 16]) {
     (u64::from_be_bytes(array(&key[16..24])), array(&key[24..]))
-}
-
-/// The id of the event of `webhook` about `email`. It is the same after a replay, and does not reveal the Email's id.
-pub(super) fn event_id(secret: &HashKey, webhook: WebhookId, email: EmailId) -> EventId {
-    let mut hasher = SipHasher13::new_with_key(secret);
-    hasher.write(b"event");
-    hasher.write(&webhook.octets());
-    hasher.write(&email.octets());
-    EventId::from_octets(uuid::Builder::from_custom_bytes(hasher.finish128().as_bytes()).into_uuid().into_bytes())
 }
 
 pub(super) fn array<const N: usize>(octets: &[u8]) -> [u8; N] {

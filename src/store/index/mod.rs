@@ -71,8 +71,6 @@ pub(crate) use compaction::AT_START_OCTETS_MAX;
 pub use compaction::Compacted;
 use domain_counts::DomainCountRows;
 pub(crate) use error::IndexError;
-pub(crate) use happenings::{tag, topic};
-pub(crate) use keys::HashKey;
 pub(crate) use outbox_reads::Due;
 use overlay::Overlay;
 pub(crate) use read::{TABLES, View};
@@ -89,6 +87,7 @@ use super::change::Change;
 use super::disk::{Disk, DiskFile};
 use super::error::OpenError;
 use super::journal::{Position, RecordPlace};
+use super::names::HashKey;
 
 /// The file of the index.
 pub(crate) const NAME: &str = "index.redb";

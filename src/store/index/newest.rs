@@ -6,11 +6,12 @@
 use redb::ReadableTable;
 
 use super::IndexError;
-use super::keys::{MailKey, domain_hash, head_key, mail_key, sequence_of};
+use super::keys::{MailKey, head_key, mail_key, sequence_of};
 use super::read::{ROWS_AT_ONCE, View};
 use super::rows::{MailRow, decode_head, decode_mail};
 use super::tables::{EXPIRY, MAIL};
 use crate::model::Timestamp;
+use crate::store::names::domain_hash;
 use crate::store::{NewestCursor, NewestEmail, NewestPage, NewestQuery};
 
 impl View {

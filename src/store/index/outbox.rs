@@ -8,7 +8,6 @@ use redb::WriteTransaction;
 use super::IndexError;
 use super::apply::Apply;
 use super::delivery_log::DeliveryLogs;
-use super::keys::{HashKey, event_id};
 use super::outbox_events::Events;
 use super::outbox_usage::usage;
 use super::rows::EventRow;
@@ -20,6 +19,7 @@ use crate::model::{
 };
 use crate::store::WebhookRegistration;
 use crate::store::change::{ChangeResult, SweepFilter};
+use crate::store::names::{HashKey, event_id};
 
 /// The reason of a webhook that is disabled after [`FAILING_MAX`] of failures.
 const ALWAYS_FAILING: &str = "nothing but failures for 5 days";

@@ -6,7 +6,7 @@ use redb::{AccessGuard, StorageError};
 
 use super::IndexError;
 use super::delivery_log::newest_records;
-use super::keys::{DueKey, WebhookKey, event_id, first_attempt_key, read_due_key, retry_key, webhook_in, webhook_key};
+use super::keys::{DueKey, WebhookKey, first_attempt_key, read_due_key, retry_key, webhook_in, webhook_key};
 use super::outbox_events::event_in;
 use super::read::View;
 use super::rows::{EventRow, decode_event, decode_webhook, opaque_place};
@@ -14,6 +14,7 @@ use super::tables::{DUE, EVENTS, WEBHOOK_SETS, WEBHOOKS};
 use super::webhook_rows::WebhookRow;
 use super::webhook_sets::webhooks_of;
 use crate::model::{AttemptRecord, Mailbox, PendingEvent, Place, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
+use crate::store::names::event_id;
 use crate::store::{DueQuery, WebhookPage};
 
 /// A row of [`DUE`].

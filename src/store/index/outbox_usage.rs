@@ -6,10 +6,11 @@
 use redb::ReadableTable;
 
 use super::IndexError;
-use super::keys::{HashKey, HolderId, SetKey, named_hash};
+use super::keys::{HolderId, SetKey};
 use super::webhook_rows::WebhookRow;
 use super::webhook_sets::{Set, WebhookSets, members};
 use crate::model::{WebhookId, WebhookRecord};
+use crate::store::names::{HashKey, named_hash};
 
 /// The unit in which the usage of a proven webhook is measured. It is small enough that somebody uses as much whenever the
 /// outbox is full, unless there are very many webhooks. It is large enough that a webhook whose receiver answers uses none.

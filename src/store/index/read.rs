@@ -4,13 +4,14 @@ use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata, TableDefinitio
 
 use super::IndexError;
 use super::caps::{Counted, count};
-use super::keys::{HashKey, MailKey, mail_key, mailbox_hash, sequence_of};
+use super::keys::{MailKey, mail_key, sequence_of};
 use super::rows::{IndexState, MailRow, decode_domain, decode_mail};
 use super::tables::{
     ATTEMPTS, DOMAIN_COUNTS, DOMAINS, DUE, EVENTS, EXPIRY, HOLDER_USAGE, IDS, MAIL, META, META_STATE, PUNCHES,
     REFCOUNTS, SEGMENTS, WEBHOOK_SETS, WEBHOOKS,
 };
 use crate::model::{DomainRecord, EmailId, Listed, Mailbox, Timestamp};
+use crate::store::names::{HashKey, mailbox_hash};
 use crate::store::{EmailsAfter, MailboxPage, PageRequest, StoreStats};
 
 /// The most rows of mail that one read counts or examines, since a reopening of the index waits for readers.

@@ -4,7 +4,7 @@ use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::Apply;
-use super::keys::{HashKey, SetKey, WebhookKey, webhook_key};
+use super::keys::{SetKey, WebhookKey, webhook_key};
 use super::outbox_events::event_in;
 use super::read::View;
 use super::refcounts::RefCount;
@@ -14,6 +14,7 @@ use super::webhook_sets::webhooks_of;
 use crate::model::Recipient;
 use crate::store::change::ChangeResult;
 use crate::store::journal::RecordPlace;
+use crate::store::names::HashKey;
 
 /// The tables from which the events of a record are found, open for reading or for writing.
 struct Tables<'a, W, E> {

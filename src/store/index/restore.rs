@@ -4,12 +4,13 @@ use redb::ReadableTable;
 
 use super::IndexError;
 use super::apply::Apply;
-use super::keys::{domain_hash, mail_key, mailbox_hash, sequence_of};
+use super::keys::{mail_key, sequence_of};
 use super::refcounts::RefCount;
 use super::rows::{EventRow, MailRow};
 use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookStatus};
 use crate::store::change::ChangeResult;
 use crate::store::journal::RecordPlace;
+use crate::store::names::{domain_hash, mailbox_hash};
 
 impl Apply<'_> {
     /// Stores the `live` Emails of a message under their old sequence numbers, which begin with `sequence`.

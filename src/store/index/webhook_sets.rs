@@ -8,10 +8,11 @@ use std::ops::RangeInclusive;
 use redb::{ReadableTable, WriteTransaction};
 
 use super::IndexError;
-use super::keys::{HashKey, HolderId, SetKey, named_hash, read_set_key, set_key};
+use super::keys::{HolderId, SetKey, read_set_key, set_key};
 use super::lazy_table::LazyTable;
 use super::tables::{HOLDER_USAGE, WEBHOOK_SETS};
 use crate::model::{Client, Mailbox, Timestamp, WebhookId, WebhookRecord};
+use crate::store::names::{HashKey, named_hash};
 
 /// One of the sets.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@ use tempmail::config::{Config, Revision};
 use tempmail::daemon::assemble;
 use tempmail::http::Principal;
 use tempmail::model::{Caps, Timestamp, WhenFull};
-use tempmail::store::{EmbeddedStore, Store, StoreOptions};
+use tempmail::store::{EmbeddedStore, Storage, Store, StoreOptions};
 use tower::ServiceExt;
 
 use crate::support::binary::Binary;
@@ -257,7 +257,7 @@ async fn readiness_status_and_metrics_tell_the_same_cause_at_the_end() {
     });
     store.receive(delivery(&[TO], "text", START)).await.expect_err("the writer has ended");
     // A request that waited for the writer fails while the writer ends.
-    store.writer_ended().await;
+    store.ended().await;
     assert_eq!(cause_by(&router).await, ["writer_ended"; 3].map(|cause| Some(cause.to_owned())));
 }
 

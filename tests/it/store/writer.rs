@@ -40,7 +40,7 @@ async fn a_writer_that_ends_is_noticed_and_nothing_is_accepted_any_more() {
     assert!(answers.contains(&Err(StoreError::OutcomeUnknown)), "{answers:?}");
     let is_refused = |answer| matches!(answer, Err(StoreError::OutcomeUnknown | StoreError::WriterEnded));
     assert!(answers.iter().cloned().all(is_refused), "{answers:?}");
-    timeout(PATIENCE, store.writer_ended()).await.expect("noticed");
+    timeout(PATIENCE, store.ended()).await.expect("noticed");
     assert_eq!(store.accepts(), Err(StoreError::WriterEnded));
     assert_eq!(store.receive(delivery(&["a@example.test"], "late", NOW)).await, Err(StoreError::WriterEnded));
     assert_eq!(total(&store).await, 1);
