@@ -7,6 +7,7 @@
 //! ```text
 //! mod, outbox   the traits: Store for mail and domains, Outbox for webhooks and their pending events
 //! newest        questions about the newest Emails of all mailboxes
+//! outbox_rules, receiver_health   limits, shares and logs of webhooks, and when one is disabled, in every store
 //! names         short names of mailboxes and domains, under the store's secret
 //! change        every write, as one enum
 //! embedded      the store in a directory: one writer thread, opening, recovery, checkpoints
@@ -40,6 +41,7 @@ pub mod cassandra;
 mod change;
 pub mod check;
 pub mod disk;
+mod drop_warnings;
 mod embedded;
 mod error;
 mod index;
@@ -47,6 +49,8 @@ mod journal;
 mod names;
 mod newest;
 mod outbox;
+mod outbox_rules;
+mod receiver_health;
 mod salvage;
 
 use std::time::Duration;

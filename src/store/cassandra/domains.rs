@@ -2,6 +2,7 @@
 
 use super::state::ClusterState;
 use crate::model::{DomainName, DomainRecord};
+use crate::store::change::SweepFilter;
 use crate::store::{Registration, StoreError};
 
 impl ClusterState {
@@ -15,6 +16,8 @@ impl ClusterState {
         if let Some(taken) = self.find_domain(&record.name).await? {
             return Ok(Registration::Taken(taken));
         }
+        // Webhooks of an earlier registration must not get the mail of the new owner.
+        self.sweep_webhooks(&SweepFilter::Domain(record.name.clone())).await?;
         if self.domains().await?.len() >= limit {
             return Ok(Registration::Full);
         }
@@ -43,7 +46,16 @@ impl ClusterState {
 
     pub(super) async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
         self.check_open()?;
-        self.cluster.run_if(&self.statements.domain_delete, (name.as_str(),)).await
+        if self.find_domain(name).await?.is_none() {
+            return Ok(false);
+        }
+        let filter = SweepFilter::Domain(name.clone());
+        // The webhooks go first: if this node dies in between, the next owner of the domain must not inherit them.
+        self.sweep_webhooks(&filter).await?;
+        let was_removed = self.cluster.run_if(&self.statements.domain_delete, (name.as_str(),)).await?;
+        // Delete webhooks that were registered meanwhile.
+        self.sweep_webhooks(&filter).await?;
+        Ok(was_removed)
     }
 
     async fn find_domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {

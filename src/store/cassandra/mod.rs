@@ -8,6 +8,7 @@
 //! message, receive, intent   the way of a message, and the sweeper that finishes it
 //! mailbox, email, newest     lists, one Email, the newest of all
 //! expiry, stats, domains     expired mail, counts, registered domains
+//! outbox                     webhooks and their events        counters    what this node did
 //! ```
 //!
 //! Every write and every read of mail is answered by a quorum of the local data centre, so a read that begins after a
@@ -17,6 +18,7 @@
 //! A time to live only collects garbage: whether an Email is readable depends on the caller's `now`.
 
 mod cluster;
+mod counters;
 mod domains;
 mod email;
 mod expiry;
@@ -25,6 +27,7 @@ mod mailbox;
 mod message;
 mod newest;
 mod options;
+mod outbox;
 mod receive;
 mod rows;
 mod schema;
@@ -42,15 +45,17 @@ use tokio_util::task::TaskTracker;
 use super::names::{tag, topic};
 use super::{
     BackupStream, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError, PageRequest,
-    Registration, Store, StoreError, StoreOptions, StoreStats,
+    Registration, Storage, Store, StoreError, StoreOptions, StoreStats,
 };
 use crate::events::{Hub, Position, Subscription, Topic};
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
 use cluster::Cluster;
+use counters::Counters;
 use expiry::ExpiryPosition;
 pub use intent::Swept;
 pub use options::CassandraOptions;
+use outbox::{OutboxState, OutboxStatements};
 use sequences::Sequences;
 use state::ClusterState;
 use statements::Statements;
@@ -71,6 +76,7 @@ impl CassandraStore {
         let secret = schema::check(&session, &options.keyspace).await?;
         let cluster = Cluster::new(session);
         let statements = Statements::prepare(&cluster).await?;
+        let outbox = OutboxStatements::prepare(&cluster).await?;
         let state = ClusterState {
             cluster,
             statements,
@@ -79,6 +85,8 @@ impl CassandraStore {
             grace: options.grace,
             hub: Arc::new(Hub::default()),
             sequences: Sequences::default(),
+            outbox: OutboxState::new(outbox),
+            counters: Counters::default(),
             known_slots: std::sync::Mutex::default(),
             expired: std::sync::Mutex::new(ExpiryPosition::START),
             tasks: TaskTracker::new(),
@@ -126,6 +134,14 @@ impl CassandraStore {
     /// Finishes messages for several recipients that were received since `since` by nodes that died.
     pub async fn sweep_intents(&self, since: Timestamp, now: Timestamp) -> Result<Swept, StoreError> {
         self.state.sweep(since, now).await
+    }
+}
+
+#[async_trait]
+impl Storage for CassandraStore {
+    /// Waits forever: nothing of the process is lost that a cluster cannot give again.
+    async fn ended(&self) {
+        std::future::pending().await
     }
 }
 
@@ -249,6 +265,7 @@ impl Store for CassandraStore {
         self.state.is_closed.store(true, Ordering::Release);
         self.state.tasks.close();
         self.state.tasks.wait().await;
+        self.state.counters.report_drops();
         Ok(())
     }
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 use tokio_util::task::TaskTracker;
 
 use super::cluster::Cluster;
+use super::counters::Counters;
 use super::expiry::ExpiryPosition;
+use super::outbox::OutboxState;
 use super::rows::EmailRow;
 use super::sequences::{self, Sequences};
 use super::statements::Statements;
@@ -27,6 +29,8 @@ pub(super) struct ClusterState {
     pub(super) grace: Duration,
     pub(super) hub: Arc<Hub>,
     pub(super) sequences: Sequences,
+    pub(super) outbox: OutboxState,
+    pub(super) counters: Counters,
     /// The slots of expiry that this node has entered in their list.
     pub(super) known_slots: Mutex<HashSet<i64>>,
     /// Up to where this node has announced expired mail.
