@@ -141,7 +141,7 @@ impl CassandraStore {
 impl Storage for CassandraStore {
     /// Waits forever: nothing of the process is lost that a cluster cannot give again.
     async fn ended(&self) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 

@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use super::super::state::ClusterState;
 use super::event::EventRow;
+use super::webhook::StoredWebhook;
 use crate::model::{Listed, PendingEvent, StoredEmail, Timestamp, WebhookId};
 use crate::store::{DueEvents, DueQuery, StoreError};
 
@@ -39,7 +40,7 @@ impl ClusterState {
         query: &DueQuery,
     ) -> Result<Option<DueEvents>, StoreError> {
         let (stored, events) = self.webhook_with_events(webhook).await?;
-        let Some(stored) = stored.filter(|stored| stored.is_active()) else { return Ok(None) };
+        let Some(stored) = stored.filter(StoredWebhook::is_active) else { return Ok(None) };
         let (by, after) = (query.due_by.millis(), query.due_after.millis());
         let is_due = |event: &EventRow| event.attempts == 0 || event.due_at <= by || event.due_at > after;
         let next_due_at = events.iter().filter(|event| !is_due(event)).map(|event| event.due_at).min();
