@@ -90,7 +90,24 @@ impl From<OpenError> for Error {
                 let hint = "nothing was changed; `tempmail db check` says what is wrong, and `tempmail db check --salvage` goes on without it";
                 (Exit::Failure, Some(hint))
             }
-            OpenError::SegmentTooSmall { .. } => (Exit::BadConfig, None),
+            OpenError::SegmentTooSmall { .. } | OpenError::Setting { .. } => (Exit::BadConfig, None),
+            OpenError::Cluster { .. } => {
+                let hint = "see that the nodes in store run and can be reached from here, and that the settings cassandra-* fit";
+                (Exit::Unavailable, Some(hint))
+            }
+            OpenError::NoKeyspace { .. } => {
+                let hint = "`tempmail db init` makes it, with the store in TEMPMAIL_STORE or in the configuration file";
+                (Exit::Failure, Some(hint))
+            }
+            OpenError::Schema { found, known } if found < known => {
+                (Exit::Failure, Some("`tempmail db init` brings it up to date; stop the older nodes first"))
+            }
+            OpenError::Schema { .. } => (Exit::Failure, Some("use the version that made it, or a newer one")),
+            OpenError::NotBuiltIn => {
+                let hint =
+                    "the packages have it; from the source: cargo install --locked --features cassandra --path .";
+                (Exit::BadConfig, Some(hint))
+            }
             OpenError::NotOurs { .. }
             | OpenError::Missing { .. }
             | OpenError::Empty

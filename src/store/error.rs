@@ -131,6 +131,37 @@ pub enum OpenError {
         /// The smallest size in octets.
         least: u64,
     },
+    /// A setting of the cluster names what cannot be used.
+    #[error("{key}: {reason}")]
+    Setting {
+        /// The key of the setting.
+        key: &'static str,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// The cluster does not answer, or refuses what is needed.
+    #[error("the cluster cannot be used: {reason}")]
+    Cluster {
+        /// What the driver says.
+        reason: String,
+    },
+    /// The cluster has no such keyspace.
+    #[error("the cluster has no store in keyspace {keyspace}")]
+    NoKeyspace {
+        /// The keyspace.
+        keyspace: String,
+    },
+    /// Another version of the program made the schema in the cluster.
+    #[error("the store in the cluster has schema {found}; this version uses schema {known}")]
+    Schema {
+        /// The version found.
+        found: u32,
+        /// The version that is used.
+        known: u32,
+    },
+    /// This build has no store in a cluster.
+    #[error("this build of tempmail has no store in a cluster of Cassandra")]
+    NotBuiltIn,
 }
 
 impl OpenError {

@@ -13,6 +13,7 @@
 //! journal       the source of truth: groups of records in preallocated segments
 //! index         a redb database that answers questions: index/tables has its tables, index/apply its writes
 //! disk          all I/O, as one small trait
+//! cluster       a store that is no directory: opens the one in cassandra, where the build has it
 //! cassandra     the store in a cluster of Apache Cassandra
 //! backup        a store as one file
 //! check         finds damage
@@ -39,6 +40,7 @@ pub mod backup;
 pub mod cassandra;
 mod change;
 pub mod check;
+mod cluster;
 pub mod disk;
 mod embedded;
 mod error;
@@ -61,6 +63,7 @@ use crate::model::{
 };
 
 use backup::BackupItem;
+pub use cluster::{Initialized, init_cluster, open_cluster};
 pub use embedded::EmbeddedStore;
 pub use error::{OpenError, StoreError};
 pub use index::Compacted;

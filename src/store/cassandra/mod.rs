@@ -2,9 +2,11 @@
 //!
 //! ```text
 //! options   where the cluster is, and how it is asked
+//! stub      stands in for what opens and makes the store
 //! ```
 
 mod options;
+mod stub;
 
 use super::{OpenError, StoreOptions};
 pub use options::CassandraOptions;
