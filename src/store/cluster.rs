@@ -15,10 +15,8 @@ use crate::config::Config;
 pub struct Initialized {
     /// The keyspace of the store.
     pub keyspace: String,
-    /// Whether the keyspace was made just now. One that exists keeps its replication.
+    /// Whether it was made just now. One that exists keeps its replication.
     pub is_new: bool,
-    /// The version of the schema that is there now.
-    pub schema: u32,
 }
 
 /// Opens the store in the cluster that the settings name. Nothing is made there.
@@ -38,7 +36,8 @@ pub async fn open_cluster(config: &Config, options: &StoreOptions) -> Result<Arc
 #[cfg(feature = "cassandra")]
 pub async fn init_cluster(config: &Config, replication: u32) -> Result<Initialized, OpenError> {
     let cluster = CassandraOptions::from_config(config)?.ok_or(OpenError::Empty)?;
-    CassandraStore::init(&cluster, replication).await
+    let is_new = CassandraStore::init(&cluster, replication).await?;
+    Ok(Initialized { keyspace: cluster.keyspace, is_new })
 }
 
 /// Opens the store in the cluster that the settings name, in a build that has it.

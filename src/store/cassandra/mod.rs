@@ -1,23 +1,256 @@
 //! The store in a cluster of Apache Cassandra, for several nodes of the service that share their mail.
 //!
 //! ```text
-//! options   where the cluster is, and how it is asked
-//! stub      stands in for what opens and makes the store
+//! mod           the traits; options   where the cluster is, and how it is asked
+//! cluster       connections, and how a statement is run      statements   the prepared ones
+//! schema        the tables and their version (schema.cql)    rows         what a row of mail means
+//! state         what all operations share                    sequences    the order of a mailbox's Emails
+//! message, receive, intent   the way of a message, and the sweeper that finishes it
+//! mailbox, email, newest     lists, one Email, the newest of all
+//! expiry, stats, domains     expired mail, counts, registered domains
+//! stub          stands in for the whole store until it is there
 //! ```
+//!
+//! Every write and every read of mail is answered by a quorum of the local data centre, so a read that begins after a
+//! write has ended shows it. All writes of a message have the time of its receipt as their timestamp, and so has the
+//! deletion of one of its Emails. The cluster prefers a deletion, so nothing that repeats a write brings mail back.
+//!
+//! A time to live only collects garbage: whether an Email is readable depends on the caller's `now`.
 
+mod cluster;
+mod domains;
+mod email;
+mod expiry;
+mod intent;
+mod mailbox;
+mod message;
+mod newest;
 mod options;
+mod receive;
+mod rows;
+mod schema;
+mod sequences;
+mod state;
+mod statements;
+mod stats;
 mod stub;
 
-use super::{OpenError, StoreOptions};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use tokio_util::task::TaskTracker;
+
+use super::names::{tag, topic};
+use super::{
+    BackupStream, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError, PageRequest,
+    Registration, Store, StoreError, StoreOptions, StoreStats,
+};
+use crate::events::{Hub, Position, Subscription, Topic};
+use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
+
+use cluster::Cluster;
+use expiry::ExpiryPosition;
+pub use intent::Swept;
 pub use options::CassandraOptions;
+use sequences::Sequences;
+use state::ClusterState;
+use statements::Statements;
 
 /// A store in a cluster.
 #[derive(Debug)]
-pub struct CassandraStore {}
+pub struct CassandraStore {
+    state: Arc<ClusterState>,
+}
 
 impl CassandraStore {
-    /// Connects to the cluster. The keyspace must have the schema of this version; `tempmail db init` makes it.
-    pub async fn connect(_options: &CassandraOptions, _store: &StoreOptions) -> Result<Self, OpenError> {
-        Err(OpenError::Empty)
+    /// Connects to the cluster. The keyspace must have the schema of this version; [`CassandraStore::init`] makes it.
+    pub async fn connect(options: &CassandraOptions, store: &StoreOptions) -> Result<Self, OpenError> {
+        let session = cluster::connect(options).await?;
+        if session.use_keyspace(&options.keyspace, false).await.is_err() {
+            return Err(OpenError::NoKeyspace { keyspace: options.keyspace.clone() });
+        }
+        let secret = schema::check(&session, &options.keyspace).await?;
+        let cluster = Cluster::new(session);
+        let statements = Statements::prepare(&cluster).await?;
+        let state = ClusterState {
+            cluster,
+            statements,
+            secret,
+            options: *store,
+            grace: options.grace,
+            hub: Arc::new(Hub::default()),
+            sequences: Sequences::default(),
+            known_slots: std::sync::Mutex::default(),
+            expired: std::sync::Mutex::new(ExpiryPosition::START),
+            tasks: TaskTracker::new(),
+            is_closed: AtomicBool::new(false),
+        };
+        Ok(Self { state: Arc::new(state) })
+    }
+
+    /// Makes the keyspace with its tables, unless they are there. Returns whether this made them.
+    ///
+    /// Each row is kept by `replication` nodes of the data centre; a cluster with fewer nodes is refused.
+    pub async fn init(options: &CassandraOptions, replication: u32) -> Result<bool, OpenError> {
+        let session = cluster::connect(options).await?;
+        let state = session.get_cluster_state();
+        let data_centers: std::collections::BTreeMap<String, u32> = state
+            .get_nodes_info()
+            .iter()
+            .filter_map(|node| node.datacenter.clone())
+            .fold(std::collections::BTreeMap::new(), |mut nodes, data_center| {
+                *nodes.entry(data_center).or_default() += 1;
+                nodes
+            });
+        let chosen = match (&options.data_center, data_centers.len()) {
+            (Some(named), _) => named.clone(),
+            (None, 1) => data_centers.keys().next().cloned().unwrap_or_default(),
+            (None, _) => {
+                let names = data_centers.into_keys().collect::<Vec<_>>().join(", ");
+                return Err(OpenError::Cluster {
+                    reason: format!("it has several data centres ({names}); name yours by cassandra-data-center"),
+                });
+            }
+        };
+        match data_centers.get(&chosen) {
+            None => Err(OpenError::Cluster { reason: format!("it has no data centre '{chosen}'") }),
+            Some(nodes) if *nodes < replication => Err(OpenError::Cluster {
+                reason: format!(
+                    "{replication} nodes are to keep each row, but the data centre '{chosen}' has {nodes}; \
+                     for a trial name fewer by --replication"
+                ),
+            }),
+            Some(_) => schema::create(&session, &options.keyspace, &chosen, replication).await,
+        }
+    }
+
+    /// Finishes messages for several recipients that were received since `since` by nodes that died.
+    pub async fn sweep_intents(&self, since: Timestamp, now: Timestamp) -> Result<Swept, StoreError> {
+        self.state.sweep(since, now).await
+    }
+}
+
+#[async_trait]
+impl Store for CassandraStore {
+    async fn receive(&self, delivery: Delivery) -> Result<(), StoreError> {
+        self.state.receive(delivery).await
+    }
+
+    fn accepts(&self) -> Result<(), StoreError> {
+        self.state.check_open()
+    }
+
+    fn check_caps(&self, _: &[Mailbox], _: Timestamp) -> Result<(), StoreError> {
+        // The counts are in the cluster, so a message is refused when it is received.
+        Ok(())
+    }
+
+    async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError> {
+        self.state.list(mailbox, page, now).await
+    }
+
+    async fn list_before(
+        &self,
+        mailbox: &Mailbox,
+        before: u64,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Listed>, StoreError> {
+        self.state.list_before(mailbox, before, limit, now).await
+    }
+
+    async fn list_after(
+        &self,
+        mailbox: &Mailbox,
+        after: u64,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<EmailsAfter, StoreError> {
+        self.state.list_after(mailbox, after, limit, now).await
+    }
+
+    fn subscribe(&self, mailbox: Option<&Mailbox>, events_max: usize) -> Subscription {
+        let topic = mailbox.map_or(Topic::ALL, |mailbox| topic(&self.state.secret, mailbox));
+        self.state.hub.subscribe(topic, events_max)
+    }
+
+    async fn position(&self, mailbox: Option<&Mailbox>) -> Result<Position, StoreError> {
+        let sequence = match mailbox {
+            Some(mailbox) => self.state.newest_of(mailbox).await?,
+            None => self.state.sequences.last(),
+        };
+        Ok(Position { tag: tag(&self.state.secret, mailbox), sequence })
+    }
+
+    async fn newest(&self, query: NewestQuery, now: Timestamp) -> Result<NewestPage, StoreError> {
+        self.state.newest(query, now).await
+    }
+
+    async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError> {
+        self.state.find(id, now).await
+    }
+
+    async fn load(&self, listed: &Listed) -> Result<Option<StoredEmail>, StoreError> {
+        self.state.load(listed).await
+    }
+
+    async fn delete(&self, id: EmailId, now: Timestamp) -> Result<bool, StoreError> {
+        self.state.delete(id, now).await
+    }
+
+    async fn delete_all(&self, mailbox: &Mailbox, before: u64, now: Timestamp) -> Result<u64, StoreError> {
+        self.state.delete_all(mailbox, before, now).await
+    }
+
+    async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError> {
+        self.state.expire(now, limit).await
+    }
+
+    async fn remove_overlong(&self, _: Timestamp, _: usize) -> Result<usize, StoreError> {
+        // The time to live of a row runs by the clocks of the cluster, so no row outlives its mail by much.
+        Ok(0)
+    }
+
+    async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError> {
+        let mut domains = self.state.domains().await?;
+        domains.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(domains)
+    }
+
+    async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError> {
+        self.state.register_domain(record, limit).await
+    }
+
+    async fn update_domain(&self, record: DomainRecord) -> Result<bool, StoreError> {
+        self.state.update_domain(record).await
+    }
+
+    async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
+        self.state.remove_domain(name).await
+    }
+
+    async fn answers(&self) -> Result<(), StoreError> {
+        self.state.check_open()?;
+        self.state.slots_of_mail().await.map(drop)
+    }
+
+    async fn stats(&self) -> Result<StoreStats, StoreError> {
+        self.state.count().await
+    }
+
+    async fn detailed_stats(&self) -> Result<DetailedStats, StoreError> {
+        self.state.count_in_detail().await
+    }
+
+    fn backup(&self) -> BackupStream {
+        Box::pin(futures_util::stream::once(async { Err(StoreError::Failed("not yet".into())) }))
+    }
+
+    async fn close(&self) -> Result<(), StoreError> {
+        self.state.is_closed.store(true, Ordering::Release);
+        self.state.tasks.close();
+        self.state.tasks.wait().await;
+        Ok(())
     }
 }

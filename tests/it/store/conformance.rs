@@ -298,7 +298,7 @@ pub async fn a_subscription_begins_after_the_changes_that_were_answered(store: A
     }
 }
 
-/// A module of tests that runs the whole suite on the stores that `$open` makes.
+/// The tests that run the whole suite on the stores that `$open` makes. It may make none, and then a test is skipped.
 macro_rules! conformance {
     ($open:path) => {
         crate::store::conformance::conformance! { $open;
@@ -322,7 +322,10 @@ macro_rules! conformance {
         $(
             #[tokio::test]
             async fn $promise() {
-                crate::store::conformance::$promise($open().await).await;
+                let opened: Option<Arc<dyn tempmail::store::Store>> = $open().await.into();
+                if let Some(store) = opened {
+                    crate::store::conformance::$promise(store).await;
+                }
             }
         )*
     };

@@ -3,6 +3,8 @@
 mod answers;
 mod audit;
 mod caps;
+#[cfg(feature = "cassandra")]
+mod cassandra;
 mod checkpoints;
 mod clock;
 mod closing;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreError};
+use tempmail::store::{EmbeddedStore, PageRequest, Storage, Store, StoreError};
 use tokio::time::timeout;
 
 use super::embedded::options;

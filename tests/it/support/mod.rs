@@ -18,6 +18,7 @@ pub mod postfix;
 pub mod programs;
 pub mod quota_disk;
 pub mod recording_disk;
+pub mod ring;
 pub mod smtp_peer;
 pub mod steady;
 pub mod terminal;

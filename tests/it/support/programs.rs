@@ -39,7 +39,8 @@ pub(crate) fn installed_by_npm(path: &str, test: &str) -> Option<String> {
     found
 }
 
-fn skip(test: &str, need: &str) {
+/// Prints that the test is skipped for want of `need`, or fails with `CI=true`.
+pub(super) fn skip(test: &str, need: &str) {
     assert!(std::env::var("CI").as_deref() != Ok("true"), "{test} needs {need}");
     println!("skipped: {test} needs {need}");
 }

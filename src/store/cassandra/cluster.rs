@@ -1,0 +1,204 @@
+//! The connections to the cluster, and how a statement is run.
+//!
+//! Every statement but a conditional one is idempotent, so the driver asks a second node when the first one is slow.
+
+use std::error::Error;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::TryStreamExt;
+use scylla::client::PoolSize;
+use scylla::client::execution_profile::ExecutionProfile;
+use scylla::client::session::Session;
+use scylla::client::session_builder::SessionBuilder;
+use scylla::deserialize::row::DeserializeRow;
+use scylla::errors::ExecutionError;
+use scylla::policies::load_balancing::DefaultPolicy;
+use scylla::policies::speculative_execution::SimpleSpeculativeExecutionPolicy;
+use scylla::response::query_result::QueryResult;
+use scylla::serialize::row::SerializeRow;
+use scylla::statement::prepared::PreparedStatement;
+use scylla::statement::{Consistency, SerialConsistency};
+use scylla::value::Row;
+
+use super::CassandraOptions;
+use crate::store::{OpenError, StoreError};
+
+/// How long a node may be silent before the driver asks another one as well.
+const SPECULATION_AFTER: Duration = Duration::from_millis(300);
+const SPECULATIONS_MAX: usize = 2;
+/// A connection is asked for a sign of life this often, and given up after the second time.
+const KEEPALIVE_EVERY: Duration = Duration::from_secs(1);
+const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(2);
+const CONNECTIONS_PER_HOST: NonZeroUsize = NonZeroUsize::new(2).expect("two");
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Rows of one page of a result.
+const PAGE_ROWS: i32 = 1000;
+
+/// An open session in a keyspace.
+#[derive(Debug)]
+pub(super) struct Cluster {
+    session: Session,
+}
+
+/// Connects without choosing a keyspace.
+pub(super) async fn connect(options: &CassandraOptions) -> Result<Session, OpenError> {
+    let mut policy = DefaultPolicy::builder();
+    if let Some(data_center) = &options.data_center {
+        policy = policy.prefer_datacenter(data_center.clone());
+    }
+    let profile = ExecutionProfile::builder()
+        .consistency(Consistency::LocalQuorum)
+        .serial_consistency(Some(SerialConsistency::LocalSerial))
+        .request_timeout(Some(options.timeout))
+        .load_balancing_policy(policy.build())
+        .speculative_execution_policy(Some(Arc::new(SimpleSpeculativeExecutionPolicy {
+            max_retry_count: SPECULATIONS_MAX,
+            retry_interval: SPECULATION_AFTER,
+        })))
+        .build();
+    let mut builder = SessionBuilder::new()
+        .known_nodes(&options.contact_points)
+        .default_execution_profile_handle(profile.into_handle())
+        .pool_size(PoolSize::PerHost(CONNECTIONS_PER_HOST))
+        .connection_timeout(CONNECT_TIMEOUT)
+        .keepalive_interval(KEEPALIVE_EVERY)
+        .keepalive_timeout(KEEPALIVE_TIMEOUT)
+        .fetch_full_schema_metadata(false)
+        .tls_context(options.tls.clone());
+    if let Some((user, password)) = &options.credentials {
+        builder = builder.user(user, password.expose());
+    }
+    builder.build().await.map_err(|error| OpenError::Cluster { reason: reason(&error) })
+}
+
+impl Cluster {
+    /// A session whose keyspace is chosen.
+    pub(super) const fn new(session: Session) -> Self {
+        Self { session }
+    }
+
+    pub(super) const fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Prepares a statement that may be run twice without harm.
+    pub(super) async fn prepare(&self, text: &str) -> Result<PreparedStatement, OpenError> {
+        let prepared = self.session.prepare(text).await;
+        let mut prepared = prepared.map_err(|error| OpenError::Cluster { reason: reason(&error) })?;
+        prepared.set_is_idempotent(true);
+        prepared.set_page_size(PAGE_ROWS);
+        Ok(prepared)
+    }
+
+    /// Prepares a conditional statement, of which the first run wins.
+    pub(super) async fn prepare_conditional(&self, text: &str) -> Result<PreparedStatement, OpenError> {
+        let mut prepared = self.prepare(text).await?;
+        prepared.set_is_idempotent(false);
+        Ok(prepared)
+    }
+
+    /// Runs a statement that has no result.
+    pub(super) async fn run(&self, statement: &PreparedStatement, values: impl SerializeRow) -> Result<(), StoreError> {
+        self.session.execute_unpaged(statement, values).await.map(drop).map_err(|error| failed(&error))
+    }
+
+    /// Runs a conditional statement. Returns whether its condition held.
+    ///
+    /// After [`StoreError::OutcomeUnknown`] it may have been run.
+    pub(super) async fn run_if(
+        &self,
+        statement: &PreparedStatement,
+        values: impl SerializeRow,
+    ) -> Result<bool, StoreError> {
+        let result = self.session.execute_unpaged(statement, values).await.map_err(|error| unknown(&error))?;
+        was_applied(result)
+    }
+
+    /// The first row of a result.
+    pub(super) async fn first<R>(
+        &self,
+        statement: &PreparedStatement,
+        values: impl SerializeRow,
+    ) -> Result<Option<R>, StoreError>
+    where
+        R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata>,
+    {
+        let result = self.session.execute_unpaged(statement, values).await.map_err(|error| failed(&error))?;
+        let rows = result.into_rows_result().map_err(|error| failed(&error))?;
+        rows.maybe_first_row().map_err(|error| failed(&error))
+    }
+
+    /// All rows of a result, page by page, as long as `take` wants more.
+    pub(super) async fn each<R>(
+        &self,
+        statement: &PreparedStatement,
+        values: impl SerializeRow,
+        mut take: impl FnMut(R) -> bool,
+    ) -> Result<(), StoreError>
+    where
+        R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata> + Send + 'static,
+    {
+        let pager = self.session.execute_iter(statement.clone(), values).await.map_err(|error| failed(&error))?;
+        let mut rows = pager.rows_stream::<R>().map_err(|error| failed(&error))?;
+        while let Some(row) = rows.try_next().await.map_err(|error| failed(&error))? {
+            if !take(row) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// All rows of a result.
+    pub(super) async fn all<R>(
+        &self,
+        statement: &PreparedStatement,
+        values: impl SerializeRow,
+    ) -> Result<Vec<R>, StoreError>
+    where
+        R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata> + Send + 'static,
+    {
+        let mut rows = Vec::new();
+        self.each(statement, values, |row| {
+            rows.push(row);
+            true
+        })
+        .await?;
+        Ok(rows)
+    }
+}
+
+/// Whether the condition of a conditional statement held.
+pub(super) fn was_applied(result: QueryResult) -> Result<bool, StoreError> {
+    let rows = result.into_rows_result().map_err(|error| failed(&error))?;
+    // The first column says it. Whether others follow depends on it.
+    let row = rows.maybe_first_row::<Row>().map_err(|error| failed(&error))?;
+    let applied = row.and_then(|row| row.columns.into_iter().next().flatten());
+    Ok(applied.and_then(|value| value.as_boolean()).unwrap_or(false))
+}
+
+/// An error of the driver with its causes, for the log.
+pub(super) fn reason(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        // Some errors of the driver repeat their cause.
+        if !text.contains(&next) {
+            text = format!("{text}: {next}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+pub(super) fn failed(error: &dyn Error) -> StoreError {
+    StoreError::Failed(reason(error))
+}
+
+/// The error of a write that may have been made.
+fn unknown(error: &ExecutionError) -> StoreError {
+    tracing::warn!(error = reason(error), "the cluster did not say whether a change was made");
+    StoreError::OutcomeUnknown
+}

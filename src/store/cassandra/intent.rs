@@ -1,0 +1,96 @@
+//! Intents: messages for several recipients, until all their rows are written.
+//!
+//! A sweeper finishes what a node left when it died. It writes the rows with the time of the first attempt, so a deletion
+//! that came in between wins.
+
+use std::time::Duration;
+
+use scylla::DeserializeRow;
+use uuid::Uuid;
+
+use super::message::Message;
+use super::state::ClusterState;
+use crate::model::Timestamp;
+use crate::store::StoreError;
+
+/// The time of receipt that one slot has, in milliseconds.
+const SLOT_MILLIS: i64 = 10_000;
+const SHARDS: i8 = 4;
+/// A sweeper finishes an intent of this age. It is more than twice the time that a message has for its commit.
+pub(super) const SWEPT_AFTER: Duration = Duration::from_secs(12);
+
+/// The partition of an intent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct IntentPartition {
+    slot: i64,
+    shard: i8,
+}
+
+#[derive(Debug, DeserializeRow)]
+struct IntentRow {
+    message: Uuid,
+    intent: Vec<u8>,
+    written_at: i64,
+}
+
+/// What a pass of the sweeper did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Messages whose rows it wrote.
+    pub finished: u64,
+    /// Intents that are too young yet.
+    pub open: u64,
+}
+
+impl IntentPartition {
+    fn of(message: &Message) -> Self {
+        let id = Message::id_of(&message.envelope).unwrap_or_default().into_bytes();
+        let shard = (id[15] % SHARDS.cast_unsigned()).cast_signed();
+        Self { slot: message.received_at.millis().div_euclid(SLOT_MILLIS), shard }
+    }
+}
+
+impl ClusterState {
+    /// Writes the intent of a message. From then on the message will be stored.
+    pub(super) async fn write_intent(&self, message: &Message) -> Result<(), StoreError> {
+        let IntentPartition { slot, shard } = IntentPartition::of(message);
+        let id = Message::id_of(&message.envelope).unwrap_or_default();
+        let intent = postcard::to_stdvec(message).map_err(|error| StoreError::Failed(error.to_string()))?;
+        let values = (slot, shard, id, intent, message.ttl(), message.written_at);
+        self.cluster.run(&self.statements.intent_insert, values).await
+    }
+
+    /// Removes an intent whose rows are all written.
+    pub(super) async fn delete_intent(&self, message: &Message) -> Result<(), StoreError> {
+        let IntentPartition { slot, shard } = IntentPartition::of(message);
+        let id = Message::id_of(&message.envelope).unwrap_or_default();
+        self.cluster.run(&self.statements.intent_delete, (message.written_at, slot, shard, id)).await
+    }
+
+    /// Finishes the intents of messages that were received since `since`, and long enough before `now`.
+    pub(super) async fn sweep(&self, since: Timestamp, now: Timestamp) -> Result<Swept, StoreError> {
+        let mut swept = Swept::default();
+        let due_before = now.before(SWEPT_AFTER);
+        for slot in since.millis().div_euclid(SLOT_MILLIS)..=now.millis().div_euclid(SLOT_MILLIS) {
+            for shard in 0..SHARDS {
+                let rows = self.cluster.all::<IntentRow>(&self.statements.intent_select, (slot, shard)).await?;
+                for row in rows {
+                    match postcard::from_bytes::<Message>(&row.intent) {
+                        Ok(message) if message.received_at <= due_before => {
+                            self.write_rows(&message.rows(self), &message).await?;
+                            self.delete_intent(&message).await?;
+                            swept.finished += 1;
+                        }
+                        Ok(_) => swept.open += 1,
+                        Err(error) => {
+                            tracing::error!(message = %row.message, %error, "an intent cannot be read; it is removed");
+                            let values = (row.written_at, slot, shard, row.message);
+                            self.cluster.run(&self.statements.intent_delete, values).await?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(swept)
+    }
+}

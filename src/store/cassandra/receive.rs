@@ -1,0 +1,197 @@
+//! The way of a message into the cluster.
+//!
+//! ```text
+//! octets                  nobody sees them
+//! rows that find it       one recipient: an id that nobody knows yet
+//! row of the mailbox      one recipient: the commit point
+//!
+//! intent                  several recipients: the commit point; a sweeper writes what is missing if this node dies
+//! rows of all recipients
+//! ```
+//!
+//! A caller gets `Ok` when all rows are written, each by a quorum.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::future::{try_join_all, try_join3};
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use super::message::{Message, to_ttl};
+use super::rows::{EmailRow, MailboxNames, end_of_slot, expiry_slot, signed};
+use super::state::ClusterState;
+use crate::events::Happening;
+use crate::model::{Caps, Delivery, Mailbox, Timestamp, WhenFull};
+use crate::store::StoreError;
+
+/// The longest time from the first write to the commit point. It is below that after which a sweeper takes over.
+const COMMIT_WITHIN: Duration = Duration::from_secs(5);
+/// The most slots that a node remembers to have entered.
+const KNOWN_SLOTS_MAX: usize = 10_000;
+
+impl ClusterState {
+    pub(super) async fn receive(self: &Arc<Self>, delivery: Delivery) -> Result<(), StoreError> {
+        self.check_open()?;
+        let limit = self.options.message_octets_max;
+        if delivery.raw.len() as u64 > limit {
+            return Err(StoreError::TooLarge { limit });
+        }
+        let Some(id) = Message::id_of(&delivery.envelope) else { return Ok(()) };
+        self.refuse_full(&delivery).await?;
+        let begun = Instant::now();
+        let mut message = Message {
+            envelope: delivery.envelope,
+            received_at: delivery.received_at,
+            expires_at: delivery.expires_at,
+            octets: delivery.raw.len() as u64,
+            sequences: Box::default(),
+            written_at: delivery.received_at.millis().saturating_mul(1000),
+        };
+        let (ttl, written_at) = (message.ttl(), message.written_at);
+        let ((), (), sequences) = try_join3(
+            self.write_raw(id, &message.envelope, &delivery.raw, self.ttl_of_raw(ttl), written_at),
+            self.enter_slot(message.received_at, message.expires_at),
+            self.number(id, &message),
+        )
+        .await?;
+        message.sequences = sequences;
+        let rows = message.rows(self);
+        if let [row] = &rows[..] {
+            self.commit_one(row, &message, begun).await?;
+        } else {
+            self.commit_all(&rows, message, begun).await?;
+        }
+        for row in &rows {
+            self.publish(Happening::Received, row);
+        }
+        self.make_room(&rows, delivery.received_at).await;
+        Ok(())
+    }
+
+    async fn commit_one(&self, row: &EmailRow, message: &Message, begun: Instant) -> Result<(), StoreError> {
+        self.write_finders(row, message).await?;
+        check_time(begun)?;
+        self.write_email(row, message).await.map_err(|error| unknown(&error))
+    }
+
+    async fn commit_all(
+        self: &Arc<Self>,
+        rows: &[EmailRow],
+        message: Message,
+        begun: Instant,
+    ) -> Result<(), StoreError> {
+        check_time(begun)?;
+        self.write_intent(&message).await.map_err(|error| unknown(&error))?;
+        check_time(begun)?;
+        self.write_rows(rows, &message).await.map_err(|error| unknown(&error))?;
+        let state = Arc::clone(self);
+        self.tasks.spawn(async move {
+            // The sweeper removes an intent that is left.
+            if let Err(error) = state.delete_intent(&message).await {
+                tracing::debug!(%error, "an intent was not removed");
+            }
+        });
+        Ok(())
+    }
+
+    /// Writes all rows of a message. Each may be there already.
+    pub(super) async fn write_rows(&self, rows: &[EmailRow], message: &Message) -> Result<(), StoreError> {
+        let writes = rows.iter().map(async |row| {
+            self.write_finders(row, message).await?;
+            self.write_email(row, message).await
+        });
+        try_join_all(writes).await.map(drop)
+    }
+
+    /// The numbers of a message's Emails, each above the newest of its mailbox.
+    async fn number(&self, id: Uuid, message: &Message) -> Result<Box<[u64]>, StoreError> {
+        if let Some(sequences) = self.sequences.of_message(id) {
+            return Ok(sequences);
+        }
+        let since = signed(self.least_sequence(message.received_at));
+        let newest = message.envelope.recipients.iter().map(async |recipient| {
+            let names = MailboxNames::new(&self.secret, &recipient.mailbox);
+            let row = self.cluster.first::<(i64,)>(&self.statements.email_newest, (&names.mailbox[..], since)).await?;
+            Ok::<_, StoreError>(row.map_or(0, |(sequence,)| sequence.cast_unsigned()))
+        });
+        let newest = try_join_all(newest).await?;
+        let next = |newest| self.sequences.next(message.received_at, newest);
+        let sequences: Box<[u64]> = newest.into_iter().map(next).collect();
+        self.sequences.remember(id, sequences.clone());
+        Ok(sequences)
+    }
+
+    /// Enters the slot of an expiry in the list of slots, once for each node.
+    async fn enter_slot(&self, received_at: Timestamp, expires_at: Timestamp) -> Result<(), StoreError> {
+        let slot = expiry_slot(expires_at.millis());
+        if self.slots().contains(&slot) {
+            return Ok(());
+        }
+        let life = end_of_slot(slot).saturating_sub(received_at.millis()) / 1000;
+        self.cluster.run(&self.statements.slot_insert, (slot, to_ttl(life.saturating_add(120)))).await?;
+        let mut slots = self.slots();
+        if slots.len() >= KNOWN_SLOTS_MAX {
+            slots.clear();
+        }
+        slots.insert(slot);
+        Ok(())
+    }
+
+    fn slots(&self) -> std::sync::MutexGuard<'_, std::collections::HashSet<i64>> {
+        self.known_slots.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Messages may be sent to webhooks for some time after they have expired.
+    fn ttl_of_raw(&self, ttl: i32) -> i32 {
+        to_ttl(i64::from(ttl).saturating_add_unsigned(self.grace.as_secs()))
+    }
+
+    /// Refuses a message for a mailbox that has reached its cap.
+    async fn refuse_full(&self, delivery: &Delivery) -> Result<(), StoreError> {
+        let Caps { emails_per_mailbox, when_full, .. } = self.options.caps;
+        if emails_per_mailbox == 0 || when_full == WhenFull::DropOldest {
+            return Ok(());
+        }
+        let is_full = async |mailbox: &Mailbox| {
+            let names = MailboxNames::new(&self.secret, mailbox);
+            let readable = self.readable(&names.mailbox, emails_per_mailbox as usize, delivery.received_at).await?;
+            Ok::<_, StoreError>(readable.len() >= emails_per_mailbox as usize)
+        };
+        let full = try_join_all(delivery.envelope.recipients.iter().map(|recipient| is_full(&recipient.mailbox)));
+        if full.await?.contains(&true) { Err(StoreError::MailboxFull) } else { Ok(()) }
+    }
+
+    /// Deletes the oldest Emails of mailboxes beyond their cap. The message is safe, so a failure is not its own.
+    async fn make_room(&self, rows: &[EmailRow], now: Timestamp) {
+        let Caps { emails_per_mailbox, when_full, .. } = self.options.caps;
+        if emails_per_mailbox == 0 || when_full == WhenFull::Reject || self.is_closed.load(Ordering::Acquire) {
+            return;
+        }
+        for row in rows {
+            let beyond = async {
+                for row in
+                    self.written(&row.mailbox, u64::MAX, now).await?.into_iter().skip(emails_per_mailbox as usize)
+                {
+                    self.delete_row(&row).await?;
+                }
+                Ok::<_, StoreError>(())
+            };
+            if let Err(error) = beyond.await {
+                tracing::warn!(%error, "the oldest mail of a full mailbox was not deleted; the next mail tries again");
+            }
+        }
+    }
+}
+
+/// Refuses to go on with a message that took too long: a sweeper may have seen the beginning of it.
+fn check_time(begun: Instant) -> Result<(), StoreError> {
+    if begun.elapsed() < COMMIT_WITHIN { Ok(()) } else { Err(StoreError::Failed("the cluster is too slow".into())) }
+}
+
+/// The error of a write at or after the commit point.
+fn unknown(error: &StoreError) -> StoreError {
+    tracing::warn!(%error, "the cluster did not say whether a message was stored");
+    StoreError::OutcomeUnknown
+}

@@ -1,0 +1,76 @@
+//! What all operations of a store share.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio_util::task::TaskTracker;
+
+use super::cluster::Cluster;
+use super::expiry::ExpiryPosition;
+use super::rows::EmailRow;
+use super::sequences::{self, Sequences};
+use super::statements::Statements;
+use crate::events::{Event, Happening, Hub};
+use crate::model::Timestamp;
+use crate::store::names::HashKey;
+use crate::store::{StoreError, StoreOptions};
+
+#[derive(Debug)]
+pub(super) struct ClusterState {
+    pub(super) cluster: Cluster,
+    pub(super) statements: Statements,
+    pub(super) secret: HashKey,
+    pub(super) options: StoreOptions,
+    /// How long messages of events outlive their mail.
+    pub(super) grace: Duration,
+    pub(super) hub: Arc<Hub>,
+    pub(super) sequences: Sequences,
+    /// The slots of expiry that this node has entered in their list.
+    pub(super) known_slots: Mutex<HashSet<i64>>,
+    /// Up to where this node has announced expired mail.
+    pub(super) expired: Mutex<ExpiryPosition>,
+    /// Work that nobody waits for. A stop waits for it.
+    pub(super) tasks: TaskTracker,
+    pub(super) is_closed: AtomicBool,
+}
+
+impl ClusterState {
+    pub(super) fn check_open(&self) -> Result<(), StoreError> {
+        if self.is_closed.load(Ordering::Acquire) { Err(StoreError::Stopping) } else { Ok(()) }
+    }
+
+    /// When an Email expires in effect: a shorter retention than at its receipt holds for it as well.
+    pub(super) fn expiry_of(&self, row: &EmailRow) -> i64 {
+        let Some(retention) = self.options.retention else { return row.expires_at };
+        Timestamp::from_millis(row.received_at).plus(retention).millis().min(row.expires_at)
+    }
+
+    /// Whether an Email is readable at `now`.
+    pub(super) fn is_readable(&self, row: &EmailRow, now: Timestamp) -> bool {
+        now.millis() < self.expiry_of(row) && !self.is_announced(row)
+    }
+
+    /// Whether the expiry of an Email was announced. From then on it is gone, even if the clock goes back.
+    pub(super) fn is_announced(&self, row: &EmailRow) -> bool {
+        ExpiryPosition::of(row) <= self.expired()
+    }
+
+    pub(super) fn expired(&self) -> ExpiryPosition {
+        *self.expired.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A number below that of every Email that is readable at `now`. Reading from there passes over no rows of long ago.
+    pub(super) fn least_sequence(&self, now: Timestamp) -> u64 {
+        let oldest = self.options.retention.map_or(Timestamp::from_millis(0), |retention| now.before(retention));
+        sequences::least_of(oldest).saturating_sub(1)
+    }
+
+    /// Tells subscribers on this node what happened to an Email.
+    pub(super) fn publish(&self, happening: Happening, row: &EmailRow) {
+        if self.hub.is_watched() {
+            self.hub.publish(row.topic(), &Event { happening, email: row.listed() });
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Counts of what is stored.
+
+use std::collections::HashSet;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use super::rows::{EXPIRY_SHARDS, EmailRow};
+use super::state::ClusterState;
+use crate::model::Timestamp;
+use crate::store::{DetailedStats, StoreError, StoreStats};
+
+/// The most partitions that are read at once.
+const PARTITIONS_AT_ONCE: usize = 16;
+
+/// What a walk over all Emails found.
+#[derive(Debug, Default)]
+struct Walk {
+    emails: u64,
+    live_octets: u64,
+    mailboxes: HashSet<Vec<u8>>,
+    messages: HashSet<uuid::Uuid>,
+    oldest: Option<i64>,
+    newest: Option<i64>,
+}
+
+impl ClusterState {
+    /// Counts all Emails. Reads a row of each.
+    pub(super) async fn count(&self) -> Result<StoreStats, StoreError> {
+        Ok(self.walk().await?.to_stats())
+    }
+
+    pub(super) async fn count_in_detail(&self) -> Result<DetailedStats, StoreError> {
+        let walk = self.walk().await?;
+        Ok(DetailedStats {
+            domains: self.domains().await?.len() as u64,
+            index_free_octets: 0,
+            oldest: walk.oldest.map(Timestamp::from_millis),
+            newest: walk.newest.map(Timestamp::from_millis),
+            stats: walk.to_stats(),
+        })
+    }
+
+    async fn walk(&self) -> Result<Walk, StoreError> {
+        let slots = self.slots_of_mail().await?;
+        let partitions = slots.into_iter().flat_map(|slot| (0..EXPIRY_SHARDS).map(move |shard| (slot, shard)));
+        let read = stream::iter(partitions).map(async |(slot, shard)| {
+            let values = (slot, shard, i64::MAX, i64::MAX, i32::MAX);
+            self.cluster.all::<EmailRow>(&self.statements.by_expiry_before, values).await
+        });
+        let mut pages = read.buffer_unordered(PARTITIONS_AT_ONCE);
+        let mut walk = Walk::default();
+        while let Some(rows) = pages.try_next().await? {
+            rows.into_iter().filter(|row| !self.is_announced(row)).for_each(|row| walk.add(row));
+        }
+        Ok(walk)
+    }
+}
+
+impl Walk {
+    fn add(&mut self, row: EmailRow) {
+        self.emails += 1;
+        self.mailboxes.insert(row.mailbox);
+        if self.messages.insert(row.message) {
+            self.live_octets += row.octets.cast_unsigned();
+        }
+        self.oldest = Some(self.oldest.map_or(row.received_at, |oldest| oldest.min(row.received_at)));
+        self.newest = self.newest.max(Some(row.received_at));
+    }
+
+    fn to_stats(&self) -> StoreStats {
+        StoreStats {
+            emails: self.emails,
+            mailboxes: self.mailboxes.len() as u64,
+            messages: self.messages.len() as u64,
+            live_octets: self.live_octets,
+            ..StoreStats::default()
+        }
+    }
+}

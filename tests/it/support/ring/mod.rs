@@ -1,0 +1,153 @@
+//! Real nodes of Apache Cassandra, each a process of its own on an address of the loopback network.
+//!
+//! The jars come from `tests/cassandra/install.sh`. Without them, or without Java 17, a test says that it is skipped; with
+//! `CI=true` it fails. No node outlives the process of the tests, however that one ends.
+
+mod cql;
+mod directory;
+mod guarded;
+mod installed;
+mod node;
+mod ports;
+mod settings;
+mod tests;
+
+use std::fmt::Write;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use directory::Directory;
+use installed::Installed;
+use node::Node;
+use settings::Place;
+
+/// How long nodes may take until they are ready: far longer than on an idle machine, where it is seconds.
+const LIMIT: Duration = Duration::from_mins(3);
+/// How long a test sleeps between two looks at a node.
+const PAUSE: Duration = Duration::from_millis(20);
+/// How many lines of each node's log a failure shows.
+const LINES_SHOWN: usize = 40;
+
+/// Nodes that make one cluster, with the data centre `datacenter1`. They are counted from 0, as its contact points are.
+/// All methods block the thread.
+pub(crate) struct Ring {
+    nodes: Vec<Mutex<Node>>,
+    contact_points: Vec<SocketAddr>,
+    keyspaces: AtomicU32,
+    // Removed last, when the nodes have ended.
+    _directory: Directory,
+}
+
+impl Ring {
+    /// The one node that all tests of the process share, started at the first call. Each test takes a keyspace of its own
+    /// there. `None` if the test is skipped.
+    pub(crate) fn shared(test: &str) -> Option<&'static Self> {
+        static SHARED: OnceLock<Ring> = OnceLock::new();
+        let installed = installed::find(test)?;
+        Some(SHARED.get_or_init(|| Self::of(1, settings::HEAP_OF_ONE, &installed)))
+    }
+
+    /// Three nodes of a cluster of their own, which see each other. They are stopped when this is dropped. `None` if the
+    /// test is skipped.
+    pub(crate) fn of_three(test: &str) -> Option<Self> {
+        Some(Self::of(3, settings::HEAP_OF_EACH, &installed::find(test)?))
+    }
+
+    fn of(count: u8, heap: &'static str, installed: &Installed) -> Self {
+        let directory = Directory::new();
+        let places = Place::of_ring(count, ports::free(&settings::addresses(count)));
+        let contact_points = places.iter().map(Place::native).collect();
+        let nodes = places.into_iter().map(|place| {
+            let dir = directory.path().join(place.address.to_string());
+            Mutex::new(Node::start_new(place, heap, dir, installed))
+        });
+        let nodes = nodes.collect();
+        let ring = Self { nodes, contact_points, keyspaces: AtomicU32::new(0), _directory: directory };
+        ring.wait_until_complete();
+        ring
+    }
+
+    /// Where each node takes connections of clients.
+    pub(crate) fn contact_points(&self) -> Vec<SocketAddr> {
+        self.contact_points.clone()
+    }
+
+    /// The name of a keyspace that no other test of the process gets: lower-case letters and digits. The test creates it.
+    pub(crate) fn fresh_keyspace(&self) -> String {
+        format!("keyspace{}", self.keyspaces.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Ends the node as a crash would (SIGKILL). Its files stay.
+    pub(crate) fn kill(&self, node: usize) {
+        self.node(node).kill();
+    }
+
+    /// Stops the node's process where it is (SIGSTOP): its sockets stay open, and nothing answers.
+    pub(crate) fn pause(&self, node: usize) {
+        self.node(node).pause();
+    }
+
+    /// Lets a paused node go on (SIGCONT).
+    pub(crate) fn resume(&self, node: usize) {
+        self.node(node).resume();
+    }
+
+    /// Starts a killed node again over its files, and waits until it takes connections of clients.
+    pub(crate) fn start(&self, node: usize) {
+        self.node(node).start();
+        self.wait_for_clients(node);
+    }
+
+    /// Waits until the node answers clients.
+    pub(crate) fn wait_for_clients(&self, node: usize) {
+        let address = self.contact_points[node];
+        self.wait(&format!("{address} takes connections of clients"), || cql::is_supported(address));
+    }
+
+    /// Waits until every node can reach every other, and knows it as a peer.
+    pub(crate) fn wait_until_complete(&self) {
+        let nodes = u16::try_from(self.nodes.len()).expect("a few");
+        for &address in &self.contact_points {
+            self.wait(&format!("{address} reaches all nodes"), || {
+                // The table has three replicas where there are three nodes, and a read at this level asks every one.
+                cql::rows(address, "SELECT keyspace_name FROM system_distributed.view_build_status", nodes)?;
+                let peers = cql::rows(address, "SELECT peer FROM system.peers_v2", cql::ONE)?;
+                if peers + 1 == u32::from(nodes) { Ok(()) } else { Err(format!("it knows {peers} peers")) }
+            });
+        }
+    }
+
+    /// The ends of the logs of all nodes.
+    pub(crate) fn logs(&self) -> String {
+        (0..self.nodes.len()).fold(String::new(), |mut logs, node| {
+            let log = self.node(node).log(LINES_SHOWN);
+            write!(logs, "the end of the log of {}:\n{log}\n", self.contact_points[node]).expect("a string");
+            logs
+        })
+    }
+
+    fn node(&self, node: usize) -> MutexGuard<'_, Node> {
+        self.nodes[node].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait(&self, what: &str, mut look: impl FnMut() -> Result<(), String>) {
+        let begun = Instant::now();
+        while let Err(error) = look() {
+            let ended = (0..self.nodes.len()).find(|&node| self.node(node).has_ended());
+            assert!(ended.is_none(), "node {ended:?} has ended, waiting until {what}\n{}", self.logs());
+            assert!(begun.elapsed() < LIMIT, "waited in vain until {what}: {error}\n{}", self.logs());
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("{}", self.logs());
+        }
+    }
+}
