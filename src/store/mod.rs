@@ -13,6 +13,7 @@
 //! journal       the source of truth: groups of records in preallocated segments
 //! index         a redb database that answers questions: index/tables has its tables, index/apply its writes
 //! disk          all I/O, as one small trait
+//! cluster       a store that is no directory: opens the one in cassandra, where the build has it
 //! cassandra     the store in a cluster of Apache Cassandra
 //! backup        a store as one file
 //! check         finds damage
@@ -39,6 +40,7 @@ pub mod backup;
 pub mod cassandra;
 mod change;
 pub mod check;
+mod cluster;
 pub mod disk;
 mod embedded;
 mod error;
@@ -49,11 +51,14 @@ mod newest;
 mod outbox;
 mod salvage;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
+use tokio_util::sync::CancellationToken;
 
+use crate::clock::Clock;
 use crate::config::{Config, Revision};
 use crate::events::{Position, Subscription};
 use crate::model::{
@@ -61,6 +66,7 @@ use crate::model::{
 };
 
 use backup::BackupItem;
+pub use cluster::{Initialized, init_cluster, open_cluster};
 pub use embedded::EmbeddedStore;
 pub use error::{OpenError, StoreError};
 pub use index::Compacted;
@@ -326,6 +332,11 @@ pub trait Store: Send + Sync + 'static {
 pub trait Storage: Store + Outbox + Counts {
     /// Waits until the store can make no more changes in this process, which should then end.
     async fn ended(&self);
+
+    /// Does what the store of a daemon must do all the time, until `shutdown`.
+    async fn run(&self, _clock: Arc<dyn Clock>, shutdown: CancellationToken) {
+        shutdown.cancelled().await;
+    }
 }
 
 /// Settings of a store.

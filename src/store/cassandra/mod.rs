@@ -9,6 +9,7 @@
 //! mailbox, email, newest     lists, one Email, the newest of all
 //! expiry, stats, domains     expired mail, counts, registered domains
 //! running, nodes, leases, hints   what a node does all the time, for itself and with the others
+//! stub          stands in for the whole store until it is there
 //! ```
 //!
 //! Every write and every read of mail is answered by a quorum of the local data centre, so a read that begins after a
@@ -38,12 +39,12 @@ mod sequences;
 mod state;
 mod statements;
 mod stats;
+mod stub;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
@@ -52,7 +53,6 @@ use super::{
     BackupStream, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError, PageRequest,
     Registration, Store, StoreError, StoreOptions, StoreStats,
 };
-use crate::clock::Clock;
 use crate::events::{Hub, Position, Subscription, Topic};
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
@@ -139,11 +139,6 @@ impl CassandraStore {
             }),
             Some(_) => schema::create(&session, &options.keyspace, &chosen, replication).await,
         }
-    }
-
-    /// Does what a node does all the time, until `shutdown`. `address` is where it takes hints; it may be empty.
-    pub async fn run(&self, address: &str, clock: Arc<dyn Clock>, shutdown: &CancellationToken) {
-        self.state.run(address, clock, shutdown).await;
     }
 
     /// Finishes messages for several recipients that were received since `since` by nodes that died.
