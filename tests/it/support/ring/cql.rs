@@ -26,6 +26,8 @@ const RESULT: u8 = 0x08;
 pub(super) const ONE: u16 = 1;
 /// The flag of a query whose result needs no description of its columns.
 const SKIP_METADATA: u8 = 0x02;
+/// How a result begins that has rows.
+const ROWS: [u8; 4] = [0, 0, 0, 2];
 /// Where such a result has its first value: after its kind, its flags, and the numbers of its columns and of its rows.
 const VALUES_AT: usize = 16;
 
@@ -34,7 +36,7 @@ pub(super) fn is_supported(node: SocketAddr) -> Result<(), String> {
     ask(&mut connect(node, PATIENCE)?, OPTIONS, &[], SUPPORTED).map(drop)
 }
 
-/// The first value of the query's result, asked at that level, as a whole number. `None` if there is no row.
+/// The first value of the query's result, asked at that level, as a whole number. `None` if it has no rows.
 pub(super) fn number(node: SocketAddr, query: &str, consistency: u16) -> Result<Option<i64>, String> {
     let mut connection = connect(node, PATIENCE_WITH_QUERY)?;
     // A map of one pair: what version of the query language is meant.
@@ -49,6 +51,9 @@ pub(super) fn number(node: SocketAddr, query: &str, consistency: u16) -> Result<
     body.extend(consistency.to_be_bytes());
     body.push(SKIP_METADATA);
     let result = ask(&mut connection, QUERY, &body, RESULT)?;
+    if !result.starts_with(&ROWS) {
+        return Ok(None);
+    }
     let Some((length, value)) = result.get(VALUES_AT..).and_then(<[u8]>::split_first_chunk::<4>) else {
         return Ok(None);
     };
