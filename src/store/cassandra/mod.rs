@@ -80,7 +80,7 @@ impl CassandraStore {
             return Err(OpenError::NoKeyspace { keyspace: options.keyspace.clone() });
         }
         let secret = schema::check(&session, &options.keyspace).await?;
-        let cluster = Cluster::new(session);
+        let cluster = Cluster::new(session, options.keyspace.clone());
         let statements = Statements::prepare(&cluster).await?;
         let state = ClusterState {
             cluster,
