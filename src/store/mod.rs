@@ -274,6 +274,21 @@ pub trait Store: Send + Sync + 'static {
     /// Removes Emails that expire after `latest`, at most `limit` of them. Returns how many.
     async fn remove_overlong(&self, latest: Timestamp, limit: usize) -> Result<usize, StoreError>;
 
+    /// Whether other processes may share the store.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Whether this process does the work that only one of those that share the store may do at a time.
+    fn leads(&self) -> bool {
+        true
+    }
+
+    /// The version of the registered domains. It is another one after a change by another process that shares the store.
+    async fn domain_version(&self) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+
     /// Lists every registered domain, in the order of the names.
     async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError>;
 

@@ -8,6 +8,7 @@
 //! message, receive, intent   the way of a message, and the sweeper that finishes it
 //! mailbox, email, newest     lists, one Email, the newest of all
 //! expiry, stats, domains     expired mail, counts, registered domains
+//! running, nodes, leases, hints   what a node does all the time, for itself and with the others
 //! stub          stands in for the whole store until it is there
 //! ```
 //!
@@ -21,13 +22,18 @@ mod cluster;
 mod domains;
 mod email;
 mod expiry;
+mod hints;
 mod intent;
+mod leases;
 mod mailbox;
 mod message;
 mod newest;
+mod nodes;
 mod options;
+mod outbox_shards;
 mod receive;
 mod rows;
+mod running;
 mod schema;
 mod sequences;
 mod state;
@@ -36,22 +42,27 @@ mod stats;
 mod stub;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use uuid::Uuid;
 
 use super::names::{tag, topic};
 use super::{
     BackupStream, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError, PageRequest,
     Registration, Store, StoreError, StoreOptions, StoreStats,
 };
+use crate::clock::Clock;
 use crate::events::{Hub, Position, Subscription, Topic};
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
 use cluster::Cluster;
 use expiry::ExpiryPosition;
+use hints::Outgoing;
 pub use intent::Swept;
+use leases::{Leases, Work};
 pub use options::CassandraOptions;
 use sequences::Sequences;
 use state::ClusterState;
@@ -85,6 +96,13 @@ impl CassandraStore {
             expired: std::sync::Mutex::new(ExpiryPosition::START),
             tasks: TaskTracker::new(),
             is_closed: AtomicBool::new(false),
+            node: Uuid::now_v7(),
+            nodes: std::sync::Mutex::default(),
+            leases: Leases::default(),
+            outgoing: Outgoing::default(),
+            open_intents: AtomicU64::new(0),
+            answered_at: std::sync::Mutex::default(),
+            clock: std::sync::Mutex::default(),
         };
         Ok(Self { state: Arc::new(state) })
     }
@@ -125,6 +143,11 @@ impl CassandraStore {
         }
     }
 
+    /// Does what a node does all the time, until `shutdown`. `address` is where it takes hints; it may be empty.
+    pub async fn run(&self, address: &str, clock: Arc<dyn Clock>, shutdown: &CancellationToken) {
+        self.state.run(address, clock, shutdown).await;
+    }
+
     /// Finishes messages for several recipients that were received since `since` by nodes that died.
     pub async fn sweep_intents(&self, since: Timestamp, now: Timestamp) -> Result<Swept, StoreError> {
         self.state.sweep(since, now).await
@@ -138,7 +161,20 @@ impl Store for CassandraStore {
     }
 
     fn accepts(&self) -> Result<(), StoreError> {
-        self.state.check_open()
+        self.state.check_open()?;
+        self.state.check_answers()
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn leads(&self) -> bool {
+        self.state.holds(Work::Verification)
+    }
+
+    async fn domain_version(&self) -> Result<u64, StoreError> {
+        self.state.domain_version().await
     }
 
     fn check_caps(&self, _: &[Mailbox], _: Timestamp) -> Result<(), StoreError> {
@@ -251,6 +287,7 @@ impl Store for CassandraStore {
         self.state.is_closed.store(true, Ordering::Release);
         self.state.tasks.close();
         self.state.tasks.wait().await;
+        self.state.write_last_hints().await;
         Ok(())
     }
 }

@@ -1,24 +1,32 @@
 //! What all operations of a store share.
 
-use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
+use uuid::Uuid;
 
 use super::cluster::Cluster;
 use super::expiry::ExpiryPosition;
+use super::hints::Outgoing;
+use super::leases::Leases;
+use super::nodes::Node;
 use super::rows::EmailRow;
 use super::sequences::{self, Sequences};
 use super::statements::Statements;
+use crate::clock::Clock;
 use crate::events::{Event, Happening, Hub};
 use crate::model::Timestamp;
 use crate::store::names::HashKey;
 use crate::store::{StoreError, StoreOptions};
 
-#[derive(Debug)]
 pub(super) struct ClusterState {
+    /// This process among the nodes.
+    pub(super) node: Uuid,
     pub(super) cluster: Cluster,
     pub(super) statements: Statements,
     pub(super) secret: HashKey,
@@ -34,6 +42,22 @@ pub(super) struct ClusterState {
     /// Work that nobody waits for. A stop waits for it.
     pub(super) tasks: TaskTracker,
     pub(super) is_closed: AtomicBool,
+    /// The nodes that live, as of the last look.
+    pub(super) nodes: Mutex<HashMap<Uuid, Node>>,
+    pub(super) leases: Leases,
+    pub(super) outgoing: Outgoing,
+    /// Intents that wait for their sweep, as of the last look of this node.
+    pub(super) open_intents: AtomicU64,
+    /// When the cluster last answered; `None` before a daemon runs the store.
+    pub(super) answered_at: Mutex<Option<Instant>>,
+    /// The clock of the daemon that runs the store.
+    pub(super) clock: Mutex<Option<Arc<dyn Clock>>>,
+}
+
+impl fmt::Debug for ClusterState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClusterState").field("node", &self.node).finish_non_exhaustive()
+    }
 }
 
 impl ClusterState {
@@ -67,10 +91,12 @@ impl ClusterState {
         sequences::least_of(oldest).saturating_sub(1)
     }
 
-    /// Tells subscribers on this node what happened to an Email.
+    /// Tells subscribers on this node and on the others what happened to an Email.
     pub(super) fn publish(&self, happening: Happening, row: &EmailRow) {
+        let event = Event { happening, email: row.listed() };
         if self.hub.is_watched() {
-            self.hub.publish(row.topic(), &Event { happening, email: row.listed() });
+            self.hub.publish(row.topic(), &event);
         }
+        self.hint(row.topic(), &event);
     }
 }
