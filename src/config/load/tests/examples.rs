@@ -73,3 +73,17 @@ pub(super) fn example(key: &str) -> Vec<String> {
     };
     values.iter().map(|&value| value.to_owned()).collect()
 }
+
+/// The variables without which a setting means nothing.
+pub(super) fn companions(key: &str) -> &'static [(&'static str, &'static str)] {
+    const STORE: (&str, &str) = ("TEMPMAIL_STORE", "cassandra://node/tempmail");
+    match key {
+        "tls-key" => &[("TEMPMAIL_TLS_CERT", "/c.pem")],
+        "smtps-listen" | "https-listen" => &[("TEMPMAIL_TLS_SELF_SIGNED", "true")],
+        "cassandra-user" => &[STORE, ("TEMPMAIL_CASSANDRA_PASSWORD_FILE", "/password")],
+        "cassandra-password-file" => &[STORE, ("TEMPMAIL_CASSANDRA_USER", "ann")],
+        "cassandra-ca" => &[STORE, ("TEMPMAIL_CASSANDRA_TLS", "on")],
+        _ if key.starts_with("cassandra-") => &[STORE],
+        _ => &[],
+    }
+}
