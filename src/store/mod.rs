@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! mod, outbox   the traits: Store for mail and domains, Outbox for webhooks and their pending events
+//! peers         what nodes that share a store tell each other at once
 //! newest        questions about the newest Emails of all mailboxes
 //! names         short names of mailboxes and domains, under the store's secret
 //! change        every write, as one enum
@@ -49,6 +50,7 @@ mod journal;
 mod names;
 mod newest;
 mod outbox;
+mod peers;
 mod salvage;
 
 use std::sync::Arc;
@@ -76,6 +78,7 @@ pub use outbox::{
     ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxLimits, OutboxVersion, Replay, Replayed, WebhookFilter,
     WebhookPage, WebhookRegistration,
 };
+pub use peers::{PeerHints, Peers};
 pub use salvage::{Salvaged, salvage};
 
 /// Which Emails of a mailbox to list, newest first.
@@ -336,6 +339,11 @@ pub trait Storage: Store + Outbox + Counts {
     /// Does what the store of a daemon must do all the time, until `shutdown`.
     async fn run(&self, _clock: Arc<dyn Clock>, shutdown: CancellationToken) {
         shutdown.cancelled().await;
+    }
+
+    /// The side that talks to the other nodes that share the store; `None` if there cannot be any.
+    fn peers(&self) -> Option<Arc<dyn Peers>> {
+        None
     }
 }
 

@@ -58,7 +58,7 @@ use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox,
 
 use cluster::Cluster;
 use expiry::ExpiryPosition;
-use hints::Outgoing;
+use hints::{Outgoing, Sent};
 pub use intent::Swept;
 use leases::{Leases, Work};
 pub use options::CassandraOptions;
@@ -82,6 +82,7 @@ impl CassandraStore {
         let secret = schema::check(&session, &options.keyspace).await?;
         let cluster = Cluster::new(session, options.keyspace.clone());
         let statements = Statements::prepare(&cluster).await?;
+        let node = Uuid::now_v7();
         let state = ClusterState {
             cluster,
             statements,
@@ -94,10 +95,12 @@ impl CassandraStore {
             expired: std::sync::Mutex::new(ExpiryPosition::START),
             tasks: TaskTracker::new(),
             is_closed: AtomicBool::new(false),
-            node: Uuid::now_v7(),
+            node,
             nodes: std::sync::Mutex::default(),
             leases: Leases::default(),
-            outgoing: Outgoing::default(),
+            outgoing: Outgoing::new(node),
+            sent: Sent::default(),
+            address: std::sync::Mutex::default(),
             open_intents: AtomicU64::new(0),
             answered_at: std::sync::Mutex::default(),
             clock: std::sync::Mutex::default(),

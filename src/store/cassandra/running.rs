@@ -29,12 +29,12 @@ const LATER_SWEEPS: Duration = Duration::from_mins(2);
 
 impl ClusterState {
     /// Runs until `shutdown`. Then it gives its leases back.
-    pub(super) async fn run(self: &Arc<Self>, address: &str, clock: Arc<dyn Clock>, shutdown: &CancellationToken) {
+    pub(super) async fn run(self: &Arc<Self>, clock: Arc<dyn Clock>, shutdown: &CancellationToken) {
         let started_at = clock.now();
         *self.clock.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&clock));
         let all = pin!(join4(
-            self.keep_alive(address, started_at),
-            self.send_hints(),
+            self.keep_alive(started_at),
+            self.write_all_hints(),
             self.follow_hints(),
             self.finish_intents(&*clock)
         ));
@@ -46,12 +46,12 @@ impl ClusterState {
         self.say_goodbye().await;
     }
 
-    async fn keep_alive(&self, address: &str, started_at: Timestamp) {
+    async fn keep_alive(&self, started_at: Timestamp) {
         let mut beat = interval(BEAT_EVERY);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             beat.tick().await;
-            match self.beat(address, started_at.millis()).await {
+            match self.beat(started_at.millis()).await {
                 Ok(()) => self.set_answered(),
                 Err(error) => tracing::warn!(%error, "the cluster does not answer"),
             }
@@ -59,10 +59,10 @@ impl ClusterState {
         }
     }
 
-    async fn send_hints(&self) {
+    async fn write_all_hints(&self) {
         let mut number = 1;
         loop {
-            self.outgoing.filled.notified().await;
+            self.outgoing.to_write.notified().await;
             sleep(COLLECTED_FOR).await;
             match self.write_hints(number).await {
                 Ok(true) => number += 1,

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::cluster::Cluster;
 use super::expiry::ExpiryPosition;
-use super::hints::Outgoing;
+use super::hints::{Outgoing, Sent};
 use super::leases::Leases;
 use super::nodes::Node;
 use super::rows::EmailRow;
@@ -46,6 +46,9 @@ pub(super) struct ClusterState {
     pub(super) nodes: Mutex<HashMap<Uuid, Node>>,
     pub(super) leases: Leases,
     pub(super) outgoing: Outgoing,
+    pub(super) sent: Sent,
+    /// Where this node takes hints; empty if it takes none.
+    pub(super) address: Mutex<String>,
     /// Intents that wait for their sweep, as of the last look of this node.
     pub(super) open_intents: AtomicU64,
     /// When the cluster last answered; `None` before a daemon runs the store.
