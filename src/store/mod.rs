@@ -64,11 +64,11 @@ use crate::clock::Clock;
 use crate::config::{Config, Revision};
 use crate::events::{Position, Subscription};
 use crate::model::{
-    Caps, Counts, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp,
+    Caps, Counts, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, Nodes, StoredEmail, Timestamp,
 };
 
 use backup::BackupItem;
-pub use cluster::{Initialized, init_cluster, open_cluster};
+pub use cluster::{ClusterStatus, Initialized, init_cluster, open_cluster};
 pub use embedded::EmbeddedStore;
 pub use error::{OpenError, StoreError};
 pub use index::Compacted;
@@ -283,6 +283,16 @@ pub trait Store: Send + Sync + 'static {
     /// Whether other processes may share the store.
     fn is_shared(&self) -> bool {
         false
+    }
+
+    /// What this node knows of the cluster that the store is in; `None` if it is in none. Asks nobody.
+    fn cluster(&self) -> Option<ClusterStatus> {
+        None
+    }
+
+    /// How many processes share the store and what their clients may do.
+    fn nodes(&self) -> Nodes {
+        Nodes::default()
     }
 
     /// Whether this process does the work that only one of those that share the store may do at a time.

@@ -288,6 +288,7 @@ impl ClusterState {
 
     fn pass_on(&self, event: &HintedEvent) {
         self.sequences.observe(event.sequence);
+        self.totals.forget(event.topic);
         if self.hub.is_watched() {
             self.hub.publish(Topic::new(event.topic), &event.event());
         }

@@ -6,7 +6,7 @@
 //! schema        the tables and their version (schema.cql)    rows         what a row of mail means
 //! state         what all operations share                    sequences    the order of a mailbox's Emails
 //! message, receive, intent   the way of a message, and the sweeper that finishes it
-//! mailbox, email, newest     lists, one Email, the newest of all
+//! mailbox, totals, email, newest     lists, one Email, the newest of all
 //! expiry, stats, domains     expired mail, counts, registered domains
 //! running, nodes, leases, hints   what a node does all the time, for itself and with the others
 //! stub          stands in for the whole store until it is there
@@ -40,6 +40,7 @@ mod state;
 mod statements;
 mod stats;
 mod stub;
+mod totals;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -50,11 +51,11 @@ use uuid::Uuid;
 
 use super::names::{tag, topic};
 use super::{
-    BackupStream, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError, PageRequest,
-    Registration, Store, StoreError, StoreOptions, StoreStats,
+    BackupStream, ClusterStatus, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError,
+    PageRequest, Registration, Store, StoreError, StoreOptions, StoreStats,
 };
 use crate::events::{Hub, Position, Subscription, Topic};
-use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
+use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, Nodes, StoredEmail, Timestamp};
 
 use cluster::Cluster;
 use expiry::ExpiryPosition;
@@ -65,6 +66,7 @@ pub use options::CassandraOptions;
 use sequences::Sequences;
 use state::ClusterState;
 use statements::Statements;
+use totals::Totals;
 
 /// A store in a cluster.
 #[derive(Debug)]
@@ -98,10 +100,13 @@ impl CassandraStore {
             node,
             nodes: std::sync::Mutex::default(),
             leases: Leases::default(),
+            node_count: Nodes::default(),
+            totals: Totals::default(),
             outgoing: Outgoing::new(node),
             sent: Sent::default(),
             address: std::sync::Mutex::default(),
             open_intents: AtomicU64::new(0),
+            answer_micros: AtomicU64::new(0),
             answered_at: std::sync::Mutex::default(),
             clock: std::sync::Mutex::default(),
         };
@@ -163,6 +168,14 @@ impl Store for CassandraStore {
 
     fn is_shared(&self) -> bool {
         true
+    }
+
+    fn cluster(&self) -> Option<ClusterStatus> {
+        Some(self.state.status())
+    }
+
+    fn nodes(&self) -> Nodes {
+        self.state.node_count.clone()
     }
 
     fn leads(&self) -> bool {

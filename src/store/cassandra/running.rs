@@ -16,7 +16,7 @@ use super::nodes::BEAT_EVERY;
 use super::state::ClusterState;
 use crate::clock::Clock;
 use crate::model::Timestamp;
-use crate::store::StoreError;
+use crate::store::{ClusterStatus, StoreError};
 
 /// A node that cannot say that it lives for so long takes no mail.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(4);
@@ -51,8 +51,9 @@ impl ClusterState {
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             beat.tick().await;
+            let asked_at = Instant::now();
             match self.beat(started_at.millis()).await {
-                Ok(()) => self.set_answered(),
+                Ok(()) => self.set_answered(asked_at),
                 Err(error) => tracing::warn!(%error, "the cluster does not answer"),
             }
             self.keep_leases(self.living_nodes()).await;
@@ -108,7 +109,9 @@ impl ClusterState {
         }
     }
 
-    fn set_answered(&self) {
+    fn set_answered(&self, asked_at: Instant) {
+        let micros = u64::try_from(asked_at.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.answer_micros.store(micros, Ordering::Relaxed);
         *self.answered_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
@@ -118,6 +121,18 @@ impl ClusterState {
         match answered_at {
             Some(at) if at.elapsed() > ANSWERS_WITHIN => Err(StoreError::Failed("the cluster does not answer".into())),
             _ => Ok(()),
+        }
+    }
+
+    /// What this node knows of the cluster.
+    pub(super) fn status(&self) -> ClusterStatus {
+        ClusterStatus {
+            keyspace: self.cluster.keyspace().to_owned(),
+            node: self.node.to_string(),
+            living_nodes: self.node_count.get(),
+            leases: self.clock().map(|clock| self.leases.names(clock.boot())).unwrap_or_default(),
+            open_intents: self.open_intents.load(Ordering::Relaxed),
+            answer_micros: self.answer_micros.load(Ordering::Relaxed),
         }
     }
 
