@@ -308,6 +308,11 @@ pub trait Store: Send + Sync + 'static {
     /// Lists every registered domain, in the order of the names.
     async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError>;
 
+    /// Finds the record of one domain.
+    async fn domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
+        Ok(self.domains().await?.into_iter().find(|record| record.name == *name))
+    }
+
     /// Registers a domain, unless it is registered already or `limit` domains are.
     ///
     /// Webhooks that the domain had in an earlier registration are deleted first.

@@ -70,7 +70,7 @@ impl ClusterState {
         }
     }
 
-    async fn find_domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
+    pub(super) async fn find_domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
         let row = self.cluster.first::<(String,)>(&self.statements.domain_find, (name.as_str(),)).await?;
         row.map(|(record,)| parse(&record)).transpose()
     }

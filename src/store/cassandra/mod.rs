@@ -263,6 +263,10 @@ impl Store for CassandraStore {
         Ok(domains)
     }
 
+    async fn domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
+        self.state.find_domain(name).await
+    }
+
     async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError> {
         self.state.register_domain(record, limit).await
     }
