@@ -39,9 +39,10 @@ pub fn init(format: LogFormat, verbosity: u8, is_quiet: bool) {
 /// The filter of log lines: `given` in the syntax of `RUST_LOG`, or else the filter for `verbosity`.
 fn filter(given: &str, verbosity: u8, is_quiet: bool) -> Targets {
     let by_verbosity = match verbosity {
-        _ if is_quiet => "warn",
-        0 => "warn,tempmail=info",
-        1 => "info,tempmail=debug",
+        // The driver of the cluster warns of what is meant so, and of each node that it cannot reach.
+        _ if is_quiet => "warn,scylla=error",
+        0 => "warn,scylla=error,tempmail=info",
+        1 => "info,scylla=warn,tempmail=debug",
         _ => "debug,tempmail=trace",
     };
     let given = Some(given).filter(|given| !given.is_empty());

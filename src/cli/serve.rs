@@ -103,7 +103,8 @@ async fn start(
     tokio::spawn(hangup::reload(tls.clone(), hangup::Settings { sources, config: config.clone() })?);
     let listeners = Listeners::bind(&config, inherited)?;
     // The last step that can be refused for what the operator chose: only now is a directory made.
-    let store = Arc::new(daemon::open_store(&config).await?);
+    let directory = daemon::hold_data_dir(&config).await?;
+    let store = daemon::open_store(&config, &directory).await?;
     // Where systemd gives the service a directory of its own, commands that name no data directory look there.
     let of_service =
         cx.env.get("RUNTIME_DIRECTORY").and_then(|list| list.split(':').next()).filter(|dir| !dir.is_empty());
@@ -115,7 +116,7 @@ async fn start(
         None
     });
     let daemon = Daemon::new(config, store, listeners, tls, controls, Arc::new(SystemClock), panics).await?;
-    Ok(daemon.supervised_by(supervisor))
+    Ok(daemon.holding(directory).supervised_by(supervisor))
 }
 
 /// Cancels `shutdown` at the first SIGTERM or SIGINT. The future that is returned ends at the second.

@@ -1,8 +1,8 @@
 //! The service on this machine without its daemon: the router in this process, over the store that this process opens.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -10,11 +10,12 @@ use axum::{Extension, Router};
 use futures_util::future::BoxFuture;
 
 use crate::clock::SystemClock;
-use crate::config::{self, Sources};
+use crate::config::{self, Config, Sources, StoreLocation};
 use crate::daemon;
 use crate::error::{Error, Exit};
 use crate::http::Principal;
-use crate::store::{self, EmbeddedStore, Store, StoreOptions};
+use crate::store::disk::Directory;
+use crate::store::{self, EmbeddedStore, OpenError, Storage, StoreOptions};
 
 /// The data directory that the user named in a flag or in the environment.
 pub(super) fn named_data_dir(sources: &Sources) -> Option<PathBuf> {
@@ -36,7 +37,7 @@ pub fn data_dir(sources: &Sources) -> Result<PathBuf, Error> {
 pub struct LocalRouter {
     /// Answers as the daemon would, with the administrator as the caller of every request.
     pub router: Router,
-    /// The data directory, for a person.
+    /// The data directory or the cluster, for a person.
     pub shown: String,
     /// Closes the store. If it is not called, the next process replays the journal, and nothing is lost.
     pub close: Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send + Sync>,
@@ -60,7 +61,7 @@ pub enum OpenRouterError {
 /// Makes the router of a data directory. Only this part of the client knows that there is a daemon to assemble.
 #[async_trait]
 pub trait OpenRouter: Send + Sync {
-    /// Opens the store in `data_dir`, which exists and is the caller's, and assembles the service over it.
+    /// Opens the store in `data_dir`, which exists and is the caller's, or the one in a cluster, and assembles the service over it.
     ///
     /// Every request that goes through the router is the administrator's. Waits for no lock.
     async fn open(&self, data_dir: &Path, sources: &Sources) -> Result<LocalRouter, OpenRouterError>;
@@ -76,37 +77,69 @@ impl OpenRouter for Assembly {
         let failed = |error: Error| OpenRouterError::Failed(error);
         let mut config = config::load(sources).map_err(|error| failed(error.into()))?.config;
         config.data_dir = data_dir.into();
-        if !EmbeddedStore::is_in(data_dir) {
-            let cause = format!("no daemon runs, and {} holds no mail", data_dir.display());
-            return Err(failed(
-                Error::new(Exit::Unavailable, cause).hint("start `tempmail serve`, or name another --data-dir"),
-            ));
-        }
-        let path = data_dir.to_owned();
-        let options = StoreOptions::for_a_moment(&config);
-        let store = tokio::task::spawn_blocking(move || EmbeddedStore::open(&path, &options))
-            .await
-            .map_err(|error| failed(Error::new(Exit::Failure, error)))?
-            .map_err(|error| match error {
-                store::OpenError::Locked { .. } => OpenRouterError::Locked,
-                error => failed(error.into()),
-            })?;
-        let store = Arc::new(store);
+        let (directory, store) = open(&config).await?;
+        let shown = match config.store.location {
+            StoreLocation::Embedded => data_dir.display().to_string(),
+            StoreLocation::Cassandra { .. } => config.store.location.to_string(),
+        };
         let assembled = daemon::assemble(config, Arc::clone(&store), Arc::new(SystemClock), None)
             .await
             .map_err(|error| failed(error.into()))?;
         Ok(LocalRouter {
             router: assembled.router.layer(Extension(Principal::Administrator)),
-            shown: data_dir.display().to_string(),
+            shown,
             close: Box::new(move || {
                 Box::pin(async move {
                     if let Err(error) = store.close().await {
-                        tracing::warn!(%error, "the store was not closed; the next start replays its journal");
+                        tracing::warn!(%error, "the store was not closed; nothing is lost");
                     }
+                    drop(directory);
                 })
             }),
         })
     }
+}
+
+/// Opens the store that the settings name, and takes the data directory. Makes neither.
+///
+/// Beside a cluster there may be no data directory.
+async fn open(config: &Config) -> Result<(Option<Arc<Directory>>, Arc<dyn Storage>), OpenRouterError> {
+    let is_embedded = config.store.location == StoreLocation::Embedded;
+    if is_embedded && !EmbeddedStore::is_in(&config.data_dir) {
+        let cause = format!("no daemon runs, and {} holds no mail", config.data_dir.display());
+        let error = Error::new(Exit::Unavailable, cause);
+        return Err(OpenRouterError::Failed(error.hint("start `tempmail serve`, or name another --data-dir")));
+    }
+    let (path, options) = (config.data_dir.clone(), StoreOptions::for_a_moment(config));
+    let opened = tokio::task::spawn_blocking(move || {
+        let directory = match Directory::lock(&path) {
+            Err(OpenError::Missing { .. }) if !is_embedded => return Ok((None, None)),
+            locked => Arc::new(locked?),
+        };
+        if !is_embedded {
+            return Ok((Some(directory), None));
+        }
+        let store = EmbeddedStore::open_on(directory.clone(), &options).map_err(|error| error.within(&path))?;
+        Ok((Some(directory), Some(Arc::new(store) as Arc<dyn Storage>)))
+    });
+    let opened = opened.await.map_err(|ended| OpenRouterError::Failed(Error::new(Exit::Failure, ended)))?;
+    Ok(match opened.map_err(unopened)? {
+        (directory, Some(store)) => (directory, store),
+        (directory, None) => (directory, store::open_cluster(config, &options).await.map_err(unopened)?),
+    })
+}
+
+fn unopened(error: OpenError) -> OpenRouterError {
+    match error {
+        OpenError::Locked { .. } => OpenRouterError::Locked,
+        error => OpenRouterError::Failed(error.into()),
+    }
+}
+
+/// Whether the store can be opened although `data_dir` does not exist: it is in a cluster.
+pub(super) fn needs_no_directory(sources: &Sources, data_dir: &Path) -> Result<bool, Error> {
+    let is_missing = std::fs::symlink_metadata(data_dir).is_err_and(|error| error.kind() == ErrorKind::NotFound);
+    Ok(is_missing && config::load(sources)?.config.store.location != StoreLocation::Embedded)
 }
 
 #[cfg(test)]

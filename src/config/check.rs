@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use super::error::Contradiction;
 use super::value::show_size;
-use super::{Config, Endpoint, Revision, SmtpAuth};
+use super::{CassandraConfig, Config, Endpoint, Revision, SmtpAuth, StoreLocation};
 use crate::model::DomainName;
 
 /// The largest page that revision 1 of the interface permits.
@@ -53,6 +53,7 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, Contradictio
     let smtp: Vec<SocketAddr> = config.smtp.listen.iter().chain(&config.smtp.smtps_listen).copied().collect();
     found.extend(exposed(config, &smtp, &lmtp_addresses(config).collect::<Vec<_>>()));
     tls_contradictions(config, &mut found);
+    cluster_contradictions(config, &mut found);
     let mut seen = HashSet::new();
     for (key, address) in tcp_addresses(config) {
         if address.port() != 0 && !seen.insert(address) {
@@ -118,6 +119,41 @@ fn tls_contradictions(config: &Config, found: &mut Vec<(&'static str, Contradict
     }
 }
 
+fn cluster_contradictions(config: &Config, found: &mut Vec<(&'static str, Contradiction)>) {
+    let (of, usual) = (&config.cassandra, CassandraConfig::default());
+    if config.store.location == StoreLocation::Embedded {
+        let set = [
+            ("cassandra-data-center", of.data_center.is_some()),
+            ("cassandra-user", of.user.is_some()),
+            ("cassandra-password-file", of.password_file.is_some()),
+            ("cassandra-tls", of.tls),
+            ("cassandra-ca", of.ca.is_some()),
+            ("cassandra-timeout", of.timeout != usual.timeout),
+            ("peer-listen", of.peer_listen.is_some()),
+            ("peer-address", of.peer_address.is_some()),
+        ];
+        found.extend(set.iter().filter(|(_, is_set)| *is_set).map(|(key, _)| (*key, Contradiction::NoCluster)));
+        return;
+    }
+    match (&of.user, &of.password_file) {
+        (Some(_), None) => found.push(("cassandra-user", Contradiction::UserWithoutPassword)),
+        (None, Some(_)) => found.push(("cassandra-password-file", Contradiction::PasswordWithoutUser)),
+        _ => {}
+    }
+    if of.ca.is_some() && !of.tls {
+        found.push(("cassandra-ca", Contradiction::CaWithoutTls));
+    }
+    if of.peer_address.is_none() && of.peer_listen.is_some_and(|address| address.ip().is_unspecified()) {
+        found.push(("peer-listen", Contradiction::PeerAddressMissing));
+    }
+    if of.peer_address.is_some() && of.peer_listen.is_none() {
+        found.push(("peer-address", Contradiction::PeerListenMissing));
+    }
+    if config.mail.caps.emails_per_domain > 0 {
+        found.push(("max-messages-per-domain", Contradiction::DomainCapInCluster));
+    }
+}
+
 /// Every TCP address that is listened on, with the key that names it.
 fn tcp_addresses(config: &Config) -> impl Iterator<Item = (&'static str, SocketAddr)> {
     let lists = [
@@ -126,10 +162,11 @@ fn tcp_addresses(config: &Config) -> impl Iterator<Item = (&'static str, SocketA
         ("https-listen", &config.http.https_listen),
         ("metrics-listen", &config.http.metrics_listen),
     ];
+    let of_peers = config.cassandra.peer_listen.iter().map(|address| ("peer-listen", *address));
     let of_http = config.http.listen.iter().filter_map(Endpoint::tcp).map(|address| ("http-listen", address));
     let of_lmtp = lmtp_addresses(config).map(|address| ("lmtp-listen", address));
     let all = lists.into_iter().flat_map(|(key, list)| list.iter().map(move |address| (key, *address)));
-    all.chain(of_http).chain(of_lmtp)
+    all.chain(of_http).chain(of_lmtp).chain(of_peers)
 }
 
 fn lmtp_addresses(config: &Config) -> impl Iterator<Item = SocketAddr> {

@@ -235,6 +235,27 @@ pub enum Contradiction {
     /// TLS that nothing can secure.
     #[error("TLS needs a certificate; set tls-cert and tls-key, or tls-self-signed for development")]
     TlsWithoutCertificate,
+    /// A setting of a cluster, and no cluster.
+    #[error("there is no cluster while store is embedded; set store to its URL, or unset this")]
+    NoCluster,
+    /// A user who cannot prove who it is.
+    #[error("a user without a password; set cassandra-password-file as well")]
+    UserWithoutPassword,
+    /// A password of nobody.
+    #[error("a password without a user; set cassandra-user as well")]
+    PasswordWithoutUser,
+    /// Authorities for connections without certificates.
+    #[error("without TLS nothing is checked by it; set cassandra-tls to on")]
+    CaWithoutTls,
+    /// Other nodes would get an address that means every interface.
+    #[error("is every address of this machine; name the one that other nodes see in peer-address")]
+    PeerAddressMissing,
+    /// Nobody would listen at the address that other nodes get.
+    #[error("needs peer-listen")]
+    PeerListenMissing,
+    /// A cap that a cluster cannot keep.
+    #[error("a store in a cluster has no cap of a domain; unset this, or keep mail in data-dir (store = embedded)")]
+    DomainCapInCluster,
 }
 
 /// Something that is probably not what was meant, but stops nothing.

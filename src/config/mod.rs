@@ -8,7 +8,7 @@
 //! settings   structs, defaults, table    setting   one entry of it     args, file   flags and TOML to values
 //! load       which source wins          check     values that depend on each other or contradict
 //! value, parse, words   text to values  error     what can be wrong    paths        default places
-//! endpoint   where LMTP listens       fault_rule   rules for faults on purpose
+//! endpoint   where LMTP listens       fault_rule   rules for faults on purpose    store_location   where mail is kept
 //! effective  every value and its origin           template   a file with every default
 //! ```
 
@@ -24,6 +24,7 @@ mod parse;
 mod paths;
 mod setting;
 mod settings;
+mod store_location;
 mod template;
 pub mod value;
 mod words;
@@ -44,9 +45,10 @@ pub use load::{Loaded, Sources, check_file, load};
 pub use paths::{default_data_dir, user_config_file};
 pub use setting::{Setting, Shape};
 pub use settings::{
-    DomainsConfig, HttpConfig, MailConfig, PublicConfig, SETTINGS, SUBJECTS, SmtpConfig, StoreConfig, Subject,
-    TlsConfig, WebhooksConfig,
+    CassandraConfig, DomainsConfig, HttpConfig, MailConfig, PublicConfig, SETTINGS, SUBJECTS, SmtpConfig, StoreConfig,
+    Subject, TlsConfig, WebhooksConfig,
 };
+pub use store_location::{StoreLocation, StoreLocationError};
 pub use template::template;
 
 /// One of the two revisions of the interface: a preset of defaults.
@@ -202,6 +204,8 @@ pub struct Config {
     pub webhooks: WebhooksConfig,
     /// How mail is kept.
     pub store: StoreConfig,
+    /// How a cluster is asked, where mail is kept in one.
+    pub cassandra: CassandraConfig,
     /// The value of `TEMPMAIL_ADMIN_TOKEN`, a token with the scope `admin` for containers. It is no setting, so nothing
     /// shows it.
     pub admin_token: Option<Secret>,
@@ -224,6 +228,7 @@ impl Config {
             domains: DomainsConfig::of_revision(revision),
             webhooks: WebhooksConfig::default(),
             store: StoreConfig::default(),
+            cassandra: CassandraConfig::default(),
             admin_token: None,
             origins: BTreeMap::new(),
         }

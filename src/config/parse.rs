@@ -7,8 +7,8 @@ use std::time::Duration;
 use ipnet::{IpNet, Ipv4Net};
 use url::Url;
 
-use super::Endpoint;
 use super::value::{self, ValueError};
+use super::{Endpoint, StoreLocation};
 use crate::model::{Address, DomainName, DomainPattern, LocalPartPattern, RoleAddresses};
 
 /// The port of DNS (RFC 1035 section 4.2).
@@ -32,6 +32,11 @@ pub(super) fn listen_address(text: &str) -> Result<SocketAddr, ValueError> {
     text.parse().map_err(|_| {
         ValueError::malformed(text, "an IP address with a port, such as 127.0.0.1:2525, 0.0.0.0:25 or [::1]:2525")
     })
+}
+
+/// An address to listen on, or `none`.
+pub(super) fn optional_listen_address(text: &str) -> Result<Option<SocketAddr>, ValueError> {
+    if text == "none" { Ok(None) } else { listen_address(text).map(Some) }
 }
 
 /// Endpoints of which there must be at least one.
@@ -65,6 +70,26 @@ pub(super) fn optional_file(text: &str) -> Result<Option<PathBuf>, ValueError> {
         }
         _ => Ok(Some(text.into())),
     }
+}
+
+/// A name that another program gave, or `none`.
+pub(super) fn optional_name(text: &str) -> Result<Option<String>, ValueError> {
+    match text {
+        "none" => Ok(None),
+        _ if text.is_empty() || text.trim() != text || text.chars().any(char::is_control) => {
+            Err(ValueError::malformed(text, "a name without blanks around it, or none"))
+        }
+        _ => Ok(Some(text.to_owned())),
+    }
+}
+
+/// Where mail is kept. An error shows no user and no password.
+pub(super) fn store_location(text: &str) -> Result<StoreLocation, ValueError> {
+    text.parse().map_err(|reason| {
+        let shown = text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, rest)| format!("…@{rest}"));
+        let accepted = "embedded, or a cluster and a keyspace such as cassandra://10.0.0.1,10.0.0.2/tempmail";
+        ValueError::invalid(&shown, &reason, accepted)
+    })
 }
 
 pub(super) fn domain_name(text: &str) -> Result<DomainName, ValueError> {
@@ -349,6 +374,25 @@ mod tests {
         assert!(schedule(&vec!["1s".to_owned(); 21]).is_err());
         for bad in [&[][..], &["9ms"], &["1s", "1d1ms"], &["5"], &["1s", ""]] {
             assert!(schedule(&owned(bad)).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn an_error_of_a_store_shows_no_password() {
+        for text in ["cassandra://ann:secret@a/t", "cassandra://ann:sec@ret@a/t", "cassandra:ann:secret@a/t"] {
+            let error = store_location(text).expect_err(text).to_string();
+            assert!(!error.contains("ann") && !error.contains("ret@") && error.contains("'…@a/t'"), "{error}");
+        }
+        let error = store_location("cassandra://ann:secret@a/t").expect_err("a password").to_string();
+        assert!(error.contains("set cassandra-user and cassandra-password-file"), "{error}");
+    }
+
+    #[test]
+    fn a_name_has_no_blanks_around_it() {
+        assert_eq!(optional_name("none"), Ok(None));
+        assert_eq!(optional_name("DC 1"), Ok(Some("DC 1".to_owned())));
+        for bad in ["", " a", "a ", "a\nb"] {
+            assert!(optional_name(bad).is_err(), "{bad}");
         }
     }
 

@@ -13,7 +13,7 @@ use crate::domains::Registry;
 use crate::http::{self, AnswerMemory, Api, DaemonStatus, ETags, MetricSource, RenderedEmails, WaitingPlaces};
 use crate::model::Counts;
 use crate::reader::Reader;
-use crate::store::{EmbeddedStore, Outbox, Store};
+use crate::store::Storage;
 use crate::tokens::Tokens;
 use crate::webhook::{Caller, CallerSettings, EventSender, Guard, GuardSettings, Schedule, Tester};
 
@@ -37,7 +37,7 @@ pub struct Assembled {
 /// Puts the parts together. `status` is what only a running daemon knows.
 pub async fn assemble(
     mut config: Config,
-    store: Arc<EmbeddedStore>,
+    store: Arc<dyn Storage>,
     clock: Arc<dyn Clock>,
     status: Option<DaemonStatus>,
 ) -> Result<Assembled, DaemonError> {
@@ -67,9 +67,9 @@ pub async fn assemble(
         clock: Arc::clone(&clock),
         counters: Arc::default(),
     });
-    let source = |name, counts| MetricSource { name, counts };
+    let source = |name, counts: Arc<dyn Counts>| MetricSource { name, counts };
     let mut metrics = vec![
-        source("store", Arc::clone(&store) as Arc<dyn Counts>),
+        source("store", store.clone()),
         source("domains", registry.counters()),
         source("webhooks", event_sender.counters.clone()),
     ];
@@ -80,8 +80,8 @@ pub async fn assemble(
     }
     let api = Api {
         config: Arc::clone(&config),
-        store: Arc::clone(&store) as Arc<dyn Store>,
-        outbox: store as Arc<dyn Outbox>,
+        store: store.clone(),
+        outbox: store,
         guard,
         webhook_test: Arc::new(Tester::new(Arc::clone(&event_sender))),
         registry: Arc::clone(&registry) as Arc<dyn http::Domains>,

@@ -3,7 +3,8 @@
 //! ```text
 //! listeners   binds every address              inherited   sockets that a service manager hands over
 //! port_owner  the process on a taken port         socket      the control socket for commands
-//! assembly    the service over an open store   tasks       what runs, and restarts
+//! opening     the data directory and the store    assembly    the service over an open store
+//! tasks       what runs, and restarts
 //! supervisor  readiness and watchdog           banner      what a terminal shows at the start
 //! ```
 //!
@@ -20,6 +21,7 @@ mod assembly;
 mod banner;
 mod inherited;
 mod listeners;
+mod opening;
 mod port_owner;
 mod socket;
 mod supervisor;
@@ -28,7 +30,6 @@ mod tasks;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -41,9 +42,10 @@ use crate::faults::Faults;
 use crate::http::{self, DaemonStatus, HttpLimits};
 use crate::model::{DomainPattern, Timestamp};
 use crate::panics::Panics;
+use crate::peers;
 use crate::smtp::{self, Counters, Receiver, SmtpSettings};
 use crate::store::disk::Directory;
-use crate::store::{EmbeddedStore, OpenError, Storage, Store, StoreError, StoreOptions};
+use crate::store::{OpenError, Storage, StoreError};
 use crate::tls::{self, CertificateError, CertificateFiles, CertificateSource, Keeper};
 use crate::tokens::TokenFileError;
 use crate::webhook::{CallerError, dispatcher};
@@ -55,13 +57,9 @@ pub use assembly::{Assembled, assemble};
 pub use banner::Banner;
 pub use inherited::{InheritError, Inherited};
 pub use listeners::{BindError, Listeners, try_address};
+pub use opening::{LOCK_TIMEOUT, hold_data_dir, open_store};
 pub use socket::{ControlSocket, try_socket};
 pub use supervisor::Supervisor;
-
-/// How long a start waits for a data directory that another process holds: a command of a moment, or a predecessor that
-/// is stopping.
-pub const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
-const LOCK_RETRY_EVERY: Duration = Duration::from_millis(50);
 
 /// Why the daemon can't run.
 #[derive(Debug, thiserror::Error)]
@@ -97,25 +95,6 @@ pub enum DaemonError {
     Io(#[from] io::Error),
 }
 
-/// Opens the store of the data directory, which is made if it is missing. Waits [`LOCK_TIMEOUT`] for its lock.
-pub async fn open_store(config: &Config) -> Result<EmbeddedStore, OpenError> {
-    let deadline = tokio::time::Instant::now() + LOCK_TIMEOUT;
-    Directory::create(&config.data_dir)?;
-    loop {
-        let (path, options) = (config.data_dir.clone(), StoreOptions::from_config(config));
-        let opened = tokio::task::spawn_blocking(move || EmbeddedStore::open(&path, &options)).await;
-        match opened {
-            Ok(Err(OpenError::Locked { .. })) if tokio::time::Instant::now() < deadline => {
-                tokio::time::sleep(LOCK_RETRY_EVERY).await;
-            }
-            Ok(opened) => return opened,
-            Err(ended) => {
-                return Err(OpenError::Io { path: config.data_dir.clone(), reason: ended.to_string() });
-            }
-        }
-    }
-}
-
 /// Everything of a daemon that is bound and open, and has answered nobody yet.
 pub struct Daemon {
     assembled: Assembled,
@@ -123,7 +102,8 @@ pub struct Daemon {
     tls: Option<Arc<Keeper>>,
     controls: Vec<ControlSocket>,
     clock: Arc<dyn Clock>,
-    store: Arc<EmbeddedStore>,
+    store: Arc<dyn Storage>,
+    directory: Option<Arc<Directory>>,
     supervisor: Option<Supervisor>,
     counters: Arc<Counters>,
     faults: Arc<Faults>,
@@ -133,7 +113,7 @@ impl Daemon {
     /// Puts a daemon together over an open store. `panics` are those of the process.
     pub async fn new(
         config: Config,
-        store: Arc<EmbeddedStore>,
+        store: Arc<dyn Storage>,
         listeners: Listeners,
         tls: Option<Arc<Keeper>>,
         controls: Vec<ControlSocket>,
@@ -158,7 +138,24 @@ impl Daemon {
         };
         let faults = Arc::clone(&status.faults);
         let assembled = assemble(config, Arc::clone(&store), Arc::clone(&clock), Some(status)).await?;
-        Ok(Self { assembled, listeners, tls, controls, clock, store, supervisor: None, counters, faults })
+        Ok(Self {
+            assembled,
+            listeners,
+            tls,
+            controls,
+            clock,
+            store,
+            directory: None,
+            supervisor: None,
+            counters,
+            faults,
+        })
+    }
+
+    /// The same daemon, which holds its data directory until it has ended.
+    #[must_use]
+    pub fn holding(self, directory: Arc<Directory>) -> Self {
+        Self { directory: Some(directory), ..self }
     }
 
     /// The same daemon with notifications for a service manager.
@@ -183,13 +180,17 @@ impl Daemon {
     /// Workers restart after a panic. A panic in a listener or in the store's writer stops all other tasks in order, and is
     /// the error.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
-        let Self { assembled, listeners, tls, controls, clock, store, supervisor, counters, faults } = self;
+        let Self { assembled, listeners, tls, controls, clock, store, directory, supervisor, counters, faults } = self;
         let Assembled { config, registry, event_sender, router, metrics_router } = assembled;
         let settings = SmtpSettings::from_config(&config);
         let receiver = Receiver::new(settings, store.clone(), registry.table(), Arc::clone(&clock));
-        let receiver = Arc::new(receiver.with_tls(tls.clone()).counting(counters).with_faults(faults));
+        let receiver = Arc::new(
+            receiver.with_tls(tls.clone()).counting(counters).with_faults(faults).looking_up(registry.look_ups()),
+        );
         let limits = HttpLimits::from_config(&config);
-        let Running { mail, http, metrics, files: mut socket_files } = listeners.run(tls.as_deref())?;
+        let peer_address = listeners.peer_address();
+        let Running { mail, http, metrics, peers: from_peers, files: mut socket_files } =
+            listeners.run(tls.as_deref())?;
         let watch = ClockWatch::begin(&*store, &*clock, &config.data_dir).await;
         // The workers stop at once; mail and requests that are in progress still need the store.
         let mut tasks = Tasks::default();
@@ -201,6 +202,19 @@ impl Daemon {
                 http::serve_public(metrics, metrics_router, limits.clone(), Arc::clone(&clock), shutdown.clone());
             tasks.spawn("metrics", serving);
         }
+        if let Some(peers) = store.peers() {
+            if let Some(bound) = peer_address {
+                peers.set_address(config.cassandra.peer_address.clone().unwrap_or_else(|| bound.to_string()));
+                let router = peers::receiver::router(Arc::clone(&peers));
+                let serving =
+                    http::serve_public(from_peers, router, limits.clone(), Arc::clone(&clock), shutdown.clone());
+                tasks.spawn("hints of other nodes", serving);
+            }
+            let stop = shutdown.clone();
+            tasks.spawn_restarting("hints for other nodes", &shutdown, move || {
+                peers::sender::run(Arc::clone(&peers), stop.clone())
+            });
+        }
         for control in controls {
             let (listener, file) = control.into_parts()?;
             socket_files.push(file);
@@ -208,6 +222,13 @@ impl Daemon {
                 http::serve_control(listener, router.clone(), limits.clone(), Arc::clone(&clock), shutdown.clone());
             tasks.spawn("the control socket", serving);
         }
+        tasks.spawn_restarting("the store", &shutdown, {
+            let (store, clock, stop) = (Arc::clone(&store), Arc::clone(&clock), shutdown.clone());
+            move || {
+                let (store, clock, stop) = (Arc::clone(&store), Arc::clone(&clock), stop.clone());
+                async move { store.run(clock, stop).await }
+            }
+        });
         let stop = shutdown.clone();
         tasks.spawn_restarting("verification", &shutdown, move || verifier::run(Arc::clone(&registry), stop.clone()));
         if config.revision == Revision::Two {
@@ -245,7 +266,7 @@ impl Daemon {
         }
         let ended_early = tasks.run(&shutdown).await;
         store.close().await?;
-        drop(socket_files);
+        drop((socket_files, directory));
         ended_early.map_or(Ok(()), |task| Err(DaemonError::TaskEnded { task }))
     }
 }
@@ -261,7 +282,7 @@ fn outlived(config: &Config) -> Outlived {
 }
 
 /// Stops the daemon when the store's writer has ended. Only a new process can open the store again.
-async fn stop_with_writer(store: Arc<EmbeddedStore>, shutdown: CancellationToken) {
+async fn stop_with_writer(store: Arc<dyn Storage>, shutdown: CancellationToken) {
     tokio::select! {
         () = shutdown.cancelled() => {}
         () = store.ended() => {

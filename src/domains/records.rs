@@ -6,12 +6,19 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{Mutex, MutexGuard};
+use tokio::time::{Instant, sleep};
 
 use super::{DomainError, DomainTable};
 use crate::model::{Client, DomainName, DomainRecord, DomainStatus};
 use crate::store::{Registration, Store, StoreError};
+
+/// How often a process looks whether another one has changed a domain.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How often it reads all domains again, in case the other one died before it could say so.
+const FULL_LOOK_EVERY: Duration = Duration::from_mins(1);
 
 /// A record with its version. Every change gives a record a new version, so equal versions mean an unchanged record.
 #[derive(Clone, Debug)]
@@ -153,6 +160,49 @@ impl Records {
             Ok(was_registered)
         })
         .await
+    }
+
+    /// Whether other processes may change the records.
+    pub(super) fn are_shared(&self) -> bool {
+        self.store.is_shared()
+    }
+
+    /// Reads the record of a domain that another process may have registered.
+    pub(super) async fn look_up(&self, name: &DomainName) -> Result<(), StoreError> {
+        if let Some(record) = self.store.domain(name).await? {
+            let mut entries = self.entries.lock().await;
+            self.show(&mut entries, record);
+        }
+        Ok(())
+    }
+
+    /// Whether this process verifies the domains, among those that share the store.
+    pub(super) fn leads(&self) -> bool {
+        self.store.leads()
+    }
+
+    /// Reads the records again when another process that shares the store has changed them. Ends at once if none does.
+    pub(super) async fn follow(&self) {
+        if !self.store.is_shared() {
+            return;
+        }
+        let (mut seen, mut read_at) = (None, Instant::now());
+        loop {
+            let version = self.store.domain_version().await;
+            let is_due = read_at.elapsed() >= FULL_LOOK_EVERY;
+            match version {
+                Ok(version) if seen == Some(version) && !is_due => {}
+                Ok(version) => {
+                    let mut entries = self.entries.lock().await;
+                    match self.reload(&mut entries).await {
+                        Ok(()) => (seen, read_at) = (Some(version), Instant::now()),
+                        Err(error) => tracing::warn!(%error, "the registered domains could not be read again"),
+                    }
+                }
+                Err(error) => tracing::debug!(%error, "it is not known whether domains have changed"),
+            }
+            sleep(LOOK_EVERY).await;
+        }
     }
 
     /// Returns `outcome`. If the outcome is unknown, the store's records are read again first.

@@ -229,6 +229,12 @@ impl Registry {
         !record.pinned && !self.table.is_fixed(&record.name)
     }
 
+    async fn first_round_in(&self) -> Duration {
+        let records = self.records.all().await;
+        let verified = records.iter().filter(|record| self.is_verified(record));
+        first_round_in(verified, self.config.domains.verify_every, self.clock.now())
+    }
+
     async fn verified(&self) -> Vec<DomainName> {
         let records = self.records.all().await.into_iter();
         records.filter(|record| self.is_verified(record)).map(|record| record.name).collect()
@@ -247,18 +253,21 @@ impl Registry {
     }
 }
 
-/// Runs a round every period, and removes domains that stay deactivated, until `shutdown` is cancelled. Without an
-/// `mx-host` there are no rounds.
+/// Runs a round every period, removes domains that stay deactivated, and follows the changes of other processes that share
+/// the store, until `shutdown` is cancelled. Without an `mx-host` there are no rounds.
 ///
 /// A restart makes no round early: the first round is due one period after the oldest check.
 pub async fn run(registry: Arc<Registry>, shutdown: CancellationToken) {
     let rounds = async {
         let period = registry.config.domains.verify_every;
-        let records: Vec<_> = registry.records.all().await;
-        let verified = records.iter().filter(|record| registry.is_verified(record));
-        let mut due_in = first_round_in(verified, period, registry.clock.now());
+        let mut due_in = registry.first_round_in().await;
         loop {
             registry.wait(due_in).await;
+            if !registry.records.leads() {
+                // Another process verifies. If it ends, its last checks say when the next round is due.
+                due_in = registry.first_round_in().await;
+                continue;
+            }
             let start = registry.clock.boot();
             due_in = match registry.periodic_round().await {
                 Ok(_) => period.saturating_sub(registry.clock.boot().saturating_sub(start)),
@@ -269,11 +278,11 @@ pub async fn run(registry: Arc<Registry>, shutdown: CancellationToken) {
             };
         }
     };
-    let removals = removal::run(&registry);
+    let others = join(removal::run(&registry), registry.records.follow());
     if registry.check.hosts().is_empty() {
-        shutdown.run_until_cancelled(removals).await;
+        shutdown.run_until_cancelled(others).await;
     } else {
-        shutdown.run_until_cancelled(join(rounds, removals)).await;
+        shutdown.run_until_cancelled(join(rounds, others)).await;
     }
 }
 

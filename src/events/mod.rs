@@ -34,6 +34,11 @@ impl Topic {
     pub const fn new(octets: [u8; 16]) -> Self {
         Self(octets)
     }
+
+    /// The octets that name it.
+    pub const fn octets(self) -> [u8; 16] {
+        self.0
+    }
 }
 
 /// What happened to an Email.

@@ -59,7 +59,7 @@ pub use settings::SmtpSettings;
 
 use crate::clock::Clock;
 use crate::connections::Clients;
-use crate::domains::DomainTable;
+use crate::domains::{DomainTable, LookUps};
 use crate::faults::Faults;
 pub use crate::model::TlsSession;
 use crate::store::Store;
@@ -100,6 +100,7 @@ pub struct Receiver {
     bodies: Budget,
     store: Arc<dyn Store>,
     domains: DomainTable,
+    look_ups: Option<LookUps>,
     clock: Arc<dyn Clock>,
     tls: Option<Arc<Keeper>>,
     slots: Arc<Slots>,
@@ -113,12 +114,13 @@ impl Receiver {
     pub fn new(settings: SmtpSettings, store: Arc<dyn Store>, domains: DomainTable, clock: Arc<dyn Clock>) -> Self {
         let bodies = Budget::per_client(settings.bodies_octets_max, settings.bodies_octets_per_client_max);
         let slots = Arc::new(Slots::new(settings.connections_max, settings.timeouts()));
-        let clients = Arc::new(Clients::new(settings.client_limits()));
+        let clients = Arc::new(Clients::new(settings.client_limits(store.nodes())));
         Self {
             settings,
             bodies,
             store,
             domains,
+            look_ups: None,
             clock,
             tls: None,
             slots,
@@ -138,6 +140,12 @@ impl Receiver {
     #[must_use]
     pub fn counting(self, counters: Arc<Counters>) -> Self {
         Self { counters, ..self }
+    }
+
+    /// Adds questions about domains that are unknown here.
+    #[must_use]
+    pub fn looking_up(self, look_ups: Option<LookUps>) -> Self {
+        Self { look_ups, ..self }
     }
 
     /// Adds rules for faults on purpose.

@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! mod, outbox   the traits: Store for mail and domains, Outbox for webhooks and their pending events
+//! peers         what nodes that share a store tell each other at once
 //! newest        questions about the newest Emails of all mailboxes
 //! outbox_rules, receiver_health   limits, shares and logs of webhooks, and when one is disabled, in every store
 //! names         short names of mailboxes and domains, under the store's secret
@@ -14,6 +15,7 @@
 //! journal       the source of truth: groups of records in preallocated segments
 //! index         a redb database that answers questions: index/tables has its tables, index/apply its writes
 //! disk          all I/O, as one small trait
+//! cluster       a store that is no directory: opens the one in cassandra, where the build has it
 //! cassandra     the store in a cluster of Apache Cassandra
 //! backup        a store as one file
 //! check         finds damage
@@ -40,6 +42,7 @@ pub mod backup;
 pub mod cassandra;
 mod change;
 pub mod check;
+mod cluster;
 pub mod disk;
 mod drop_warnings;
 mod embedded;
@@ -50,21 +53,26 @@ mod names;
 mod newest;
 mod outbox;
 mod outbox_rules;
+mod peers;
 mod receiver_health;
 mod salvage;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
+use tokio_util::sync::CancellationToken;
 
+use crate::clock::Clock;
 use crate::config::{Config, Revision};
 use crate::events::{Position, Subscription};
 use crate::model::{
-    Caps, Counts, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp,
+    Caps, Counts, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, Nodes, StoredEmail, Timestamp,
 };
 
 use backup::BackupItem;
+pub use cluster::{ClusterStatus, Initialized, init_cluster, open_cluster};
 pub use embedded::EmbeddedStore;
 pub use error::{OpenError, StoreError};
 pub use index::Compacted;
@@ -74,6 +82,7 @@ pub use outbox::{
     ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxLimits, OutboxVersion, Replay, Replayed, WebhookFilter,
     WebhookPage, WebhookRegistration,
 };
+pub use peers::{PeerHints, Peers};
 pub use salvage::{Salvaged, salvage};
 
 /// Which Emails of a mailbox to list, newest first.
@@ -275,8 +284,38 @@ pub trait Store: Send + Sync + 'static {
     /// Removes Emails that expire after `latest`, at most `limit` of them. Returns how many.
     async fn remove_overlong(&self, latest: Timestamp, limit: usize) -> Result<usize, StoreError>;
 
+    /// Whether other processes may share the store.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// What this node knows of the cluster that the store is in; `None` if it is in none. Asks nobody.
+    fn cluster(&self) -> Option<ClusterStatus> {
+        None
+    }
+
+    /// How many processes share the store and what their clients may do.
+    fn nodes(&self) -> Nodes {
+        Nodes::default()
+    }
+
+    /// Whether this process does the work that only one of those that share the store may do at a time.
+    fn leads(&self) -> bool {
+        true
+    }
+
+    /// The version of the registered domains. It is another one after a change by another process that shares the store.
+    async fn domain_version(&self) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+
     /// Lists every registered domain, in the order of the names.
     async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError>;
+
+    /// Finds the record of one domain.
+    async fn domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
+        Ok(self.domains().await?.into_iter().find(|record| record.name == *name))
+    }
 
     /// Registers a domain, unless it is registered already or `limit` domains are.
     ///
@@ -315,6 +354,16 @@ pub trait Store: Send + Sync + 'static {
 pub trait Storage: Store + Outbox + Counts {
     /// Waits until the store can make no more changes in this process, which should then end.
     async fn ended(&self);
+
+    /// Does what the store of a daemon must do all the time, until `shutdown`.
+    async fn run(&self, _clock: Arc<dyn Clock>, shutdown: CancellationToken) {
+        shutdown.cancelled().await;
+    }
+
+    /// The side that talks to the other nodes that share the store; `None` if there cannot be any.
+    fn peers(&self) -> Option<Arc<dyn Peers>> {
+        None
+    }
 }
 
 /// Settings of a store.

@@ -1,12 +1,13 @@
 //! TLS for clients, with the roots that this machine trusts.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use rustls::client::danger::ServerCertVerifier;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{ClientConfig, ConfigBuilder, RootCertStore, WantsVerifier};
 use rustls_platform_verifier::Verifier;
 
-use super::{CertificateError, provider};
+use super::{CertificateError, ClientTls, files, provider};
 
 /// The name of HTTP/1.1 in the negotiation of protocols (RFC 7301).
 const ALPN_HTTP1: &[u8] = b"http/1.1";
@@ -14,15 +15,10 @@ const ALPN_HTTP1: &[u8] = b"http/1.1";
 /// The configuration for clients of HTTPS servers, which trusts this machine's roots.
 ///
 /// Reading the roots takes some milliseconds. If there are none, the log says so, and every handshake fails.
-pub fn client_config() -> Result<Arc<ClientConfig>, CertificateError> {
-    let builder = ClientConfig::builder_with_provider(provider())
-        .with_safe_default_protocol_versions()
-        .map_err(|error| CertificateError::Provider { reason: error.to_string() })?;
+pub fn client_config() -> Result<ClientTls, CertificateError> {
+    let builder = builder()?;
     let mut config = match Verifier::new(provider()) {
-        Ok(verifier) => {
-            let verifier: Arc<dyn ServerCertVerifier> = Arc::new(verifier);
-            builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
-        }
+        Ok(verifier) => verified_by(builder, verifier),
         Err(error) => {
             tracing::warn!(
                 %error,
@@ -34,4 +30,35 @@ pub fn client_config() -> Result<Arc<ClientConfig>, CertificateError> {
     };
     config.alpn_protocols = vec![ALPN_HTTP1.to_vec()];
     Ok(Arc::new(config))
+}
+
+/// The configuration for connections to servers of one owner, in no particular protocol.
+///
+/// It trusts the authorities in `authorities`, a file of PEM, or else this machine's roots, which must be readable.
+pub fn connection_config(authorities: Option<&Path>) -> Result<ClientTls, CertificateError> {
+    let builder = builder()?;
+    let Some(path) = authorities else {
+        let verifier = Verifier::new(provider());
+        let verifier = verifier.map_err(|error| CertificateError::Provider { reason: error.to_string() })?;
+        return Ok(Arc::new(verified_by(builder, verifier)));
+    };
+    let unusable = |reason: String| CertificateError::Authority { path: path.to_owned(), reason };
+    let mut roots = RootCertStore::empty();
+    for certificate in files::certificates(path)? {
+        roots.add(certificate).map_err(|error| unusable(error.to_string()))?;
+    }
+    if roots.is_empty() {
+        return Err(unusable("it has no section '-----BEGIN CERTIFICATE-----'".to_owned()));
+    }
+    Ok(Arc::new(builder.with_root_certificates(roots).with_no_client_auth()))
+}
+
+fn builder() -> Result<ConfigBuilder<ClientConfig, WantsVerifier>, CertificateError> {
+    let builder = ClientConfig::builder_with_provider(provider()).with_safe_default_protocol_versions();
+    builder.map_err(|error| CertificateError::Provider { reason: error.to_string() })
+}
+
+fn verified_by(builder: ConfigBuilder<ClientConfig, WantsVerifier>, verifier: Verifier) -> ClientConfig {
+    let verifier: Arc<dyn ServerCertVerifier> = Arc::new(verifier);
+    builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
 }

@@ -41,6 +41,14 @@ pub enum CertificateError {
         /// The file.
         path: PathBuf,
     },
+    /// A file of authorities holds none, or one that can't be trusted.
+    #[error("{path}: {reason}; name the certificates of the authorities in PEM")]
+    Authority {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
     /// The file of the key holds none.
     #[error(
         "{path} holds no private key; it must have a section '-----BEGIN PRIVATE KEY-----' (or RSA or EC PRIVATE KEY)"

@@ -61,13 +61,9 @@ impl CertificateFiles {
 
     /// Reads the chain, which has at least one certificate.
     pub(super) fn chain(&self) -> Result<Vec<CertificateDer<'static>>, CertificateError> {
-        let path = &self.certificate;
-        let text = read(path)?;
-        let chain = CertificateDer::pem_slice_iter(&text)
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| CertificateError::Pem { path: path.clone(), reason: error.to_string() })?;
+        let chain = certificates(&self.certificate)?;
         if chain.is_empty() {
-            return Err(CertificateError::NoCertificate { path: path.clone() });
+            return Err(CertificateError::NoCertificate { path: self.certificate.clone() });
         }
         Ok(chain)
     }
@@ -84,6 +80,13 @@ impl CertificateFiles {
             Err(error) => Err(CertificateError::Pem { path: path(), reason: error.to_string() }),
         }
     }
+}
+
+/// Every certificate in a file of PEM, which may have none.
+pub(super) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, CertificateError> {
+    CertificateDer::pem_slice_iter(&read(path)?)
+        .collect::<Result<_, _>>()
+        .map_err(|error| CertificateError::Pem { path: path.to_owned(), reason: error.to_string() })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CertificateError> {

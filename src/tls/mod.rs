@@ -22,10 +22,13 @@ use std::sync::Arc;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 
 pub use certificate::Certificate;
-pub use client::client_config;
+pub use client::{client_config, connection_config};
 pub use error::CertificateError;
 pub use files::CertificateFiles;
 pub use keeper::{CertificateSource, Fault, Keeper, watch};
+
+/// What secures the connections of a client.
+pub type ClientTls = Arc<rustls::ClientConfig>;
 
 /// The implementation of cryptography for all of TLS.
 fn provider() -> Arc<CryptoProvider> {

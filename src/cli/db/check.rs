@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::Context;
 use super::super::output::{self, Cell, Row};
-use super::{agreed, bar, sources};
+use super::{agreed, bar, files};
 use crate::client::{Finding, OfflineStore};
 use crate::error::{Error, Exit};
 
@@ -47,7 +47,12 @@ impl Row for Finding {
 
 impl Check {
     pub(in crate::cli) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let store = OfflineStore::take(&sources(cx)?).await?;
+        let otherwise = if self.salvage {
+            "`nodetool repair` brings back what another node of the cluster still has"
+        } else {
+            "`nodetool repair` makes the copies of a cluster agree"
+        };
+        let store = OfflineStore::take(&files(cx, otherwise)?).await?;
         let report = store.check(bar(cx, "checking")).await?;
         let whole = json!({
             "clean": report.is_clean(), "segments": report.segments, "records": report.records,

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::super::{Context, output};
-use super::{bar, sources};
+use super::{bar, files};
 use crate::client::OfflineStore;
 use crate::error::{Error, Exit};
 
@@ -20,7 +20,9 @@ pub(in crate::cli) struct Compact {}
 
 impl Compact {
     pub(in crate::cli) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let store = OfflineStore::take(&sources(cx)?).await?;
+        let store =
+            OfflineStore::take(&files(cx, "a cluster compacts its own files; `nodetool compact` asks for it now")?)
+                .await?;
         let progress = bar(cx, "compacting");
         // How long it takes is not known before.
         progress(0, 0);

@@ -1,8 +1,9 @@
-//! `tempmail db`: the store as files: check, size, backup and restore.
+//! `tempmail db`: the store as a whole: check, size, backup and restore; in a cluster, making it.
 
 mod backup;
 mod check;
 mod compact;
+mod init;
 mod restore;
 mod stats;
 
@@ -13,10 +14,10 @@ use clap::Subcommand;
 use super::Context;
 use super::output::Bar;
 use crate::client::{self, Destination};
-use crate::config::Sources;
+use crate::config::{self, Sources, StoreLocation};
 use crate::error::{Error, Exit};
 
-/// Check, measure, compact, back up and restore the mail store
+/// Make, check, measure, compact, back up and restore the mail store
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -34,6 +35,7 @@ enum Verb {
     Check(check::Check),
     Stats(stats::Stats),
     Compact(compact::Compact),
+    Init(init::Init),
     Backup(backup::Backup),
     Restore(restore::Restore),
 }
@@ -49,17 +51,30 @@ impl Db {
             Verb::Check(check) => check.run(cx).await,
             Verb::Stats(stats) => stats.run(cx).await,
             Verb::Compact(compact) => compact.run(cx).await,
+            Verb::Init(init) => init.run(cx).await,
             Verb::Backup(backup) => backup.run(cx).await,
             Verb::Restore(restore) => restore.run(cx).await,
         }
     }
 }
 
-/// Where the files are, for a command that works on them itself.
+/// Where the files are, for a command that works on those of a data directory. `otherwise` says what to do in a cluster.
+fn files(cx: &Context, otherwise: &str) -> Result<Sources, Error> {
+    let sources = sources(cx)?;
+    match config::load(&sources)?.config.store.location {
+        StoreLocation::Embedded => Ok(sources),
+        cluster @ StoreLocation::Cassandra { .. } => {
+            let cause = format!("mail is kept in {cluster}, and this works on the files of a data directory");
+            Err(Error::usage(cause).hint(otherwise))
+        }
+    }
+}
+
+/// What the settings are read from, for a command that works on the store itself.
 fn sources(cx: &Context) -> Result<Sources, Error> {
     match cx.globals.target(&cx.env)? {
         Destination::Local(sources) => Ok(sources),
-        Destination::Server(..) => Err(Error::usage("this works on the files of this machine, not through --server")
+        Destination::Server(..) => Err(Error::usage("this works on the store itself, not through --server")
             .hint("run it on the machine of the service, as the user that runs it")),
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::super::{Context, output};
-use super::{agreed, bar, sources};
+use super::{agreed, bar, files};
 use crate::client::OfflineStore;
 use crate::error::{Error, Exit};
 
@@ -35,7 +35,8 @@ impl Restore {
         // Before anything is made for it.
         std::fs::File::open(&self.file)
             .map_err(|error| Error::usage(format!("{} can't be read: {error}", self.file.display())))?;
-        let store = OfflineStore::take_or_make(&sources(cx)?).await?;
+        let otherwise = "this version restores a backup into a data directory alone: TEMPMAIL_STORE=embedded";
+        let store = OfflineStore::take_or_make(&files(cx, otherwise)?).await?;
         if store.holds_store()? {
             let question = format!("Replace all mail, domains and webhooks in {}?", store.path().display());
             if !agreed(cx, &question, "replacing a store").await? {

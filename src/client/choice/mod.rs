@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use siphasher::sip::SipHasher13;
 
-use super::local::{data_dir, named_data_dir};
+use super::local::{data_dir, named_data_dir, needs_no_directory};
 use super::{OpenRouter, OpenRouterError, ServerUrl, Token, Transport};
 use crate::config::Sources;
 use crate::daemon::try_socket;
@@ -50,7 +50,7 @@ pub fn socket_path(data_dir: &Path, runtime_dir: Option<&Path>) -> Option<PathBu
 /// The transport to `target`.
 ///
 /// Locally: a socket that answers wins; else the store is opened through `opener`, in a data directory that exists and
-/// is the caller's. While another process holds its lock both are tried again until `timeout` has passed. Nothing is
+/// is the caller's, or else in a cluster. While another process holds its lock both are tried again until `timeout` has passed. Nothing is
 /// created.
 pub async fn choose(target: &Destination, opener: &dyn OpenRouter, timeout: Duration) -> Result<Transport, Error> {
     let sources = match target {
@@ -63,6 +63,7 @@ pub async fn choose(target: &Destination, opener: &dyn OpenRouter, timeout: Dura
     loop {
         match listening(&sockets) {
             Ok(socket) => return Ok(Transport::unix(socket)?),
+            Err(None) if needs_no_directory(sources, &data_dir)? => {}
             Err(denied) => check_ours(&data_dir, denied)?,
         }
         match opener.open(&data_dir, sources).await {

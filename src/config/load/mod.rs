@@ -175,7 +175,12 @@ fn revision_of(given: &[Given]) -> Revision {
 
 /// Takes the flag, which may be no UTF-8, and reads relative paths in the file as relative to the file.
 fn settle_paths(config: &mut Config, origins: &mut BTreeMap<&'static str, ValueOrigin>, sources: &Sources) {
-    let files = [("tls-cert", &mut config.tls.certificate), ("tls-key", &mut config.tls.key)];
+    let files = [
+        ("tls-cert", &mut config.tls.certificate),
+        ("tls-key", &mut config.tls.key),
+        ("cassandra-password-file", &mut config.cassandra.password_file),
+        ("cassandra-ca", &mut config.cassandra.ca),
+    ];
     let files = files.into_iter().filter_map(|(key, path)| Some((key, path.as_mut()?)));
     for (key, path) in files.chain([("data-dir", &mut config.data_dir)]) {
         if let Some(ValueOrigin::File { path: file, .. }) = origins.get(key) {

@@ -3,6 +3,7 @@
 //!
 //! Each subject has a file, which also holds the struct that its settings fill and their defaults.
 
+mod cassandra;
 mod domains;
 mod faults;
 mod http;
@@ -28,6 +29,7 @@ const KB: u64 = 1 << 10;
 const MB: u64 = 1 << 20;
 const GB: u64 = 1 << 30;
 
+pub use cassandra::CassandraConfig;
 pub use domains::DomainsConfig;
 pub use http::HttpConfig;
 pub use public::PublicConfig;
@@ -47,7 +49,7 @@ pub struct Subject {
 }
 
 /// Every setting by its subject, in the order in which help lists them.
-pub const SUBJECTS: [Subject; 11] = [
+pub const SUBJECTS: [Subject; 12] = [
     Subject { title: "Service", settings: service::SETTINGS },
     Subject { title: "SMTP", settings: smtp::SETTINGS },
     Subject { title: "Limits of an SMTP client", settings: smtp_client::SETTINGS },
@@ -59,6 +61,7 @@ pub const SUBJECTS: [Subject; 11] = [
     Subject { title: "Domains", settings: domains::SETTINGS },
     Subject { title: "Webhooks", settings: webhook::SETTINGS },
     Subject { title: "Storage", settings: store::SETTINGS },
+    Subject { title: "Cluster of Cassandra", settings: cassandra::SETTINGS },
 ];
 
 /// Every setting, in the order in which help lists them.

@@ -1,12 +1,16 @@
 //! Settings of the store.
 
 use super::{GB, MB, one};
+use crate::config::StoreLocation;
+use crate::config::parse::store_location;
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_size};
 
 /// What the store is set to.
 #[derive(Clone, Debug)]
 pub struct StoreConfig {
+    /// Where mail is kept.
+    pub location: StoreLocation,
     /// Size of a segment of the journal in octets, at least twice the largest message.
     pub segment_octets: u64,
     /// How much of the index may be held in memory, in octets.
@@ -15,12 +19,20 @@ pub struct StoreConfig {
 
 impl Default for StoreConfig {
     fn default() -> Self {
-        Self { segment_octets: 64 * MB, index_cache_octets: 8 << 20 }
+        Self { location: StoreLocation::default(), segment_octets: 64 * MB, index_cache_octets: 8 << 20 }
     }
 }
 
 /// In the order in which help lists them.
 pub(super) const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "store",
+        Shape::One,
+        "embedded|URL",
+        "Where mail is kept: in data-dir (embedded), or in a cluster, cassandra://HOST[:PORT],…/KEYSPACE",
+        |c, v| one(v, store_location).map(|location| c.store.location = location),
+        |c| vec![c.store.location.to_string()],
+    ),
     Setting::new(
         "segment-size",
         Shape::One,

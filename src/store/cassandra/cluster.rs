@@ -40,6 +40,7 @@ const PAGE_ROWS: i32 = 1000;
 #[derive(Debug)]
 pub(super) struct Cluster {
     session: Session,
+    keyspace: String,
 }
 
 /// Connects without choosing a keyspace.
@@ -74,18 +75,17 @@ pub(super) async fn connect(options: &CassandraOptions) -> Result<Session, OpenE
 }
 
 impl Cluster {
-    /// A session whose keyspace is chosen.
-    pub(super) const fn new(session: Session) -> Self {
-        Self { session }
+    pub(super) const fn new(session: Session, keyspace: String) -> Self {
+        Self { session, keyspace }
     }
 
-    pub(super) const fn session(&self) -> &Session {
-        &self.session
+    pub(super) fn keyspace(&self) -> &str {
+        &self.keyspace
     }
 
     /// Prepares a statement that may be run twice without harm.
     pub(super) async fn prepare(&self, text: &str) -> Result<PreparedStatement, OpenError> {
-        let prepared = self.session.prepare(text).await;
+        let prepared = self.session.prepare(qualified(text, &self.keyspace)).await;
         let mut prepared = prepared.map_err(|error| OpenError::Cluster { reason: reason(&error) })?;
         prepared.set_is_idempotent(true);
         prepared.set_page_size(PAGE_ROWS);
@@ -169,6 +169,16 @@ impl Cluster {
     }
 }
 
+/// A statement with its keyspace before the name of its table. The cluster advises that for prepared statements.
+fn qualified(text: &str, keyspace: &str) -> String {
+    let after = |keyword: &str| text.find(keyword).map(|start| start + keyword.len());
+    let table = [" FROM ", "INSERT INTO ", "UPDATE "].into_iter().filter_map(after).min();
+    match table {
+        Some(start) => format!("{}{keyspace}.{}", &text[..start], &text[start..]),
+        None => text.to_owned(),
+    }
+}
+
 /// Whether the condition of a conditional statement held.
 pub(super) fn was_applied(result: QueryResult) -> Result<bool, StoreError> {
     let rows = result.into_rows_result().map_err(|error| failed(&error))?;
@@ -201,4 +211,21 @@ pub(super) fn failed(error: &dyn Error) -> StoreError {
 fn unknown(error: &ExecutionError) -> StoreError {
     tracing::warn!(error = reason(error), "the cluster did not say whether a change was made");
     StoreError::OutcomeUnknown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_names_its_keyspace() {
+        for (text, expected) in [
+            ("SELECT a FROM t WHERE b = ?", "SELECT a FROM mail.t WHERE b = ?"),
+            ("INSERT INTO t (a) VALUES (?)", "INSERT INTO mail.t (a) VALUES (?)"),
+            ("UPDATE t USING TTL ? SET a = ?", "UPDATE mail.t USING TTL ? SET a = ?"),
+            ("DELETE FROM t USING TIMESTAMP ? WHERE a = ?", "DELETE FROM mail.t USING TIMESTAMP ? WHERE a = ?"),
+        ] {
+            assert_eq!(qualified(text, "mail"), expected);
+        }
+    }
 }

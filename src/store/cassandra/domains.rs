@@ -5,6 +5,9 @@ use crate::model::{DomainName, DomainRecord};
 use crate::store::change::SweepFilter;
 use crate::store::{Registration, StoreError};
 
+/// The row that tells whether domains have changed.
+const DOMAIN_VERSION: &str = "domains";
+
 impl ClusterState {
     pub(super) async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError> {
         let rows = self.cluster.all::<(String,)>(&self.statements.domain_select, ()).await?;
@@ -24,7 +27,10 @@ impl ClusterState {
         let text = to_text(&record)?;
         let inserted = self.cluster.run_if(&self.statements.domain_insert, (record.name.as_str(), text)).await;
         match inserted {
-            Ok(true) => Ok(Registration::Won),
+            Ok(true) => {
+                self.change_domain_version().await;
+                Ok(Registration::Won)
+            }
             Ok(false) => {
                 self.find_domain(&record.name).await?.map(Registration::Taken).ok_or(StoreError::OutcomeUnknown)
             }
@@ -41,7 +47,9 @@ impl ClusterState {
     pub(super) async fn update_domain(&self, record: DomainRecord) -> Result<bool, StoreError> {
         self.check_open()?;
         let text = to_text(&record)?;
-        self.cluster.run_if(&self.statements.domain_update, (text, record.name.as_str())).await
+        let changed = self.cluster.run_if(&self.statements.domain_update, (text, record.name.as_str())).await;
+        self.change_domain_version().await;
+        changed
     }
 
     pub(super) async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
@@ -52,13 +60,28 @@ impl ClusterState {
         let filter = SweepFilter::Domain(name.clone());
         // The webhooks go first: if this node dies in between, the next owner of the domain must not inherit them.
         self.sweep_webhooks(&filter).await?;
-        let was_removed = self.cluster.run_if(&self.statements.domain_delete, (name.as_str(),)).await?;
+        let was_removed = self.cluster.run_if(&self.statements.domain_delete, (name.as_str(),)).await;
+        self.change_domain_version().await;
         // Delete webhooks that were registered meanwhile.
         self.sweep_webhooks(&filter).await?;
-        Ok(was_removed)
+        was_removed
     }
 
-    async fn find_domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
+    /// A number that every change of a domain replaces by another one.
+    pub(super) async fn domain_version(&self) -> Result<u64, StoreError> {
+        let row = self.cluster.first::<(Vec<u8>,)>(&self.statements.meta_select, (DOMAIN_VERSION,)).await?;
+        Ok(row.and_then(|(octets,)| octets.try_into().ok()).map_or(0, u64::from_be_bytes))
+    }
+
+    /// Makes the other nodes read the domains again.
+    async fn change_domain_version(&self) {
+        let version = rand::random::<u64>().to_be_bytes();
+        if let Err(error) = self.cluster.run(&self.statements.meta_insert, (DOMAIN_VERSION, &version[..])).await {
+            tracing::warn!(%error, "other nodes learn of a changed domain only at their next full look");
+        }
+    }
+
+    pub(super) async fn find_domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
         let row = self.cluster.first::<(String,)>(&self.statements.domain_find, (name.as_str(),)).await?;
         row.map(|(record,)| parse(&record)).transpose()
     }

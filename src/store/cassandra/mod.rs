@@ -6,9 +6,10 @@
 //! schema        the tables and their version (schema.cql)    rows         what a row of mail means
 //! state         what all operations share                    sequences    the order of a mailbox's Emails
 //! message, receive, intent   the way of a message, and the sweeper that finishes it
-//! mailbox, email, newest     lists, one Email, the newest of all
+//! mailbox, totals, email, newest     lists, one Email, the newest of all
 //! expiry, stats, domains     expired mail, counts, registered domains
 //! outbox                     webhooks and their events        counters    what this node did
+//! running, nodes, leases, hints   what a node does all the time, for itself and with the others
 //! ```
 //!
 //! Every write and every read of mail is answered by a quorum of the local data centre, so a read that begins after a
@@ -22,43 +23,54 @@ mod counters;
 mod domains;
 mod email;
 mod expiry;
+mod hints;
 mod intent;
+mod leases;
 mod mailbox;
 mod message;
 mod newest;
+mod nodes;
 mod options;
 mod outbox;
 mod receive;
 mod rows;
+mod running;
 mod schema;
 mod sequences;
 mod state;
 mod statements;
 mod stats;
+mod totals;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use uuid::Uuid;
 
 use super::names::{tag, topic};
 use super::{
-    BackupStream, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError, PageRequest,
-    Registration, Storage, Store, StoreError, StoreOptions, StoreStats,
+    BackupStream, ClusterStatus, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError,
+    PageRequest, Peers, Registration, Storage, Store, StoreError, StoreOptions, StoreStats,
 };
+use crate::clock::Clock;
 use crate::events::{Hub, Position, Subscription, Topic};
-use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
+use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, Nodes, StoredEmail, Timestamp};
 
 use cluster::Cluster;
 use counters::Counters;
 use expiry::ExpiryPosition;
+use hints::{Outgoing, Sent};
 pub use intent::Swept;
+use leases::{Leases, Work};
 pub use options::CassandraOptions;
 use outbox::{OutboxState, OutboxStatements};
 use sequences::Sequences;
 use state::ClusterState;
 use statements::Statements;
+use totals::Totals;
 
 /// A store in a cluster.
 #[derive(Debug)]
@@ -74,9 +86,10 @@ impl CassandraStore {
             return Err(OpenError::NoKeyspace { keyspace: options.keyspace.clone() });
         }
         let secret = schema::check(&session, &options.keyspace).await?;
-        let cluster = Cluster::new(session);
+        let cluster = Cluster::new(session, options.keyspace.clone());
         let statements = Statements::prepare(&cluster).await?;
         let outbox = OutboxStatements::prepare(&cluster).await?;
+        let node = Uuid::now_v7();
         let state = ClusterState {
             cluster,
             statements,
@@ -91,8 +104,25 @@ impl CassandraStore {
             expired: std::sync::Mutex::new(ExpiryPosition::START),
             tasks: TaskTracker::new(),
             is_closed: AtomicBool::new(false),
+            node,
+            nodes: std::sync::Mutex::default(),
+            leases: Leases::default(),
+            node_count: Nodes::default(),
+            totals: Totals::default(),
+            outgoing: Outgoing::new(node),
+            sent: Sent::default(),
+            address: std::sync::Mutex::default(),
+            open_intents: AtomicU64::new(0),
+            answer_micros: AtomicU64::new(0),
+            answered_at: std::sync::Mutex::default(),
+            clock: std::sync::Mutex::default(),
         };
         Ok(Self { state: Arc::new(state) })
+    }
+
+    /// Connects as [`CassandraStore::connect`] does, for callers of any store.
+    pub async fn open(options: &CassandraOptions, store: &StoreOptions) -> Result<Arc<dyn Storage>, OpenError> {
+        Ok(Arc::new(Self::connect(options, store).await?))
     }
 
     /// Makes the keyspace with its tables, unless they are there. Returns whether this made them.
@@ -139,9 +169,17 @@ impl CassandraStore {
 
 #[async_trait]
 impl Storage for CassandraStore {
-    /// Waits forever: nothing of the process is lost that a cluster cannot give again.
+    /// Waits forever: a process loses nothing that the cluster does not have.
     async fn ended(&self) {
         std::future::pending::<()>().await;
+    }
+
+    async fn run(&self, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
+        Box::pin(self.state.run(clock, &shutdown)).await;
+    }
+
+    fn peers(&self) -> Option<Arc<dyn Peers>> {
+        Some(Arc::clone(&self.state) as Arc<dyn Peers>)
     }
 }
 
@@ -152,7 +190,28 @@ impl Store for CassandraStore {
     }
 
     fn accepts(&self) -> Result<(), StoreError> {
-        self.state.check_open()
+        self.state.check_open()?;
+        self.state.check_answers()
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn cluster(&self) -> Option<ClusterStatus> {
+        Some(self.state.status())
+    }
+
+    fn nodes(&self) -> Nodes {
+        self.state.node_count.clone()
+    }
+
+    fn leads(&self) -> bool {
+        self.state.holds(Work::Verification)
+    }
+
+    async fn domain_version(&self) -> Result<u64, StoreError> {
+        self.state.domain_version().await
     }
 
     fn check_caps(&self, _: &[Mailbox], _: Timestamp) -> Result<(), StoreError> {
@@ -232,6 +291,10 @@ impl Store for CassandraStore {
         Ok(domains)
     }
 
+    async fn domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
+        self.state.find_domain(name).await
+    }
+
     async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError> {
         self.state.register_domain(record, limit).await
     }
@@ -266,6 +329,7 @@ impl Store for CassandraStore {
         self.state.tasks.close();
         self.state.tasks.wait().await;
         self.state.counters.report_drops();
+        self.state.write_last_hints().await;
         Ok(())
     }
 }

@@ -1,9 +1,20 @@
 //! Where the cluster is, and how it is asked.
 
-use std::sync::Arc;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::time::Duration;
 
+use crate::config::{Config, StoreLocation};
 use crate::model::Secret;
+use crate::store::OpenError;
+use crate::tls::{self, ClientTls};
+
+/// The longest file with a password that is read, in octets.
+const PASSWORD_OCTETS_MAX: u64 = 4096;
+/// The mode bits of users who are neither the owner of a file nor of its group.
+const OTHERS: u32 = 0o007;
 
 /// The connection to a cluster of Apache Cassandra.
 #[derive(Clone, Debug)]
@@ -17,7 +28,7 @@ pub struct CassandraOptions {
     /// User and password, if the cluster asks for them.
     pub credentials: Option<(String, Secret)>,
     /// What secures the connections; `None` without TLS.
-    pub tls: Option<Arc<rustls::ClientConfig>>,
+    pub tls: Option<ClientTls>,
     /// How long one request may take.
     pub timeout: Duration,
     /// How long events of webhooks outlive their mail.
@@ -27,4 +38,134 @@ pub struct CassandraOptions {
 impl CassandraOptions {
     /// The usual value of [`CassandraOptions::timeout`].
     pub const TIMEOUT: Duration = Duration::from_secs(2);
+
+    /// What the settings say; `None` while mail is kept in the data directory.
+    ///
+    /// Reads the files of the password and of the authorities. [`OpenError::Setting`] names the one that can't be used.
+    pub fn from_config(config: &Config) -> Result<Option<Self>, OpenError> {
+        let StoreLocation::Cassandra { contact_points, keyspace } = &config.store.location else { return Ok(None) };
+        let settings = &config.cassandra;
+        let credentials = match (&settings.user, &settings.password_file) {
+            (Some(user), Some(file)) => Some((user.clone(), password(file)?)),
+            _ => None,
+        };
+        let tls = settings.tls.then(|| tls::connection_config(settings.ca.as_deref())).transpose();
+        let key = if settings.ca.is_some() { "cassandra-ca" } else { "cassandra-tls" };
+        Ok(Some(Self {
+            contact_points: contact_points.clone(),
+            keyspace: keyspace.clone(),
+            data_center: settings.data_center.clone(),
+            credentials,
+            tls: tls.map_err(|error| OpenError::Setting { key, reason: error.to_string() })?,
+            timeout: settings.timeout,
+            grace: config.webhooks.grace,
+        }))
+    }
+}
+
+/// The password in a file, without the end of its line.
+fn password(path: &Path) -> Result<Secret, OpenError> {
+    let wrong = |what: &str| OpenError::Setting {
+        key: "cassandra-password-file",
+        reason: format!("{}: {what}", path.display()),
+    };
+    let unreadable = |error: io::Error| wrong(&format!("{error}; see that it is there and that this user may read it"));
+    let file = File::open(path).map_err(unreadable)?;
+    if file.metadata().map_err(unreadable)?.mode() & OTHERS != 0 {
+        return Err(wrong(&format!("other users may read it: chmod o= {}", path.display())));
+    }
+    let mut octets = Vec::new();
+    file.take(PASSWORD_OCTETS_MAX + 1).read_to_end(&mut octets).map_err(unreadable)?;
+    if octets.len() as u64 > PASSWORD_OCTETS_MAX {
+        return Err(wrong(&format!("it has more than {PASSWORD_OCTETS_MAX} octets; it must hold a password alone")));
+    }
+    let text = String::from_utf8(octets).map_err(|_| wrong("it is no UTF-8; it must hold a password alone"))?;
+    let line = text.strip_suffix('\n').map_or(&*text, |line| line.strip_suffix('\r').unwrap_or(line));
+    Secret::new(line.to_owned()).ok_or_else(|| wrong("it is empty; it must hold the password of cassandra-user"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::config::Revision;
+
+    fn config() -> Config {
+        let mut config = Config::of_revision(Revision::Two, "/data".into());
+        config.store.location = "cassandra://10.0.0.1,[::1]:9142/tempmail".parse().expect("a location");
+        config
+    }
+
+    fn file(dir: &Path, text: &[u8], mode: u32) -> std::path::PathBuf {
+        let path = dir.join("file");
+        std::fs::write(&path, text).expect("write");
+        std::fs::set_permissions(&path, Permissions::from_mode(mode)).expect("mode");
+        path
+    }
+
+    #[test]
+    fn an_embedded_store_has_no_options() {
+        let embedded = Config::of_revision(Revision::Two, "/data".into());
+        assert!(CassandraOptions::from_config(&embedded).expect("no error").is_none());
+    }
+
+    #[test]
+    fn the_settings_are_the_options() {
+        let mut config = config();
+        config.cassandra.data_center = Some("east".into());
+        config.cassandra.timeout = Duration::from_millis(300);
+        let options = CassandraOptions::from_config(&config).expect("options").expect("a cluster");
+        assert_eq!(options.contact_points, ["10.0.0.1:9042", "[::1]:9142"]);
+        assert_eq!((&*options.keyspace, options.data_center.as_deref()), ("tempmail", Some("east")));
+        assert_eq!((options.timeout, options.grace), (Duration::from_millis(300), config.webhooks.grace));
+        assert!(options.credentials.is_none() && options.tls.is_none());
+    }
+
+    #[test]
+    fn a_password_ends_with_its_line_and_is_its_users_own() {
+        let dir = tempfile::tempdir().expect("directory");
+        let read = |text: &[u8], mode| {
+            let mut config = config();
+            config.cassandra.user = Some("ann".into());
+            config.cassandra.password_file = Some(file(dir.path(), text, mode));
+            let options = CassandraOptions::from_config(&config).map_err(|error| error.to_string())?;
+            let (user, password) = options.expect("a cluster").credentials.expect("credentials");
+            Ok::<_, String>((user, password.expose().to_owned()))
+        };
+        for text in ["se cret", "se cret\n", "se cret\r\n"] {
+            assert_eq!(read(text.as_bytes(), 0o600), Ok(("ann".into(), "se cret".into())), "{text:?}");
+        }
+        assert!(read(b"secret", 0o640).is_ok(), "a group may have the file");
+        let long = vec![b'x'; 5000];
+        for (text, mode, what) in [
+            (&b"secret"[..], 0o604, "other users may read it: chmod o= "),
+            (b"\n", 0o600, "it is empty"),
+            (b"", 0o600, "it is empty"),
+            (b"\xff", 0o600, "it is no UTF-8"),
+            (&long, 0o600, "it has more than 4096 octets"),
+        ] {
+            let error = read(text, mode).expect_err(what);
+            assert!(error.starts_with("cassandra-password-file: /") && error.contains(what), "{error}");
+        }
+    }
+
+    #[test]
+    fn authorities_are_read_from_their_file_or_are_the_machines() {
+        let dir = tempfile::tempdir().expect("directory");
+        let mut config = config();
+        config.cassandra.tls = true;
+        assert!(CassandraOptions::from_config(&config).expect("options").expect("a cluster").tls.is_some());
+        let key = rcgen::KeyPair::generate().expect("a key");
+        let authority = rcgen::CertificateParams::new([]).and_then(|of| of.self_signed(&key)).expect("a certificate");
+        config.cassandra.ca = Some(file(dir.path(), authority.pem().as_bytes(), 0o644));
+        assert!(CassandraOptions::from_config(&config).expect("options").expect("a cluster").tls.is_some());
+        config.cassandra.ca = Some(file(dir.path(), b"no certificate", 0o644));
+        let error = CassandraOptions::from_config(&config).expect_err("no certificate").to_string();
+        assert!(error.starts_with("cassandra-ca: /") && error.contains("no section"), "{error}");
+        config.cassandra.ca = Some(dir.path().join("missing"));
+        let error = CassandraOptions::from_config(&config).expect_err("no file").to_string();
+        assert!(error.starts_with("cassandra-ca: /"), "{error}");
+    }
 }

@@ -1,26 +1,35 @@
 //! What all operations of a store share.
 
-use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
+use uuid::Uuid;
 
 use super::cluster::Cluster;
 use super::counters::Counters;
 use super::expiry::ExpiryPosition;
+use super::hints::{Outgoing, Sent};
+use super::leases::Leases;
+use super::nodes::Node;
 use super::outbox::OutboxState;
 use super::rows::EmailRow;
 use super::sequences::{self, Sequences};
 use super::statements::Statements;
+use super::totals::Totals;
+use crate::clock::Clock;
 use crate::events::{Event, Happening, Hub};
-use crate::model::Timestamp;
+use crate::model::{Nodes, Timestamp};
 use crate::store::names::HashKey;
 use crate::store::{StoreError, StoreOptions};
 
-#[derive(Debug)]
 pub(super) struct ClusterState {
+    /// This process among the nodes.
+    pub(super) node: Uuid,
     pub(super) cluster: Cluster,
     pub(super) statements: Statements,
     pub(super) secret: HashKey,
@@ -38,6 +47,30 @@ pub(super) struct ClusterState {
     /// Work that nobody waits for. A stop waits for it.
     pub(super) tasks: TaskTracker,
     pub(super) is_closed: AtomicBool,
+    /// The nodes that live, as of the last look.
+    pub(super) nodes: Mutex<HashMap<Uuid, Node>>,
+    pub(super) leases: Leases,
+    /// How many nodes live, for those who share a limit.
+    pub(super) node_count: Nodes,
+    pub(super) totals: Totals,
+    pub(super) outgoing: Outgoing,
+    pub(super) sent: Sent,
+    /// Where this node takes hints; empty if it takes none.
+    pub(super) address: Mutex<String>,
+    /// Intents that wait for their sweep, as of the last look of this node.
+    pub(super) open_intents: AtomicU64,
+    /// How long the cluster took for the last sign of life, in microseconds.
+    pub(super) answer_micros: AtomicU64,
+    /// When the cluster last answered; `None` before a daemon runs the store.
+    pub(super) answered_at: Mutex<Option<Instant>>,
+    /// The clock of the daemon that runs the store.
+    pub(super) clock: Mutex<Option<Arc<dyn Clock>>>,
+}
+
+impl fmt::Debug for ClusterState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClusterState").field("node", &self.node).finish_non_exhaustive()
+    }
 }
 
 impl ClusterState {
@@ -71,10 +104,13 @@ impl ClusterState {
         sequences::least_of(oldest).saturating_sub(1)
     }
 
-    /// Tells subscribers on this node what happened to an Email.
+    /// Tells subscribers on this node and on the others what happened to an Email.
     pub(super) fn publish(&self, happening: Happening, row: &EmailRow) {
+        let event = Event { happening, email: row.listed() };
+        self.totals.forget(row.topic().octets());
         if self.hub.is_watched() {
-            self.hub.publish(row.topic(), &Event { happening, email: row.listed() });
+            self.hub.publish(row.topic(), &event);
         }
+        self.hint(row.topic(), &event);
     }
 }

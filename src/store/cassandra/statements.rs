@@ -75,9 +75,20 @@ statements! { Statements, pub(super),
     intent_select = "SELECT message, intent, WRITETIME(intent) AS written_at FROM intent WHERE slot = ? AND shard = ?";
     intent_delete = "DELETE FROM intent USING TIMESTAMP ? WHERE slot = ? AND shard = ? AND message = ?";
 
+    node_insert = "INSERT INTO node (bucket, id, address, started_at, sequence) VALUES (0, ?, ?, ?, ?) USING TTL ?";
+    node_select = "SELECT id, address, started_at, sequence FROM node WHERE bucket = 0";
+    node_delete = "DELETE FROM node WHERE bucket = 0 AND id = ?";
+    hint_insert = "INSERT INTO hint (node, number, events) VALUES (?, ?, ?) USING TTL ?";
+    hint_select = "SELECT number, events FROM hint WHERE node = ? AND number > ?";
+
+    meta_insert = "INSERT INTO meta (name, value) VALUES (?, ?)";
+    meta_select = "SELECT value FROM meta WHERE name = ?";
     domain_select = "SELECT record FROM domain WHERE bucket = 0";
     domain_find = "SELECT record FROM domain WHERE bucket = 0 AND name = ?";
     @conditional
+    lease_take = "UPDATE lease USING TTL ? SET holder = ? WHERE name = ? IF holder = null";
+    lease_renew = "UPDATE lease USING TTL ? SET holder = ? WHERE name = ? IF holder = ?";
+    lease_give_back = "DELETE FROM lease WHERE name = ? IF holder = ?";
     domain_insert = "INSERT INTO domain (bucket, name, record) VALUES (0, ?, ?) IF NOT EXISTS";
     domain_update = "UPDATE domain SET record = ? WHERE bucket = 0 AND name = ? IF EXISTS";
     domain_delete = "DELETE FROM domain WHERE bucket = 0 AND name = ? IF EXISTS";

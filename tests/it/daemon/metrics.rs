@@ -267,7 +267,7 @@ async fn interface(disk: &FaultyDisk) -> (Arc<EmbeddedStore>, Router) {
     let options = StoreOptions::from_config(&config);
     let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open"));
     let clock = Arc::new(SetClock::at(START));
-    let assembled = assemble(config, Arc::clone(&store), clock, None).await.expect("assemble");
+    let assembled = assemble(config, store.clone(), clock, None).await.expect("assemble");
     (store, assembled.router)
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Endpoint, Revision};
 use tempmail::model::{Client, Timestamp, WebhookId, WebhookLimits, WebhookRecord};
-use tempmail::store::{Outbox, WebhookRegistration};
+use tempmail::store::WebhookRegistration;
 
 use super::clock::let_expiry_work;
 use crate::store::outbox::webhook;

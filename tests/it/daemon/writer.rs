@@ -36,7 +36,7 @@ async fn a_daemon_whose_writer_has_ended_stops_with_an_error() {
     let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open"));
     let clock = Arc::new(SetClock::at(START));
     // This is the same interface without the daemon's sockets, which close when it stops.
-    let interface = assemble(config.clone(), Arc::clone(&store), clock.clone(), None).await.expect("assemble");
+    let interface = assemble(config.clone(), store.clone(), clock.clone(), None).await.expect("assemble");
     let listeners = Listeners::bind(&config, Inherited::default()).expect("free ports");
     let smtp = listeners.smtp_addresses()[0];
     let daemon =

@@ -11,11 +11,13 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tempmail::clock::{Clock, SystemClock};
 use tempmail::config::{Config, Revision};
-use tempmail::daemon::{ControlSocket, Daemon, DaemonError, Inherited, Listeners, open_certificate, open_store};
+use tempmail::daemon::{
+    ControlSocket, Daemon, DaemonError, Inherited, Listeners, hold_data_dir, open_certificate, open_store,
+};
 use tempmail::model::Timestamp;
 use tempmail::panics::Panics;
 use tempmail::store::disk::Disk;
-use tempmail::store::{EmbeddedStore, Store, StoreOptions, StoreStats};
+use tempmail::store::{EmbeddedStore, Storage, StoreOptions, StoreStats};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -36,7 +38,7 @@ pub(crate) struct TestServer {
     dir: TempDir,
     smtp: SocketAddr,
     http: SocketAddr,
-    store: Arc<EmbeddedStore>,
+    store: Arc<dyn Storage>,
     /// The panics that the daemon knows.
     pub(crate) panics: Panics,
     shutdown: CancellationToken,
@@ -123,16 +125,16 @@ impl TestServer {
         configure(&mut config);
         let listeners = Listeners::bind(&config, Inherited::default()).expect("free ports");
         let (smtp, http) = (listeners.smtp_addresses()[0], listeners.http_addresses()[0]);
-        let opened = match disk {
-            Some(disk) => EmbeddedStore::open_on(disk, &StoreOptions::from_config(&config)),
-            None => open_store(&config).await,
+        let directory = hold_data_dir(&config).await.expect("the data directory");
+        let store: Arc<dyn Storage> = match disk {
+            Some(disk) => Arc::new(EmbeddedStore::open_on(disk, &StoreOptions::from_config(&config)).expect("open")),
+            None => open_store(&config, &directory).await.expect("open"),
         };
-        let store = Arc::new(opened.expect("open"));
         let control = vec![ControlSocket::bind(&dir.path().join("tempmail.sock")).expect("socket")];
         let panics = Panics::default();
         let tls = open_certificate(&config, clock.now()).expect("a certificate");
         let daemon = Daemon::new(config, Arc::clone(&store), listeners, tls, control, clock.clone(), panics.clone());
-        let daemon = daemon.await.expect("daemon");
+        let daemon = daemon.await.expect("daemon").holding(directory);
         let shutdown = CancellationToken::new();
         let stop = shutdown.clone();
         let running = tokio::spawn(daemon.run(stop));
@@ -155,8 +157,8 @@ impl TestServer {
     }
 
     /// The daemon's store.
-    pub(crate) fn store(&self) -> &EmbeddedStore {
-        &self.store
+    pub(crate) fn store(&self) -> &dyn Storage {
+        &*self.store
     }
 
     /// The administrator's `GET`, through the control socket.

@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use futures_util::future::join_all;
 use tempmail::clock::Clock;
-use tempmail::store::Store;
 
 use super::Trial;
 use crate::support::mail;

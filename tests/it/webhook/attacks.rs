@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use tempmail::clock::Clock;
 use tempmail::config::Config;
 use tempmail::model::{RoleAddresses, WebhookLimits};
-use tempmail::store::Outbox;
 
 use super::dispatch::{quick, register};
 use crate::store::outbox::{proven, webhook};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tempmail::clock::Clock;
 use tempmail::model::{Timestamp, WebhookId, WebhookLimits};
-use tempmail::store::{Outbox, Store, WebhookRegistration};
+use tempmail::store::WebhookRegistration;
 
 use crate::store::outbox::proven;
 use crate::support::mail::delivery;

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempmail::model::Timestamp;
-use tempmail::store::Outbox;
 
 use super::dispatch::{quick, register, wait_until};
 use crate::support::test_server::TestServer;

@@ -6,6 +6,7 @@ use uuid::Uuid;
 use super::super::state::ClusterState;
 use super::event::EventRow;
 use super::webhook::StoredWebhook;
+use super::{SHARDS, shard_of};
 use crate::model::{Listed, PendingEvent, StoredEmail, Timestamp, WebhookId};
 use crate::store::{DueEvents, DueQuery, StoreError};
 
@@ -15,7 +16,14 @@ const SHARDS_AT_ONCE: usize = 4;
 impl ClusterState {
     /// The webhooks that have pending events, each with its events.
     pub(super) async fn pending(&self) -> Result<Vec<(WebhookId, Vec<EventRow>)>, StoreError> {
-        let shards = stream::iter(0..super::SHARDS).map(|shard| self.pending_of_shard(shard));
+        self.pending_of(0..SHARDS).await
+    }
+
+    async fn pending_of(
+        &self,
+        shards: impl Iterator<Item = i8>,
+    ) -> Result<Vec<(WebhookId, Vec<EventRow>)>, StoreError> {
+        let shards = stream::iter(shards).map(|shard| self.pending_of_shard(shard));
         let shards: Vec<_> = shards.buffer_unordered(SHARDS_AT_ONCE).try_collect().await?;
         Ok(shards.into_iter().flatten().collect())
     }
@@ -31,7 +39,8 @@ impl ClusterState {
             let is_new = events.iter().any(|event| event.attempts == 0);
             events.iter().map(|event| event.due_at).min().filter(|_| !is_new).map(Timestamp::from_millis)
         };
-        Ok(self.pending().await?.into_iter().map(|(webhook, events)| (webhook, next(events))).collect())
+        let pending = self.pending_of((0..SHARDS).filter(|shard| self.dispatches(*shard))).await?;
+        Ok(pending.into_iter().map(|(webhook, events)| (webhook, next(events))).collect())
     }
 
     pub(super) async fn due_events(
@@ -39,6 +48,9 @@ impl ClusterState {
         webhook: WebhookId,
         query: &DueQuery,
     ) -> Result<Option<DueEvents>, StoreError> {
+        if !self.dispatches(shard_of(webhook)) {
+            return Ok(None);
+        }
         let (stored, events) = self.webhook_with_events(webhook).await?;
         let Some(stored) = stored.filter(StoredWebhook::is_active) else { return Ok(None) };
         let (by, after) = (query.due_by.millis(), query.due_after.millis());
@@ -61,8 +73,11 @@ impl ClusterState {
         }))
     }
 
-    /// Whether an event is pending and its webhook is active.
+    /// Whether an event is pending, its webhook is active, and this node may send it.
     pub(super) async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError> {
+        if !self.dispatches(shard_of(event.webhook)) {
+            return Ok(false);
+        }
         let row = self.find_event(event.webhook, event.sequence, event.email);
         let (row, webhook) = futures_util::future::try_join(row, self.stored_webhook(event.webhook)).await?;
         Ok(row.is_some() && webhook.is_some_and(|webhook| webhook.is_active()))

@@ -9,9 +9,11 @@
 //! The events of a message are in its intent, so they exist if and only if the message is stored. Its octets live for the
 //! grace longer than its Emails, and so do its events.
 //!
-//! One node at a time should send the events of a [shard](shard_of). Others may do all else. Events of a webhook keep to its
-//! limits as far as a node knows them: beyond a limit may be what others added in the last ten seconds, or in the last minute
-//! for the limit of all webhooks.
+//! In a daemon, only the node with the lease of a [shard](shard_of) sees its events as due or pending, so no other one sends
+//! them. All nodes may do all else.
+//!
+//! Events of a webhook keep to its limits as far as a node knows them: beyond a limit may be what others added in the last
+//! ten seconds, or in the last minute for the limit of all webhooks.
 //!
 //! What a node has read counts as current for a second, unless the node itself ended something. So a webhook that another node
 //! deletes or disables may still get a request which a node was about to send within that second.
@@ -35,6 +37,7 @@ use async_trait::async_trait;
 use tokio::sync::Notify;
 
 use super::CassandraStore;
+use super::leases::Work;
 use super::state::ClusterState;
 use crate::model::{
     AttemptRecord, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
@@ -154,6 +157,11 @@ impl Outbox for CassandraStore {
 }
 
 impl ClusterState {
+    /// Whether this node sends the events of a webhook. A store that no daemon runs sends those of all.
+    fn dispatches(&self, shard: i8) -> bool {
+        self.clock().is_none() || self.holds(Work::Dispatch(shard))
+    }
+
     /// Tells this node's dispatcher that there may be new events.
     pub(super) fn ring_outbox(&self) {
         self.outbox.hint.notify_one();

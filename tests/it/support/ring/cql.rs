@@ -4,8 +4,10 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// How long a node may take for one answer. It takes longer if it asks a node that does not answer.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// How long a node may take to say what it supports.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a node may take for a query. It may wait for another one, and gives up before this.
+const PATIENCE_WITH_QUERY: Duration = Duration::from_secs(15);
 /// The longest answer that is read, in octets.
 const LONGEST: usize = 1 << 20;
 
@@ -24,17 +26,19 @@ const RESULT: u8 = 0x08;
 pub(super) const ONE: u16 = 1;
 /// The flag of a query whose result needs no description of its columns.
 const SKIP_METADATA: u8 = 0x02;
-/// Where such a result has the number of its rows: after its kind, its flags and the number of its columns.
-const ROWS_AT: usize = 12;
+/// How a result begins that has rows.
+const ROWS: [u8; 4] = [0, 0, 0, 2];
+/// Where such a result has its first value: after its kind, its flags, and the numbers of its columns and of its rows.
+const VALUES_AT: usize = 16;
 
 /// Asks the node what it supports.
 pub(super) fn is_supported(node: SocketAddr) -> Result<(), String> {
-    ask(&mut connect(node)?, OPTIONS, &[], SUPPORTED).map(drop)
+    ask(&mut connect(node, PATIENCE)?, OPTIONS, &[], SUPPORTED).map(drop)
 }
 
-/// How many rows the query gives, asked at that level.
-pub(super) fn rows(node: SocketAddr, query: &str, consistency: u16) -> Result<u32, String> {
-    let mut connection = connect(node)?;
+/// The first value of the query's result, asked at that level, as the protocol encodes it. `None` if it has no rows.
+pub(super) fn value(node: SocketAddr, query: &str, consistency: u16) -> Result<Option<Vec<u8>>, String> {
+    let mut connection = connect(node, PATIENCE_WITH_QUERY)?;
     // A map of one pair: what version of the query language is meant.
     let mut startup = vec![0, 1];
     for text in ["CQL_VERSION", "3.0.0"] {
@@ -47,13 +51,19 @@ pub(super) fn rows(node: SocketAddr, query: &str, consistency: u16) -> Result<u3
     body.extend(consistency.to_be_bytes());
     body.push(SKIP_METADATA);
     let result = ask(&mut connection, QUERY, &body, RESULT)?;
-    let rows = result.get(ROWS_AT..ROWS_AT + 4).ok_or("a result without rows")?;
-    Ok(u32::from_be_bytes(rows.try_into().expect("four octets")))
+    if !result.starts_with(&ROWS) {
+        return Ok(None);
+    }
+    let Some((length, value)) = result.get(VALUES_AT..).and_then(<[u8]>::split_first_chunk::<4>) else {
+        return Ok(None);
+    };
+    let length = usize::try_from(u32::from_be_bytes(*length)).expect("a length");
+    Ok(value.get(..length).map(<[u8]>::to_vec))
 }
 
-fn connect(node: SocketAddr) -> Result<TcpStream, String> {
-    let connection = TcpStream::connect_timeout(&node, PATIENCE).map_err(|error| error.to_string())?;
-    connection.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+fn connect(node: SocketAddr, patience: Duration) -> Result<TcpStream, String> {
+    let connection = TcpStream::connect_timeout(&node, patience).map_err(|error| error.to_string())?;
+    connection.set_read_timeout(Some(patience)).expect("a timeout");
     Ok(connection)
 }
 

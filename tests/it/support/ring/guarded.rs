@@ -45,6 +45,11 @@ impl Guarded {
         kill_process(Pid::from_child(&self.child), signal).expect("a process");
     }
 
+    /// Closes its input, as the kernel does when the process of the tests ends.
+    pub(super) fn close_input(&mut self) {
+        drop(self.child.stdin.take());
+    }
+
     /// Whether the program has ended by itself.
     pub(super) fn has_ended(&self) -> bool {
         // Its id stays taken until this waits for it in earnest.
@@ -57,7 +62,7 @@ impl Drop for Guarded {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
         // The guard kills it again. Its id is free for others only when that is done.
-        drop(self.child.stdin.take());
+        self.close_input();
         let _ = self.guard.read_to_end(&mut Vec::new());
         let _ = self.child.wait();
     }

@@ -30,12 +30,15 @@ const LIMIT: Duration = Duration::from_mins(3);
 const PAUSE: Duration = Duration::from_millis(20);
 /// How many lines of each node's log a failure shows.
 const LINES_SHOWN: usize = 40;
+/// What names the tables that a node has.
+const SCHEMA: &str = "SELECT schema_version FROM system.local WHERE key = 'local'";
 
 /// Nodes that make one cluster, with the data centre `datacenter1`. They are counted from 0, as its contact points are.
 /// All methods block the thread.
 pub(crate) struct Ring {
     nodes: Vec<Mutex<Node>>,
     contact_points: Vec<SocketAddr>,
+    storage_port: u16,
     keyspaces: AtomicU32,
     // Removed last, when the nodes have ended.
     _directory: Directory,
@@ -58,14 +61,21 @@ impl Ring {
 
     fn of(count: u8, heap: &'static str, installed: &Installed) -> Self {
         let directory = Directory::new();
-        let places = Place::of_ring(count, ports::free(&settings::addresses(count)));
+        let ports = ports::free(&settings::addresses(count));
+        let places = Place::of_ring(count, ports);
         let contact_points = places.iter().map(Place::native).collect();
         let nodes = places.into_iter().map(|place| {
             let dir = directory.path().join(place.address.to_string());
             Mutex::new(Node::start_new(place, heap, dir, installed))
         });
         let nodes = nodes.collect();
-        let ring = Self { nodes, contact_points, keyspaces: AtomicU32::new(0), _directory: directory };
+        let ring = Self {
+            nodes,
+            contact_points,
+            storage_port: ports.storage,
+            keyspaces: AtomicU32::new(0),
+            _directory: directory,
+        };
         ring.wait_until_complete();
         ring
     }
@@ -107,17 +117,35 @@ impl Ring {
         self.wait(&format!("{address} takes connections of clients"), || cql::is_supported(address));
     }
 
-    /// Waits until every node can reach every other, and knows it as a peer.
+    /// Waits until every node knows every other as it is since its last start, can reach it, and has the same tables. All
+    /// must run. A row that is written sooner after its table is made may be lost, although a node has acknowledged it.
     pub(crate) fn wait_until_complete(&self) {
-        let nodes = u16::try_from(self.nodes.len()).expect("a few");
-        for &address in &self.contact_points {
-            self.wait(&format!("{address} reaches all nodes"), || {
-                // The table has three replicas where there are three nodes, and a read at this level asks every one.
-                cql::rows(address, "SELECT keyspace_name FROM system_distributed.view_build_status", nodes)?;
-                let peers = cql::rows(address, "SELECT peer FROM system.peers_v2", cql::ONE)?;
-                if peers + 1 == u32::from(nodes) { Ok(()) } else { Err(format!("it knows {peers} peers")) }
-            });
+        for &node in &self.contact_points {
+            self.wait(&format!("{node} sees all nodes"), || self.sees_all(node));
         }
+    }
+
+    fn sees_all(&self, node: SocketAddr) -> Result<(), String> {
+        for &other in self.contact_points.iter().filter(|&&other| other != node) {
+            let (address, port) = (other.ip(), self.storage_port);
+            let peer =
+                format!("SELECT native_port FROM system.peers_v2 WHERE peer = '{address}' AND peer_port = {port}");
+            if cql::value(node, &peer, cql::ONE)? != Some(i32::from(other.port()).to_be_bytes().to_vec()) {
+                return Err(format!("it does not know {other}"));
+            }
+            // Each start of a node has a number of its own. For a moment, those that learn it take the node for down.
+            let generation = format!(
+                "SELECT generation FROM system_views.gossip_info WHERE address = '{address}' AND port = {port}"
+            );
+            for (query, what) in [(generation.as_str(), "last start"), (SCHEMA, "tables")] {
+                if cql::value(node, query, cql::ONE)? != cql::value(other, query, cql::ONE)? {
+                    return Err(format!("it has not seen the {what} of {other}"));
+                }
+            }
+        }
+        // The table has three replicas where there are three nodes, and a read at this level asks every one.
+        let all = u16::try_from(self.contact_points.len()).expect("a few");
+        cql::value(node, "SELECT keyspace_name FROM system_distributed.view_build_status LIMIT 1", all).map(drop)
     }
 
     /// The ends of the logs of all nodes.

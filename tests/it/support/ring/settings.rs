@@ -151,9 +151,12 @@ const MACHINE: [&str; 10] = [
 ];
 
 /// What keeps a start from waiting. The size of a row in memory is what the server would measure: that takes a second.
-const QUICK: [&str; 6] = [
+/// The quarantine is by default as long as the delay of the ring. If it were 0, nodes would forget those that they have
+/// just met.
+const QUICK: [&str; 7] = [
     "-Dcassandra-foreground=yes",
     "-Dcassandra.ring_delay_ms=0",
+    "-Dcassandra.gossip_quarantine_delay_ms=60000",
     "-Dcassandra.skip_wait_for_gossip_to_settle=0",
     "-Dcassandra.superuser_setup_delay_ms=0",
     "-Dcassandra.consistent.rangemovement=false",

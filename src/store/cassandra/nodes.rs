@@ -1,0 +1,63 @@
+//! The nodes of the service that live.
+
+use std::collections::HashMap;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use scylla::DeserializeRow;
+use uuid::Uuid;
+
+use super::rows::signed;
+use super::state::ClusterState;
+use crate::store::StoreError;
+
+/// How often a node says that it lives.
+pub(super) const BEAT_EVERY: Duration = Duration::from_secs(1);
+/// The life of its row, in seconds. It counts as dead after that.
+const LIFE_SECONDS: i32 = 6;
+
+/// A living node.
+#[derive(Clone, Debug, PartialEq, Eq, DeserializeRow)]
+pub(super) struct Node {
+    pub(super) id: Uuid,
+    /// Where it takes hints; empty if it takes none.
+    pub(super) address: String,
+    pub(super) started_at: i64,
+    pub(super) sequence: i64,
+}
+
+impl ClusterState {
+    /// Says that this node lives, and learns which others do.
+    pub(super) async fn beat(&self, started_at: i64) -> Result<(), StoreError> {
+        let address = self.address.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let values = (self.node, address, started_at, signed(self.sequences.last()), LIFE_SECONDS);
+        self.cluster.run(&self.statements.node_insert, values).await?;
+        let nodes = self.cluster.all::<Node>(&self.statements.node_select, ()).await?;
+        for node in &nodes {
+            self.sequences.observe(node.sequence.cast_unsigned());
+        }
+        *self.nodes.lock().unwrap_or_else(PoisonError::into_inner) =
+            nodes.into_iter().map(|node| (node.id, node)).collect();
+        self.node_count.set(self.living_nodes());
+        Ok(())
+    }
+
+    /// Says that this node stops.
+    pub(super) async fn say_goodbye(&self) {
+        if let Err(error) = self.cluster.run(&self.statements.node_delete, (self.node,)).await {
+            tracing::debug!(%error, "the row of this node was not removed; it ends by itself");
+        }
+    }
+
+    /// The other nodes that live.
+    pub(super) fn peers(&self) -> HashMap<Uuid, Node> {
+        let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        nodes.remove(&self.node);
+        nodes
+    }
+
+    /// How many nodes live, this one included.
+    pub(super) fn living_nodes(&self) -> usize {
+        self.peers().len() + 1
+    }
+}

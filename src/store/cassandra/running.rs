@@ -1,0 +1,142 @@
+//! What a node does all the time: it says that it lives, keeps its leases, passes hints on, and finishes intents.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::future::join4;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+use tokio_util::sync::CancellationToken;
+
+use super::hints::{COLLECTED_FOR, READ_EVERY, Reading};
+use super::leases::Work;
+use super::nodes::BEAT_EVERY;
+use super::state::ClusterState;
+use crate::clock::Clock;
+use crate::model::Timestamp;
+use crate::store::{ClusterStatus, StoreError};
+
+/// A node that cannot say that it lives for so long takes no mail.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(4);
+/// How often intents are looked through.
+const SWEEP_EVERY: Duration = Duration::from_secs(2);
+/// How far back the first look of a node goes, and how far each later one: a node may have been suspended between two
+/// writes.
+const FIRST_SWEEP: Duration = Duration::from_hours(1);
+const LATER_SWEEPS: Duration = Duration::from_mins(2);
+
+impl ClusterState {
+    /// Runs until `shutdown`. Then it gives its leases back.
+    pub(super) async fn run(self: &Arc<Self>, clock: Arc<dyn Clock>, shutdown: &CancellationToken) {
+        let started_at = clock.now();
+        *self.clock.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&clock));
+        let all = pin!(join4(
+            self.keep_alive(started_at),
+            self.write_all_hints(),
+            self.follow_hints(),
+            self.finish_intents(&*clock)
+        ));
+        tokio::select! {
+            _ = all => {}
+            () = shutdown.cancelled() => {}
+        }
+        self.give_back_leases().await;
+        self.say_goodbye().await;
+    }
+
+    async fn keep_alive(&self, started_at: Timestamp) {
+        let mut beat = interval(BEAT_EVERY);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            beat.tick().await;
+            let asked_at = Instant::now();
+            match self.beat(started_at.millis()).await {
+                Ok(()) => self.set_answered(asked_at),
+                Err(error) => tracing::warn!(%error, "the cluster does not answer"),
+            }
+            self.keep_leases(self.living_nodes()).await;
+        }
+    }
+
+    async fn write_all_hints(&self) {
+        let mut number = 1;
+        loop {
+            self.outgoing.to_write.notified().await;
+            sleep(COLLECTED_FOR).await;
+            match self.write_hints(number).await {
+                Ok(true) => number += 1,
+                Ok(false) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "hints for other nodes could not be written");
+                    number += 1;
+                    self.outgoing.miss();
+                }
+            }
+        }
+    }
+
+    async fn follow_hints(&self) {
+        let mut reading = Reading::default();
+        let mut read = interval(READ_EVERY);
+        read.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            read.tick().await;
+            self.read_hints(&mut reading).await;
+        }
+    }
+
+    async fn finish_intents(&self, clock: &dyn Clock) {
+        let mut look_back = FIRST_SWEEP;
+        loop {
+            sleep(SWEEP_EVERY).await;
+            if !self.holds(Work::Intents) {
+                look_back = FIRST_SWEEP;
+                continue;
+            }
+            let now = clock.now();
+            match self.sweep(now.before(look_back), now).await {
+                Ok(swept) => {
+                    look_back = LATER_SWEEPS;
+                    self.open_intents.store(swept.open, Ordering::Relaxed);
+                    if swept.finished > 0 {
+                        tracing::info!(messages = swept.finished, "finished messages of a node that died");
+                    }
+                }
+                Err(error) => tracing::warn!(%error, "the intents could not be looked through"),
+            }
+        }
+    }
+
+    fn set_answered(&self, asked_at: Instant) {
+        let micros = u64::try_from(asked_at.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.answer_micros.store(micros, Ordering::Relaxed);
+        *self.answered_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Whether the cluster has answered lately. A store that no daemon runs is not asked.
+    pub(super) fn check_answers(&self) -> Result<(), StoreError> {
+        let answered_at = *self.answered_at.lock().unwrap_or_else(PoisonError::into_inner);
+        match answered_at {
+            Some(at) if at.elapsed() > ANSWERS_WITHIN => Err(StoreError::Failed("the cluster does not answer".into())),
+            _ => Ok(()),
+        }
+    }
+
+    /// What this node knows of the cluster.
+    pub(super) fn status(&self) -> ClusterStatus {
+        ClusterStatus {
+            keyspace: self.cluster.keyspace().to_owned(),
+            node: self.node.to_string(),
+            living_nodes: self.node_count.get(),
+            leases: self.clock().map(|clock| self.leases.names(clock.boot())).unwrap_or_default(),
+            open_intents: self.open_intents.load(Ordering::Relaxed),
+            answer_micros: self.answer_micros.load(Ordering::Relaxed),
+        }
+    }
+
+    pub(super) fn clock(&self) -> Option<Arc<dyn Clock>> {
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

@@ -1,0 +1,74 @@
+//! The store in a cluster, where this build has it.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+#[cfg(feature = "cassandra")]
+use super::cassandra::{CassandraOptions, CassandraStore};
+use super::{OpenError, Storage, StoreOptions};
+use crate::config::Config;
+
+/// What a node knows of the cluster that its store is in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterStatus {
+    /// The keyspace of the store.
+    pub keyspace: String,
+    /// The id of this node, new at each start.
+    pub node: String,
+    /// The nodes of the service that live, this one included.
+    pub living_nodes: u32,
+    /// The work that this node does for all.
+    pub leases: Vec<String>,
+    /// Messages for several recipients that are not finished yet, as far as this node looks after them.
+    pub open_intents: u64,
+    /// How long the cluster took for the last sign of life of this node, in microseconds.
+    pub answer_micros: u64,
+}
+
+/// What [`init_cluster`] found or made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Initialized {
+    /// The keyspace of the store.
+    pub keyspace: String,
+    /// Whether it was made just now. One that exists keeps its replication.
+    pub is_new: bool,
+}
+
+/// Opens the store in the cluster that the settings name. Nothing is made there.
+///
+/// The errors for a cluster that cannot be used are [`OpenError::Cluster`], [`OpenError::NoKeyspace`] and
+/// [`OpenError::Schema`]. A build without the feature `cassandra` has [`OpenError::NotBuiltIn`] alone.
+#[cfg(feature = "cassandra")]
+pub async fn open_cluster(config: &Config, options: &StoreOptions) -> Result<Arc<dyn Storage>, OpenError> {
+    let cluster = CassandraOptions::from_config(config)?.ok_or(OpenError::Empty)?;
+    // The driver's futures are large.
+    Box::pin(CassandraStore::open(&cluster, options)).await
+}
+
+/// Makes keyspace and schema in the cluster that the settings name, as far as they are not there.
+///
+/// `replication` is the number of copies of each row in a keyspace that is made. The errors are those of
+/// [`open_cluster`], except for [`OpenError::NoKeyspace`].
+#[cfg(feature = "cassandra")]
+pub async fn init_cluster(config: &Config, replication: u32) -> Result<Initialized, OpenError> {
+    let cluster = CassandraOptions::from_config(config)?.ok_or(OpenError::Empty)?;
+    let is_new = Box::pin(CassandraStore::init(&cluster, replication)).await?;
+    Ok(Initialized { keyspace: cluster.keyspace, is_new })
+}
+
+/// Opens the store in the cluster that the settings name, in a build that has it.
+#[cfg(not(feature = "cassandra"))]
+#[allow(clippy::unused_async, reason = "a build with the feature waits here")]
+pub async fn open_cluster(_: &Config, _: &StoreOptions) -> Result<Arc<dyn Storage>, OpenError> {
+    Err(OpenError::NotBuiltIn)
+}
+
+/// Makes keyspace and schema in the cluster that the settings name, in a build that has it.
+#[cfg(not(feature = "cassandra"))]
+#[allow(clippy::unused_async, reason = "a build with the feature waits here")]
+pub async fn init_cluster(_: &Config, _: u32) -> Result<Initialized, OpenError> {
+    Err(OpenError::NotBuiltIn)
+}
