@@ -16,6 +16,7 @@
 use std::time::Duration;
 
 use futures_util::future::{try_join, try_join_all};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use scylla::DeserializeRow;
 use uuid::Uuid;
 
@@ -34,6 +35,8 @@ const SLOT: i64 = (600_000) << 21;
 const ENTERED_FOR: Duration = Duration::from_secs(30);
 /// The milliseconds after which such a row may be deleted. It is longer than [`ENTERED_FOR`] and the time of a commit.
 const KEPT_MILLIS: i64 = 60_000;
+/// The webhooks of a shard whose events are read at once.
+const WEBHOOKS_AT_ONCE: usize = 8;
 /// How long such a row outlives its events, in seconds.
 const OUTLIVES_SECONDS: i32 = 120;
 
@@ -209,18 +212,16 @@ impl ClusterState {
     /// The webhooks of a shard that may have pending events, each with its events.
     pub(super) async fn pending_of_shard(&self, shard: i8) -> Result<Vec<(WebhookId, Vec<EventRow>)>, StoreError> {
         let rows = self.cluster.all::<PendingRow>(&self.outbox.statements.pending_select, (shard,)).await?;
-        let mut pending = Vec::new();
-        for row in rows {
+        let webhooks = stream::iter(rows).map(async |row| {
             let webhook = webhook_id(&row.webhook);
-            match self.read_events(webhook).await? {
-                Some(events) => pending.push((webhook, events)),
-                None if is_old(row.entered_at, row.now) => {
-                    let values = (row.entered_at, shard, row.webhook);
-                    self.cluster.run(&self.outbox.statements.pending_delete, values).await?;
-                }
-                None => {}
+            let events = self.read_events(webhook).await?;
+            if events.is_none() && is_old(row.entered_at, row.now) {
+                let values = (row.entered_at, shard, row.webhook);
+                self.cluster.run(&self.outbox.statements.pending_delete, values).await?;
             }
-        }
+            Ok::<_, StoreError>((webhook, events.unwrap_or_default()))
+        });
+        let mut pending: Vec<_> = webhooks.buffer_unordered(WEBHOOKS_AT_ONCE).try_collect().await?;
         pending.retain(|(_, events)| !events.is_empty());
         Ok(pending)
     }

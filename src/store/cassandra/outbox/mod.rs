@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The events of a message are in its intent, so they exist if and only if the message is stored. Its octets live for the
-//! grace longer than its Emails, and so do its events.
+//! grace longer than its Emails would, even if these are deleted, and so do its events.
 //!
 //! In a daemon, only the node with the lease of a [shard](shard_of) sees its events as due or pending, so no other one sends
 //! them. All nodes may do all else.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use futures_util::future::try_join_all;
 use uuid::Uuid;
 
 use super::super::mailbox::WrittenRow;
@@ -34,6 +35,7 @@ impl ClusterState {
             self.count_events().await.inspect_err(|_| usages.abort_count())?;
         }
         usages.count(id, holding.clone(), &pending);
+        let mut again = Vec::new();
         for row in self.existing(which.select(log.into_iter().map(|(record, _)| record).rev()), now).await? {
             let email = row.email();
             if pending.iter().any(|event| event.email == email.id) {
@@ -47,17 +49,20 @@ impl ClusterState {
             let known = revisions.get(&EmailId::from_octets(email.id.into_bytes())).copied().unwrap_or(0);
             let life = (email.expires_at.saturating_sub(now.millis()) / 1000).saturating_add(60);
             let ttl = self.ttl_of_raw(to_ttl(life));
-            let again = EventRow::of(&email, ttl, known.max(row.written_at).saturating_add(1));
-            self.write_event(id, &EventRow { due_at: now.millis(), ..again }).await?;
+            let event = EventRow::of(&email, ttl, known.max(row.written_at).saturating_add(1));
+            again.push(EventRow { due_at: now.millis(), ..event });
             usages.add(id, holding.clone(), (email.sequence, email.id), octets);
-            result.replayed += 1;
         }
-        if result.replayed > 0 {
-            webhook.record.status = WebhookStatus::Active;
-            webhook.record.failing_since = None;
-            self.write_webhook_state(&mut webhook).await?;
-            self.outbox.hint.notify_one();
+        if again.is_empty() {
+            return Ok(result);
         }
+        // A sweep ends events of a webhook that is disabled.
+        webhook.record.status = WebhookStatus::Active;
+        webhook.record.failing_since = None;
+        self.write_webhook_state(&mut webhook).await?;
+        try_join_all(again.iter().map(|event| self.write_event(id, event))).await?;
+        result.replayed = again.len();
+        self.ring_outbox();
         Ok(result)
     }
 

@@ -37,7 +37,7 @@ impl ClusterState {
         if message.events.is_empty() {
             return;
         }
-        self.outbox.hint.notify_one();
+        self.ring_outbox();
         if let Err(error) = self.make_room_for(rows, message, webhooks).await {
             tracing::warn!(%error, "old events of a full outbox were not dropped; the next mail tries again");
         }
