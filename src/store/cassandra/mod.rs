@@ -9,7 +9,7 @@
 //! mailbox, totals, email, newest     lists, one Email, the newest of all
 //! expiry, stats, domains     expired mail, counts, registered domains
 //! running, nodes, leases, hints   what a node does all the time, for itself and with the others
-//! stub          stands in for the whole store until it is there
+//! outbox                     webhooks and their events        counters    what this node did
 //! ```
 //!
 //! Every write and every read of mail is answered by a quorum of the local data centre, so a read that begins after a
@@ -19,6 +19,7 @@
 //! A time to live only collects garbage: whether an Email is readable depends on the caller's `now`.
 
 mod cluster;
+mod counters;
 mod domains;
 mod email;
 mod expiry;
@@ -30,7 +31,7 @@ mod message;
 mod newest;
 mod nodes;
 mod options;
-mod outbox_shards;
+mod outbox;
 mod receive;
 mod rows;
 mod running;
@@ -39,30 +40,33 @@ mod sequences;
 mod state;
 mod statements;
 mod stats;
-mod stub;
 mod totals;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use super::names::{tag, topic};
 use super::{
     BackupStream, ClusterStatus, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError,
-    PageRequest, Registration, Store, StoreError, StoreOptions, StoreStats,
+    PageRequest, Peers, Registration, Storage, Store, StoreError, StoreOptions, StoreStats,
 };
+use crate::clock::Clock;
 use crate::events::{Hub, Position, Subscription, Topic};
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, Nodes, StoredEmail, Timestamp};
 
 use cluster::Cluster;
+use counters::Counters;
 use expiry::ExpiryPosition;
 use hints::{Outgoing, Sent};
 pub use intent::Swept;
 use leases::{Leases, Work};
 pub use options::CassandraOptions;
+use outbox::{OutboxState, OutboxStatements};
 use sequences::Sequences;
 use state::ClusterState;
 use statements::Statements;
@@ -85,6 +89,7 @@ impl CassandraStore {
         let cluster = Cluster::new(session, options.keyspace.clone());
         let statements = Statements::prepare(&cluster).await?;
         let node = Uuid::now_v7();
+        let outbox = OutboxStatements::prepare(&cluster).await?;
         let state = ClusterState {
             cluster,
             statements,
@@ -93,6 +98,8 @@ impl CassandraStore {
             grace: options.grace,
             hub: Arc::new(Hub::default()),
             sequences: Sequences::default(),
+            outbox: OutboxState::new(outbox),
+            counters: Counters::default(),
             known_slots: std::sync::Mutex::default(),
             expired: std::sync::Mutex::new(ExpiryPosition::START),
             tasks: TaskTracker::new(),
@@ -111,6 +118,11 @@ impl CassandraStore {
             clock: std::sync::Mutex::default(),
         };
         Ok(Self { state: Arc::new(state) })
+    }
+
+    /// Connects as [`CassandraStore::connect`] does, for callers of any store.
+    pub async fn open(options: &CassandraOptions, store: &StoreOptions) -> Result<Arc<dyn Storage>, OpenError> {
+        Ok(Arc::new(Self::connect(options, store).await?))
     }
 
     /// Makes the keyspace with its tables, unless they are there. Returns whether this made them.
@@ -152,6 +164,22 @@ impl CassandraStore {
     /// Finishes messages for several recipients that were received since `since` by nodes that died.
     pub async fn sweep_intents(&self, since: Timestamp, now: Timestamp) -> Result<Swept, StoreError> {
         self.state.sweep(since, now).await
+    }
+}
+
+#[async_trait]
+impl Storage for CassandraStore {
+    /// Waits forever: nothing of the process is lost that a cluster cannot give again.
+    async fn ended(&self) {
+        std::future::pending().await
+    }
+
+    async fn run(&self, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
+        self.state.run(clock, &shutdown).await;
+    }
+
+    fn peers(&self) -> Option<Arc<dyn Peers>> {
+        Some(Arc::clone(&self.state) as Arc<dyn Peers>)
     }
 }
 
@@ -301,6 +329,7 @@ impl Store for CassandraStore {
         self.state.tasks.close();
         self.state.tasks.wait().await;
         self.state.write_last_hints().await;
+        self.state.counters.report_drops();
         Ok(())
     }
 }

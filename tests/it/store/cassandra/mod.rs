@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use tempmail::store::cassandra::{CassandraOptions, CassandraStore};
-use tempmail::store::{Store, StoreOptions};
+use tempmail::store::{Storage, Store, StoreOptions};
 
 use super::conformance::conformance;
 use super::embedded::options as embedded_options;
+use super::outbox_conformance::outbox_conformance;
 use crate::support::ring::Ring;
 
 /// The connection to a new keyspace with one copy of each row.
@@ -36,4 +38,9 @@ async fn in_cluster() -> Option<Arc<dyn Store>> {
     store(&embedded_options()).await.map(|store| store as Arc<dyn Store>)
 }
 
+fn with_outbox(options: StoreOptions) -> BoxFuture<'static, Option<Arc<dyn Storage>>> {
+    Box::pin(async move { store(&options).await.map(|store| store as Arc<dyn Storage>) })
+}
+
 conformance!(in_cluster);
+outbox_conformance!(with_outbox);
