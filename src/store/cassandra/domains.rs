@@ -60,11 +60,11 @@ impl ClusterState {
         let filter = SweepFilter::Domain(name.clone());
         // The webhooks go first: if this node dies in between, the next owner of the domain must not inherit them.
         self.sweep_webhooks(&filter).await?;
-        let removed = self.cluster.run_if(&self.statements.domain_delete, (name.as_str(),)).await;
+        let was_removed = self.cluster.run_if(&self.statements.domain_delete, (name.as_str(),)).await;
         self.change_domain_version().await;
         // Delete webhooks that were registered meanwhile.
         self.sweep_webhooks(&filter).await?;
-        removed
+        was_removed
     }
 
     /// A number that every change of a domain replaces by another one.

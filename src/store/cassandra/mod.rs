@@ -169,13 +169,13 @@ impl CassandraStore {
 
 #[async_trait]
 impl Storage for CassandraStore {
-    /// Waits forever: nothing of the process is lost that a cluster cannot give again.
+    /// Waits forever: a process loses nothing that the cluster does not have.
     async fn ended(&self) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     async fn run(&self, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
-        self.state.run(clock, &shutdown).await;
+        Box::pin(self.state.run(clock, &shutdown)).await;
     }
 
     fn peers(&self) -> Option<Arc<dyn Peers>> {

@@ -3,9 +3,10 @@
 use futures_util::{StreamExt, TryStreamExt, stream};
 use uuid::Uuid;
 
-use super::super::leases::Work;
 use super::super::state::ClusterState;
 use super::event::EventRow;
+use super::webhook::StoredWebhook;
+use super::{SHARDS, shard_of};
 use crate::model::{Listed, PendingEvent, StoredEmail, Timestamp, WebhookId};
 use crate::store::{DueEvents, DueQuery, StoreError};
 
@@ -15,11 +16,13 @@ const SHARDS_AT_ONCE: usize = 4;
 impl ClusterState {
     /// The webhooks that have pending events, each with its events.
     pub(super) async fn pending(&self) -> Result<Vec<(WebhookId, Vec<EventRow>)>, StoreError> {
-        self.pending_of(|_| true).await
+        self.pending_of(0..SHARDS).await
     }
 
-    async fn pending_of(&self, is_wanted: impl Fn(i8) -> bool) -> Result<Vec<(WebhookId, Vec<EventRow>)>, StoreError> {
-        let shards = (0..super::SHARDS).filter(|shard| is_wanted(*shard));
+    async fn pending_of(
+        &self,
+        shards: impl Iterator<Item = i8>,
+    ) -> Result<Vec<(WebhookId, Vec<EventRow>)>, StoreError> {
         let shards = stream::iter(shards).map(|shard| self.pending_of_shard(shard));
         let shards: Vec<_> = shards.buffer_unordered(SHARDS_AT_ONCE).try_collect().await?;
         Ok(shards.into_iter().flatten().collect())
@@ -36,7 +39,7 @@ impl ClusterState {
             let is_new = events.iter().any(|event| event.attempts == 0);
             events.iter().map(|event| event.due_at).min().filter(|_| !is_new).map(Timestamp::from_millis)
         };
-        let pending = self.pending_of(|shard| self.may_do(Work::Dispatch(shard))).await?;
+        let pending = self.pending_of((0..SHARDS).filter(|shard| self.dispatches(*shard))).await?;
         Ok(pending.into_iter().map(|(webhook, events)| (webhook, next(events))).collect())
     }
 
@@ -45,11 +48,11 @@ impl ClusterState {
         webhook: WebhookId,
         query: &DueQuery,
     ) -> Result<Option<DueEvents>, StoreError> {
-        if !self.dispatches(webhook) {
+        if !self.dispatches(shard_of(webhook)) {
             return Ok(None);
         }
         let (stored, events) = self.webhook_with_events(webhook).await?;
-        let Some(stored) = stored.filter(|stored| stored.is_active()) else { return Ok(None) };
+        let Some(stored) = stored.filter(StoredWebhook::is_active) else { return Ok(None) };
         let (by, after) = (query.due_by.millis(), query.due_after.millis());
         let is_due = |event: &EventRow| event.attempts == 0 || event.due_at <= by || event.due_at > after;
         let next_due_at = events.iter().filter(|event| !is_due(event)).map(|event| event.due_at).min();
@@ -70,18 +73,13 @@ impl ClusterState {
         }))
     }
 
-    /// Whether this node sends the events of a webhook.
-    fn dispatches(&self, webhook: WebhookId) -> bool {
-        self.may_do(Work::Dispatch(super::shard_of(webhook)))
-    }
-
-    /// Whether an event is pending, its webhook is active, and this node sends its events.
+    /// Whether an event is pending, its webhook is active, and this node may send it.
     pub(super) async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError> {
         let row = self.find_event(event.webhook, event.sequence, event.email);
         let (row, webhook) = futures_util::future::try_join(row, self.stored_webhook(event.webhook)).await?;
         // The last question, so that a node that was suspended meanwhile sends nothing.
         let is_pending = row.is_some() && webhook.is_some_and(|webhook| webhook.is_active());
-        Ok(is_pending && self.dispatches(event.webhook))
+        Ok(is_pending && self.dispatches(shard_of(event.webhook)))
     }
 
     pub(super) async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {

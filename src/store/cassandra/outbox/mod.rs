@@ -9,9 +9,11 @@
 //! The events of a message are in its intent, so they exist if and only if the message is stored. Its octets live for the
 //! grace longer than its Emails, and so do its events.
 //!
-//! One node at a time should send the events of a [shard](shard_of). Others may do all else. Events of a webhook keep to its
-//! limits as far as a node knows them: beyond a limit may be what others added in the last ten seconds, or in the last minute
-//! for the limit of all webhooks.
+//! In a daemon, only the node with the lease of a [shard](shard_of) sees its events as due or pending, so no other one sends
+//! them. All nodes may do all else.
+//!
+//! Events of a webhook keep to its limits as far as a node knows them: beyond a limit may be what others added in the last
+//! ten seconds, or in the last minute for the limit of all webhooks.
 //!
 //! What a node has read counts as current for a second, unless the node itself ended something. So a webhook that another node
 //! deletes or disables may still get a request which a node was about to send within that second.
@@ -158,6 +160,11 @@ impl ClusterState {
     /// Deletes webhooks that one node of all looks for.
     async fn sweep_alone(&self, filter: SweepFilter) -> Result<usize, StoreError> {
         if self.may_do(Work::Webhooks) { self.sweep_webhooks(&filter).await } else { Ok(0) }
+    }
+
+    /// Whether this node sends the events of a shard.
+    fn dispatches(&self, shard: i8) -> bool {
+        self.may_do(Work::Dispatch(shard))
     }
 
     /// Tells this node's dispatcher that there may be new events.

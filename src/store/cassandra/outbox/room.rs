@@ -105,7 +105,9 @@ impl ClusterState {
         let mut drops = drops.buffer_unordered(AT_ONCE);
         let mut counts: BTreeMap<WebhookId, u64> = BTreeMap::new();
         while let Some(dropped) = drops.try_next().await? {
-            dropped.into_iter().for_each(|webhook| *counts.entry(webhook).or_default() += 1);
+            if let Some(webhook) = dropped {
+                *counts.entry(webhook).or_default() += 1;
+            }
         }
         self.counters.events_dropped(&counts);
         for (webhook, dropped) in counts {

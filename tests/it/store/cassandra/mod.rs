@@ -1,7 +1,9 @@
 //! The store in a cluster, on a real node of Cassandra.
 
+mod keyspaces;
+mod outbox;
+
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tempmail::store::cassandra::{CassandraOptions, CassandraStore};
@@ -12,26 +14,20 @@ use super::embedded::options as embedded_options;
 use super::outbox_conformance::outbox_conformance;
 use crate::support::ring::Ring;
 
-/// The connection to a new keyspace with one copy of each row.
-pub async fn keyspace(ring: &Ring) -> CassandraOptions {
-    let options = CassandraOptions {
-        contact_points: ring.contact_points().iter().map(ToString::to_string).collect(),
-        keyspace: ring.fresh_keyspace(),
-        data_center: None,
-        credentials: None,
-        tls: None,
-        timeout: Duration::from_secs(10),
-        grace: Duration::from_hours(1),
-    };
-    assert_eq!(CassandraStore::init(&options, 1).await, Ok(true), "a new keyspace");
-    options
+/// The connection to an empty keyspace of its own; `None` if the test is skipped.
+pub async fn keyspace() -> Option<CassandraOptions> {
+    let ring = tokio::task::spawn_blocking(|| Ring::shared("a store in a cluster")).await.expect("the ring")?;
+    Some(keyspaces::empty(ring).await)
 }
 
-/// A store in a keyspace of its own; `None` if the test is skipped.
+/// A store in an empty keyspace of its own; `None` if the test is skipped.
 pub async fn store(options: &StoreOptions) -> Option<Arc<CassandraStore>> {
-    let ring = tokio::task::spawn_blocking(|| Ring::shared("a store in a cluster")).await.expect("the ring")?;
-    let connection = keyspace(ring).await;
-    Some(Arc::new(CassandraStore::connect(&connection, options).await.expect("connect")))
+    Some(node(&keyspace().await?, options).await)
+}
+
+/// One more node of the service in a keyspace.
+pub async fn node(connection: &CassandraOptions, options: &StoreOptions) -> Arc<CassandraStore> {
+    Arc::new(CassandraStore::connect(connection, options).await.expect("connect"))
 }
 
 async fn in_cluster() -> Option<Arc<dyn Store>> {
