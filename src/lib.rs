@@ -84,6 +84,7 @@
 //! tls       model
 //! tokens, faults  model
 //! reader    mime
+//! peers     store
 //! dns, mime model at most
 //! config, connections, events  model
 //! model     nobody
@@ -110,6 +111,7 @@ pub mod logging;
 pub mod mime;
 pub mod model;
 pub mod panics;
+pub mod peers;
 pub mod process;
 pub mod reader;
 pub mod smtp;

@@ -23,7 +23,7 @@ const FIELDS: [&str; 12] = [
     "store.diskOctets",
 ];
 /// Those that are shown where they say something: no zero, no empty list, no null and no false.
-const FIELDS_IF_ANY: [&str; 11] = [
+const FIELDS_IF_ANY: [&str; 15] = [
     "cause",
     "smtpsListen",
     "lmtpListen",
@@ -34,6 +34,10 @@ const FIELDS_IF_ANY: [&str; 11] = [
     "tls.isExpired",
     "tls.fault",
     "domains.deactivated",
+    "cluster.keyspace",
+    "cluster.livingNodes",
+    "cluster.leases",
+    "cluster.openIntents",
     "panics",
 ];
 

@@ -42,6 +42,7 @@ use crate::faults::Faults;
 use crate::http::{self, DaemonStatus, HttpLimits};
 use crate::model::{DomainPattern, Timestamp};
 use crate::panics::Panics;
+use crate::peers;
 use crate::smtp::{self, Counters, Receiver, SmtpSettings};
 use crate::store::disk::Directory;
 use crate::store::{OpenError, Storage, StoreError};
@@ -185,7 +186,9 @@ impl Daemon {
         let receiver = Receiver::new(settings, store.clone(), registry.table(), Arc::clone(&clock));
         let receiver = Arc::new(receiver.with_tls(tls.clone()).counting(counters).with_faults(faults));
         let limits = HttpLimits::from_config(&config);
-        let Running { mail, http, metrics, files: mut socket_files } = listeners.run(tls.as_deref())?;
+        let peer_address = listeners.peer_address();
+        let Running { mail, http, metrics, peers: from_peers, files: mut socket_files } =
+            listeners.run(tls.as_deref())?;
         let watch = ClockWatch::begin(&*store, &*clock, &config.data_dir).await;
         // The workers stop at once; mail and requests that are in progress still need the store.
         let mut tasks = Tasks::default();
@@ -196,6 +199,19 @@ impl Daemon {
             let serving =
                 http::serve_public(metrics, metrics_router, limits.clone(), Arc::clone(&clock), shutdown.clone());
             tasks.spawn("metrics", serving);
+        }
+        if let Some(peers) = store.peers() {
+            if let Some(bound) = peer_address {
+                peers.set_address(config.cassandra.peer_address.clone().unwrap_or_else(|| bound.to_string()));
+                let router = peers::receiver::router(Arc::clone(&peers));
+                let serving =
+                    http::serve_public(from_peers, router, limits.clone(), Arc::clone(&clock), shutdown.clone());
+                tasks.spawn("hints of other nodes", serving);
+            }
+            let stop = shutdown.clone();
+            tasks.spawn_restarting("hints for other nodes", &shutdown, move || {
+                peers::sender::run(Arc::clone(&peers), stop.clone())
+            });
         }
         for control in controls {
             let (listener, file) = control.into_parts()?;

@@ -74,6 +74,7 @@ pub(super) async fn stream(
     // The subscription comes first, so that nothing falls between it and the position.
     let events = api.store.subscribe(mailbox.as_ref(), EVENTS_MAX);
     let position = api.store.position(mailbox.as_ref()).await?;
+    let shown_through = shown_through(mailbox.as_ref(), position);
     let ends_at = api.clock.boot() + AGE_MAX;
     let mut feed = Feed {
         api,
@@ -82,6 +83,7 @@ pub(super) async fn stream(
         mailbox,
         events,
         position,
+        shown_through,
         repeat: 0..0,
         unsent: VecDeque::new(),
         begin: None,
@@ -97,6 +99,11 @@ pub(super) async fn stream(
     Ok(([content_type, NO_BUFFERING], Body::from_stream(pieces)).into_response())
 }
 
+/// Up to where the list of a mailbox shows what arrived, for a stream that begins at `position`.
+fn shown_through(mailbox: Option<&Mailbox>, position: Position) -> u64 {
+    if mailbox.is_some() { position.sequence } else { 0 }
+}
+
 /// The state of one stream.
 struct Feed {
     api: Arc<Api>,
@@ -107,6 +114,8 @@ struct Feed {
     events: Subscription,
     /// The position of the last event.
     position: Position,
+    /// Up to where a list has shown what arrived; 0 if the stream is about all mailboxes, which nobody lists.
+    shown_through: u64,
     /// The Emails that are still to be listed of those that arrived before the subscription: after the start, and up to
     /// the end.
     repeat: Range<u64>,
@@ -135,6 +144,7 @@ impl Feed {
                 if let Some((first, last)) = missed {
                     self.position.sequence = first - 1;
                     self.repeat = first - 1..last;
+                    self.shown_through = self.shown_through.max(last);
                 }
                 format!("{retry}id: {}\n\n", self.position).into()
             }
@@ -216,14 +226,14 @@ impl Feed {
             let event = match hint {
                 Hint::Missed => {
                     self.position = self.api.store.position(self.mailbox.as_ref()).await?;
+                    self.shown_through = shown_through(self.mailbox.as_ref(), self.position);
                     return Ok(Some(self.reset().into()));
                 }
                 Hint::Event(event) => event,
             };
             let Event { happening, email } = event;
             let piece = match happening {
-                // The list has shown it already.
-                Happening::Received if email.sequence <= self.position.sequence => None,
+                Happening::Received if email.sequence <= self.shown_through => None,
                 Happening::Received => self.received(email).await?,
                 Happening::Deleted => self.removed("email.deleted", &email).await?,
                 Happening::Expired => self.removed("email.expired", &email).await?,
@@ -240,7 +250,8 @@ impl Feed {
 
     /// The event of an Email that arrived; `None` if it is gone already.
     async fn received(&mut self, listed: Listed) -> Result<Option<Bytes>, Problem> {
-        self.position.sequence = listed.sequence;
+        // Mail that two nodes receive at once may become readable in another order than its numbers have.
+        self.position.sequence = self.position.sequence.max(listed.sequence);
         let mut event = format!("event: email.received\nid: {}\ndata: ", self.position).into_bytes();
         let render = move |email: &StoredEmail, room: Room| {
             let mut json = Fields::of_events().render(email, &reader::parse_headers(&email.raw))?;

@@ -13,6 +13,7 @@ pub mod fault;
 pub mod fresh_address;
 pub mod id;
 pub mod local_part;
+pub mod nodes;
 pub mod protocol;
 pub mod time;
 pub mod token;
@@ -32,6 +33,7 @@ pub use fault::{
 pub use fresh_address::{LocalPartPrefix, LocalPartPrefixError, fresh_local_part};
 pub use id::EmailId;
 pub use local_part::{LocalPartPattern, LocalPartPatternError};
+pub use nodes::Nodes;
 pub use protocol::{Greeting, Protocol, TlsSession};
 pub use time::Timestamp;
 pub use token::{Scope, ScopeError, TokenHash, TokenName, TokenNameError, TokenRecord};

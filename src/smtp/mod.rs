@@ -113,7 +113,7 @@ impl Receiver {
     pub fn new(settings: SmtpSettings, store: Arc<dyn Store>, domains: DomainTable, clock: Arc<dyn Clock>) -> Self {
         let bodies = Budget::per_client(settings.bodies_octets_max, settings.bodies_octets_per_client_max);
         let slots = Arc::new(Slots::new(settings.connections_max, settings.timeouts()));
-        let clients = Arc::new(Clients::new(settings.client_limits()));
+        let clients = Arc::new(Clients::new(settings.client_limits(store.nodes())));
         Self {
             settings,
             bodies,

@@ -9,7 +9,7 @@ use super::deadlines::{MinRate, Timeouts};
 use super::policy::PolicySettings;
 use crate::config::{Config, SMTP_RECIPIENTS_MAX, SmtpAuth};
 use crate::connections::ClientLimits;
-use crate::model::{DomainName, Subaddressing};
+use crate::model::{DomainName, Nodes, Subaddressing};
 
 /// The settings of the receiver. The fields that have no setting of the daemon are there for tests.
 #[derive(Clone, Debug)]
@@ -106,10 +106,11 @@ impl SmtpSettings {
         self.proxy_from.iter().any(|network| network.contains(&peer))
     }
 
-    pub(super) fn client_limits(&self) -> ClientLimits {
+    pub(super) fn client_limits(&self, nodes: Nodes) -> ClientLimits {
         ClientLimits {
             connections_max: self.connections_per_client_max,
             per_minute_max: self.connections_per_minute_max,
+            nodes,
             exempt: self.exempt.clone(),
         }
     }

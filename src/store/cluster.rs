@@ -9,6 +9,24 @@ use super::cassandra::{CassandraOptions, CassandraStore};
 use super::{OpenError, Storage, StoreOptions};
 use crate::config::Config;
 
+/// What a node knows of the cluster that its store is in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterStatus {
+    /// The keyspace of the store.
+    pub keyspace: String,
+    /// The id of this node, new at each start.
+    pub node: String,
+    /// The nodes of the service that live, this one included.
+    pub living_nodes: u32,
+    /// The work that this node does for all.
+    pub leases: Vec<String>,
+    /// Messages for several recipients that are not finished yet, as far as this node looks after them.
+    pub open_intents: u64,
+    /// How long the cluster took for the last sign of life of this node, in microseconds.
+    pub answer_micros: u64,
+}
+
 /// What [`init_cluster`] found or made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -26,7 +44,8 @@ pub struct Initialized {
 #[cfg(feature = "cassandra")]
 pub async fn open_cluster(config: &Config, options: &StoreOptions) -> Result<Arc<dyn Storage>, OpenError> {
     let cluster = CassandraOptions::from_config(config)?.ok_or(OpenError::Empty)?;
-    CassandraStore::open(&cluster, options).await
+    // The driver's futures are large.
+    Box::pin(CassandraStore::open(&cluster, options)).await
 }
 
 /// Makes keyspace and schema in the cluster that the settings name, as far as they are not there.
@@ -36,7 +55,7 @@ pub async fn open_cluster(config: &Config, options: &StoreOptions) -> Result<Arc
 #[cfg(feature = "cassandra")]
 pub async fn init_cluster(config: &Config, replication: u32) -> Result<Initialized, OpenError> {
     let cluster = CassandraOptions::from_config(config)?.ok_or(OpenError::Empty)?;
-    let is_new = CassandraStore::init(&cluster, replication).await?;
+    let is_new = Box::pin(CassandraStore::init(&cluster, replication)).await?;
     Ok(Initialized { keyspace: cluster.keyspace, is_new })
 }
 

@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! mod, outbox   the traits: Store for mail and domains, Outbox for webhooks and their pending events
+//! peers         what nodes that share a store tell each other at once
 //! newest        questions about the newest Emails of all mailboxes
 //! names         short names of mailboxes and domains, under the store's secret
 //! change        every write, as one enum
@@ -49,6 +50,7 @@ mod journal;
 mod names;
 mod newest;
 mod outbox;
+mod peers;
 mod salvage;
 
 use std::sync::Arc;
@@ -62,11 +64,11 @@ use crate::clock::Clock;
 use crate::config::{Config, Revision};
 use crate::events::{Position, Subscription};
 use crate::model::{
-    Caps, Counts, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp,
+    Caps, Counts, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, Nodes, StoredEmail, Timestamp,
 };
 
 use backup::BackupItem;
-pub use cluster::{Initialized, init_cluster, open_cluster};
+pub use cluster::{ClusterStatus, Initialized, init_cluster, open_cluster};
 pub use embedded::EmbeddedStore;
 pub use error::{OpenError, StoreError};
 pub use index::Compacted;
@@ -76,6 +78,7 @@ pub use outbox::{
     ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxLimits, OutboxVersion, Replay, Replayed, WebhookFilter,
     WebhookPage, WebhookRegistration,
 };
+pub use peers::{PeerHints, Peers};
 pub use salvage::{Salvaged, salvage};
 
 /// Which Emails of a mailbox to list, newest first.
@@ -282,6 +285,16 @@ pub trait Store: Send + Sync + 'static {
         false
     }
 
+    /// What this node knows of the cluster that the store is in; `None` if it is in none. Asks nobody.
+    fn cluster(&self) -> Option<ClusterStatus> {
+        None
+    }
+
+    /// How many processes share the store and what their clients may do.
+    fn nodes(&self) -> Nodes {
+        Nodes::default()
+    }
+
     /// Whether this process does the work that only one of those that share the store may do at a time.
     fn leads(&self) -> bool {
         true
@@ -336,6 +349,11 @@ pub trait Storage: Store + Outbox + Counts {
     /// Does what the store of a daemon must do all the time, until `shutdown`.
     async fn run(&self, _clock: Arc<dyn Clock>, shutdown: CancellationToken) {
         shutdown.cancelled().await;
+    }
+
+    /// The side that talks to the other nodes that share the store; `None` if there cannot be any.
+    fn peers(&self) -> Option<Arc<dyn Peers>> {
+        None
     }
 }
 

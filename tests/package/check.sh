@@ -22,7 +22,7 @@ fail() {
 build() {
     [[ $(target/tools/bin/cargo-deb --version 2>/dev/null) == "$CARGO_DEB" ]] ||
         cargo install --locked --quiet cargo-deb --version "$CARGO_DEB" --no-default-features --root target/tools
-    cargo build --locked
+    cargo build --locked --features cassandra
     mkdir -p target/package/dist
     cp target/debug/tempmail target/package/dist/
     CARGO_TARGET_DIR=target/package PATH="$PWD/target/tools/bin:$PATH" \

@@ -7,15 +7,15 @@ use super::sources;
 use crate::client;
 use crate::error::{Error, Exit};
 
-/// Make the store in a cluster of Apache Cassandra
+/// Make the store in a cluster of Apache Cassandra, which `serve` needs there
 ///
-/// Makes the keyspace and its tables where the setting `store` says, as far as they are not there. Existing mail stays. A
-/// store in a data directory needs this not: `tempmail serve` makes it.
+/// The setting `store` names the cluster and the keyspace. The keyspace and its tables are made as far as they are not
+/// there, and mail in them stays. In a data directory `tempmail serve` makes the store itself.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  TEMPMAIL_STORE=cassandra://10.0.0.1/tempmail tempmail db init
-  tempmail db init --config /etc/tempmail/config.toml --replication 5")]
+  tempmail db init --config /etc/tempmail/config.toml --replication 5
+  TEMPMAIL_STORE=cassandra://10.0.0.1/tempmail tempmail db init")]
 pub(in crate::cli) struct Init {
     /// Copies of each row in a keyspace that is made, 1 to 100
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]

@@ -16,7 +16,7 @@ use crate::http::health::Cause;
 use crate::http::problem::Problem;
 use crate::model::{Counts, DomainName, DomainStatus, Timestamp};
 use crate::panics::Panics;
-use crate::store::StoreStats;
+use crate::store::{ClusterStatus, StoreStats};
 use crate::tls::Keeper;
 
 /// The state of a running daemon.
@@ -89,6 +89,9 @@ pub(super) struct StatusJson {
     /// Absent while the store can't be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     store: Option<StoreStats>,
+    /// Absent where the store is in no cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cluster: Option<ClusterStatus>,
 }
 
 /// The certificate in use. `fault` says why the last reading of its files failed, and is null otherwise.
@@ -171,5 +174,6 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>
         accepts_mail: accepts.is_ok(),
         cause: trouble.map(|error| Cause::of(error).as_str()),
         store: stats.ok(),
+        cluster: api.store.cluster(),
     }))
 }

@@ -79,6 +79,10 @@ impl Cluster {
         Self { session, keyspace }
     }
 
+    pub(super) fn keyspace(&self) -> &str {
+        &self.keyspace
+    }
+
     /// Prepares a statement that may be run twice without harm.
     pub(super) async fn prepare(&self, text: &str) -> Result<PreparedStatement, OpenError> {
         let prepared = self.session.prepare(qualified(text, &self.keyspace)).await;

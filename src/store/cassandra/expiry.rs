@@ -23,6 +23,10 @@ impl ExpiryPosition {
         Self { expires_at: row.expires_at, sequence: row.sequence }
     }
 
+    pub(super) const fn expires_at(self) -> i64 {
+        self.expires_at
+    }
+
     const fn end_of(expires_at: i64) -> Self {
         Self { expires_at, sequence: i64::MAX }
     }

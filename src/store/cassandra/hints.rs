@@ -1,12 +1,14 @@
 //! Hints between nodes: what one node did to an Email, the subscribers of the others learn.
 //!
-//! A node collects its events for a short time and writes them as one numbered row. The others read the rows after the
-//! last number that they know. So a hint costs no row of its own, and the rows that have ended are never read again.
+//! Each event of a node has a number. The node sends its events to the others at once, where they take them, and writes
+//! what it collected in a short time as one row. The others read the rows after the last number that they know. So a hint
+//! costs no row of its own, the rows that have ended are never read again, and nothing is lost with a connection.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -15,7 +17,8 @@ use uuid::Uuid;
 use super::state::ClusterState;
 use crate::events::{Event, Happening, Topic};
 use crate::model::{EmailId, Listed, Place, Timestamp};
-use crate::store::StoreError;
+use crate::store::names::named_hash;
+use crate::store::{PeerHints, Peers, StoreError};
 
 /// How long events are collected for one row.
 pub(super) const COLLECTED_FOR: Duration = Duration::from_millis(50);
@@ -27,6 +30,8 @@ const LIFE_SECONDS: i32 = 60;
 const MISSED_AFTER: Duration = Duration::from_secs(40);
 /// The most events of a row. With more, subscribers of other nodes look at the store.
 const EVENTS_MAX: usize = 2000;
+/// The most events of a node that came by a connection and whose rows are not read yet.
+const SENT_MAX: usize = 50_000;
 
 /// An event on its way to another node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -47,50 +52,118 @@ enum HintedHappening {
     Deleted,
 }
 
-/// The events of one row.
-#[derive(Debug, Default, Serialize, Deserialize)]
+/// Some events of a node, in their order.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Batch {
+    node: [u8; 16],
+    /// The number of the first event.
+    first: u64,
     events: Vec<HintedEvent>,
     /// There were more than fit.
     has_missed: bool,
 }
 
-/// The events that are to be sent.
-#[derive(Debug, Default)]
+/// The events that are to be sent, and those that are to be written.
+#[derive(Debug)]
 pub(super) struct Outgoing {
-    collected: Mutex<Batch>,
-    pub(super) filled: Notify,
+    node: [u8; 16],
+    collected: Mutex<Collected>,
+    pub(super) to_send: Notify,
+    pub(super) to_write: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Collected {
+    /// The number of the next event.
+    next: u64,
+    unsent: Vec<HintedEvent>,
+    unwritten: Vec<HintedEvent>,
+    has_missed: bool,
 }
 
 impl Outgoing {
+    pub(super) fn new(node: Uuid) -> Self {
+        let collected = Mutex::new(Collected { next: 1, ..Collected::default() });
+        Self { node: node.into_bytes(), collected, to_send: Notify::new(), to_write: Notify::new() }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Collected> {
+        self.collected.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn add(&self, event: HintedEvent) {
-        let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
-        if collected.events.len() < EVENTS_MAX {
-            collected.events.push(event);
+        let mut collected = self.locked();
+        if collected.unwritten.len() < EVENTS_MAX {
+            collected.next += 1;
+            // Without anybody who sends, the newest stay.
+            if collected.unsent.len() == EVENTS_MAX {
+                collected.unsent.clear();
+            }
+            collected.unsent.push(event.clone());
+            collected.unwritten.push(event);
         } else {
             collected.has_missed = true;
         }
         drop(collected);
-        self.filled.notify_one();
+        self.to_send.notify_one();
+        self.to_write.notify_one();
     }
 
-    fn take(&self) -> Option<Batch> {
-        let batch = std::mem::take(&mut *self.collected.lock().unwrap_or_else(PoisonError::into_inner));
-        (!batch.events.is_empty() || batch.has_missed).then_some(batch)
+    fn unsent(&self) -> Option<Batch> {
+        let mut collected = self.locked();
+        let events = std::mem::take(&mut collected.unsent);
+        let first = collected.next - events.len() as u64;
+        (!events.is_empty()).then_some(Batch { node: self.node, first, events, has_missed: false })
+    }
+
+    fn unwritten(&self) -> Option<Batch> {
+        let mut collected = self.locked();
+        let events = std::mem::take(&mut collected.unwritten);
+        let has_missed = std::mem::take(&mut collected.has_missed);
+        let first = collected.next - events.len() as u64;
+        (!events.is_empty() || has_missed).then_some(Batch { node: self.node, first, events, has_missed })
     }
 
     /// Events were lost, so the next row says that some are missing.
     pub(super) fn miss(&self) {
-        self.collected.lock().unwrap_or_else(PoisonError::into_inner).has_missed = true;
-        self.filled.notify_one();
+        self.locked().has_missed = true;
+        self.to_write.notify_one();
     }
 }
 
-/// How far the hints of other nodes are read.
+/// How far the rows of other nodes are read.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     last: HashMap<Uuid, i64>,
     read_at: Option<Instant>,
+}
+
+/// The events of other nodes that came by a connection, until their rows are read.
+#[derive(Debug, Default)]
+pub(super) struct Sent(Mutex<HashMap<[u8; 16], HashSet<u64>>>);
+
+impl Sent {
+    /// Takes note of an event that came by a connection. Returns whether it is new.
+    fn insert(&self, node: [u8; 16], number: u64) -> bool {
+        let mut nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let numbers = nodes.entry(node).or_default();
+        if numbers.len() >= SENT_MAX {
+            numbers.clear();
+        }
+        numbers.insert(number)
+    }
+
+    /// Whether an event that is in a row came by a connection before.
+    fn remove(&self, node: [u8; 16], number: u64) -> bool {
+        let mut nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        nodes.get_mut(&node).is_some_and(|numbers| numbers.remove(&number))
+    }
+
+    /// Forgets the nodes that live no longer.
+    fn retain(&self, lives: impl Fn(Uuid) -> bool) {
+        let mut nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        nodes.retain(|node, _| lives(Uuid::from_bytes(*node)));
+    }
 }
 
 impl HintedEvent {
@@ -142,7 +215,7 @@ impl ClusterState {
 
     /// Writes the collected events, if there are any, as row `number`. Returns whether it wrote one.
     pub(super) async fn write_hints(&self, number: i64) -> Result<bool, StoreError> {
-        let Some(batch) = self.outgoing.take() else { return Ok(false) };
+        let Some(batch) = self.outgoing.unwritten() else { return Ok(false) };
         let octets = postcard::to_stdvec(&batch).map_err(|error| StoreError::Failed(error.to_string()))?;
         self.cluster.run(&self.statements.hint_insert, (self.node, number, octets, LIFE_SECONDS)).await?;
         Ok(true)
@@ -159,6 +232,7 @@ impl ClusterState {
     pub(super) async fn read_hints(&self, reading: &mut Reading) {
         let peers = self.peers();
         reading.last.retain(|node, _| peers.contains_key(node));
+        self.sent.retain(|node| peers.contains_key(&node));
         let mut is_complete = true;
         for peer in peers.keys() {
             let last = reading.last.entry(*peer).or_insert(0);
@@ -166,7 +240,7 @@ impl ClusterState {
                 Ok(rows) => {
                     for (number, events) in rows {
                         *last = number;
-                        self.take_hints(&events);
+                        self.take_row(&events);
                     }
                 }
                 Err(error) => {
@@ -185,20 +259,67 @@ impl ClusterState {
     }
 
     /// Passes the events of a row on to the subscribers of this node.
-    fn take_hints(&self, octets: &[u8]) {
+    fn take_row(&self, octets: &[u8]) {
         let Ok(batch) = postcard::from_bytes::<Batch>(octets) else {
-            tracing::warn!("hints of another node cannot be read; nodes of different versions run");
+            tracing::warn!("the hints of another node cannot be read; it has another version");
             self.hub.miss_before(self.hub.moment());
             return;
         };
-        for event in &batch.events {
-            self.sequences.observe(event.sequence);
-            if self.hub.is_watched() {
-                self.hub.publish(Topic::new(event.topic), &event.event());
+        for (number, event) in (batch.first..).zip(&batch.events) {
+            if !self.sent.remove(batch.node, number) {
+                self.pass_on(event);
             }
         }
         if batch.has_missed {
             self.hub.miss_before(self.hub.moment());
         }
+    }
+
+    /// Passes events that came by a connection on to the subscribers of this node. `false` if they cannot be read.
+    fn take_sent(&self, octets: &[u8]) -> bool {
+        let Ok(batch) = postcard::from_bytes::<Batch>(octets) else { return false };
+        for (number, event) in (batch.first..).zip(&batch.events) {
+            if self.sent.insert(batch.node, number) {
+                self.pass_on(event);
+            }
+        }
+        true
+    }
+
+    fn pass_on(&self, event: &HintedEvent) {
+        self.sequences.observe(event.sequence);
+        self.totals.forget(event.topic);
+        if self.hub.is_watched() {
+            self.hub.publish(Topic::new(event.topic), &event.event());
+        }
+    }
+}
+
+#[async_trait]
+impl Peers for ClusterState {
+    fn token(&self) -> String {
+        let token = named_hash(&self.secret, "peers", "hints");
+        token.iter().map(|octet| format!("{octet:02x}")).collect()
+    }
+
+    fn set_address(&self, address: String) {
+        *self.address.lock().unwrap_or_else(PoisonError::into_inner) = address;
+    }
+
+    async fn next(&self) -> PeerHints {
+        loop {
+            self.outgoing.to_send.notified().await;
+            let Some(batch) = self.outgoing.unsent() else { continue };
+            let addresses: Vec<String> =
+                self.peers().into_values().map(|peer| peer.address).filter(|address| !address.is_empty()).collect();
+            match postcard::to_stdvec(&batch) {
+                Ok(octets) if !addresses.is_empty() => return PeerHints { addresses, octets: octets.into() },
+                _ => {}
+            }
+        }
+    }
+
+    fn take(&self, octets: &[u8]) -> bool {
+        self.take_sent(octets)
     }
 }

@@ -58,9 +58,12 @@ impl Leases {
         self.locked().get(&work).is_some_and(|until| boot < *until)
     }
 
-    /// How many leases this node holds at `boot`.
-    pub(super) fn count(&self, boot: Duration) -> usize {
-        self.locked().values().filter(|until| boot < **until).count()
+    /// The names of the leases that this node holds at `boot`, in their order.
+    pub(super) fn names(&self, boot: Duration) -> Vec<String> {
+        let mut names: Vec<String> =
+            self.locked().iter().filter(|(_, until)| boot < **until).map(|(work, _)| work.name()).collect();
+        names.sort_unstable();
+        names
     }
 
     fn record(&self, work: Work, until: Duration) {

@@ -1,6 +1,7 @@
 //! Lists of a mailbox.
 
 use scylla::DeserializeRow;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::rows::{EmailRow, MailboxNames, signed};
@@ -40,21 +41,31 @@ impl ClusterState {
         now: Timestamp,
     ) -> Result<MailboxPage, StoreError> {
         let names = MailboxNames::new(&self.secret, mailbox);
-        let mut version = MailboxVersion::EMPTY;
-        let mut emails = Vec::new();
+        let begun = Instant::now();
+        let counted = self.totals.get(&names.mailbox);
+        let (mut emails, mut version, mut expiries) = (Vec::new(), MailboxVersion::EMPTY, Vec::new());
+        let mut is_known = false;
         let values = (&names.mailbox[..], signed(self.least_sequence(now)), i64::MAX);
         let take = |row: EmailRow| {
-            version.newest = version.newest.max(row.sequence.cast_unsigned());
+            if version.emails == 0 {
+                version.newest = row.sequence.cast_unsigned();
+                is_known = counted.as_ref().is_some_and(|counted| counted.begins_with(&row));
+            }
             version.emails += 1;
+            expiries.push(self.expiry_of(&row));
             if self.is_readable(&row, now) {
                 if version.readable >= page.offset && emails.len() < page.limit {
                     emails.push(row.listed());
                 }
                 version.readable += 1;
             }
-            true
+            !is_known || emails.len() < page.limit
         };
         self.cluster.each(&self.statements.email_newest_first, values, take).await?;
+        match counted.filter(|_| is_known) {
+            Some(counted) => version = counted.version(now, self),
+            None => self.totals.keep(names.mailbox, version.newest, expiries, begun),
+        }
         Ok(MailboxPage { emails, total: version.readable, version })
     }
 

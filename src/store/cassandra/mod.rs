@@ -6,7 +6,7 @@
 //! schema        the tables and their version (schema.cql)    rows         what a row of mail means
 //! state         what all operations share                    sequences    the order of a mailbox's Emails
 //! message, receive, intent   the way of a message, and the sweeper that finishes it
-//! mailbox, email, newest     lists, one Email, the newest of all
+//! mailbox, totals, email, newest     lists, one Email, the newest of all
 //! expiry, stats, domains     expired mail, counts, registered domains
 //! running, nodes, leases, hints   what a node does all the time, for itself and with the others
 //! stub          stands in for the whole store until it is there
@@ -40,6 +40,7 @@ mod state;
 mod statements;
 mod stats;
 mod stub;
+mod totals;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -50,21 +51,22 @@ use uuid::Uuid;
 
 use super::names::{tag, topic};
 use super::{
-    BackupStream, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError, PageRequest,
-    Registration, Store, StoreError, StoreOptions, StoreStats,
+    BackupStream, ClusterStatus, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError,
+    PageRequest, Registration, Store, StoreError, StoreOptions, StoreStats,
 };
 use crate::events::{Hub, Position, Subscription, Topic};
-use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
+use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, Nodes, StoredEmail, Timestamp};
 
 use cluster::Cluster;
 use expiry::ExpiryPosition;
-use hints::Outgoing;
+use hints::{Outgoing, Sent};
 pub use intent::Swept;
 use leases::{Leases, Work};
 pub use options::CassandraOptions;
 use sequences::Sequences;
 use state::ClusterState;
 use statements::Statements;
+use totals::Totals;
 
 /// A store in a cluster.
 #[derive(Debug)]
@@ -82,6 +84,7 @@ impl CassandraStore {
         let secret = schema::check(&session, &options.keyspace).await?;
         let cluster = Cluster::new(session, options.keyspace.clone());
         let statements = Statements::prepare(&cluster).await?;
+        let node = Uuid::now_v7();
         let state = ClusterState {
             cluster,
             statements,
@@ -94,11 +97,16 @@ impl CassandraStore {
             expired: std::sync::Mutex::new(ExpiryPosition::START),
             tasks: TaskTracker::new(),
             is_closed: AtomicBool::new(false),
-            node: Uuid::now_v7(),
+            node,
             nodes: std::sync::Mutex::default(),
             leases: Leases::default(),
-            outgoing: Outgoing::default(),
+            node_count: Nodes::default(),
+            totals: Totals::default(),
+            outgoing: Outgoing::new(node),
+            sent: Sent::default(),
+            address: std::sync::Mutex::default(),
             open_intents: AtomicU64::new(0),
+            answer_micros: AtomicU64::new(0),
             answered_at: std::sync::Mutex::default(),
             clock: std::sync::Mutex::default(),
         };
@@ -160,6 +168,14 @@ impl Store for CassandraStore {
 
     fn is_shared(&self) -> bool {
         true
+    }
+
+    fn cluster(&self) -> Option<ClusterStatus> {
+        Some(self.state.status())
+    }
+
+    fn nodes(&self) -> Nodes {
+        self.state.node_count.clone()
     }
 
     fn leads(&self) -> bool {

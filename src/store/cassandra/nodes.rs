@@ -28,7 +28,8 @@ pub(super) struct Node {
 
 impl ClusterState {
     /// Says that this node lives, and learns which others do.
-    pub(super) async fn beat(&self, address: &str, started_at: i64) -> Result<(), StoreError> {
+    pub(super) async fn beat(&self, started_at: i64) -> Result<(), StoreError> {
+        let address = self.address.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let values = (self.node, address, started_at, signed(self.sequences.last()), LIFE_SECONDS);
         self.cluster.run(&self.statements.node_insert, values).await?;
         let nodes = self.cluster.all::<Node>(&self.statements.node_select, ()).await?;
@@ -37,6 +38,7 @@ impl ClusterState {
         }
         *self.nodes.lock().unwrap_or_else(PoisonError::into_inner) =
             nodes.into_iter().map(|node| (node.id, node)).collect();
+        self.node_count.set(self.living_nodes());
         Ok(())
     }
 

@@ -16,7 +16,7 @@ use super::nodes::BEAT_EVERY;
 use super::state::ClusterState;
 use crate::clock::Clock;
 use crate::model::Timestamp;
-use crate::store::StoreError;
+use crate::store::{ClusterStatus, StoreError};
 
 /// A node that cannot say that it lives for so long takes no mail.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(4);
@@ -29,12 +29,12 @@ const LATER_SWEEPS: Duration = Duration::from_mins(2);
 
 impl ClusterState {
     /// Runs until `shutdown`. Then it gives its leases back.
-    pub(super) async fn run(self: &Arc<Self>, address: &str, clock: Arc<dyn Clock>, shutdown: &CancellationToken) {
+    pub(super) async fn run(self: &Arc<Self>, clock: Arc<dyn Clock>, shutdown: &CancellationToken) {
         let started_at = clock.now();
         *self.clock.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&clock));
         let all = pin!(join4(
-            self.keep_alive(address, started_at),
-            self.send_hints(),
+            self.keep_alive(started_at),
+            self.write_all_hints(),
             self.follow_hints(),
             self.finish_intents(&*clock)
         ));
@@ -46,23 +46,24 @@ impl ClusterState {
         self.say_goodbye().await;
     }
 
-    async fn keep_alive(&self, address: &str, started_at: Timestamp) {
+    async fn keep_alive(&self, started_at: Timestamp) {
         let mut beat = interval(BEAT_EVERY);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             beat.tick().await;
-            match self.beat(address, started_at.millis()).await {
-                Ok(()) => self.set_answered(),
+            let asked_at = Instant::now();
+            match self.beat(started_at.millis()).await {
+                Ok(()) => self.set_answered(asked_at),
                 Err(error) => tracing::warn!(%error, "the cluster does not answer"),
             }
             self.keep_leases(self.living_nodes()).await;
         }
     }
 
-    async fn send_hints(&self) {
+    async fn write_all_hints(&self) {
         let mut number = 1;
         loop {
-            self.outgoing.filled.notified().await;
+            self.outgoing.to_write.notified().await;
             sleep(COLLECTED_FOR).await;
             match self.write_hints(number).await {
                 Ok(true) => number += 1,
@@ -108,7 +109,9 @@ impl ClusterState {
         }
     }
 
-    fn set_answered(&self) {
+    fn set_answered(&self, asked_at: Instant) {
+        let micros = u64::try_from(asked_at.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.answer_micros.store(micros, Ordering::Relaxed);
         *self.answered_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
@@ -118,6 +121,18 @@ impl ClusterState {
         match answered_at {
             Some(at) if at.elapsed() > ANSWERS_WITHIN => Err(StoreError::Failed("the cluster does not answer".into())),
             _ => Ok(()),
+        }
+    }
+
+    /// What this node knows of the cluster.
+    pub(super) fn status(&self) -> ClusterStatus {
+        ClusterStatus {
+            keyspace: self.cluster.keyspace().to_owned(),
+            node: self.node.to_string(),
+            living_nodes: self.node_count.get(),
+            leases: self.clock().map(|clock| self.leases.names(clock.boot())).unwrap_or_default(),
+            open_intents: self.open_intents.load(Ordering::Relaxed),
+            answer_micros: self.answer_micros.load(Ordering::Relaxed),
         }
     }
 

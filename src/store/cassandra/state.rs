@@ -12,15 +12,16 @@ use uuid::Uuid;
 
 use super::cluster::Cluster;
 use super::expiry::ExpiryPosition;
-use super::hints::Outgoing;
+use super::hints::{Outgoing, Sent};
 use super::leases::Leases;
 use super::nodes::Node;
 use super::rows::EmailRow;
 use super::sequences::{self, Sequences};
 use super::statements::Statements;
+use super::totals::Totals;
 use crate::clock::Clock;
 use crate::events::{Event, Happening, Hub};
-use crate::model::Timestamp;
+use crate::model::{Nodes, Timestamp};
 use crate::store::names::HashKey;
 use crate::store::{StoreError, StoreOptions};
 
@@ -45,9 +46,17 @@ pub(super) struct ClusterState {
     /// The nodes that live, as of the last look.
     pub(super) nodes: Mutex<HashMap<Uuid, Node>>,
     pub(super) leases: Leases,
+    /// How many nodes live, for those who share a limit.
+    pub(super) node_count: Nodes,
+    pub(super) totals: Totals,
     pub(super) outgoing: Outgoing,
+    pub(super) sent: Sent,
+    /// Where this node takes hints; empty if it takes none.
+    pub(super) address: Mutex<String>,
     /// Intents that wait for their sweep, as of the last look of this node.
     pub(super) open_intents: AtomicU64,
+    /// How long the cluster took for the last sign of life, in microseconds.
+    pub(super) answer_micros: AtomicU64,
     /// When the cluster last answered; `None` before a daemon runs the store.
     pub(super) answered_at: Mutex<Option<Instant>>,
     /// The clock of the daemon that runs the store.
@@ -94,6 +103,7 @@ impl ClusterState {
     /// Tells subscribers on this node and on the others what happened to an Email.
     pub(super) fn publish(&self, happening: Happening, row: &EmailRow) {
         let event = Event { happening, email: row.listed() };
+        self.totals.forget(row.topic().octets());
         if self.hub.is_watched() {
             self.hub.publish(row.topic(), &event);
         }

@@ -13,7 +13,7 @@ use crate::model::{
     WebhookRecord,
 };
 use crate::store::{
-    DueEvents, DueQuery, OpenError, Outbox, OutboxVersion, Replay, Replayed, Storage, StoreError, StoreOptions,
+    DueEvents, DueQuery, OpenError, Outbox, OutboxVersion, Peers, Replay, Replayed, Storage, StoreError, StoreOptions,
     WebhookFilter, WebhookPage, WebhookRegistration,
 };
 
@@ -37,7 +37,11 @@ impl Storage for CassandraStore {
     }
 
     async fn run(&self, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
-        self.state.run("", clock, &shutdown).await;
+        self.state.run(clock, &shutdown).await;
+    }
+
+    fn peers(&self) -> Option<Arc<dyn Peers>> {
+        Some(Arc::clone(&self.state) as Arc<dyn Peers>)
     }
 }
 

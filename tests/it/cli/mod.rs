@@ -1,5 +1,6 @@
 //! The binary against a small service that answers as the interface requires.
 
+mod cluster;
 mod completions;
 mod config;
 mod context;

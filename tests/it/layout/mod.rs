@@ -120,6 +120,7 @@ const RULES: &[Rule] = &[
     Rule { name: "rustls has its home in tls and smtp", files: &["", "!tls/", "!smtp/"], forbidden: &["rustls"] },
     Rule { name: "listenfd has its home in daemon", files: &["", "!daemon/"], forbidden: &["listenfd"] },
     Rule { name: "nix has its home in webhook/guard", files: &["", "!webhook/guard/"], forbidden: &["nix"] },
+    Rule { name: "scylla has its home in store/cassandra", files: &["", "!store/cassandra/"], forbidden: &["scylla*"] },
     Rule { name: "redb has its home in store/index", files: &["", "!store/index/"], forbidden: &["redb"] },
     Rule { name: "smtp-proto has its home in smtp", files: &["", "!smtp/"], forbidden: &["smtp_proto"] },
     Rule { name: "mail-parser has its home in mime", files: &["", "!mime/"], forbidden: &["mail_parser"] },
@@ -149,8 +150,8 @@ const RULES: &[Rule] = &[
         forbidden: &["prometheus"],
     },
     Rule {
-        name: "aws-lc-rs has its home in webhook/sign, tokens/secret and, within rustls, in tls",
-        files: &["", "!webhook/sign", "!tokens/secret", "!tls/"],
+        name: "aws-lc-rs has its home in webhook/sign, tokens/secret, peers/receiver and, within rustls, in tls",
+        files: &["", "!webhook/sign", "!tokens/secret", "!peers/receiver", "!tls/"],
         forbidden: &["aws_lc_rs"],
     },
     Rule {

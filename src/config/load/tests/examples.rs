@@ -16,6 +16,8 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "cassandra-data-center" | "cassandra-user" => &["east"],
         "cassandra-password-file" | "cassandra-ca" => &["/etc/tempmail/cassandra"],
         "cassandra-tls" => &["on"],
+        "peer-listen" => &["10.0.0.1:2527"],
+        "peer-address" => &["node1.example:2527"],
         "tls-handshake-timeout" | "cassandra-timeout" => &["3s"],
         "accept-any-domain" | "fault-anywhere" | "tls-self-signed" => &["true"],
         "fault" => &["RCPT user4xx@* first 2 451 4.3.0", "end delay 5s drop"],
@@ -72,4 +74,18 @@ pub(super) fn example(key: &str) -> Vec<String> {
         _ => panic!("{key} has no example"),
     };
     values.iter().map(|&value| value.to_owned()).collect()
+}
+
+/// The variables without which a setting means nothing.
+pub(super) fn companions(key: &str) -> &'static [(&'static str, &'static str)] {
+    const STORE: (&str, &str) = ("TEMPMAIL_STORE", "cassandra://node/tempmail");
+    match key {
+        "tls-key" => &[("TEMPMAIL_TLS_CERT", "/c.pem")],
+        "smtps-listen" | "https-listen" => &[("TEMPMAIL_TLS_SELF_SIGNED", "true")],
+        "cassandra-user" => &[STORE, ("TEMPMAIL_CASSANDRA_PASSWORD_FILE", "/password")],
+        "cassandra-password-file" => &[STORE, ("TEMPMAIL_CASSANDRA_USER", "ann")],
+        "cassandra-ca" => &[STORE, ("TEMPMAIL_CASSANDRA_TLS", "on")],
+        _ if key.starts_with("cassandra-") => &[STORE],
+        _ => &[],
+    }
 }

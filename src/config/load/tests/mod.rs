@@ -1,11 +1,12 @@
 //! Tests of the loader.
 
+mod cluster;
 mod examples;
 mod file;
 
 use std::fs;
 
-use examples::example;
+use examples::{companions, example};
 use tempfile::TempDir;
 
 use super::*;
@@ -136,12 +137,7 @@ fn every_setting_can_come_from_each_source_and_is_shown_as_it_is_read() {
             worlds.push(World::new().flag(setting.key, &values.join(",")));
         }
         for world in worlds {
-            // What means nothing alone.
-            let world = match setting.key {
-                "tls-key" => world.env("TEMPMAIL_TLS_CERT", "/c.pem"),
-                "smtps-listen" | "https-listen" => world.env("TEMPMAIL_TLS_SELF_SIGNED", "true"),
-                _ => world,
-            };
+            let world = companions(setting.key).iter().fold(world, |world, (name, value)| world.env(name, value));
             let shown = setting.show(&world.config());
             assert_eq!(shown, setting.show(&expected), "{}", setting.key);
             let mut again = Config::of_revision(Revision::Two, PathBuf::new());

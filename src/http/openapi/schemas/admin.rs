@@ -124,7 +124,22 @@ fn status() -> Value {
             ("domains", domains),
             ("acceptsMail", flag("Whether mail is accepted now.")),
         ],
-        [("cause", super::service::cause()), ("store", reference("StoreStats"))],
+        [("cause", super::service::cause()), ("store", reference("StoreStats")), ("cluster", cluster())],
+    )
+}
+
+fn cluster() -> Value {
+    object(
+        "The cluster that the store is in, as this node knows it.",
+        [
+            ("keyspace", text("The keyspace of the store.", "tempmail")),
+            ("node", text("The id of this node, new at each start.", "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b")),
+            ("livingNodes", count("The nodes of the service that live, this one included.")),
+            ("leases", texts("The work that this node does for all.")),
+            ("openIntents", count("Messages for several recipients that are not finished yet.")),
+            ("answerMicros", count("How long the cluster took for the last sign of life, in microseconds.")),
+        ],
+        [],
     )
 }
 

@@ -36,8 +36,8 @@ pub(super) fn is_supported(node: SocketAddr) -> Result<(), String> {
     ask(&mut connect(node, PATIENCE)?, OPTIONS, &[], SUPPORTED).map(drop)
 }
 
-/// The first value of the query's result, asked at that level, as a whole number. `None` if it has no rows.
-pub(super) fn number(node: SocketAddr, query: &str, consistency: u16) -> Result<Option<i64>, String> {
+/// The first value of the query's result, asked at that level, as the protocol encodes it. `None` if it has no rows.
+pub(super) fn value(node: SocketAddr, query: &str, consistency: u16) -> Result<Option<Vec<u8>>, String> {
     let mut connection = connect(node, PATIENCE_WITH_QUERY)?;
     // A map of one pair: what version of the query language is meant.
     let mut startup = vec![0, 1];
@@ -57,9 +57,8 @@ pub(super) fn number(node: SocketAddr, query: &str, consistency: u16) -> Result<
     let Some((length, value)) = result.get(VALUES_AT..).and_then(<[u8]>::split_first_chunk::<4>) else {
         return Ok(None);
     };
-    let value = value.get(..usize::try_from(u32::from_be_bytes(*length)).expect("a length")).unwrap_or_default();
-    let negative = value.first().is_some_and(|&first| first >= 0x80);
-    Ok(Some(value.iter().fold(if negative { -1 } else { 0 }, |number, &octet| number << 8 | i64::from(octet))))
+    let length = usize::try_from(u32::from_be_bytes(*length)).expect("a length");
+    Ok(value.get(..length).map(<[u8]>::to_vec))
 }
 
 fn connect(node: SocketAddr, patience: Duration) -> Result<TcpStream, String> {

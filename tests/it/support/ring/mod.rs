@@ -31,6 +31,8 @@ const LIMIT: Duration = Duration::from_mins(3);
 const PAUSE: Duration = Duration::from_millis(20);
 /// How many lines of each node's log a failure shows.
 const LINES_SHOWN: usize = 40;
+/// What names the tables that a node has.
+const SCHEMA: &str = "SELECT schema_version FROM system.local WHERE key = 'local'";
 
 /// Nodes that make one cluster, with the data centre `datacenter1`. They are counted from 0, as its contact points are.
 /// All methods block the thread.
@@ -126,7 +128,8 @@ impl Ring {
         self.wait(&format!("{address} takes connections of clients"), || cql::is_supported(address));
     }
 
-    /// Waits until every node knows every other as it is since its last start, and can reach it. All must run.
+    /// Waits until every node knows every other as it is since its last start, can reach it, and has the same tables. All
+    /// must run. A row that is written sooner after its table is made may be lost, although a node has acknowledged it.
     pub(crate) fn wait_until_complete(&self) {
         for &node in &self.contact_points {
             self.wait(&format!("{node} sees all nodes"), || self.sees_all(node));
@@ -138,20 +141,22 @@ impl Ring {
             let (address, port) = (other.ip(), self.storage_port);
             let peer =
                 format!("SELECT native_port FROM system.peers_v2 WHERE peer = '{address}' AND peer_port = {port}");
-            if cql::number(node, &peer, cql::ONE)? != Some(i64::from(other.port())) {
+            if cql::value(node, &peer, cql::ONE)? != Some(i32::from(other.port()).to_be_bytes().to_vec()) {
                 return Err(format!("it does not know {other}"));
             }
             // Each start of a node has a number of its own. For a moment, those that learn it take the node for down.
             let generation = format!(
                 "SELECT generation FROM system_views.gossip_info WHERE address = '{address}' AND port = {port}"
             );
-            if cql::number(node, &generation, cql::ONE)? != cql::number(other, &generation, cql::ONE)? {
-                return Err(format!("it has not seen the last start of {other}"));
+            for (query, what) in [(generation.as_str(), "last start"), (SCHEMA, "tables")] {
+                if cql::value(node, query, cql::ONE)? != cql::value(other, query, cql::ONE)? {
+                    return Err(format!("it has not seen the {what} of {other}"));
+                }
             }
         }
         // The table has three replicas where there are three nodes, and a read at this level asks every one.
         let all = u16::try_from(self.contact_points.len()).expect("a few");
-        cql::number(node, "SELECT keyspace_name FROM system_distributed.view_build_status LIMIT 1", all).map(drop)
+        cql::value(node, "SELECT keyspace_name FROM system_distributed.view_build_status LIMIT 1", all).map(drop)
     }
 
     /// The ends of the logs of all nodes.
