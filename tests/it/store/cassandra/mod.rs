@@ -1,5 +1,7 @@
 //! The store in a cluster, on a real node of Cassandra.
 
+mod backup;
+
 use std::sync::Arc;
 use std::time::Duration;
 
