@@ -18,6 +18,7 @@
 //!
 //! A time to live only collects garbage: whether an Email is readable depends on the caller's `now`.
 
+mod backup;
 mod cluster;
 mod counters;
 mod domains;
@@ -41,6 +42,7 @@ mod state;
 mod statements;
 mod stats;
 mod totals;
+mod walk;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -321,7 +323,7 @@ impl Store for CassandraStore {
     }
 
     fn backup(&self) -> BackupStream {
-        Box::pin(futures_util::stream::once(async { Err(StoreError::Failed("not yet".into())) }))
+        backup::stream(Self { state: Arc::clone(&self.state) })
     }
 
     async fn close(&self) -> Result<(), StoreError> {
