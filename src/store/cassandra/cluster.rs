@@ -7,7 +7,8 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::TryStreamExt;
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt, TryStreamExt};
 use scylla::client::PoolSize;
 use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
@@ -130,6 +131,20 @@ impl Cluster {
         rows.maybe_first_row().map_err(|error| failed(&error))
     }
 
+    /// The rows of a result, page by page, no faster than they are taken.
+    pub(super) async fn rows<R>(
+        &self,
+        statement: &PreparedStatement,
+        values: impl SerializeRow,
+    ) -> Result<BoxStream<'static, Result<R, StoreError>>, StoreError>
+    where
+        R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata> + Send + 'static,
+    {
+        let pager = self.session.execute_iter(statement.clone(), values).await.map_err(|error| failed(&error))?;
+        let rows = pager.rows_stream::<R>().map_err(|error| failed(&error))?;
+        Ok(rows.map_err(|error| failed(&error)).boxed())
+    }
+
     /// All rows of a result, page by page, as long as `take` wants more.
     pub(super) async fn each<R>(
         &self,
@@ -140,9 +155,8 @@ impl Cluster {
     where
         R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata> + Send + 'static,
     {
-        let pager = self.session.execute_iter(statement.clone(), values).await.map_err(|error| failed(&error))?;
-        let mut rows = pager.rows_stream::<R>().map_err(|error| failed(&error))?;
-        while let Some(row) = rows.try_next().await.map_err(|error| failed(&error))? {
+        let mut rows = self.rows::<R>(statement, values).await?;
+        while let Some(row) = rows.try_next().await? {
             if !take(row) {
                 break;
             }

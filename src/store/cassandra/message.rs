@@ -36,7 +36,8 @@ pub(super) struct Message {
     /// One for each recipient.
     pub(super) sequences: Box<[u64]>,
     pub(super) events: Vec<MessageEvent>,
-    /// The time of all its writes, in microseconds. A deletion has the same one, and wins.
+    /// The time of all its writes, in microseconds: that of its receipt, or of its restoration. A deletion has the same
+    /// one, and wins.
     pub(super) written_at: i64,
 }
 
@@ -50,9 +51,9 @@ impl Message {
         Self::id_of(&self.envelope).unwrap_or_default()
     }
 
-    /// How long its rows live, in seconds.
+    /// How long its rows live from the time of their writes, in seconds.
     pub(super) fn ttl(&self) -> i32 {
-        let life = self.expires_at.millis().saturating_sub(self.received_at.millis()).max(0) / 1000;
+        let life = self.expires_at.millis().saturating_sub(self.written_at / 1000).max(0) / 1000;
         to_ttl(life.saturating_add(1 + OUTLIVES_SECONDS))
     }
 

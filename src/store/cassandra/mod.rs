@@ -8,8 +8,8 @@
 //! message, receive, intent   the way of a message, and the sweeper that finishes it
 //! mailbox, totals, email, newest     lists, one Email, the newest of all
 //! expiry, stats, domains     expired mail, counts, registered domains
-//! outbox                     webhooks and their events        counters    what this node did
 //! running, nodes, leases, hints   what a node does all the time, for itself and with the others
+//! outbox                     webhooks and their events        counters    what this node did
 //! ```
 //!
 //! Every write and every read of mail is answered by a quorum of the local data centre, so a read that begins after a
@@ -18,6 +18,7 @@
 //!
 //! A time to live only collects garbage: whether an Email is readable depends on the caller's `now`.
 
+mod backup;
 mod cluster;
 mod counters;
 mod domains;
@@ -41,6 +42,7 @@ mod state;
 mod statements;
 mod stats;
 mod totals;
+mod walk;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -88,8 +90,8 @@ impl CassandraStore {
         let secret = schema::check(&session, &options.keyspace).await?;
         let cluster = Cluster::new(session, options.keyspace.clone());
         let statements = Statements::prepare(&cluster).await?;
-        let outbox = OutboxStatements::prepare(&cluster).await?;
         let node = Uuid::now_v7();
+        let outbox = OutboxStatements::prepare(&cluster).await?;
         let state = ClusterState {
             cluster,
             statements,
@@ -321,15 +323,15 @@ impl Store for CassandraStore {
     }
 
     fn backup(&self) -> BackupStream {
-        Box::pin(futures_util::stream::once(async { Err(StoreError::Failed("not yet".into())) }))
+        backup::stream(Self { state: Arc::clone(&self.state) })
     }
 
     async fn close(&self) -> Result<(), StoreError> {
         self.state.is_closed.store(true, Ordering::Release);
         self.state.tasks.close();
         self.state.tasks.wait().await;
-        self.state.counters.report_drops();
         self.state.write_last_hints().await;
+        self.state.counters.report_drops();
         Ok(())
     }
 }

@@ -119,7 +119,7 @@ impl ClusterState {
         of_recipients.filter(|_| self.options.outbox.events_per_webhook > 0).collect()
     }
 
-    /// The numbers of a message's Emails, each above the newest of its mailbox.
+    /// The numbers of a message's Emails: in a row, and above the newest of each mailbox.
     async fn number(&self, id: Uuid, message: &Message) -> Result<Box<[u64]>, StoreError> {
         if let Some(sequences) = self.sequences.of_message(id) {
             return Ok(sequences);
@@ -131,19 +131,20 @@ impl ClusterState {
             Ok::<_, StoreError>(row.map_or(0, |(sequence,)| sequence.cast_unsigned()))
         });
         let newest = try_join_all(newest).await?;
-        let next = |newest| self.sequences.next(message.received_at, newest);
-        let sequences: Box<[u64]> = newest.into_iter().map(next).collect();
+        let count = message.envelope.recipients.len() as u64;
+        let first = self.sequences.next(message.received_at, newest.into_iter().max().unwrap_or(0), count);
+        let sequences: Box<[u64]> = (first..first.saturating_add(count)).collect();
         self.sequences.remember(id, sequences.clone());
         Ok(sequences)
     }
 
     /// Enters the slot of an expiry in the list of slots, once for each node.
-    async fn enter_slot(&self, received_at: Timestamp, expires_at: Timestamp) -> Result<(), StoreError> {
+    pub(super) async fn enter_slot(&self, now: Timestamp, expires_at: Timestamp) -> Result<(), StoreError> {
         let slot = expiry_slot(expires_at.millis());
         if self.slots().contains(&slot) {
             return Ok(());
         }
-        let life = end_of_slot(slot).saturating_sub(received_at.millis()) / 1000;
+        let life = end_of_slot(slot).saturating_sub(now.millis()) / 1000;
         self.cluster.run(&self.statements.slot_insert, (slot, to_ttl(life.saturating_add(120)))).await?;
         let mut slots = self.slots();
         if slots.len() >= KNOWN_SLOTS_MAX {

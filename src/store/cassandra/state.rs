@@ -111,6 +111,6 @@ impl ClusterState {
         if self.hub.is_watched() {
             self.hub.publish(row.topic(), &event);
         }
-        self.hint(row.topic(), &event);
+        self.hint(row.topic(), &event, row.shared && happening == Happening::Received);
     }
 }

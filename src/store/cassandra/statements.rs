@@ -44,6 +44,7 @@ statements! { Statements, pub(super),
     email_written = format!(
         "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email WHERE mailbox = ? AND sequence > ? AND sequence < ?"
     );
+    email_find = "SELECT sequence FROM email WHERE mailbox = ? AND sequence = ? AND id = ?";
     email_delete = "DELETE FROM email USING TIMESTAMP ? WHERE mailbox = ? AND sequence = ? AND id = ?";
 
     by_id_insert = format!("INSERT INTO email_by_id ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) {USING}");
@@ -62,6 +63,9 @@ statements! { Statements, pub(super),
          AND (expires_at, sequence) > (?, ?) ORDER BY expires_at ASC, sequence ASC, id ASC LIMIT 1";
     by_expiry_last = "SELECT expires_at FROM email_by_expiry WHERE slot = ? AND shard = ? \
          AND (expires_at, sequence) > (?, ?) LIMIT 1";
+    by_expiry_in_order = format!(
+        "SELECT {COLUMNS} FROM email_by_expiry WHERE slot = ? AND shard = ? ORDER BY expires_at ASC, sequence ASC, id ASC"
+    );
     by_expiry_before = format!(
         "SELECT {COLUMNS} FROM email_by_expiry WHERE slot = ? AND shard = ? AND (expires_at, sequence) < (?, ?) LIMIT ?"
     );
@@ -73,6 +77,8 @@ statements! { Statements, pub(super),
 
     intent_insert = format!("INSERT INTO intent (slot, shard, message, intent) VALUES (?, ?, ?, ?) {USING}");
     intent_select = "SELECT message, intent, WRITETIME(intent) AS written_at FROM intent WHERE slot = ? AND shard = ?";
+    intent_find = "SELECT message, intent, WRITETIME(intent) AS written_at FROM intent \
+        WHERE slot = ? AND shard = ? AND message = ?";
     intent_delete = "DELETE FROM intent USING TIMESTAMP ? WHERE slot = ? AND shard = ? AND message = ?";
 
     node_insert = "INSERT INTO node (bucket, id, address, started_at, sequence) VALUES (0, ?, ?, ?, ?) USING TTL ?";

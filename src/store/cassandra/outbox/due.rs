@@ -75,12 +75,11 @@ impl ClusterState {
 
     /// Whether an event is pending, its webhook is active, and this node may send it.
     pub(super) async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError> {
-        if !self.dispatches(shard_of(event.webhook)) {
-            return Ok(false);
-        }
         let row = self.find_event(event.webhook, event.sequence, event.email);
         let (row, webhook) = futures_util::future::try_join(row, self.stored_webhook(event.webhook)).await?;
-        Ok(row.is_some() && webhook.is_some_and(|webhook| webhook.is_active()))
+        // The last question, so that a node that was suspended meanwhile sends nothing.
+        let is_pending = row.is_some() && webhook.is_some_and(|webhook| webhook.is_active());
+        Ok(is_pending && self.dispatches(shard_of(event.webhook)))
     }
 
     pub(super) async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {

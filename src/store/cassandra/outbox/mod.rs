@@ -86,11 +86,11 @@ impl Outbox for CassandraStore {
     }
 
     async fn delete_idle_webhooks(&self, idle_since: Timestamp) -> Result<usize, StoreError> {
-        self.state.sweep_webhooks(&SweepFilter::IdleSince(idle_since)).await
+        self.state.sweep_alone(SweepFilter::IdleSince(idle_since)).await
     }
 
     async fn delete_unproven_webhooks(&self, registered_before: Timestamp) -> Result<usize, StoreError> {
-        self.state.sweep_webhooks(&SweepFilter::UnprovenSince(registered_before)).await
+        self.state.sweep_alone(SweepFilter::UnprovenSince(registered_before)).await
     }
 
     async fn delete_webhooks_of_origin(&self, origin: String) -> Result<usize, StoreError> {
@@ -157,9 +157,14 @@ impl Outbox for CassandraStore {
 }
 
 impl ClusterState {
-    /// Whether this node sends the events of a webhook. A store that no daemon runs sends those of all.
+    /// Deletes webhooks that one node of all looks for.
+    async fn sweep_alone(&self, filter: SweepFilter) -> Result<usize, StoreError> {
+        if self.may_do(Work::Webhooks) { self.sweep_webhooks(&filter).await } else { Ok(0) }
+    }
+
+    /// Whether this node sends the events of a shard.
     fn dispatches(&self, shard: i8) -> bool {
-        self.clock().is_none() || self.holds(Work::Dispatch(shard))
+        self.may_do(Work::Dispatch(shard))
     }
 
     /// Tells this node's dispatcher that there may be new events.
@@ -170,6 +175,9 @@ impl ClusterState {
     /// Ends events that nobody will deliver: their webhook is gone or disabled, or their Email expired before `expired_by`.
     async fn end_events(&self, expired_by: Timestamp) -> Result<usize, StoreError> {
         self.check_open()?;
+        if !self.may_do(Work::Webhooks) {
+            return Ok(0);
+        }
         let mut ended = 0;
         for (webhook, mut events) in self.pending().await? {
             if self.stored_webhook(webhook).await?.is_some_and(|webhook| webhook.is_active()) {

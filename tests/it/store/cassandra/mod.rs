@@ -1,5 +1,6 @@
 //! The store in a cluster, on a real node of Cassandra.
 
+mod backup;
 mod keyspaces;
 mod outbox;
 
