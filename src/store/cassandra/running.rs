@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use futures_util::future::join4;
+use futures_util::future::join5;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -32,8 +32,9 @@ impl ClusterState {
     pub(super) async fn run(self: &Arc<Self>, clock: Arc<dyn Clock>, shutdown: &CancellationToken) {
         let started_at = clock.now();
         *self.clock.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&clock));
-        let all = pin!(join4(
+        let all = pin!(join5(
             self.keep_alive(started_at),
+            self.keep_leases(),
             self.write_all_hints(),
             self.follow_hints(),
             self.finish_intents(&*clock)
@@ -56,7 +57,6 @@ impl ClusterState {
                 Ok(()) => self.set_answered(asked_at),
                 Err(error) => tracing::warn!(%error, "the cluster does not answer"),
             }
-            self.keep_leases(self.living_nodes()).await;
         }
     }
 
