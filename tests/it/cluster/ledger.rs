@@ -88,6 +88,11 @@ impl Ledger {
         self.locked().refused += 1;
     }
 
+    /// How many were refused so far before their octets.
+    pub(super) fn refused(&self) -> usize {
+        self.locked().refused
+    }
+
     pub(super) fn acknowledged_since(&self, node: usize, since: Instant) -> usize {
         self.locked().acknowledged[node].iter().rev().take_while(|at| **at >= since).count()
     }

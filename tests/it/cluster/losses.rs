@@ -45,14 +45,19 @@ pub(super) async fn lose_one_at_a_time(ring: &Ring, keyspace: &Keyspace, nodes: 
 
 /// Runs a fault while mail goes on, and prints the longest time without a 250 at each node that ran all the time.
 async fn during(what: &str, traffic: &Traffic, fault: impl AsyncFnOnce()) {
-    let (before, begun) = (traffic.nodes.living(), Instant::now());
+    let (before, refused, begun) = (traffic.nodes.living(), traffic.ledger.refused(), Instant::now());
     fault().await;
     let after = traffic.nodes.living();
     let ended = Instant::now();
     let ran = before.into_iter().filter(|node| after.contains(node));
     let gaps: Vec<String> =
         ran.map(|node| format!("{node}: {:.0?}", traffic.ledger.longest_gap(node, begun, ended))).collect();
-    println!("losses: {what} ({:.1?}): longest time without a 250 at {}", ended - begun, gaps.join(", "));
+    let refused = traffic.ledger.refused() - refused;
+    println!(
+        "losses: {what} ({:.1?}): longest time without a 250 at {}; {refused} mails refused",
+        ended - begun,
+        gaps.join(", ")
+    );
 }
 
 async fn lose_cassandra(ring: &Ring, keyspace: &Keyspace, traffic: &Traffic) {
