@@ -9,12 +9,17 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::{join, join_all};
+use tokio::time::{MissedTickBehavior, interval};
+
 use super::outbox::SHARDS;
 use super::state::ClusterState;
 use crate::store::StoreError;
 
 /// The life of a row without renewal, in seconds.
 const LIFE_SECONDS: i32 = 5;
+/// How often leases are renewed, and those of others tried.
+const KEPT_EVERY: Duration = Duration::from_secs(1);
 /// How long a holder relies on a renewal.
 const RELIED_ON: Duration = Duration::from_millis(3500);
 
@@ -70,6 +75,13 @@ impl Leases {
         self.locked().insert(work, until);
     }
 
+    /// Records a renewal, unless the lease was given back meanwhile.
+    fn prolong(&self, work: Work, until: Duration) {
+        if let Some(held) = self.locked().get_mut(&work) {
+            *held = until;
+        }
+    }
+
     fn forget(&self, work: Work) -> bool {
         self.locked().remove(&work).is_some()
     }
@@ -94,23 +106,42 @@ impl ClusterState {
         self.clock().is_none() || self.holds(work)
     }
 
-    /// Renews what this node holds, takes what nobody holds, and gives back shards beyond its part among `nodes`.
-    pub(super) async fn keep_leases(&self, nodes: usize) {
-        let part = usize::from(SHARDS.unsigned_abs()).div_ceil(nodes.max(1));
-        for surplus in self.leases.shards().into_iter().skip(part) {
-            self.give_back(surplus).await;
+    /// Renews what this node holds, and takes what nobody holds.
+    ///
+    /// A conditional write waits for its one coordinator. So none waits for another, else a lost node of the cluster would
+    /// cost the leases that others coordinate.
+    pub(super) async fn keep_leases(&self) {
+        join(self.renew_all(), self.take_all()).await;
+    }
+
+    async fn renew_all(&self) {
+        let mut turn = interval(KEPT_EVERY);
+        turn.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            turn.tick().await;
+            join_all(self.leases.all().into_iter().map(|work| self.renew(work))).await;
         }
-        for work in self.leases.all() {
-            self.renew(work).await;
-        }
-        for work in Work::ALONE {
-            self.take(work).await;
-        }
-        for shard in 0..SHARDS {
-            if self.leases.shards().len() >= part {
-                break;
-            }
-            self.take(Work::Dispatch(shard)).await;
+    }
+
+    /// Takes leases, and gives back shards beyond the part of this node among those that live.
+    async fn take_all(&self) {
+        let mut turn = interval(KEPT_EVERY);
+        turn.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            turn.tick().await;
+            let Some(nodes) = self.known_nodes() else { continue };
+            let part = usize::from(SHARDS.unsigned_abs()).div_ceil(nodes);
+            join_all(self.leases.shards().into_iter().skip(part).map(|surplus| self.give_back(surplus))).await;
+            let alone = join_all(Work::ALONE.map(|work| self.take(work)));
+            let shards = async {
+                for shard in 0..SHARDS {
+                    if self.leases.shards().len() >= part {
+                        break;
+                    }
+                    self.take(Work::Dispatch(shard)).await;
+                }
+            };
+            join(alone, shards).await;
         }
     }
 
@@ -119,6 +150,12 @@ impl ClusterState {
         for work in self.leases.all() {
             self.give_back(work).await;
         }
+    }
+
+    /// How many nodes live, this one included; `None` before the first look.
+    fn known_nodes(&self) -> Option<usize> {
+        let nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner).len();
+        (nodes > 0).then_some(nodes)
     }
 
     async fn take(&self, work: Work) {
@@ -145,11 +182,12 @@ impl ClusterState {
         let asked_at = clock.boot();
         let values = (LIFE_SECONDS, self.node, work.name(), self.node);
         match self.cluster.run_if(&self.statements.lease_renew, values).await {
-            Ok(true) => self.leases.record(work, asked_at + RELIED_ON),
-            // Another node has it, or will soon. It is taken again like any other.
+            Ok(true) => self.leases.prolong(work, asked_at + RELIED_ON),
+            // Another node has it, or will soon, unless it was given back meanwhile. It is taken again like any other.
             Ok(false) => {
-                self.leases.forget(work);
-                tracing::warn!(lease = work.name(), "this node lost a lease");
+                if self.leases.forget(work) {
+                    tracing::warn!(lease = work.name(), "this node lost a lease");
+                }
             }
             // What was relied on stays until its end.
             Err(error) => tracing::debug!(lease = work.name(), %error, "a lease was not renewed"),

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use futures_util::future::join4;
+use futures_util::future::join5;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -34,8 +34,9 @@ impl ClusterState {
     pub(super) async fn run(self: &Arc<Self>, clock: Arc<dyn Clock>, shutdown: &CancellationToken) {
         let started_at = clock.now();
         *self.clock.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&clock));
-        let all = pin!(join4(
+        let all = pin!(join5(
             self.keep_alive(started_at),
+            self.keep_leases(),
             self.write_all_hints(),
             self.follow_hints(),
             self.finish_intents(&*clock)
@@ -59,7 +60,6 @@ impl ClusterState {
                 Ok(()) => self.set_answered(asked_at),
                 Err(error) => tracing::warn!(%error, "the cluster does not answer"),
             }
-            self.keep_leases(self.living_nodes()).await;
             // The net below the hints of other nodes: what they received may have events for this one.
             if beats.is_multiple_of(RING_EVERY_BEATS) {
                 self.ring_outbox();

@@ -91,9 +91,10 @@ statements! { Statements, pub(super),
     meta_select = "SELECT value FROM meta WHERE name = ?";
     domain_select = "SELECT record FROM domain WHERE bucket = 0";
     domain_find = "SELECT record FROM domain WHERE bucket = 0 AND name = ?";
+    /// Conditional, but harmless twice: the second run finds what the first one has left.
+    lease_renew = "UPDATE lease USING TTL ? SET holder = ? WHERE name = ? IF holder = ?";
     @conditional
     lease_take = "UPDATE lease USING TTL ? SET holder = ? WHERE name = ? IF holder = null";
-    lease_renew = "UPDATE lease USING TTL ? SET holder = ? WHERE name = ? IF holder = ?";
     lease_give_back = "DELETE FROM lease WHERE name = ? IF holder = ?";
     domain_insert = "INSERT INTO domain (bucket, name, record) VALUES (0, ?, ?) IF NOT EXISTS";
     domain_update = "UPDATE domain SET record = ? WHERE bucket = 0 AND name = ? IF EXISTS";

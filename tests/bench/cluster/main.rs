@@ -135,7 +135,7 @@ fn statements(ring: &Ring) -> Result<u64> {
     let mut all = 0;
     for node in 0..ring.contact_points().len() {
         let ran = ring.query(node, query)?.ok_or("the node does not count its statements")?;
-        all += u64::try_from(ran)?;
+        all += u64::from_be_bytes(ran.try_into().map_err(|_| "no whole number")?);
     }
     Ok(all)
 }

@@ -1,6 +1,6 @@
 //! What was sent and deleted, and what must hold of it at every node.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::{self, Display};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -13,6 +13,8 @@ use super::nodes::Nodes;
 
 /// Requests that a check makes at once.
 const AT_ONCE: usize = 16;
+/// One mailbox in so many has its octets loaded. The lists show the text of all.
+const LOADED: usize = 5;
 /// How many faults a failure names.
 const NAMED: usize = 20;
 
@@ -21,7 +23,15 @@ const NAMED: usize = 20;
 pub(super) struct Mail {
     pub(super) token: String,
     pub(super) to: Vec<String>,
-    pub(super) octets: String,
+    /// How many lines its text has. Each is the token.
+    pub(super) lines: usize,
+}
+
+impl Mail {
+    pub(super) fn octets(&self) -> String {
+        let Self { token, lines, .. } = self;
+        format!("Subject: {token}\r\n\r\n{}", format!("{token}\r\n").repeat(*lines))
+    }
 }
 
 /// What its sender knows.
@@ -88,6 +98,11 @@ impl Ledger {
         self.locked().refused += 1;
     }
 
+    /// How many were refused so far before their octets.
+    pub(super) fn refused(&self) -> usize {
+        self.locked().refused
+    }
+
     pub(super) fn acknowledged_since(&self, node: usize, since: Instant) -> usize {
         self.locked().acknowledged[node].iter().rev().take_while(|at| **at >= since).count()
     }
@@ -142,47 +157,45 @@ impl Ledger {
 
     /// Looks at all mail through a node. Returns what is not as it must be.
     pub(super) async fn faults(&self, nodes: &Nodes, node: usize) -> Vec<String> {
-        let mailboxes: Vec<String> = {
-            let entries = self.locked();
-            let all = entries.all.iter().flat_map(|entry| entry.mail.to.iter().cloned());
-            all.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
-        };
-        let lists = stream::iter(mailboxes).map(async |mailbox| {
+        self.faults_of(nodes, node, |_| true).await
+    }
+
+    /// Looks at the mail of unknown outcome alone.
+    pub(super) async fn faults_of_unknown(&self, nodes: &Nodes, node: usize) -> Vec<String> {
+        self.faults_of(nodes, node, |outcome| outcome == Outcome::Unknown).await
+    }
+
+    async fn faults_of(&self, nodes: &Nodes, node: usize, is_meant: impl Fn(Outcome) -> bool) -> Vec<String> {
+        let lists = stream::iter(self.mailboxes(&is_meant)).map(async |mailbox| {
             let emails = list(nodes, node, &mailbox).await;
             (mailbox, emails)
         });
         let mut faults = Vec::new();
-        let mut shown = BTreeMap::new();
+        let mut listed = BTreeMap::new();
         let mut lists = lists.buffer_unordered(AT_ONCE);
         while let Some((mailbox, emails)) = lists.next().await {
             match emails {
-                Ok(emails) => drop(shown.insert(mailbox, emails)),
+                Ok(emails) => drop(listed.insert(mailbox, emails)),
                 Err(error) => faults.push(format!("node {node}, {mailbox}: {error}")),
             }
         }
         if faults.is_empty() {
-            self.locked().compare(node, &shown, &mut faults);
+            self.locked().compare(node, &listed, is_meant, &mut faults);
         }
         faults
     }
 
-    /// Loads all listed octets of acknowledged mail, each through one of the nodes. Returns what is not as it must be.
+    /// Loads the octets of a part of the mail, each through one of the nodes. Returns what is not as it must be.
     pub(super) async fn faults_of_octets(&self, nodes: &Nodes) -> Vec<String> {
         let wanted: HashMap<String, String> = {
             let entries = self.locked();
-            entries.all.iter().map(|Entry { mail, .. }| (mail.token.clone(), mail.octets.clone())).collect()
+            entries.all.iter().map(|Entry { mail, .. }| (mail.token.clone(), mail.octets())).collect()
         };
-        let mailboxes: Vec<String> = {
-            let entries = self.locked();
-            entries.all.iter().map(|entry| entry.mail.to[0].clone()).collect::<std::collections::BTreeSet<_>>()
-        }
-        .into_iter()
-        .collect();
-        let living = nodes.living();
-        let looks = stream::iter(mailboxes.iter().enumerate()).map(async |(number, mailbox)| {
+        let (mailboxes, living) = (self.mailboxes(|_| true), nodes.living());
+        let looks = stream::iter(mailboxes.iter().step_by(LOADED).enumerate()).map(async |(number, mailbox)| {
             let node = living[number % living.len()];
             let mut faults = Vec::new();
-            for Shortened { id, token } in list(nodes, node, mailbox).await.unwrap_or_default() {
+            for ListedEmail { id, token, .. } in list(nodes, node, mailbox).await.unwrap_or_default() {
                 let raw = nodes.get(node, &format!("/api/mail/messages/{id}/raw")).await;
                 let is_whole = matches!(&raw, Ok((200, raw)) if raw.ends_with(wanted[&token].as_bytes()));
                 if !is_whole {
@@ -192,6 +205,13 @@ impl Ledger {
             faults
         });
         looks.buffer_unordered(AT_ONCE).concat().await
+    }
+
+    /// The mailboxes of all mail with such an outcome.
+    fn mailboxes(&self, is_meant: impl Fn(Outcome) -> bool) -> BTreeSet<String> {
+        let entries = self.locked();
+        let meant = entries.all.iter().filter(|entry| is_meant(entry.outcome));
+        meant.flat_map(|entry| entry.mail.to.iter().cloned()).collect()
     }
 
     pub(super) fn shown(&self) -> Shown {
@@ -212,33 +232,39 @@ impl Ledger {
 }
 
 impl Entries {
-    fn compare(&self, node: usize, shown: &BTreeMap<String, Vec<Shortened>>, faults: &mut Vec<String>) {
-        let mut counts: HashMap<(&str, &str), usize> = HashMap::new();
-        for (mailbox, emails) in shown {
+    fn compare(
+        &self,
+        node: usize,
+        listed: &BTreeMap<String, Vec<ListedEmail>>,
+        is_meant: impl Fn(Outcome) -> bool,
+        faults: &mut Vec<String>,
+    ) {
+        let mut found: HashMap<(&str, &str), Vec<&ListedEmail>> = HashMap::new();
+        for (mailbox, emails) in listed {
             for email in emails {
-                *counts.entry((mailbox, &email.token)).or_default() += 1;
+                found.entry((mailbox, &email.token)).or_default().push(email);
             }
         }
-        let mut known = 0;
         for Entry { mail, outcome, deletions } in &self.all {
-            let of = |to: &String| counts.get(&(to.as_str(), mail.token.as_str())).copied().unwrap_or(0);
-            let found: Vec<usize> = mail.to.iter().map(of).collect();
-            known += found.iter().sum::<usize>();
+            let emails = mail.to.iter().map(|to| found.remove(&(to.as_str(), mail.token.as_str())).unwrap_or_default());
+            let emails: Vec<_> = emails.collect();
+            let counts: Vec<usize> = emails.iter().map(Vec::len).collect();
             let is_right = |(count, deletion): (&usize, &Deletion)| match (outcome, deletion) {
                 (Outcome::Acknowledged(_), Deletion::None) => *count == 1,
                 (Outcome::Acknowledged(_), Deletion::Done) => *count == 0,
                 (Outcome::Acknowledged(_), Deletion::Unsure) => *count <= 1,
-                (Outcome::Unknown, _) => *count <= 1 && *count == found[0],
+                (Outcome::Unknown, _) => *count <= 1 && *count == counts[0],
             };
-            if !found.iter().zip(deletions).all(is_right) {
+            let is_whole = emails.iter().flatten().all(|email| email.lines == mail.lines);
+            if is_meant(*outcome) && !(is_whole && counts.iter().zip(deletions).all(is_right)) {
                 let token = &mail.token;
-                faults.push(format!("node {node}: {outcome:?} mail {token} is listed {found:?}, {deletions:?}"));
+                faults
+                    .push(format!("node {node}: {outcome:?} {token} is listed {counts:?}, {deletions:?}, {is_whole}"));
             }
         }
-        let listed: usize = shown.values().map(Vec::len).sum();
-        if listed != known {
-            faults.push(format!("node {node}: {listed} Emails are listed, of which {known} were sent"));
-        }
+        faults.extend(
+            found.into_keys().map(|(mailbox, token)| format!("node {node}: {token} in {mailbox} is of nobody")),
+        );
     }
 }
 
@@ -259,13 +285,15 @@ pub(super) fn expect_none(faults: &[String], when: &str) {
 }
 
 /// What a list shows of an Email.
-struct Shortened {
+struct ListedEmail {
     id: String,
     token: String,
+    /// How often its text has the token.
+    lines: usize,
 }
 
 /// The Emails of a mailbox as a node lists them, at most 100.
-async fn list(nodes: &Nodes, node: usize, mailbox: &str) -> Result<Vec<Shortened>, String> {
+async fn list(nodes: &Nodes, node: usize, mailbox: &str) -> Result<Vec<ListedEmail>, String> {
     let (status, body) = nodes.get(node, &format!("/api/mail/messages?to={mailbox}&limit=100")).await?;
     if status != 200 {
         return Err(format!("status {status}"));
@@ -273,13 +301,11 @@ async fn list(nodes: &Nodes, node: usize, mailbox: &str) -> Result<Vec<Shortened
     let page: Value = serde_json::from_slice(&body).map_err(|error| error.to_string())?;
     let emails = page["emails"].as_array().ok_or("no emails")?;
     let text = |email: &Value, name: &str| email[name].as_str().map(str::to_owned).ok_or(format!("no {name}"));
-    emails
-        .iter()
-        .map(|email| {
-            let (id, token) = (text(email, "id")?, text(email, "subject")?);
-            // The list shows the text as well, which is in the octets.
-            let is_loaded = text(email, "message")?.contains(&token);
-            is_loaded.then_some(Shortened { id, token }).ok_or("the octets are missing".into())
-        })
-        .collect()
+    let listed = |email: &Value| {
+        let (id, token) = (text(email, "id")?, text(email, "subject")?);
+        // The text is made from the octets.
+        let lines = text(email, "message")?.matches(&token).count();
+        Ok(ListedEmail { id, token, lines })
+    };
+    emails.iter().map(listed).collect()
 }
