@@ -32,6 +32,9 @@ const USING: &str = "USING TTL ? AND TIMESTAMP ?";
 statements! {
     raw_insert = format!("INSERT INTO raw (id, part, envelope, octets) VALUES (?, ?, ?, ?) {USING}");
     raw_select = "SELECT envelope, octets FROM raw WHERE id = ? AND part = ?";
+    raw_find = "SELECT id FROM raw WHERE id = ? AND part = ?";
+    raw_envelope = "SELECT envelope FROM raw WHERE id = ? AND part = 0";
+    raw_scan = "SELECT DISTINCT id, part FROM raw WHERE token(id, part) > ? AND token(id, part) <= ?";
     raw_delete = "DELETE FROM raw USING TIMESTAMP ? WHERE id = ? AND part = ?";
 
     email_insert = format!("INSERT INTO email ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) {USING}");
@@ -43,12 +46,18 @@ statements! {
     email_written = format!(
         "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email WHERE mailbox = ? AND sequence > ? AND sequence < ?"
     );
+    email_scan = format!(
+        "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email WHERE token(mailbox) > ? AND token(mailbox) <= ?"
+    );
     email_find = "SELECT sequence FROM email WHERE mailbox = ? AND sequence = ? AND id = ?";
     email_delete = "DELETE FROM email USING TIMESTAMP ? WHERE mailbox = ? AND sequence = ? AND id = ?";
 
     by_id_insert = format!("INSERT INTO email_by_id ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) {USING}");
     by_id_select = format!("SELECT {COLUMNS} FROM email_by_id WHERE id = ?");
     by_id_written = format!("SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email_by_id WHERE id = ?");
+    by_id_scan = format!(
+        "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email_by_id WHERE token(id) > ? AND token(id) <= ?"
+    );
     by_id_delete = "DELETE FROM email_by_id USING TIMESTAMP ? WHERE id = ?";
 
     by_expiry_insert = format!(
@@ -62,6 +71,11 @@ statements! {
          AND (expires_at, sequence) > (?, ?) ORDER BY expires_at ASC, sequence ASC, id ASC LIMIT 1";
     by_expiry_last = "SELECT expires_at FROM email_by_expiry WHERE slot = ? AND shard = ? \
          AND (expires_at, sequence) > (?, ?) LIMIT 1";
+    by_expiry_written = format!(
+        "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email_by_expiry WHERE slot = ? AND shard = ?"
+    );
+    by_expiry_find = "SELECT id FROM email_by_expiry \
+        WHERE slot = ? AND shard = ? AND expires_at = ? AND sequence = ? AND id = ?";
     by_expiry_in_order = format!(
         "SELECT {COLUMNS} FROM email_by_expiry WHERE slot = ? AND shard = ? ORDER BY expires_at ASC, sequence ASC, id ASC"
     );

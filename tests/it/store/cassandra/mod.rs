@@ -1,6 +1,8 @@
 //! The store in a cluster, on a real node of Cassandra.
 
 mod backup;
+mod check;
+mod restore;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,10 +29,15 @@ pub async fn keyspace(ring: &Ring) -> CassandraOptions {
     options
 }
 
+/// The connection to a keyspace of its own; `None` if the test is skipped.
+pub async fn connection() -> Option<CassandraOptions> {
+    let ring = tokio::task::spawn_blocking(|| Ring::shared("a store in a cluster")).await.expect("the ring")?;
+    Some(keyspace(ring).await)
+}
+
 /// A store in a keyspace of its own; `None` if the test is skipped.
 pub async fn store(options: &StoreOptions) -> Option<Arc<CassandraStore>> {
-    let ring = tokio::task::spawn_blocking(|| Ring::shared("a store in a cluster")).await.expect("the ring")?;
-    let connection = keyspace(ring).await;
+    let connection = connection().await?;
     Some(Arc::new(CassandraStore::connect(&connection, options).await.expect("connect")))
 }
 
