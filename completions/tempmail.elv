@@ -152,6 +152,8 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --cassandra-tls 'Whether the connections to the cluster have TLS; certificates name the IP addresses of their nodes [default: off]'
             cand --cassandra-ca 'Authorities that issue the certificates of the cluster, in PEM; needs cassandra-tls [default: none; those that this machine trusts]'
             cand --cassandra-timeout 'How long one request to the cluster may take, 100ms to 1m [default: 2s]'
+            cand --peer-listen 'Where other nodes of the service send hints of new mail, over plain HTTP: an address of a private network [default: none; hints go through the cluster alone]'
+            cand --peer-address 'The address of peer-listen as other nodes see it [default: that of peer-listen]'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'
             cand --context 'Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]'
             cand --token-file 'File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]'

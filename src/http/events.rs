@@ -144,6 +144,7 @@ impl Feed {
                 if let Some((first, last)) = missed {
                     self.position.sequence = first - 1;
                     self.repeat = first - 1..last;
+                    self.shown_through = self.shown_through.max(last);
                 }
                 format!("{retry}id: {}\n\n", self.position).into()
             }

@@ -51,7 +51,8 @@ pub struct Initialized {
 #[cfg(feature = "cassandra")]
 pub async fn open_cluster(config: &Config, options: &StoreOptions) -> Result<Arc<dyn Storage>, OpenError> {
     let cluster = CassandraOptions::from_config(config)?.ok_or(OpenError::Empty)?;
-    CassandraStore::open(&cluster, options).await
+    // The driver's futures are large.
+    Box::pin(CassandraStore::open(&cluster, options)).await
 }
 
 /// Makes keyspace and schema in the cluster that the settings name, as far as they are not there.
@@ -61,7 +62,7 @@ pub async fn open_cluster(config: &Config, options: &StoreOptions) -> Result<Arc
 #[cfg(feature = "cassandra")]
 pub async fn init_cluster(config: &Config, replication: u32) -> Result<Initialized, OpenError> {
     let cluster = CassandraOptions::from_config(config)?.ok_or(OpenError::Empty)?;
-    let is_new = CassandraStore::init(&cluster, replication).await?;
+    let is_new = Box::pin(CassandraStore::init(&cluster, replication)).await?;
     Ok(Initialized { keyspace: cluster.keyspace, is_new })
 }
 

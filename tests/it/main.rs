@@ -1,6 +1,8 @@
 //! Tests of the whole program over real sockets.
 
 mod cli;
+#[cfg(feature = "cassandra")]
+mod cluster;
 mod codes;
 mod config;
 mod daemon;

@@ -68,7 +68,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "cassandra-password-file",
         Shape::One,
         "FILE",
-        "File with the password of cassandra-user, which this user alone may read",
+        "File with the password of cassandra-user, closed to all but its owner and group",
         |c, v| one(v, optional_file).map(|path| c.cassandra.password_file = path),
         |c| or_none(c.cassandra.password_file.iter().map(|path| path.display().to_string()).collect()),
     ),

@@ -2,6 +2,7 @@
 
 use super::state::ClusterState;
 use crate::model::{DomainName, DomainRecord};
+use crate::store::change::SweepFilter;
 use crate::store::{Registration, StoreError};
 
 /// The row that tells whether domains have changed.
@@ -18,6 +19,8 @@ impl ClusterState {
         if let Some(taken) = self.find_domain(&record.name).await? {
             return Ok(Registration::Taken(taken));
         }
+        // Webhooks of an earlier registration must not get the mail of the new owner.
+        self.sweep_webhooks(&SweepFilter::Domain(record.name.clone())).await?;
         if self.domains().await?.len() >= limit {
             return Ok(Registration::Full);
         }
@@ -57,9 +60,17 @@ impl ClusterState {
 
     pub(super) async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
         self.check_open()?;
-        let removed = self.cluster.run_if(&self.statements.domain_delete, (name.as_str(),)).await;
+        if self.find_domain(name).await?.is_none() {
+            return Ok(false);
+        }
+        let filter = SweepFilter::Domain(name.clone());
+        // The webhooks go first: if this node dies in between, the next owner of the domain must not inherit them.
+        self.sweep_webhooks(&filter).await?;
+        let was_removed = self.cluster.run_if(&self.statements.domain_delete, (name.as_str(),)).await;
         self.change_domain_version().await;
-        removed
+        // Delete webhooks that were registered meanwhile.
+        self.sweep_webhooks(&filter).await?;
+        was_removed
     }
 
     /// A number that every change of a domain replaces by another one.
@@ -76,7 +87,7 @@ impl ClusterState {
         }
     }
 
-    async fn find_domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
+    pub(super) async fn find_domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
         let row = self.cluster.first::<(String,)>(&self.statements.domain_find, (name.as_str(),)).await?;
         row.map(|(record,)| parse(&record)).transpose()
     }

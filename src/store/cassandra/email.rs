@@ -82,6 +82,7 @@ impl ClusterState {
         let Some(row) = row.filter(|row| self.is_readable(&row.email(), now)) else { return Ok(false) };
         self.check_open()?;
         self.delete_row(&row).await?;
+        self.counters.deleted();
         Ok(true)
     }
 
@@ -91,6 +92,7 @@ impl ClusterState {
         self.check_open()?;
         let deletions = stream::iter(rows).map(async |row| {
             self.delete_row(&row).await?;
+            self.counters.deleted();
             Ok::<_, StoreError>(u64::from(self.is_readable(&row.email(), now)))
         });
         deletions.buffer_unordered(DELETIONS_AT_ONCE).try_fold(0, async |all, one| Ok(all + one)).await

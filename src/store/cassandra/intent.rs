@@ -112,6 +112,9 @@ impl ClusterState {
                         Ok(message) if message.received_at <= due_before => {
                             self.write_rows(&message.rows(self), &message).await?;
                             self.delete_intent(&message).await?;
+                            if !message.events.is_empty() {
+                                self.ring_outbox();
+                            }
                             swept.finished += 1;
                         }
                         Ok(_) => swept.open += 1,

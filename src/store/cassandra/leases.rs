@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::outbox_shards::SHARDS;
+use super::outbox::SHARDS;
 use super::state::ClusterState;
 use crate::store::StoreError;
 
@@ -89,6 +89,11 @@ impl ClusterState {
         self.clock().is_some_and(|clock| self.leases.are_held(work, clock.boot()))
     }
 
+    /// Whether nobody else does the work now: this node holds its lease, or a command asks that runs no daemon.
+    pub(super) fn may_do(&self, work: Work) -> bool {
+        self.clock().is_none() || self.holds(work)
+    }
+
     /// Renews what this node holds, takes what nobody holds, and gives back shards beyond its part among `nodes`.
     pub(super) async fn keep_leases(&self, nodes: usize) {
         let part = usize::from(SHARDS.unsigned_abs()).div_ceil(nodes.max(1));
@@ -127,6 +132,8 @@ impl ClusterState {
             Ok(true) => {
                 tracing::info!(lease = work.name(), "this node took a lease");
                 self.leases.record(work, asked_at + RELIED_ON);
+                // There may be events that the last holder has left.
+                self.ring_outbox();
             }
             Ok(false) => {}
             Err(error) => tracing::debug!(lease = work.name(), %error, "a lease could not be taken"),

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::rows::{EmailRow, ExpiryPartition, MailboxNames, signed};
 use super::state::ClusterState;
-use crate::model::{Envelope, Timestamp};
+use crate::model::{Envelope, Timestamp, WebhookId};
 use crate::store::StoreError;
 
 /// The largest part of a message's octets in one row.
@@ -17,6 +17,14 @@ pub(super) const PART_OCTETS: usize = 256 << 10;
 const OUTLIVES_SECONDS: i64 = 60;
 /// The longest time to live that the cluster takes: 20 years.
 const TTL_MAX_SECONDS: i64 = 630_720_000;
+
+/// An event that a message gives to a webhook.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct MessageEvent {
+    /// The recipient whose Email it is about, by the position in the envelope.
+    pub(super) recipient: u32,
+    pub(super) webhook: WebhookId,
+}
 
 /// A message whose Emails have their numbers. It is also what an intent keeps of it, so that any node can write its rows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -27,6 +35,7 @@ pub(super) struct Message {
     pub(super) octets: u64,
     /// One for each recipient.
     pub(super) sequences: Box<[u64]>,
+    pub(super) events: Vec<MessageEvent>,
     /// The time of all its writes, in microseconds: that of its receipt, or of its restoration. A deletion has the same
     /// one, and wins.
     pub(super) written_at: i64,
@@ -50,7 +59,7 @@ impl Message {
 
     /// The rows of its Emails.
     pub(super) fn rows(&self, state: &ClusterState) -> Vec<EmailRow> {
-        let shared = self.envelope.recipients.len() > 1;
+        let shared = self.envelope.recipients.len() > 1 || !self.events.is_empty();
         let recipients = self.envelope.recipients.iter().zip(&self.sequences);
         recipients
             .map(|(recipient, sequence)| {

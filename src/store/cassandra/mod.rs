@@ -10,7 +10,7 @@
 //! expiry, stats, domains     expired mail, counts, registered domains
 //! running, nodes, leases, hints   what a node does all the time, for itself and with the others
 //! backup, restore, walk   as one file, and back          check, ranges    whether all rows are there
-//! stub          stands in for the whole store until it is there
+//! outbox                     webhooks and their events        counters    what this node did
 //! ```
 //!
 //! Every write and every read of mail is answered by a quorum of the local data centre, so a read that begins after a
@@ -22,6 +22,7 @@
 mod backup;
 mod check;
 mod cluster;
+mod counters;
 mod domains;
 mod email;
 mod expiry;
@@ -33,7 +34,7 @@ mod message;
 mod newest;
 mod nodes;
 mod options;
-mod outbox_shards;
+mod outbox;
 mod ranges;
 mod receive;
 mod restore;
@@ -44,7 +45,6 @@ mod sequences;
 mod state;
 mod statements;
 mod stats;
-mod stub;
 mod totals;
 mod walk;
 
@@ -53,23 +53,27 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use scylla::client::session::Session;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use super::names::{HashKey, tag, topic};
 use super::{
     BackupStream, ClusterStatus, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError,
-    PageRequest, Registration, Store, StoreError, StoreOptions, StoreStats,
+    PageRequest, Peers, Registration, Storage, Store, StoreError, StoreOptions, StoreStats,
 };
+use crate::clock::Clock;
 use crate::events::{Hub, Position, Subscription, Topic};
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, Nodes, StoredEmail, Timestamp};
 
 use cluster::Cluster;
+use counters::Counters;
 use expiry::ExpiryPosition;
 use hints::{Outgoing, Sent};
 pub use intent::Swept;
 use leases::{Leases, Work};
 pub use options::CassandraOptions;
+use outbox::{OutboxState, OutboxStatements};
 pub use restore::{RestoreInto, Survey};
 use sequences::Sequences;
 use state::ClusterState;
@@ -103,6 +107,7 @@ impl CassandraStore {
         let cluster = Cluster::new(session, options.keyspace.clone());
         let statements = Statements::prepare(&cluster).await?;
         let node = Uuid::now_v7();
+        let outbox = OutboxStatements::prepare(&cluster).await?;
         let state = ClusterState {
             cluster,
             statements,
@@ -111,6 +116,8 @@ impl CassandraStore {
             grace: options.grace,
             hub: Arc::new(Hub::default()),
             sequences: Sequences::default(),
+            outbox: OutboxState::new(outbox),
+            counters: Counters::default(),
             known_slots: std::sync::Mutex::default(),
             expired: std::sync::Mutex::new(ExpiryPosition::START),
             tasks: TaskTracker::new(),
@@ -129,6 +136,11 @@ impl CassandraStore {
             clock: std::sync::Mutex::default(),
         };
         Ok(Self { state: Arc::new(state) })
+    }
+
+    /// Connects as [`CassandraStore::connect`] does, for callers of any store.
+    pub async fn open(options: &CassandraOptions, store: &StoreOptions) -> Result<Arc<dyn Storage>, OpenError> {
+        Ok(Arc::new(Self::connect(options, store).await?))
     }
 
     /// Makes the keyspace with its tables, unless they are there. Returns whether this made them.
@@ -170,6 +182,22 @@ impl CassandraStore {
     /// Finishes messages for several recipients that were received since `since` by nodes that died.
     pub async fn sweep_intents(&self, since: Timestamp, now: Timestamp) -> Result<Swept, StoreError> {
         self.state.sweep(since, now).await
+    }
+}
+
+#[async_trait]
+impl Storage for CassandraStore {
+    /// Waits forever: a process loses nothing that the cluster does not have.
+    async fn ended(&self) {
+        std::future::pending::<()>().await;
+    }
+
+    async fn run(&self, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
+        Box::pin(self.state.run(clock, &shutdown)).await;
+    }
+
+    fn peers(&self) -> Option<Arc<dyn Peers>> {
+        Some(Arc::clone(&self.state) as Arc<dyn Peers>)
     }
 }
 
@@ -281,6 +309,10 @@ impl Store for CassandraStore {
         Ok(domains)
     }
 
+    async fn domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
+        self.state.find_domain(name).await
+    }
+
     async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError> {
         self.state.register_domain(record, limit).await
     }
@@ -315,6 +347,7 @@ impl Store for CassandraStore {
         self.state.tasks.close();
         self.state.tasks.wait().await;
         self.state.write_last_hints().await;
+        self.state.counters.report_drops();
         Ok(())
     }
 }

@@ -13,8 +13,8 @@ use crate::store::StoreError;
 
 /// How often a node says that it lives.
 pub(super) const BEAT_EVERY: Duration = Duration::from_secs(1);
-/// The life of its row, in seconds. It counts as dead after that.
-const LIFE_SECONDS: i32 = 6;
+/// The life of its row, in seconds: that of a lease. It counts as dead after that, and others take its part of the shards.
+const LIFE_SECONDS: i32 = 5;
 
 /// A living node.
 #[derive(Clone, Debug, PartialEq, Eq, DeserializeRow)]

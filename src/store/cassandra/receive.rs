@@ -5,8 +5,8 @@
 //! rows that find it       one recipient: an id that nobody knows yet
 //! row of the mailbox      one recipient: the commit point
 //!
-//! intent                  several recipients: the commit point; a sweeper writes what is missing if this node dies
-//! rows of all recipients
+//! intent                  several recipients, or events: the commit point; a sweeper writes what is missing if this node dies
+//! rows of all recipients, and events
 //! ```
 //!
 //! A caller gets `Ok` when all rows are written, each by a quorum.
@@ -15,11 +15,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use futures_util::future::{try_join_all, try_join3};
+use futures_util::future::{try_join, try_join_all, try_join4};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::message::{Message, to_ttl};
+use super::message::{Message, MessageEvent, to_ttl};
+use super::outbox::StoredWebhook;
 use super::rows::{EmailRow, MailboxNames, end_of_slot, expiry_slot, signed};
 use super::state::ClusterState;
 use crate::events::Happening;
@@ -47,22 +48,26 @@ impl ClusterState {
             expires_at: delivery.expires_at,
             octets: delivery.raw.len() as u64,
             sequences: Box::default(),
+            events: Vec::new(),
             written_at: delivery.received_at.millis().saturating_mul(1000),
         };
         let (ttl, written_at) = (message.ttl(), message.written_at);
-        let ((), (), sequences) = try_join3(
+        let ((), (), sequences, webhooks) = try_join4(
             self.write_raw(id, &message.envelope, &delivery.raw, self.ttl_of_raw(ttl), written_at),
             self.enter_slot(message.received_at, message.expires_at),
             self.number(id, &message),
+            try_join_all(message.envelope.recipients.iter().map(|recipient| self.webhooks_of(&recipient.mailbox))),
         )
         .await?;
         message.sequences = sequences;
+        message.events = self.events_for(&webhooks);
         let rows = message.rows(self);
-        if let [row] = &rows[..] {
-            self.commit_one(row, &message, begun).await?;
-        } else {
-            self.commit_all(&rows, message, begun).await?;
+        match &rows[..] {
+            [row] if message.events.is_empty() => self.commit_one(row, &message, begun).await?,
+            _ => self.commit_all(&rows, &message, begun).await?,
         }
+        self.counters.committed(begun.elapsed());
+        self.settle_events(&rows, &message, &webhooks.concat()).await;
         for row in &rows {
             self.publish(Happening::Received, row);
         }
@@ -79,14 +84,14 @@ impl ClusterState {
     async fn commit_all(
         self: &Arc<Self>,
         rows: &[EmailRow],
-        message: Message,
+        message: &Message,
         begun: Instant,
     ) -> Result<(), StoreError> {
         check_time(begun)?;
-        self.write_intent(&message).await.map_err(|error| unknown(&error))?;
+        self.write_intent(message).await.map_err(|error| unknown(&error))?;
         check_time(begun)?;
-        self.write_rows(rows, &message).await.map_err(|error| unknown(&error))?;
-        let state = Arc::clone(self);
+        self.write_rows(rows, message).await.map_err(|error| unknown(&error))?;
+        let (state, message) = (Arc::clone(self), message.clone());
         self.tasks.spawn(async move {
             // The sweeper removes an intent that is left.
             if let Err(error) = state.delete_intent(&message).await {
@@ -102,7 +107,16 @@ impl ClusterState {
             self.write_finders(row, message).await?;
             self.write_email(row, message).await
         });
-        try_join_all(writes).await.map(drop)
+        try_join(try_join_all(writes), self.write_events(rows, message)).await.map(drop)
+    }
+
+    /// The events of a message: one for each active webhook of a recipient's mailbox.
+    fn events_for(&self, webhooks: &[Vec<StoredWebhook>]) -> Vec<MessageEvent> {
+        let of_recipients = (0..).zip(webhooks).flat_map(|(recipient, webhooks)| {
+            let active = webhooks.iter().filter(|webhook| webhook.is_active());
+            active.map(move |webhook| MessageEvent { recipient, webhook: webhook.record.id })
+        });
+        of_recipients.filter(|_| self.options.outbox.events_per_webhook > 0).collect()
     }
 
     /// The numbers of a message's Emails: in a row, and above the newest of each mailbox.
@@ -176,6 +190,7 @@ impl ClusterState {
                     self.written(&row.mailbox, u64::MAX, now).await?.into_iter().skip(emails_per_mailbox as usize)
                 {
                     self.delete_row(&row).await?;
+                    self.counters.evicted();
                 }
                 Ok::<_, StoreError>(())
             };

@@ -265,6 +265,7 @@ impl ClusterState {
                     expires_at: *expires_at,
                     octets: content.len() as u64,
                     sequences: (first..first.saturating_add(count)).collect(),
+                    events: Vec::new(),
                     // Above what an earlier deletion of the same mail left in the keyspace.
                     written_at: how.now.millis().saturating_mul(1000),
                 };

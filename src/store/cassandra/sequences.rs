@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn numbers_rise_while_the_clock_stands_still_or_goes_back() {
         let sequences = Sequences::default();
-        let at = |millis| Timestamp::from_millis(1_700_000_000_000 + millis);
+        let at = |millis: i64| Timestamp::from_millis(1_700_000_000_000 + millis);
         let given: Vec<u64> = [0, 0, -5, 3, -10].into_iter().map(|millis| sequences.next(at(millis), 0, 1)).collect();
         assert!(given.is_sorted_by(|a, b| a < b), "{given:?}");
         assert!(given[0] >= least_of(at(0)) && given[0] < least_of(at(1)));

@@ -11,10 +11,12 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use super::cluster::Cluster;
+use super::counters::Counters;
 use super::expiry::ExpiryPosition;
 use super::hints::{Outgoing, Sent};
 use super::leases::Leases;
 use super::nodes::Node;
+use super::outbox::OutboxState;
 use super::rows::EmailRow;
 use super::sequences::{self, Sequences};
 use super::statements::Statements;
@@ -36,6 +38,8 @@ pub(super) struct ClusterState {
     pub(super) grace: Duration,
     pub(super) hub: Arc<Hub>,
     pub(super) sequences: Sequences,
+    pub(super) outbox: OutboxState,
+    pub(super) counters: Counters,
     /// The slots of expiry that this node has entered in their list.
     pub(super) known_slots: Mutex<HashSet<i64>>,
     /// Up to where this node has announced expired mail.
@@ -107,6 +111,6 @@ impl ClusterState {
         if self.hub.is_watched() {
             self.hub.publish(row.topic(), &event);
         }
-        self.hint(row.topic(), &event);
+        self.hint(row.topic(), &event, row.shared && happening == Happening::Received);
     }
 }

@@ -7,15 +7,15 @@ use super::rows::COLUMNS;
 use crate::store::OpenError;
 
 macro_rules! statements {
-    ($($(#[$doc:meta])* $name:ident = $text:expr;)* @conditional $($if_name:ident = $if_text:expr;)*) => {
+    ($struct:ident, $visible:vis, $($name:ident = $text:expr;)* @conditional $($if_name:ident = $if_text:expr;)*) => {
         #[derive(Debug)]
-        pub(super) struct Statements {
-            $($(#[$doc])* pub(super) $name: PreparedStatement,)*
-            $(pub(super) $if_name: PreparedStatement,)*
+        $visible struct $struct {
+            $($visible $name: PreparedStatement,)*
+            $($visible $if_name: PreparedStatement,)*
         }
 
-        impl Statements {
-            pub(super) async fn prepare(cluster: &Cluster) -> Result<Self, OpenError> {
+        impl $struct {
+            $visible async fn prepare(cluster: &Cluster) -> Result<Self, OpenError> {
                 Ok(Self {
                     $($name: cluster.prepare(&$text).await?,)*
                     $($if_name: cluster.prepare_conditional(&$if_text).await?,)*
@@ -24,12 +24,13 @@ macro_rules! statements {
         }
     };
 }
+pub(super) use statements;
 
 /// The end of each statement that writes mail. The time is that of its receipt, so that a repetition never undoes a
 /// deletion.
-const USING: &str = "USING TTL ? AND TIMESTAMP ?";
+pub(super) const USING: &str = "USING TTL ? AND TIMESTAMP ?";
 
-statements! {
+statements! { Statements, pub(super),
     raw_insert = format!("INSERT INTO raw (id, part, envelope, octets) VALUES (?, ?, ?, ?) {USING}");
     raw_select = "SELECT envelope, octets FROM raw WHERE id = ? AND part = ?";
     raw_find = "SELECT id FROM raw WHERE id = ? AND part = ?";

@@ -26,18 +26,30 @@ struct Walk {
 impl ClusterState {
     /// Counts all Emails. Reads a row of each.
     pub(super) async fn count(&self) -> Result<StoreStats, StoreError> {
-        Ok(self.walk().await?.to_stats())
+        let mut walk = self.walk().await?;
+        self.stats_of(&mut walk).await
     }
 
     pub(super) async fn count_in_detail(&self) -> Result<DetailedStats, StoreError> {
-        let walk = self.walk().await?;
+        let mut walk = self.walk().await?;
+        let stats = self.stats_of(&mut walk).await?;
         Ok(DetailedStats {
             domains: self.domains().await?.len() as u64,
             index_free_octets: 0,
             oldest: walk.oldest.map(Timestamp::from_millis),
             newest: walk.newest.map(Timestamp::from_millis),
-            stats: walk.to_stats(),
+            stats,
         })
+    }
+
+    /// The figures of a walk, with those of the outbox. Events keep the messages of deleted Emails.
+    async fn stats_of(&self, walk: &mut Walk) -> Result<StoreStats, StoreError> {
+        let (webhooks, _) = self.count_webhooks(None).await?;
+        let events = self.pending_messages().await?;
+        for (message, octets) in &events {
+            walk.add_message(*message, *octets);
+        }
+        Ok(StoreStats { webhooks, events: events.len() as u64, ..walk.to_stats() })
     }
 
     async fn walk(&self) -> Result<Walk, StoreError> {
@@ -60,11 +72,15 @@ impl Walk {
     fn add(&mut self, row: EmailRow) {
         self.emails += 1;
         self.mailboxes.insert(row.mailbox);
-        if self.messages.insert(row.message) {
-            self.live_octets += row.octets.cast_unsigned();
-        }
+        self.add_message(row.message, row.octets.cast_unsigned());
         self.oldest = Some(self.oldest.map_or(row.received_at, |oldest| oldest.min(row.received_at)));
         self.newest = self.newest.max(Some(row.received_at));
+    }
+
+    fn add_message(&mut self, message: uuid::Uuid, octets: u64) {
+        if self.messages.insert(message) {
+            self.live_octets += octets;
+        }
     }
 
     fn to_stats(&self) -> StoreStats {

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use scylla::client::session::Session;
-use scylla::client::session_builder::SessionBuilder;
 use tempmail::model::{EmailId, Timestamp};
 use tempmail::store::cassandra::{CassandraOptions, CassandraStore};
 use tempmail::store::check::{CheckReport, FindingKind};
@@ -11,7 +10,7 @@ use tempmail::store::{Store, StoreOptions};
 use uuid::Uuid;
 
 use super::backup::{fill, large_options};
-use super::connection;
+use super::{keyspace, keyspaces};
 use crate::support::mail::delivery;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -19,13 +18,6 @@ const LARGE: usize = 600_000;
 
 async fn check(options: &CassandraOptions, now: Timestamp) -> CheckReport {
     CassandraStore::check(options, &large_options(), now, &mut |_, _| {}).await.expect("a check")
-}
-
-/// A connection that changes rows behind the store's back.
-async fn session(options: &CassandraOptions) -> Session {
-    let session = SessionBuilder::new().known_nodes(&options.contact_points).build().await.expect("connect");
-    session.use_keyspace(&options.keyspace, false).await.expect("a keyspace");
-    session
 }
 
 fn uuid(id: EmailId) -> Uuid {
@@ -41,7 +33,7 @@ async fn place(session: &Session, id: EmailId) -> (Vec<u8>, i64, i64) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_whole_store_has_no_findings() {
-    let Some(options) = connection().await else { return };
+    let Some(options) = keyspace().await else { return };
     let store = CassandraStore::connect(&options, &large_options()).await.expect("connect");
     fill(&store, LARGE).await;
     let report = check(&options, NOW.plus(Duration::from_mins(10))).await;
@@ -52,7 +44,7 @@ async fn a_whole_store_has_no_findings() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_row_that_is_missing_is_named() {
-    let Some(options) = connection().await else { return };
+    let Some(options) = keyspace().await else { return };
     let plain = StoreOptions { retention: None, ..large_options() };
     let store = CassandraStore::connect(&options, &plain).await.expect("connect");
     let mut ids = Vec::new();
@@ -61,7 +53,7 @@ async fn each_row_that_is_missing_is_named() {
         ids.push(sent.envelope.recipients[0].id);
         store.receive(sent).await.expect("receive");
     }
-    let session = session(&options).await;
+    let session = keyspaces::session(&options).await;
     session.query_unpaged("DELETE FROM raw WHERE id = ? AND part = 1", (uuid(ids[0]),)).await.expect("delete");
     session.query_unpaged("DELETE FROM raw WHERE id = ? AND part = 0", (uuid(ids[1]),)).await.expect("delete");
     session.query_unpaged("DELETE FROM email_by_id WHERE id = ?", (uuid(ids[2]),)).await.expect("delete");

@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use tempmail::clock::SystemClock;
 use tempmail::model::Timestamp;
-use tempmail::store::backup::{BackupCounts, RestoreError};
+use tempmail::store::backup::{BackupCounts, BackupItem, BackupRecord, RestoreError};
 use tempmail::store::cassandra::{CassandraOptions, CassandraStore, RestoreInto, Survey};
-use tempmail::store::{EmbeddedStore, OpenError, Storage, Store};
+use tempmail::store::{EmbeddedStore, OpenError, Outbox, Storage, Store};
 use tokio_util::sync::CancellationToken;
 
-use super::backup::{content, domain, embedded, file, fill, large_options};
-use super::connection;
-use crate::support::mail::delivery;
+use super::super::outbox::register;
+use super::backup::{content, domain, embedded, file, fill, items, large_options};
+use super::keyspace;
+use crate::support::mail::{delivery, mailbox};
+use crate::support::outbox::pending_events;
 use crate::support::recording_disk::RecordingDisk;
 use crate::support::until::until;
 
@@ -52,6 +54,16 @@ async fn restore_part(
     restored.await.expect("no panic")
 }
 
+async fn restore_all(file: &[u8], options: &CassandraOptions, with_events: bool) -> Result<BackupCounts, RestoreError> {
+    let (file, options) = (file.to_vec(), options.clone());
+    let restored = tokio::task::spawn_blocking(move || {
+        let survey = Survey::of(&mut &*file, &mut |_| {})?;
+        let how = RestoreInto { with_events, now: NOW };
+        CassandraStore::restore(&mut &*file, &survey, (&options, &large_options()), how, &mut |_| {})
+    });
+    restored.await.expect("no panic")
+}
+
 async fn restore(file: &[u8], options: &CassandraOptions, now: Timestamp) -> Result<BackupCounts, RestoreError> {
     restore_part(file, file.len(), options, now).await
 }
@@ -65,7 +77,7 @@ async fn filled_file() -> (EmbeddedStore, Vec<u8>) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_goes_into_a_cluster_and_back() {
-    let Some(options) = connection().await else { return };
+    let Some(options) = keyspace().await else { return };
     let (original, first) = filled_file().await;
     let wanted = content(&original, NOW).await;
     let counts = restore(&first, &options, NOW).await.expect("restore");
@@ -80,7 +92,7 @@ async fn a_store_goes_into_a_cluster_and_back() {
     assert_eq!(restored, counts);
     assert_eq!(content(&again, NOW).await, wanted);
     // A third time, with the numbers of the cluster.
-    let Some(other) = connection().await else { return };
+    let Some(other) = keyspace().await else { return };
     assert_eq!(restore(&file(&again).await, &other, NOW).await, Ok(counts));
     let other = CassandraStore::connect(&other, &large_options()).await.expect("connect");
     assert_eq!(content(&other, NOW).await, wanted);
@@ -94,8 +106,35 @@ async fn a_store_goes_into_a_cluster_and_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn webhooks_and_their_events_come_along() {
+    let Some(options) = keyspace().await else { return };
+    let original = EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &large_options()).expect("open");
+    register(&original, "a@example.test", "https://hooks.test/a").await;
+    for text in ["one", "two"] {
+        original.receive(delivery(&["a@example.test"], text, NOW)).await.expect("receive");
+    }
+    let of_webhooks = async |store: &dyn Store| {
+        let is_wanted =
+            |item: &BackupItem| matches!(item.record, BackupRecord::Webhook(_) | BackupRecord::Event { .. });
+        items(store).await.into_iter().filter(is_wanted).collect::<Vec<_>>()
+    };
+    let wanted = of_webhooks(&original).await;
+    assert_eq!(wanted.len(), 3, "{wanted:?}");
+    let counts = restore_all(&file(&original).await, &options, true).await.expect("restore");
+    assert_eq!((counts.webhooks, counts.events), (1, 2));
+    let cluster = CassandraStore::connect(&options, &large_options()).await.expect("connect");
+    assert_eq!(of_webhooks(&cluster).await, wanted);
+    // The messages of events outlive their mail.
+    assert_eq!(cluster.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await, Ok(2));
+    let BackupRecord::Webhook(webhook) = &wanted[0].record else { panic!("{wanted:?}") };
+    let pending = pending_events(&cluster, webhook.id).await.expect("events");
+    let email = cluster.load_event(&pending[0]).await.expect("load").expect("a message");
+    assert_eq!((pending.len(), &email.raw[..]), (2, &b"one"[..]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn mail_that_has_expired_stays_out() {
-    let Some(options) = connection().await else { return };
+    let Some(options) = keyspace().await else { return };
     let (original, file) = filled_file().await;
     let later = Timestamp::from_millis(NOW.millis() + 3_600_000);
     let wanted = content(&original, later).await;
@@ -109,7 +148,7 @@ async fn mail_that_has_expired_stays_out() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_keyspace_in_use_is_refused_and_stays_as_it_is() {
-    let Some(options) = connection().await else { return };
+    let Some(options) = keyspace().await else { return };
     let (_, file) = filled_file().await;
     let store = CassandraStore::connect(&options, &large_options()).await.expect("connect");
     let refused = async |what: &str| match restore(&file, &options, NOW).await {
@@ -129,7 +168,7 @@ async fn a_keyspace_in_use_is_refused_and_stays_as_it_is() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_restores_under_a_node() {
-    let Some(options) = connection().await else { return };
+    let Some(options) = keyspace().await else { return };
     let (_, file) = filled_file().await;
     let store = Arc::new(CassandraStore::connect(&options, &large_options()).await.expect("connect"));
     let stop = CancellationToken::new();
@@ -149,7 +188,7 @@ async fn nobody_restores_under_a_node() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_interrupted_restore_is_seen_and_done_again() {
-    let Some(options) = connection().await else { return };
+    let Some(options) = keyspace().await else { return };
     let (original, file) = filled_file().await;
     let interrupted = restore_part(&file, file.len() / 2, &options, NOW).await;
     assert!(matches!(interrupted, Err(RestoreError::Unfinished(_))), "{interrupted:?}");

@@ -10,6 +10,7 @@ mod installed;
 mod node;
 mod ports;
 mod settings;
+#[cfg(test)]
 mod tests;
 
 use std::fmt::Write;
@@ -22,7 +23,7 @@ use std::time::{Duration, Instant};
 use directory::Directory;
 use installed::Installed;
 use node::Node;
-use settings::Place;
+use settings::{Handoff, Place};
 
 /// How long nodes may take until they are ready: far longer than on an idle machine, where it is seconds.
 const LIMIT: Duration = Duration::from_mins(3);
@@ -50,23 +51,28 @@ impl Ring {
     pub(crate) fn shared(test: &str) -> Option<&'static Self> {
         static SHARED: OnceLock<Ring> = OnceLock::new();
         let installed = installed::find(test)?;
-        Some(SHARED.get_or_init(|| Self::of(1, settings::HEAP_OF_ONE, &installed)))
+        Some(SHARED.get_or_init(|| Self::of(1, settings::HEAP_OF_ONE, Handoff::On, &installed)))
     }
 
     /// Three nodes of a cluster of their own, which see each other. They are stopped when this is dropped. `None` if the
     /// test is skipped.
     pub(crate) fn of_three(test: &str) -> Option<Self> {
-        Some(Self::of(3, settings::HEAP_OF_EACH, &installed::find(test)?))
+        Some(Self::of(3, settings::HEAP_OF_EACH, Handoff::On, &installed::find(test)?))
     }
 
-    fn of(count: u8, heap: &'static str, installed: &Installed) -> Self {
+    /// The same, but no node keeps writes for one that is down. What such a node missed, only reads at a quorum find.
+    pub(crate) fn of_three_without_handoff(test: &str) -> Option<Self> {
+        Some(Self::of(3, settings::HEAP_OF_EACH, Handoff::Off, &installed::find(test)?))
+    }
+
+    fn of(count: u8, heap: &'static str, handoff: Handoff, installed: &Installed) -> Self {
         let directory = Directory::new();
         let ports = ports::free(&settings::addresses(count));
         let places = Place::of_ring(count, ports);
         let contact_points = places.iter().map(Place::native).collect();
         let nodes = places.into_iter().map(|place| {
             let dir = directory.path().join(place.address.to_string());
-            Mutex::new(Node::start_new(place, heap, dir, installed))
+            Mutex::new(Node::start_new(place, heap, handoff, dir, installed))
         });
         let nodes = nodes.collect();
         let ring = Self {
@@ -88,6 +94,11 @@ impl Ring {
     /// The name of a keyspace that no other test of the process gets: lower-case letters and digits. The test creates it.
     pub(crate) fn fresh_keyspace(&self) -> String {
         format!("keyspace{}", self.keyspaces.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Runs a statement at a node, on its own data where it can. Returns the first value of the result as a whole number.
+    pub(crate) fn query(&self, node: usize, statement: &str) -> Result<Option<i64>, String> {
+        cql::number(self.contact_points[node], statement, cql::ONE)
     }
 
     /// Ends the node as a crash would (SIGKILL). Its files stay.

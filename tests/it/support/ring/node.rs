@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use super::guarded::Guarded;
 use super::installed::Installed;
-use super::settings::{self, Place};
+use super::settings::{self, Handoff, Place};
 
 /// A node, which is killed when this is dropped. Its files stay.
 pub(super) struct Node {
@@ -19,9 +19,9 @@ pub(super) struct Node {
 
 impl Node {
     /// Starts one with no data. `heap` is as `java` takes it, like `512M`.
-    pub(super) fn start_new(place: Place, heap: &str, dir: PathBuf, installed: &Installed) -> Self {
+    pub(super) fn start_new(place: Place, heap: &str, handoff: Handoff, dir: PathBuf, installed: &Installed) -> Self {
         fs::create_dir_all(dir.join(settings::TEMPORARY)).expect("directory");
-        fs::write(dir.join(settings::SERVER), settings::server(&place, &dir)).expect("settings");
+        fs::write(dir.join(settings::SERVER), settings::server(&place, handoff, &dir)).expect("settings");
         fs::write(dir.join(settings::LOGGING), settings::LOGGERS).expect("settings");
         let mut command = vec![installed.java.clone().into_os_string()];
         command.extend(settings::arguments(heap, &dir, &installed.jars));

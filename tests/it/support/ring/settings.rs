@@ -23,6 +23,13 @@ pub(super) fn addresses(count: u8) -> Vec<Ipv4Addr> {
     (1..=count).map(|last| Ipv4Addr::new(127, 0, 0, last)).collect()
 }
 
+/// Whether nodes keep writes for one that is down, and hand them to it later.
+#[derive(Clone, Copy)]
+pub(super) enum Handoff {
+    On,
+    Off,
+}
+
 /// A node's place in its ring.
 pub(super) struct Place {
     pub(super) address: Ipv4Addr,
@@ -52,8 +59,9 @@ impl Place {
 
 /// The server's settings. What is acknowledged is in the commit log on disk before, so that it outlives a killed process.
 /// The bounds of times and of sizes of requests are the server's defaults.
-pub(super) fn server(place: &Place, dir: &Path) -> String {
+pub(super) fn server(place: &Place, handoff: Handoff, dir: &Path) -> String {
     let Place { address, ports: Ports { native, storage }, token, ring } = place;
+    let handoff = matches!(handoff, Handoff::On);
     let (dir, seeds) = (dir.display(), ring.iter().map(Ipv4Addr::to_string).collect::<Vec<_>>().join(","));
     format!(
         "cluster_name: tests
@@ -92,7 +100,7 @@ concurrent_writes: 8
 concurrent_compactors: 1
 memtable_flush_writers: 1
 auto_snapshot: false
-hinted_handoff_enabled: true
+hinted_handoff_enabled: {handoff}
 hints_flush_period: 500ms
 materialized_views_enabled: false
 "

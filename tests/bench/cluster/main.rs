@@ -1,0 +1,141 @@
+//! How fast mail comes in when the store is a cluster: over one, two and three nodes of the service, which share a ring of
+//! three nodes of Cassandra.
+//!
+//! Beside it, in each round: the embedded store, and a plain loop of quorum inserts by the driver. All of it shares the
+//! processors of one machine, so a further node brings no further processor. The figures show what a mail costs, and not how
+//! far a cluster of real machines goes.
+//!
+//! `cargo bench --features cassandra --bench cluster -- [MAILS]`: mails of 4 KB per round, over 20 connections, each to a
+//! mailbox of its own (2,000 if not said). It needs what `tests/cassandra/install.sh` installs.
+
+mod raw;
+mod support;
+
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempmail::store::cassandra::{CassandraOptions, CassandraStore};
+
+use support::Result;
+use support::daemon::Daemon;
+use support::figures::per_second;
+use support::ring::Ring;
+use support::smtp;
+
+const NODES: usize = 3;
+const ROUNDS: usize = 3;
+const MAILS: usize = 2000;
+const SESSIONS: usize = 20;
+const OCTETS: usize = 4096;
+/// How long an idle service is watched, for the statements that it runs without mail.
+const IDLE: Duration = Duration::from_secs(5);
+
+fn main() -> ExitCode {
+    match begin() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("cluster: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn begin() -> Result<()> {
+    // Cargo adds --bench by itself.
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let mails = match &args[..] {
+        [] => MAILS,
+        [mails] => mails.parse()?,
+        _ => return Err("usage: cargo bench --features cassandra --bench cluster -- [MAILS]".into()),
+    };
+    let Some(ring) = Ring::of_three("the benchmark") else { return Ok(()) };
+    let runtime = tokio::runtime::Runtime::new()?;
+    let contact_points: Vec<String> = ring.contact_points().iter().map(ToString::to_string).collect();
+    let store = runtime.block_on(keyspace(&ring, &contact_points))?;
+    let nodes = (0..NODES).map(|_| Daemon::start(&["--store", &store])).collect::<Result<Vec<_>>>()?;
+    let embedded = Daemon::start(&[])?;
+    println!(
+        "mails of {OCTETS} octets per second over {SESSIONS} connections, {mails} in each round; all of it on the same {} \
+         processors",
+        thread::available_parallelism()?
+    );
+    let idle = statements_of(&ring, || Ok(thread::sleep(IDLE)))?.0 / u64::from(NODES as u32) / IDLE.as_secs();
+    println!("an idle node of the service runs {idle} statements per second");
+    println!(
+        "{:>6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>16}",
+        "round", "1 node", "2 nodes", "3 nodes", "embedded", "inserts", "statements/mail"
+    );
+    for round in 1..=ROUNDS {
+        let mut rates = Vec::new();
+        let mut statements = Vec::new();
+        for count in 1..=NODES {
+            let (ran, time) = statements_of(&ring, || send(&nodes[..count], mails, round))?;
+            rates.push(per_second(mails, time));
+            let without_mail = idle * NODES as u64 * time.as_secs();
+            statements.push(format!("{:.1}", ran.saturating_sub(without_mail) as f64 / mails as f64));
+        }
+        rates.push(per_second(mails, send(std::slice::from_ref(&embedded), mails, round)?));
+        let inserted = runtime.block_on(raw::insert(&contact_points, mails, SESSIONS, OCTETS))?;
+        rates.push(per_second(mails, inserted));
+        let rates: String = rates.iter().map(|rate| format!(" {rate:9.0}")).collect();
+        println!("{round:>6}{rates} {:>16}", statements.join(" "));
+    }
+    Ok(())
+}
+
+async fn keyspace(ring: &Ring, contact_points: &[String]) -> Result<String> {
+    let options = CassandraOptions {
+        contact_points: contact_points.to_vec(),
+        keyspace: ring.fresh_keyspace(),
+        data_center: None,
+        credentials: None,
+        tls: None,
+        timeout: Duration::from_secs(10),
+        grace: Duration::from_hours(1),
+    };
+    CassandraStore::init(&options, 3).await?;
+    Ok(format!("cassandra://{}/{}", contact_points.join(","), options.keyspace))
+}
+
+/// Sends mail to these nodes at once, over the same number of connections in all. Returns how long it took.
+fn send(nodes: &[Daemon], mails: usize, round: usize) -> Result<Duration> {
+    let begun = Instant::now();
+    let mailboxes = |node: usize| (0..mails).map(move |mail| format!("bench-{round}-{node}-{mail}@example.test"));
+    let sent: std::result::Result<Vec<_>, String> = thread::scope(|scope| {
+        let senders: Vec<_> = nodes
+            .iter()
+            .enumerate()
+            .map(|(number, node)| {
+                // What is left of the division goes to the first nodes.
+                let share = |all: usize| all / nodes.len() + usize::from(number < all % nodes.len());
+                let to: Vec<String> = mailboxes(number).take(share(mails)).collect();
+                scope.spawn(move || {
+                    smtp::send(node.smtp_address(), share(SESSIONS), &to, to.len(), OCTETS)
+                        .map_err(|error| error.to_string())
+                })
+            })
+            .collect();
+        senders.into_iter().map(|sender| sender.join().map_err(|_| "a sender panicked".to_owned())?).collect()
+    });
+    sent?;
+    Ok(begun.elapsed())
+}
+
+/// How many prepared statements the ring has run while `work` did something, and what that returned.
+fn statements_of<T>(ring: &Ring, work: impl FnOnce() -> Result<T>) -> Result<(u64, T)> {
+    let before = statements(ring)?;
+    let done = work()?;
+    Ok((statements(ring)? - before, done))
+}
+
+fn statements(ring: &Ring) -> Result<u64> {
+    let query =
+        "SELECT CAST(value AS bigint) FROM system_views.cql_metrics WHERE name = 'prepared_statements_executed'";
+    let mut all = 0;
+    for node in 0..ring.contact_points().len() {
+        let ran = ring.query(node, query)?.ok_or("the node does not count its statements")?;
+        all += u64::try_from(ran)?;
+    }
+    Ok(all)
+}

@@ -1,0 +1,19 @@
+//! What the benchmarks and the tests share of what this one needs.
+#![allow(dead_code, reason = "the others use all of it")]
+
+#[path = "../support/daemon.rs"]
+pub(crate) mod daemon;
+#[path = "../support/figures.rs"]
+pub(crate) mod figures;
+#[path = "../support/http.rs"]
+pub(crate) mod http;
+#[path = "../../it/support/programs.rs"]
+pub(crate) mod programs;
+#[path = "../../it/support/ring/mod.rs"]
+pub(crate) mod ring;
+#[path = "../support/smtp.rs"]
+pub(crate) mod smtp;
+
+use std::error::Error;
+
+pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;

@@ -1,0 +1,124 @@
+//! One node at a time is lost, of Cassandra or of the service or one of each, while mail comes in at all nodes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempmail::clock::{Clock, SystemClock};
+use tokio::task::block_in_place;
+use tokio::time::{Instant, sleep};
+
+use super::keyspace::Keyspace;
+use super::ledger::expect_none;
+use super::nodes::Nodes;
+use super::traffic::Traffic;
+use crate::support::ring::Ring;
+use crate::support::until::comes_true;
+
+/// How long a paused node of Cassandra is paused. Its clients give it up in that time.
+const PAUSED: Duration = Duration::from_secs(5);
+/// How long after the pause of a node of Cassandra one of the service is killed. Many writes wait for the paused node then.
+const KILLED_AFTER: Duration = Duration::from_millis(150);
+
+/// Sends and deletes mail through losses. Then nothing that was acknowledged is lost, doubled or back.
+pub(super) async fn lose_one_at_a_time(ring: &Ring, keyspace: &Keyspace, nodes: &Arc<Nodes>) {
+    let traffic = Traffic::begin(Arc::clone(nodes), "losses");
+    traffic.acknowledged(10).await;
+    lose_cassandra(ring, keyspace, &traffic).await;
+    lose_service(ring, nodes, &traffic).await;
+    lose_both(ring, nodes, &traffic).await;
+    let ledger = traffic.end().await;
+    let begun = Instant::now();
+    let mut faults = Vec::new();
+    comes_true(async || {
+        faults.clear();
+        for node in nodes.living() {
+            faults.extend(ledger.faults(nodes, node).await);
+        }
+        faults.is_empty()
+    })
+    .await;
+    expect_none(&faults, "a minute after the losses");
+    expect_none(&ledger.faults_of_octets(nodes).await, "after the losses");
+    println!("losses: {}; all as it must be after {:.1?}", ledger.shown(), begun.elapsed());
+    println!("losses: {} messages of nodes that died were finished", finished(nodes));
+}
+
+/// Runs a fault while mail goes on, and prints the longest time without a 250 at each node that ran all the time.
+async fn during(what: &str, traffic: &Traffic, fault: impl AsyncFnOnce()) {
+    let (before, begun) = (traffic.nodes.living(), Instant::now());
+    fault().await;
+    let after = traffic.nodes.living();
+    let ended = Instant::now();
+    let ran = before.into_iter().filter(|node| after.contains(node));
+    let gaps: Vec<String> =
+        ran.map(|node| format!("{node}: {:.0?}", traffic.ledger.longest_gap(node, begun, ended))).collect();
+    println!("losses: {what} ({:.1?}): longest time without a 250 at {}", ended - begun, gaps.join(", "));
+}
+
+async fn lose_cassandra(ring: &Ring, keyspace: &Keyspace, traffic: &Traffic) {
+    during("all run", traffic, async || traffic.acknowledged(20).await).await;
+    during("a node of Cassandra is killed", traffic, async || {
+        block_in_place(|| ring.kill(1));
+        traffic.acknowledged(20).await;
+        traffic.deleted(30).await;
+        keyspace.merged(ring, &[0, 2], SystemClock.now().plus(Duration::from_secs(1))).await;
+    })
+    .await;
+    during("it comes back", traffic, async || {
+        block_in_place(|| ring.start(1));
+        block_in_place(|| ring.wait_until_complete());
+        traffic.acknowledged(20).await;
+    })
+    .await;
+    during("a node of Cassandra is paused", traffic, async || {
+        block_in_place(|| ring.pause(2));
+        sleep(PAUSED).await;
+        traffic.acknowledged(20).await;
+    })
+    .await;
+    during("it goes on", traffic, async || {
+        block_in_place(|| ring.resume(2));
+        block_in_place(|| ring.wait_until_complete());
+        traffic.acknowledged(20).await;
+    })
+    .await;
+}
+
+async fn lose_service(ring: &Ring, nodes: &Nodes, traffic: &Traffic) {
+    for node in 0..nodes.count() {
+        during("a node of the service is killed, a moment after one of Cassandra is paused", traffic, async || {
+            block_in_place(|| ring.pause(node));
+            sleep(KILLED_AFTER).await;
+            nodes.kill(node);
+            traffic.acknowledged(10).await;
+            block_in_place(|| ring.resume(node));
+        })
+        .await;
+        block_in_place(|| ring.wait_until_complete());
+        nodes.restart(node);
+        traffic.acknowledged(10).await;
+    }
+}
+
+async fn lose_both(ring: &Ring, nodes: &Nodes, traffic: &Traffic) {
+    during("a node of Cassandra and one of the service are killed at once", traffic, async || {
+        block_in_place(|| ring.kill(0));
+        nodes.kill(1);
+        traffic.acknowledged(20).await;
+    })
+    .await;
+    during("both come back", traffic, async || {
+        nodes.restart(1);
+        block_in_place(|| ring.start(0));
+        block_in_place(|| ring.wait_until_complete());
+        traffic.acknowledged(20).await;
+    })
+    .await;
+}
+
+/// How many messages the sweepers of the running nodes have finished.
+fn finished(nodes: &Nodes) -> u64 {
+    let lines = nodes.living().into_iter().flat_map(|node| nodes.log(node));
+    let finished = lines.filter(|line| line["message"] == "finished messages of a node that died");
+    finished.filter_map(|line| line["messages"].as_u64()).sum()
+}

@@ -1,0 +1,164 @@
+//! Mail that comes in at all nodes, and is deleted at any of them, while faults happen.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use super::ledger::{Ledger, Mail, Outcome};
+use super::nodes::{DOMAIN, Nodes};
+use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until;
+
+/// Connections to each node. Those with odd numbers send to several recipients.
+const SENDERS: usize = 4;
+/// The time from one mail of a sender to its next, unless a reply takes longer.
+const EVERY: Duration = Duration::from_millis(100);
+const DELETED_EVERY: Duration = Duration::from_millis(60);
+/// Mails of a sender that go to one mailbox, or to one set of mailboxes. A list shows all of them.
+const MAILS_OF_MAILBOX: usize = 20;
+const RECIPIENTS: usize = 5;
+/// One mail in so many has more octets than one row.
+const LARGE: usize = 40;
+const LARGE_LINES: usize = 9000;
+
+/// Senders and one who deletes. They end with [`Traffic::end`].
+pub(super) struct Traffic {
+    pub(super) nodes: Arc<Nodes>,
+    pub(super) ledger: Arc<Ledger>,
+    tasks: JoinSet<()>,
+    ended: CancellationToken,
+}
+
+impl Traffic {
+    /// Begins to send to all nodes. The name is in the names of all mailboxes.
+    pub(super) fn begin(nodes: Arc<Nodes>, name: &str) -> Self {
+        let ledger = Arc::new(Ledger::new(nodes.count()));
+        let (mut tasks, ended) = (JoinSet::new(), CancellationToken::new());
+        for node in 0..nodes.count() {
+            for number in 0..SENDERS {
+                let sender = Sender {
+                    name: format!("{name}-n{node}s{number}"),
+                    node,
+                    recipients: if number % 2 == 0 { 1 } else { RECIPIENTS },
+                    sent: 0,
+                    nodes: Arc::clone(&nodes),
+                    ledger: Arc::clone(&ledger),
+                    ended: ended.clone(),
+                };
+                tasks.spawn(sender.run());
+            }
+        }
+        tasks.spawn(delete(Arc::clone(&nodes), Arc::clone(&ledger), ended.clone()));
+        Self { nodes, ledger, tasks, ended }
+    }
+
+    /// Waits until each node that runs has acknowledged so many further mails.
+    pub(super) async fn acknowledged(&self, further: usize) {
+        let begun = Instant::now();
+        until("further mail is acknowledged at each node that runs", async || {
+            let mut living = self.nodes.living().into_iter();
+            living.all(|node| self.ledger.acknowledged_since(node, begun) >= further)
+        })
+        .await;
+    }
+
+    /// Waits until so many further Emails are deleted.
+    pub(super) async fn deleted(&self, further: usize) {
+        let before = self.ledger.deleted();
+        until("further mail is deleted", async || self.ledger.deleted() >= before + further).await;
+    }
+
+    /// Ends all. Whatever was begun has an outcome.
+    pub(super) async fn end(mut self) -> Arc<Ledger> {
+        self.ended.cancel();
+        while let Some(ended) = self.tasks.join_next().await {
+            ended.expect("no panic");
+        }
+        self.ledger
+    }
+}
+
+struct Sender {
+    name: String,
+    node: usize,
+    recipients: usize,
+    sent: usize,
+    nodes: Arc<Nodes>,
+    ledger: Arc<Ledger>,
+    ended: CancellationToken,
+}
+
+impl Sender {
+    async fn run(mut self) {
+        let mut turn = interval(EVERY);
+        turn.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while !self.ended.is_cancelled() {
+            let place = tokio::select! {
+                place = self.nodes.running(self.node) => place,
+                () = self.ended.cancelled() => return,
+            };
+            turn.tick().await;
+            let Some(mut peer) = SmtpPeer::try_connect(place.smtp).await else { continue };
+            if !peer.reply().await.starts_with("220") || !peer.try_exchange("EHLO c.test\r\n").await.starts_with("250")
+            {
+                continue;
+            }
+            while !self.ended.is_cancelled() && self.send(&mut peer).await {
+                turn.tick().await;
+            }
+        }
+    }
+
+    /// Sends a mail and records its outcome. Returns whether the connection may go on.
+    async fn send(&mut self, peer: &mut SmtpPeer) -> bool {
+        let mail = self.next();
+        let mut replies = vec![peer.try_exchange("MAIL FROM:<a@sender.test>\r\n").await];
+        for to in &mail.to {
+            replies.push(peer.try_exchange(format!("RCPT TO:<{to}>\r\n")).await);
+        }
+        replies.push(peer.try_exchange("DATA\r\n").await);
+        if !replies.pop().is_some_and(|reply| reply.starts_with("354")) {
+            self.ledger.refuse();
+            let is_open = replies.iter().all(|reply| !reply.is_empty());
+            return is_open && peer.try_exchange("RSET\r\n").await.starts_with("250");
+        }
+        assert!(replies.iter().all(|reply| reply.starts_with("250")), "{replies:?}");
+        let reply = peer.try_exchange(format!("{}.\r\n", mail.octets)).await;
+        let outcome = match reply.split_at_checked(3) {
+            Some(("250", _)) => Outcome::Acknowledged(Instant::now()),
+            Some(("451" | "421", _)) | None => Outcome::Unknown,
+            _ => panic!("a reply to mail: {reply:?}"),
+        };
+        self.ledger.add(self.node, mail, outcome);
+        !reply.is_empty()
+    }
+
+    fn next(&mut self) -> Mail {
+        let mailbox = self.sent / MAILS_OF_MAILBOX;
+        let to = (0..self.recipients).map(|to| format!("{}-{mailbox}-{to}@{DOMAIN}", self.name)).collect();
+        self.sent += 1;
+        let lines = if self.sent.is_multiple_of(LARGE) { LARGE_LINES } else { 8 };
+        let token = format!("{:032x}", rand::random::<u128>());
+        let octets = format!("Subject: {token}\r\n\r\n{token}\r\n{}", format!("{token}\r\n").repeat(lines));
+        Mail { token, to, octets }
+    }
+}
+
+/// Deletes single Emails of acknowledged mail, each at any node that runs.
+async fn delete(nodes: Arc<Nodes>, ledger: Arc<Ledger>, ended: CancellationToken) {
+    let mut turn = interval(DELETED_EVERY);
+    turn.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    while !ended.is_cancelled() {
+        turn.tick().await;
+        let living = nodes.living();
+        let any = || living[rand::random_range(0..living.len())];
+        if living.is_empty() {
+            continue;
+        }
+        let Some((mail, to)) = ledger.deletable() else { continue };
+        ledger.delete_one(&nodes, [any(), any()], mail, to).await;
+    }
+}
