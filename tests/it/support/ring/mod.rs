@@ -98,7 +98,9 @@ impl Ring {
 
     /// Runs a statement at a node, on its own data where it can. Returns the first value of the result as a whole number.
     pub(crate) fn query(&self, node: usize, statement: &str) -> Result<Option<i64>, String> {
-        cql::number(self.contact_points[node], statement, cql::ONE)
+        let octets = cql::value(self.contact_points[node], statement, cql::ONE)?;
+        let sign = |octets: &[u8]| if octets.first().is_some_and(|first| *first >= 128) { -1 } else { 0 };
+        Ok(octets.map(|octets| octets.iter().fold(sign(&octets), |number, octet| number << 8 | i64::from(*octet))))
     }
 
     /// Ends the node as a crash would (SIGKILL). Its files stay.
