@@ -72,7 +72,7 @@ use crate::model::{
 };
 
 use backup::BackupItem;
-pub use cluster::{ClusterStatus, Initialized, init_cluster, open_cluster};
+pub use cluster::{ClusterStatus, Initialized, check_cluster, init_cluster, open_cluster, restore_into_cluster};
 pub use embedded::EmbeddedStore;
 pub use error::{OpenError, StoreError};
 pub use index::Compacted;

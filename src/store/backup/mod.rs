@@ -11,6 +11,8 @@ mod source;
 
 pub(in crate::store) use batch::{BATCHES_WAITING, Batch};
 pub use format::{BackupCounts, BackupDecoder, BackupError, BackupItem, BackupRecord, encode, header};
+#[cfg(feature = "cassandra")]
+pub(in crate::store) use restore::each_record;
 pub(in crate::store) use restore::load;
 pub use restore::{RestoreError, restore, verify};
 pub(crate) use source::{BackupSource, Damage};

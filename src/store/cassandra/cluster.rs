@@ -75,6 +75,15 @@ pub(super) async fn connect(options: &CassandraOptions) -> Result<Session, OpenE
     builder.build().await.map_err(|error| OpenError::Cluster { reason: reason(&error) })
 }
 
+/// Connects, and chooses the keyspace.
+pub(super) async fn connect_to_keyspace(options: &CassandraOptions) -> Result<Session, OpenError> {
+    let session = connect(options).await?;
+    match session.use_keyspace(&options.keyspace, false).await {
+        Ok(()) => Ok(session),
+        Err(_) => Err(OpenError::NoKeyspace { keyspace: options.keyspace.clone() }),
+    }
+}
+
 impl Cluster {
     pub(super) const fn new(session: Session, keyspace: String) -> Self {
         Self { session, keyspace }
@@ -82,6 +91,11 @@ impl Cluster {
 
     pub(super) fn keyspace(&self) -> &str {
         &self.keyspace
+    }
+
+    /// For statements that are run once in the life of a keyspace.
+    pub(super) const fn session(&self) -> &Session {
+        &self.session
     }
 
     /// Prepares a statement that may be run twice without harm.

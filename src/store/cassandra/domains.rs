@@ -44,6 +44,12 @@ impl ClusterState {
         }
     }
 
+    /// Registers a domain of a backup, unless it is registered.
+    pub(super) async fn insert_domain(&self, record: &DomainRecord) -> Result<(), StoreError> {
+        let text = to_text(record)?;
+        self.cluster.run_if(&self.statements.domain_insert, (record.name.as_str(), text)).await.map(drop)
+    }
+
     pub(super) async fn update_domain(&self, record: DomainRecord) -> Result<bool, StoreError> {
         self.check_open()?;
         let text = to_text(&record)?;
@@ -74,7 +80,7 @@ impl ClusterState {
     }
 
     /// Makes the other nodes read the domains again.
-    async fn change_domain_version(&self) {
+    pub(super) async fn change_domain_version(&self) {
         let version = rand::random::<u64>().to_be_bytes();
         if let Err(error) = self.cluster.run(&self.statements.meta_insert, (DOMAIN_VERSION, &version[..])).await {
             tracing::warn!(%error, "other nodes learn of a changed domain only at their next full look");

@@ -9,6 +9,7 @@
 //! mailbox, totals, email, newest     lists, one Email, the newest of all
 //! expiry, stats, domains     expired mail, counts, registered domains
 //! running, nodes, leases, hints   what a node does all the time, for itself and with the others
+//! backup, restore, walk   as one file, and back          check, ranges    whether all rows are there
 //! outbox                     webhooks and their events        counters    what this node did
 //! ```
 //!
@@ -19,6 +20,7 @@
 //! A time to live only collects garbage: whether an Email is readable depends on the caller's `now`.
 
 mod backup;
+mod check;
 mod cluster;
 mod counters;
 mod domains;
@@ -33,7 +35,9 @@ mod newest;
 mod nodes;
 mod options;
 mod outbox;
+mod ranges;
 mod receive;
+mod restore;
 mod rows;
 mod running;
 mod schema;
@@ -48,11 +52,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
+use scylla::client::session::Session;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-use super::names::{tag, topic};
+use super::names::{HashKey, tag, topic};
 use super::{
     BackupStream, ClusterStatus, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError,
     PageRequest, Peers, Registration, Storage, Store, StoreError, StoreOptions, StoreStats,
@@ -69,6 +74,7 @@ pub use intent::Swept;
 use leases::{Leases, Work};
 pub use options::CassandraOptions;
 use outbox::{OutboxState, OutboxStatements};
+pub use restore::{RestoreInto, Survey};
 use sequences::Sequences;
 use state::ClusterState;
 use statements::Statements;
@@ -83,11 +89,21 @@ pub struct CassandraStore {
 impl CassandraStore {
     /// Connects to the cluster. The keyspace must have the schema of this version; [`CassandraStore::init`] makes it.
     pub async fn connect(options: &CassandraOptions, store: &StoreOptions) -> Result<Self, OpenError> {
-        let session = cluster::connect(options).await?;
-        if session.use_keyspace(&options.keyspace, false).await.is_err() {
-            return Err(OpenError::NoKeyspace { keyspace: options.keyspace.clone() });
+        let session = cluster::connect_to_keyspace(options).await?;
+        let found = schema::check(&session, &options.keyspace).await?;
+        if found.restoring.is_some() {
+            return Err(OpenError::Restoring { keyspace: options.keyspace.clone() });
         }
-        let secret = schema::check(&session, &options.keyspace).await?;
+        Self::on(session, options, store, found.secret).await
+    }
+
+    /// The store in the keyspace of a session, whose schema is checked.
+    async fn on(
+        session: Session,
+        options: &CassandraOptions,
+        store: &StoreOptions,
+        secret: HashKey,
+    ) -> Result<Self, OpenError> {
         let cluster = Cluster::new(session, options.keyspace.clone());
         let statements = Statements::prepare(&cluster).await?;
         let node = Uuid::now_v7();

@@ -33,6 +33,9 @@ pub(super) const USING: &str = "USING TTL ? AND TIMESTAMP ?";
 statements! { Statements, pub(super),
     raw_insert = format!("INSERT INTO raw (id, part, envelope, octets) VALUES (?, ?, ?, ?) {USING}");
     raw_select = "SELECT envelope, octets FROM raw WHERE id = ? AND part = ?";
+    raw_find = "SELECT id FROM raw WHERE id = ? AND part = ?";
+    raw_envelope = "SELECT envelope FROM raw WHERE id = ? AND part = 0";
+    raw_scan = "SELECT DISTINCT id, part FROM raw WHERE token(id, part) > ? AND token(id, part) <= ?";
     raw_delete = "DELETE FROM raw USING TIMESTAMP ? WHERE id = ? AND part = ?";
 
     email_insert = format!("INSERT INTO email ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) {USING}");
@@ -44,12 +47,18 @@ statements! { Statements, pub(super),
     email_written = format!(
         "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email WHERE mailbox = ? AND sequence > ? AND sequence < ?"
     );
+    email_scan = format!(
+        "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email WHERE token(mailbox) > ? AND token(mailbox) <= ?"
+    );
     email_find = "SELECT sequence FROM email WHERE mailbox = ? AND sequence = ? AND id = ?";
     email_delete = "DELETE FROM email USING TIMESTAMP ? WHERE mailbox = ? AND sequence = ? AND id = ?";
 
     by_id_insert = format!("INSERT INTO email_by_id ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) {USING}");
     by_id_select = format!("SELECT {COLUMNS} FROM email_by_id WHERE id = ?");
     by_id_written = format!("SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email_by_id WHERE id = ?");
+    by_id_scan = format!(
+        "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email_by_id WHERE token(id) > ? AND token(id) <= ?"
+    );
     by_id_delete = "DELETE FROM email_by_id USING TIMESTAMP ? WHERE id = ?";
 
     by_expiry_insert = format!(
@@ -63,6 +72,11 @@ statements! { Statements, pub(super),
          AND (expires_at, sequence) > (?, ?) ORDER BY expires_at ASC, sequence ASC, id ASC LIMIT 1";
     by_expiry_last = "SELECT expires_at FROM email_by_expiry WHERE slot = ? AND shard = ? \
          AND (expires_at, sequence) > (?, ?) LIMIT 1";
+    by_expiry_written = format!(
+        "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email_by_expiry WHERE slot = ? AND shard = ?"
+    );
+    by_expiry_find = "SELECT id FROM email_by_expiry \
+        WHERE slot = ? AND shard = ? AND expires_at = ? AND sequence = ? AND id = ?";
     by_expiry_in_order = format!(
         "SELECT {COLUMNS} FROM email_by_expiry WHERE slot = ? AND shard = ? ORDER BY expires_at ASC, sequence ASC, id ASC"
     );

@@ -14,7 +14,6 @@ impl ClusterState {
     /// the event is pending.
     ///
     /// The message must be written as one that others need as well. Otherwise a deletion of the Email takes it from the event.
-    #[expect(dead_code, reason = "restoring a backup calls it")]
     pub(in super::super) async fn insert_event(
         &self,
         webhook: WebhookId,

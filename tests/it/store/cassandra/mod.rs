@@ -1,8 +1,10 @@
 //! The store in a cluster, on a real node of Cassandra.
 
 mod backup;
+mod check;
 mod keyspaces;
 mod outbox;
+mod restore;
 
 use std::sync::Arc;
 
