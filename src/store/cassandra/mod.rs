@@ -3,6 +3,7 @@
 //! ```text
 //! mod           the traits; options   where the cluster is, and how it is asked
 //! cluster       connections, and how a statement is run      statements   the prepared ones
+//! server_settings   whether the servers keep the promise
 //! schema        the tables and their version (schema.cql)    rows         what a row of mail means
 //! state         what all operations share                    sequences    the order of a mailbox's Emails
 //! message, receive, intent   the way of a message, and the sweeper that finishes it
@@ -42,6 +43,7 @@ mod rows;
 mod running;
 mod schema;
 mod sequences;
+mod server_settings;
 mod state;
 mod statements;
 mod stats;
@@ -94,6 +96,7 @@ impl CassandraStore {
         if found.restoring.is_some() {
             return Err(OpenError::Restoring { keyspace: options.keyspace.clone() });
         }
+        server_settings::check(&session, &options.keyspace).await;
         Self::on(session, options, store, found.secret).await
     }
 

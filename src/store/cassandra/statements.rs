@@ -105,7 +105,7 @@ statements! { Statements, pub(super),
     meta_select = "SELECT value FROM meta WHERE name = ?";
     domain_select = "SELECT record FROM domain WHERE bucket = 0";
     domain_find = "SELECT record FROM domain WHERE bucket = 0 AND name = ?";
-    /// Conditional, but harmless twice: the second run finds what the first one has left.
+    // Conditional, but harmless twice: the second run finds what the first one has left.
     lease_renew = "UPDATE lease USING TTL ? SET holder = ? WHERE name = ? IF holder = ?";
     @conditional
     lease_take = "UPDATE lease USING TTL ? SET holder = ? WHERE name = ? IF holder = null";
