@@ -4,7 +4,7 @@
 //! mod           the traits; options   where the cluster is, and how it is asked
 //! cluster       connections, and how a statement is run      statements   the prepared ones
 //! server_settings   whether the servers keep the promise
-//! schema        the tables and their version (schema.cql)    rows         what a row of mail means
+//! schema, init  the tables and their version (schema.cql)    rows         what a row of mail means
 //! state         what all operations share                    sequences    the order of a mailbox's Emails
 //! message, receive, intent   the way of a message, and the sweeper that finishes it
 //! mailbox, totals, email, newest     lists, one Email, the newest of all
@@ -28,6 +28,7 @@ mod domains;
 mod email;
 mod expiry;
 mod hints;
+mod init;
 mod intent;
 mod leases;
 mod mailbox;
@@ -130,6 +131,7 @@ impl CassandraStore {
             leases: Leases::default(),
             node_count: Nodes::default(),
             totals: Totals::default(),
+            last_count: std::sync::Mutex::default(),
             outgoing: Outgoing::new(node),
             sent: Sent::default(),
             address: std::sync::Mutex::default(),
@@ -144,42 +146,6 @@ impl CassandraStore {
     /// Connects as [`CassandraStore::connect`] does, for callers of any store.
     pub async fn open(options: &CassandraOptions, store: &StoreOptions) -> Result<Arc<dyn Storage>, OpenError> {
         Ok(Arc::new(Self::connect(options, store).await?))
-    }
-
-    /// Makes the keyspace with its tables, unless they are there. Returns whether this made them.
-    ///
-    /// Each row is kept by `replication` nodes of the data centre; a cluster with fewer nodes is refused.
-    pub async fn init(options: &CassandraOptions, replication: u32) -> Result<bool, OpenError> {
-        let session = cluster::connect(options).await?;
-        let state = session.get_cluster_state();
-        let data_centers: std::collections::BTreeMap<String, u32> = state
-            .get_nodes_info()
-            .iter()
-            .filter_map(|node| node.datacenter.clone())
-            .fold(std::collections::BTreeMap::new(), |mut nodes, data_center| {
-                *nodes.entry(data_center).or_default() += 1;
-                nodes
-            });
-        let chosen = match (&options.data_center, data_centers.len()) {
-            (Some(named), _) => named.clone(),
-            (None, 1) => data_centers.keys().next().cloned().unwrap_or_default(),
-            (None, _) => {
-                let names = data_centers.into_keys().collect::<Vec<_>>().join(", ");
-                return Err(OpenError::Cluster {
-                    reason: format!("it has several data centres ({names}); name yours by cassandra-data-center"),
-                });
-            }
-        };
-        match data_centers.get(&chosen) {
-            None => Err(OpenError::Cluster { reason: format!("it has no data centre '{chosen}'") }),
-            Some(nodes) if *nodes < replication => Err(OpenError::Cluster {
-                reason: format!(
-                    "{replication} nodes are to keep each row, but the data centre '{chosen}' has {nodes}; \
-                     for a trial name fewer by --replication"
-                ),
-            }),
-            Some(_) => schema::create(&session, &options.keyspace, &chosen, replication).await,
-        }
     }
 
     /// Finishes messages for several recipients that were received since `since` by nodes that died.

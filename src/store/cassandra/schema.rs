@@ -43,6 +43,9 @@ pub(super) async fn create(
     );
     session.query_unpaged(keyspace_statement, ()).await.map_err(|error| failed(&error))?;
     session.use_keyspace(keyspace, false).await.map_err(|error| failed(&error))?;
+    if let Some(version) = read(session, NAME_OF_VERSION).await? {
+        check_version(&version)?;
+    }
     for statement in statements() {
         session.query_unpaged(statement, ()).await.map_err(|error| failed(&error))?;
     }
@@ -55,10 +58,7 @@ pub(super) async fn create(
 pub(super) async fn check(session: &Session, keyspace: &str) -> Result<Found, OpenError> {
     let no_keyspace = || OpenError::NoKeyspace { keyspace: keyspace.into() };
     let version = read(session, NAME_OF_VERSION).await?.ok_or_else(no_keyspace)?;
-    let found = <[u8; 4]>::try_from(&version[..]).map_or(0, u32::from_be_bytes);
-    if found != VERSION {
-        return Err(OpenError::Schema { found, known: VERSION });
-    }
+    check_version(&version)?;
     let secret = read(session, NAME_OF_SECRET).await?.ok_or_else(no_keyspace)?;
     let secret = HashKey::try_from(&secret[..]).map_err(|_| no_keyspace())?;
     Ok(Found { secret, restoring: read(session, NAME_OF_RESTORE).await? })
@@ -78,6 +78,14 @@ pub(super) async fn end_restore(session: &Session) -> Result<bool, OpenError> {
 pub(super) async fn replace_secret(session: &Session, secret: &HashKey) -> Result<bool, OpenError> {
     // Conditional, since the first secret was written so, by the cluster's time and not by this machine's.
     change(session, "UPDATE meta SET value = ? WHERE name = ? IF EXISTS", (&secret[..], NAME_OF_SECRET)).await
+}
+
+/// Refuses the schema of another version.
+fn check_version(version: &[u8]) -> Result<(), OpenError> {
+    match <[u8; 4]>::try_from(version).map_or(0, u32::from_be_bytes) {
+        VERSION => Ok(()),
+        found => Err(OpenError::Schema { found, known: VERSION }),
+    }
 }
 
 /// The statements of the schema, without its comments.

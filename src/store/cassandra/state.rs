@@ -20,6 +20,7 @@ use super::outbox::OutboxState;
 use super::rows::EmailRow;
 use super::sequences::{self, Sequences};
 use super::statements::Statements;
+use super::stats::LastCount;
 use super::totals::Totals;
 use crate::clock::Clock;
 use crate::events::{Event, Happening, Hub};
@@ -53,6 +54,7 @@ pub(super) struct ClusterState {
     /// How many nodes live, for those who share a limit.
     pub(super) node_count: Nodes,
     pub(super) totals: Totals,
+    pub(super) last_count: Mutex<Option<LastCount>>,
     pub(super) outgoing: Outgoing,
     pub(super) sent: Sent,
     /// Where this node takes hints; empty if it takes none.

@@ -1,8 +1,11 @@
 //! Counts of what is stored.
 
 use std::collections::HashSet;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
+use tokio::time::Instant;
 
 use super::rows::{EXPIRY_SHARDS, EmailRow};
 use super::state::ClusterState;
@@ -11,6 +14,18 @@ use crate::store::{DetailedStats, StoreError, StoreStats};
 
 /// The most partitions that are read at once.
 const PARTITIONS_AT_ONCE: usize = 16;
+
+/// A count that takes longer than this is used again.
+const COUNTS_FAST: Duration = Duration::from_millis(200);
+/// For how many times of what it took. So counting takes a small part of the cluster's time, however often it is asked.
+const USED_TIMES: u32 = 20;
+
+/// The last count, and how long it may stand for the next one.
+#[derive(Debug)]
+pub(super) struct LastCount {
+    stats: StoreStats,
+    usable_until: Instant,
+}
 
 /// What a walk over all Emails found.
 #[derive(Debug, Default)]
@@ -24,10 +39,22 @@ struct Walk {
 }
 
 impl ClusterState {
-    /// Counts all Emails. Reads a row of each.
+    /// Counts all Emails. Reads a row of each, so a count that took long is used again for a while.
     pub(super) async fn count(&self) -> Result<StoreStats, StoreError> {
+        let begun = Instant::now();
+        if let Some(count) = self.last_count().as_ref().filter(|count| count.usable_until > begun) {
+            return Ok(count.stats);
+        }
         let mut walk = self.walk().await?;
-        self.stats_of(&mut walk).await
+        let stats = self.stats_of(&mut walk).await?;
+        let took = begun.elapsed();
+        let usable_until = Instant::now() + if took > COUNTS_FAST { took * USED_TIMES } else { Duration::ZERO };
+        *self.last_count() = Some(LastCount { stats, usable_until });
+        Ok(stats)
+    }
+
+    fn last_count(&self) -> MutexGuard<'_, Option<LastCount>> {
+        self.last_count.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) async fn count_in_detail(&self) -> Result<DetailedStats, StoreError> {

@@ -5,6 +5,7 @@ mod check;
 mod keyspaces;
 mod outbox;
 mod restore;
+mod schema;
 
 use std::sync::Arc;
 
