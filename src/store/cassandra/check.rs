@@ -24,8 +24,6 @@ use crate::store::{OpenError, StoreError, StoreOptions};
 
 /// Rows that were written within this time may be incomplete.
 const YOUNG: Duration = Duration::from_mins(1);
-/// How far back intents are looked for.
-const INTENTS_WITHIN: Duration = Duration::from_hours(24);
 /// What seems to be missing is looked for again after this time.
 const SECOND_LOOK_AFTER: Duration = Duration::from_secs(1);
 /// Rows that are held at once, and rows that are looked at at once.
@@ -71,7 +69,7 @@ impl Check<'_> {
     async fn run(mut self, progress: &mut (dyn FnMut(u64, u64) + Send)) -> Result<CheckReport, StoreError> {
         let (mut done, ranges) = (0, TokenRange::all());
         let (slots, each) = (self.slots.len() as u64, ranges.len() as u64);
-        let all = slots + 3 * each + 1;
+        let all = slots + 4 * each;
         let mut step = || {
             done += 1;
             progress(done, all);
@@ -91,12 +89,14 @@ impl Check<'_> {
             self.range(Table::ById, *range).await?;
             step();
         }
-        for range in ranges {
-            self.parts(range).await?;
+        for range in &ranges {
+            self.parts(*range).await?;
             step();
         }
-        self.intents().await?;
-        step();
+        for range in ranges {
+            self.intents(range).await?;
+            step();
+        }
         Ok(self.report)
     }
 
@@ -275,14 +275,26 @@ impl Check<'_> {
     }
 
     /// Reports intents that nobody finished.
-    async fn intents(&mut self) -> Result<(), StoreError> {
-        let (since, until) = (self.now.before(INTENTS_WITHIN), self.now.before(YOUNG));
-        for (message, received_at) in self.state.intents_between(since, until).await? {
-            let at = received_at.to_rfc3339();
-            let detail = format!(
-                "message {message} of {at} is not written whole; a node that runs finishes those of the last hour"
-            );
-            self.found(Finding::index(FindingKind::Intent, detail));
+    async fn intents(&mut self, range: TokenRange) -> Result<(), StoreError> {
+        let young = self.now.before(YOUNG).millis();
+        let mut left = vec![range];
+        while let Some(range) = left.pop() {
+            let values = (range.after, range.through);
+            let found = self.state.cluster.all::<(Uuid, i64)>(&self.state.statements.intent_scan, values).await;
+            let found = match found {
+                Ok(found) => found,
+                Err(error) => {
+                    left.extend(range.halves().ok_or(error)?);
+                    continue;
+                }
+            };
+            for (message, written_at) in found.into_iter().filter(|(_, written_at)| written_at / 1000 <= young) {
+                let at = Timestamp::from_millis(written_at / 1000).to_rfc3339();
+                let detail = format!(
+                    "message {message} of {at} is not written whole; a node that runs finishes those of the last hour"
+                );
+                self.found(Finding::index(FindingKind::Intent, detail));
+            }
         }
         Ok(())
     }

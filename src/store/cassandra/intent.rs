@@ -5,7 +5,6 @@
 
 use std::time::Duration;
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use scylla::DeserializeRow;
 use uuid::Uuid;
 
@@ -17,8 +16,6 @@ use crate::store::StoreError;
 /// The time of receipt that one slot has, in milliseconds.
 const SLOT_MILLIS: i64 = 10_000;
 const SHARDS: i8 = 4;
-/// The most partitions that are read at once.
-const PARTITIONS_AT_ONCE: usize = 16;
 /// A sweeper finishes an intent of this age. It is more than twice the time that a message has for its commit.
 pub(super) const SWEPT_AFTER: Duration = Duration::from_secs(12);
 
@@ -71,22 +68,6 @@ impl ClusterState {
         let IntentPartition { slot, shard } = IntentPartition::of(message);
         let id = Message::id_of(&message.envelope).unwrap_or_default();
         self.cluster.run(&self.statements.intent_delete, (message.written_at, slot, shard, id)).await
-    }
-
-    /// The messages with an intent that were received between two times, each with the time of its receipt.
-    pub(super) async fn intents_between(
-        &self,
-        since: Timestamp,
-        until: Timestamp,
-    ) -> Result<Vec<(Uuid, Timestamp)>, StoreError> {
-        let slots = since.millis().div_euclid(SLOT_MILLIS)..=until.millis().div_euclid(SLOT_MILLIS);
-        let partitions = slots.flat_map(|slot| (0..SHARDS).map(move |shard| (slot, shard)));
-        let read = stream::iter(partitions)
-            .map(async |partition| self.cluster.all::<IntentRow>(&self.statements.intent_select, partition).await);
-        let rows: Vec<Vec<IntentRow>> = read.buffer_unordered(PARTITIONS_AT_ONCE).try_collect().await?;
-        let received_at = |row: &IntentRow| Timestamp::from_millis(row.written_at / 1000);
-        let messages = rows.into_iter().flatten().map(|row| (row.message, received_at(&row)));
-        Ok(messages.filter(|(_, at)| (since..=until).contains(at)).collect())
     }
 
     /// Writes the rows of a message that has an intent. Afterwards its rows are all there, except for deleted ones.

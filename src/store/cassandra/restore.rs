@@ -105,7 +105,9 @@ impl CassandraStore {
     ) -> Result<BackupCounts, RestoreError> {
         let runtime = tokio::runtime::Handle::current();
         let mut filling = runtime.block_on(Filling::begin(options, store, survey, how))?;
-        each_record(file, progress, &mut |item| runtime.block_on(filling.push(item)))
+        runtime
+            .block_on(filling.take_over(survey))
+            .and_then(|()| each_record(file, progress, &mut |item| runtime.block_on(filling.push(item))))
             .and_then(|_| runtime.block_on(filling.finish()))
             .map_err(|error| RestoreError::Unfinished(Box::new(error)))
     }
@@ -154,17 +156,13 @@ impl Filling {
             Some(_) => return Err(RestoreError::AnotherUnfinished { keyspace }),
             None => false,
         };
-        let mut store = CassandraStore::on(session, options, store, found.secret).await?;
+        let store = CassandraStore::on(session, options, store, found.secret).await?;
         refuse_nodes(&store.state, &keyspace).await?;
         if !is_again && let Some(what) = store.holds().await? {
             return Err(RestoreError::NotEmpty { keyspace, what });
         }
         if !is_again && !schema::begin_restore(store.state.cluster.session(), &survey.fingerprint).await? {
             return Err(RestoreError::AnotherUnfinished { keyspace });
-        }
-        schema::replace_secret(store.state.cluster.session(), &survey.secret).await?;
-        if let Some(state) = Arc::get_mut(&mut store.state) {
-            state.secret = survey.secret;
         }
         Ok(Self {
             store,
@@ -176,6 +174,15 @@ impl Filling {
             room: Arc::new(Semaphore::new(KILOBYTES_AT_ONCE as usize)),
             is_before_events: true,
         })
+    }
+
+    /// Gives the keyspace, which is marked, the secret of the backup.
+    async fn take_over(&mut self, survey: &Survey) -> Result<(), RestoreError> {
+        schema::replace_secret(self.store.state.cluster.session(), &survey.secret).await?;
+        let state = Arc::get_mut(&mut self.store.state);
+        let state = state.ok_or_else(|| StoreError::Failed("somebody uses the store already".into()))?;
+        state.secret = survey.secret;
+        Ok(())
     }
 
     async fn push(&mut self, item: BackupItem) -> Result<(), RestoreError> {

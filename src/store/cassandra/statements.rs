@@ -91,6 +91,7 @@ statements! { Statements, pub(super),
 
     intent_insert = format!("INSERT INTO intent (slot, shard, message, intent) VALUES (?, ?, ?, ?) {USING}");
     intent_select = "SELECT message, intent, WRITETIME(intent) AS written_at FROM intent WHERE slot = ? AND shard = ?";
+    intent_scan = "SELECT message, WRITETIME(intent) FROM intent WHERE token(slot, shard) > ? AND token(slot, shard) <= ?";
     intent_find = "SELECT message, intent, WRITETIME(intent) AS written_at FROM intent \
         WHERE slot = ? AND shard = ? AND message = ?";
     intent_delete = "DELETE FROM intent USING TIMESTAMP ? WHERE slot = ? AND shard = ? AND message = ?";

@@ -66,6 +66,10 @@ async fn each_row_that_is_missing_is_named() {
     let values = (expires_at.div_euclid(600_000), shard, expires_at, sequence);
     session.query_unpaged(statement, values).await.expect("delete");
 
+    let slot = NOW.millis().div_euclid(10_000);
+    let statement = "INSERT INTO intent (slot, shard, message, intent) VALUES (?, 0, ?, 0x00) USING TIMESTAMP ?";
+    session.query_unpaged(statement, (slot, uuid(ids[5]), NOW.millis() * 1000)).await.expect("insert");
+
     // What is young may be in writing.
     assert!(check(&options, NOW.plus(Duration::from_secs(59))).await.is_clean());
     let report = check(&options, NOW.plus(Duration::from_mins(10))).await;
@@ -78,6 +82,9 @@ async fn each_row_that_is_missing_is_named() {
     assert_eq!(found(ids[2]), [FindingKind::Rows], "{report:?}");
     assert!(found(ids[3]).contains(&FindingKind::Rows), "{report:?}");
     assert_eq!(found(ids[4]), [FindingKind::Rows], "{report:?}");
+    let intent = report.findings.iter().filter(|finding| finding.kind == FindingKind::Intent);
+    assert_eq!(intent.count(), 1, "{report:?}");
+    session.query_unpaged("DELETE FROM intent WHERE slot = ? AND shard = 0", (slot,)).await.expect("delete");
     // What has expired is not looked for.
     assert!(check(&options, NOW.plus(Duration::from_hours(1))).await.is_clean());
 }
