@@ -1,20 +1,24 @@
 //! Events where nodes die, and where there are several.
 
+use std::collections::HashSet;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use scylla::client::session::Session;
-use tempmail::model::{Timestamp, Verdict, WebhookId};
+use tempmail::clock::SystemClock;
+use tempmail::model::{Timestamp, Verdict, WebhookId, WebhookLimits};
 use tempmail::store::cassandra::CassandraStore;
-use tempmail::store::{Outbox, OutboxLimits, PageRequest, Replay, Store};
+use tempmail::store::{Outbox, OutboxLimits, PageRequest, Replay, Storage, Store, WebhookRegistration};
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::keyspaces::session;
 use super::{keyspace, node};
 use crate::store::embedded::options;
-use crate::store::outbox::{attempt, pending, register};
+use crate::store::outbox::{attempt, pending, proven, register};
 use crate::store::outbox_conformance::within;
 use crate::store::replays::came_to;
 use crate::support::mail::{delivery, mailbox};
@@ -148,4 +152,36 @@ async fn nodes_keep_together_to_the_limits_of_a_webhook() {
     other.receive(delivery(&[TO], "one more", NOW)).await.expect("receive");
     assert_eq!(pending(&*other, webhook).await.len(), 3);
     assert_eq!(other.webhook(webhook).await.expect("read").expect("the webhook").dropped, 1);
+}
+
+#[tokio::test]
+async fn of_running_nodes_one_sends_the_events_of_a_webhook() {
+    let Some(connection) = keyspace().await else { return };
+    let nodes = [node(&connection, &options()).await, node(&connection, &options()).await];
+    let mut webhooks = HashSet::new();
+    for number in 0..16 {
+        let to = format!("a{number}@example.test");
+        let record = proven(&to, "https://a.example/");
+        webhooks.insert(record.id);
+        let registered = nodes[0].register_webhook(record, WebhookLimits::UNBOUNDED).await;
+        assert_eq!(registered, Ok(WebhookRegistration::New));
+        nodes[0].receive(delivery(&[&to], "mail", NOW)).await.expect("receive");
+    }
+    let shutdown = CancellationToken::new();
+    for node in &nodes {
+        let (node, shutdown) = (Arc::clone(node), shutdown.clone());
+        tokio::spawn(async move { node.run(Arc::new(SystemClock), shutdown).await });
+    }
+    until("each webhook is one node's", async || {
+        let mut sent = Vec::new();
+        for node in &nodes {
+            for (webhook, _) in node.pending_webhooks().await.expect("pending webhooks") {
+                let event = &pending(&**node, webhook).await;
+                sent.extend(event.first().map(|event| event.webhook));
+            }
+        }
+        sent.len() == webhooks.len() && sent.into_iter().collect::<HashSet<_>>() == webhooks
+    })
+    .await;
+    shutdown.cancel();
 }
