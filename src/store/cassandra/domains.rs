@@ -1,5 +1,7 @@
 //! Registered domains. A name has one winner, which the cluster decides.
 
+use scylla::statement::Consistency;
+
 use super::state::ClusterState;
 use crate::model::{DomainName, DomainRecord};
 use crate::store::change::SweepFilter;
@@ -35,7 +37,7 @@ impl ClusterState {
                 self.find_domain(&record.name).await?.map(Registration::Taken).ok_or(StoreError::OutcomeUnknown)
             }
             // A read that is serial finishes the registration or shows that it was not made.
-            Err(StoreError::OutcomeUnknown) => match self.find_domain(&record.name).await? {
+            Err(StoreError::OutcomeUnknown) => match self.settled_domain(&record.name).await? {
                 Some(found) if found == record => Ok(Registration::Won),
                 Some(found) => Ok(Registration::Taken(found)),
                 None => Err(StoreError::OutcomeUnknown),
@@ -85,6 +87,14 @@ impl ClusterState {
         if let Err(error) = self.cluster.run(&self.statements.meta_insert, (DOMAIN_VERSION, &version[..])).await {
             tracing::warn!(%error, "other nodes learn of a changed domain only at their next full look");
         }
+    }
+
+    /// The record of a domain after every change of it that is still in progress.
+    async fn settled_domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
+        let mut statement = self.statements.domain_find.clone();
+        statement.set_consistency(Consistency::LocalSerial);
+        let row = self.cluster.first::<(String,)>(&statement, (name.as_str(),)).await?;
+        row.map(|(record,)| parse(&record)).transpose()
     }
 
     pub(super) async fn find_domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
