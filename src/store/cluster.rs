@@ -97,7 +97,9 @@ pub async fn check_cluster(
     progress: &mut (dyn FnMut(u64, u64) + Send),
 ) -> Result<CheckReport, OpenError> {
     let cluster = CassandraOptions::from_config(config)?.ok_or(OpenError::Empty)?;
-    CassandraStore::check(&cluster, &StoreOptions::for_a_moment(config), now, progress).await
+    let options = StoreOptions::for_a_moment(config);
+    // A check holds rows of many partitions.
+    Box::pin(CassandraStore::check(&cluster, &options, now, progress)).await
 }
 
 /// Fills the empty keyspace that the settings name from a backup, in a build that has the store.
