@@ -148,7 +148,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --index-cache-size 'Memory for parts of the index, 1MB to 2GB [default: 8MB]'
             cand --cassandra-data-center 'Data centre whose nodes are asked first, as nodetool status names it [default: none]'
             cand --cassandra-user 'User of the cluster, where it asks for one; needs cassandra-password-file [default: none]'
-            cand --cassandra-password-file 'File with the password of cassandra-user, which this user alone may read [default: none]'
+            cand --cassandra-password-file 'File with the password of cassandra-user, closed to all but its owner and group [default: none]'
             cand --cassandra-tls 'Whether the connections to the cluster have TLS; certificates name the IP addresses of their nodes [default: off]'
             cand --cassandra-ca 'Authorities that issue the certificates of the cluster, in PEM; needs cassandra-tls [default: none; those that this machine trusts]'
             cand --cassandra-timeout 'How long one request to the cluster may take, 100ms to 1m [default: 2s]'

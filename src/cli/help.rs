@@ -47,7 +47,7 @@ Examples:
 
 Guides (tempmail help GUIDE):
   commands configuration domains smtp http browser waiting test-suites agents
-  webhooks operations storage performance development changelog
+  webhooks operations storage cluster performance development changelog
 
 Topics (tempmail help TOPIC):
   exit-codes environment formats

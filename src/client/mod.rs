@@ -8,7 +8,7 @@
 //! email, mail, domain, webhook, token, fault, status, backup   the operations by noun     wait   mail as it arrives
 //! events     what happens to mail, by server-sent events (sse)       backoff    pauses before a service that could not answer is asked again
 //! server     address and token        problem     what can go wrong
-//! offline    work on a store without a daemon       cluster     makes the store in a cluster       smtp   hands a message to a receiver
+//! offline    work on a store without a daemon       cluster     the store in a cluster       smtp   hands a message to a receiver
 //! ```
 
 mod backoff;
@@ -46,7 +46,7 @@ use crate::model::{Address, DomainName, EmailId};
 pub use backoff::Backoff;
 pub use backup::{Backup, DbStats};
 pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, daemon, running, socket_path};
-pub use cluster::{Initialized, init_cluster};
+pub use cluster::{Initialized, check_cluster, init_cluster, restore_into_cluster};
 pub use domain::{AddedDomain, Domain, FreshAddress, MxCheck, NewDomain, Round};
 pub use email::{
     Attachment, Email, EmailBatch, EmailDetail, EmailPage, Header, ImportedEmail, Link, MailFilter, OneTimeCode,

@@ -166,12 +166,7 @@ impl OfflineStore {
 }
 
 fn unrestored(error: RestoreError) -> Error {
-    let error = match error {
-        RestoreError::Backup(error) => Error::new(Exit::Failure, error),
-        RestoreError::Open(error) => Error::new(Exit::Failure, error),
-        RestoreError::Store(error) => Error::new(Exit::Failure, error),
-    };
-    error.hint("nothing was changed")
+    Error::new(Exit::Failure, error).hint("nothing was changed")
 }
 
 fn refuse_daemon(sources: &Sources, path: &Path) -> Result<(), Error> {
@@ -187,7 +182,9 @@ fn octets(disk: &Arc<dyn Disk>) -> Result<u64, Error> {
     Ok(names.iter().filter_map(|name| disk.open(name).ok()?.size().ok()).sum())
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
         Err(ended) => Err(Error::new(Exit::Failure, ended)),

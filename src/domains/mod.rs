@@ -4,6 +4,7 @@
 //! table     says from memory which domains are served            registry  registers, pins and removes domains
 //! verifier  checks the MX of every domain once a period          round     decides what a round may deactivate; pure
 //! records   the records in the store, and their copy in memory   counters  counts domains and MX checks
+//! look_up   asks a shared store about a domain that is unknown here
 //! turns     shares the checks that callers ask for between clients  removal   removes domains that stay deactivated
 //! ```
 //!
@@ -15,6 +16,7 @@ pub mod table;
 pub mod verifier;
 
 mod counters;
+mod look_up;
 mod records;
 mod removal;
 mod turns;
@@ -23,6 +25,7 @@ use crate::dns::{Failure, MxReport};
 use crate::model::{Client, DomainName, DomainPattern, DomainRecord, DomainStatus, Timestamp};
 use crate::store::StoreError;
 
+pub use look_up::LookUps;
 pub use registry::Registry;
 pub use round::Round;
 pub use table::{DomainTable, Served};

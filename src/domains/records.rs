@@ -162,6 +162,20 @@ impl Records {
         .await
     }
 
+    /// Whether other processes may change the records.
+    pub(super) fn are_shared(&self) -> bool {
+        self.store.is_shared()
+    }
+
+    /// Reads the record of a domain that another process may have registered.
+    pub(super) async fn look_up(&self, name: &DomainName) -> Result<(), StoreError> {
+        if let Some(record) = self.store.domain(name).await? {
+            let mut entries = self.entries.lock().await;
+            self.show(&mut entries, record);
+        }
+        Ok(())
+    }
+
     /// Whether this process verifies the domains, among those that share the store.
     pub(super) fn leads(&self) -> bool {
         self.store.leads()

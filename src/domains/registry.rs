@@ -6,7 +6,7 @@ use super::counters::Counters;
 use super::records::{Limits, Records};
 use super::round::Streaks;
 use super::turns::Turns;
-use super::{DomainEntry, DomainError, DomainTable, NewDomain, Registered};
+use super::{DomainEntry, DomainError, DomainTable, LookUps, NewDomain, Registered};
 use crate::clock::Clock;
 use crate::config::{Config, DomainsConfig};
 use crate::dns::{FoundDetail, MxCheck, MxReport, MxVerdict, Resolver, mx, report};
@@ -52,6 +52,11 @@ impl Registry {
     /// The table from which SMTP learns whether a domain is served. It follows every change.
     pub fn table(&self) -> DomainTable {
         self.table.clone()
+    }
+
+    /// Questions about domains that are unknown here; `None` if no other process can register any.
+    pub fn look_ups(&self) -> Option<LookUps> {
+        self.records.are_shared().then(|| LookUps::new(Arc::clone(&self.records), Arc::clone(&self.clock)))
     }
 
     /// The counters of domains and of MX checks.

@@ -99,6 +99,10 @@ impl From<OpenError> for Error {
                 let hint = "`tempmail db init` makes it, with the store in TEMPMAIL_STORE or in the configuration file";
                 (Exit::Failure, Some(hint))
             }
+            OpenError::Restoring { .. } => {
+                let hint = "wait for its end, or run `tempmail db restore` with the same file again; for a new store choose another keyspace and run `tempmail db init`";
+                (Exit::Failure, Some(hint))
+            }
             OpenError::Schema { found, known } if found < known => {
                 (Exit::Failure, Some("`tempmail db init` brings it up to date; stop the older nodes first"))
             }

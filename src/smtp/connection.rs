@@ -19,7 +19,7 @@ use super::session::{Action, Message, Session};
 use super::stream::Stream;
 use super::{Dialect, Receiver, timeout};
 use crate::connections;
-use crate::model::{Delivery, Envelope, FAULT_DELAY_MAX};
+use crate::model::{Delivery, DomainName, Envelope, FAULT_DELAY_MAX};
 
 /// How much one read takes at first.
 const READ_OCTETS: usize = 8 * 1024;
@@ -37,6 +37,7 @@ pub(super) async fn run(accepted: Accepted<'_>, dialect: Dialect, receiver: &Rec
         settings: &receiver.settings,
         store: receiver.store.as_ref(),
         domains: &receiver.domains,
+        look_ups: receiver.look_ups.as_ref(),
         bodies: &receiver.bodies,
         faults: &receiver.faults,
         client: of_client.client(),
@@ -120,6 +121,7 @@ impl Connection<'_> {
             match action {
                 Action::Write => {}
                 Action::Wait(delay) => self.wait(delay).await,
+                Action::LookUp(domain) => self.look_up(&domain).await,
                 Action::Store(message) => {
                     self.store(message).await;
                     self.writing_since = None;
@@ -263,6 +265,15 @@ impl Connection<'_> {
             () = self.shutdown.cancelled() => {}
             () = self.slot.evicted() => {}
             () = tokio::time::sleep(delay) => {}
+        }
+    }
+
+    /// Asks the shared store about a domain. The time does not count for the client.
+    async fn look_up(&mut self, domain: &DomainName) {
+        self.writing_since = None;
+        self.slot.timer().suspend(self.receiver.clock.boot());
+        if let Some(look_ups) = &self.receiver.look_ups {
+            look_ups.ask(domain).await;
         }
     }
 

@@ -8,7 +8,7 @@ use super::SmtpSettings;
 use super::budget::{Budget, Share};
 use super::reply::Reply;
 use crate::config::Config;
-use crate::domains::{DomainTable, Served};
+use crate::domains::{DomainTable, LookUps, Served};
 use crate::faults::{Faults, Injected};
 use crate::model::{
     Address, Client, DomainName, DomainPattern, FaultMoment, LocalPartPattern, Mailbox, POSTMASTER, RoleAddresses,
@@ -78,6 +78,12 @@ pub trait Policy: Send + Sync {
     /// reply to RCPT.
     fn recipient(&self, address: &Address, earlier: &[Address]) -> Result<(), Reply>;
 
+    /// Whether to ask about a domain before the answer to RCPT. After [`Action::LookUp`](super::session::Action::LookUp)
+    /// nobody asks a second time.
+    fn must_look_up(&self, _domain: &DomainName) -> bool {
+        false
+    }
+
     /// Reserves memory for a message of so many octets. The error is the reply to DATA or BDAT.
     fn memory(&self, octets: u64) -> Result<Share, Reply>;
 
@@ -93,6 +99,8 @@ pub(super) struct Rules<'a> {
     pub(super) settings: &'a SmtpSettings,
     pub(super) store: &'a dyn Store,
     pub(super) domains: &'a DomainTable,
+    /// Questions about unknown domains, where another node may have registered one.
+    pub(super) look_ups: Option<&'a LookUps>,
     pub(super) bodies: &'a Budget,
     pub(super) faults: &'a Faults,
     /// The client whose part of the memory is used; `None` for a client without limits.
@@ -121,6 +129,11 @@ impl Policy for Rules<'_> {
         mailboxes.push(mailbox);
         let takes = self.store.check_caps(&mailboxes, (self.now)());
         takes.map_err(|error| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED))
+    }
+
+    fn must_look_up(&self, domain: &DomainName) -> bool {
+        let Some(look_ups) = self.look_ups else { return false };
+        self.domains.served(domain) == Served::Unknown && look_ups.is_due(domain)
     }
 
     fn memory(&self, octets: u64) -> Result<Share, Reply> {

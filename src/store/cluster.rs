@@ -1,13 +1,20 @@
 //! The store in a cluster, where this build has it.
 
+use std::fs::File;
+use std::io;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 #[cfg(feature = "cassandra")]
-use super::cassandra::{CassandraOptions, CassandraStore};
+use super::backup::BackupError;
+use super::backup::{BackupCounts, RestoreError};
+#[cfg(feature = "cassandra")]
+use super::cassandra::{CassandraOptions, CassandraStore, RestoreInto, Survey};
+use super::check::CheckReport;
 use super::{OpenError, Storage, StoreOptions};
 use crate::config::Config;
+use crate::model::Timestamp;
 
 /// What a node knows of the cluster that its store is in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -57,6 +64,63 @@ pub async fn init_cluster(config: &Config, replication: u32) -> Result<Initializ
     let cluster = CassandraOptions::from_config(config)?.ok_or(OpenError::Empty)?;
     let is_new = Box::pin(CassandraStore::init(&cluster, replication)).await?;
     Ok(Initialized { keyspace: cluster.keyspace, is_new })
+}
+
+/// Fills the empty keyspace that the settings name from a backup. `open` opens its file, twice.
+///
+/// Blocks the thread, which must be one for blocking work. `checking` and `restoring` get the octets read so far. Mail that
+/// has expired by `now` is left out, and pending events are unless `with_events`. The counts are of what was restored.
+#[cfg(feature = "cassandra")]
+pub fn restore_into_cluster(
+    config: &Config,
+    open: &dyn Fn() -> io::Result<File>,
+    (with_events, now): (bool, Timestamp),
+    checking: &mut dyn FnMut(u64),
+    restoring: &mut dyn FnMut(u64),
+) -> Result<BackupCounts, RestoreError> {
+    let unread = |error: io::Error| RestoreError::Backup(BackupError::Io(error.to_string()));
+    let survey = Survey::of(&mut open().map_err(unread)?, checking)?;
+    let cluster = CassandraOptions::from_config(config)?.ok_or(OpenError::Empty)?;
+    let store = StoreOptions::for_a_moment(config);
+    let how = RestoreInto { with_events, now };
+    CassandraStore::restore(&mut open().map_err(unread)?, &survey, (&cluster, &store), how, restoring)
+}
+
+/// Checks the store in the cluster that the settings name, without writing to it. Nodes may run meanwhile.
+///
+/// `progress` gets what is done and all that is to be done, as parts of the whole. An error means that not everything could
+/// be read.
+#[cfg(feature = "cassandra")]
+pub async fn check_cluster(
+    config: &Config,
+    now: Timestamp,
+    progress: &mut (dyn FnMut(u64, u64) + Send),
+) -> Result<CheckReport, OpenError> {
+    let cluster = CassandraOptions::from_config(config)?.ok_or(OpenError::Empty)?;
+    CassandraStore::check(&cluster, &StoreOptions::for_a_moment(config), now, progress).await
+}
+
+/// Fills the empty keyspace that the settings name from a backup, in a build that has the store.
+#[cfg(not(feature = "cassandra"))]
+pub fn restore_into_cluster(
+    _: &Config,
+    _: &dyn Fn() -> io::Result<File>,
+    _: (bool, Timestamp),
+    _: &mut dyn FnMut(u64),
+    _: &mut dyn FnMut(u64),
+) -> Result<BackupCounts, RestoreError> {
+    Err(OpenError::NotBuiltIn.into())
+}
+
+/// Checks the store in the cluster that the settings name, in a build that has it.
+#[cfg(not(feature = "cassandra"))]
+#[allow(clippy::unused_async, reason = "a build with the feature waits here")]
+pub async fn check_cluster(
+    _: &Config,
+    _: Timestamp,
+    _: &mut (dyn FnMut(u64, u64) + Send),
+) -> Result<CheckReport, OpenError> {
+    Err(OpenError::NotBuiltIn)
 }
 
 /// Opens the store in the cluster that the settings name, in a build that has it.

@@ -151,6 +151,12 @@ pub enum OpenError {
         /// The keyspace.
         keyspace: String,
     },
+    /// A backup is being restored into the keyspace, or was when that was interrupted.
+    #[error("a backup is being restored into keyspace {keyspace}, or was when that was interrupted")]
+    Restoring {
+        /// The keyspace.
+        keyspace: String,
+    },
     /// Another version of the program made the schema in the cluster.
     #[error("the store in the cluster has schema {found}; this version uses schema {known}")]
     Schema {

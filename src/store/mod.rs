@@ -8,6 +8,7 @@
 //! mod, outbox   the traits: Store for mail and domains, Outbox for webhooks and their pending events
 //! peers         what nodes that share a store tell each other at once
 //! newest        questions about the newest Emails of all mailboxes
+//! outbox_rules, receiver_health   limits, shares and logs of webhooks, and when one is disabled, in every store
 //! names         short names of mailboxes and domains, under the store's secret
 //! change        every write, as one enum
 //! embedded      the store in a directory: one writer thread, opening, recovery, checkpoints
@@ -43,6 +44,7 @@ mod change;
 pub mod check;
 mod cluster;
 pub mod disk;
+mod drop_warnings;
 mod embedded;
 mod error;
 mod index;
@@ -50,7 +52,9 @@ mod journal;
 mod names;
 mod newest;
 mod outbox;
+mod outbox_rules;
 mod peers;
+mod receiver_health;
 mod salvage;
 
 use std::sync::Arc;
@@ -68,7 +72,7 @@ use crate::model::{
 };
 
 use backup::BackupItem;
-pub use cluster::{ClusterStatus, Initialized, init_cluster, open_cluster};
+pub use cluster::{ClusterStatus, Initialized, check_cluster, init_cluster, open_cluster, restore_into_cluster};
 pub use embedded::EmbeddedStore;
 pub use error::{OpenError, StoreError};
 pub use index::Compacted;
@@ -307,6 +311,11 @@ pub trait Store: Send + Sync + 'static {
 
     /// Lists every registered domain, in the order of the names.
     async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError>;
+
+    /// Finds the record of one domain.
+    async fn domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
+        Ok(self.domains().await?.into_iter().find(|record| record.name == *name))
+    }
 
     /// Registers a domain, unless it is registered already or `limit` domains are.
     ///

@@ -103,6 +103,7 @@ fn step_by_step(
                     messages += 1;
                     session.stored(if messages % 2 == 1 { Ok(()) } else { Err(StoreError::Full) });
                 }
+                Action::LookUp(_) => unreachable!("every domain is known"),
                 Action::StartTls => unreachable!("it is not offered"),
                 Action::Close(end) => {
                     seen(&replies, None);

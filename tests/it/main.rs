@@ -11,6 +11,7 @@ mod guides;
 mod http;
 mod layout;
 mod package;
+mod peers;
 mod smtp;
 mod store;
 mod support;

@@ -1,17 +1,19 @@
 //! `tempmail db check`
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::Context;
 use super::super::output::{self, Cell, Row};
-use super::{agreed, bar, files};
-use crate::client::{Finding, OfflineStore};
+use super::{agreed, bar, bar_of_parts, files, is_in_cluster, sources};
+use crate::client::{self, CheckReport, Finding, OfflineStore};
 use crate::error::{Error, Exit};
 
 /// Check whether the store is whole: every record, every row, and whether they agree
 ///
 /// The service must be stopped. Nothing is written. In a pipe each finding is a line of four fields separated by tabs:
 /// its kind, the segment of the journal, the octet in it, what is wrong. Exit code 8 when there is one.
+///
+/// In a cluster the service may run meanwhile. What was written within the last minute is left out there.
 ///
 /// With --salvage, what can still be read becomes the store, and the files as they are go into a directory damaged-N of
 /// the data directory. Needs as much free space as the mail takes.
@@ -47,25 +49,17 @@ impl Row for Finding {
 
 impl Check {
     pub(in crate::cli) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let otherwise = if self.salvage {
-            "`nodetool repair` brings back what another node of the cluster still has"
-        } else {
-            "`nodetool repair` makes the copies of a cluster agree"
-        };
+        if !self.salvage && is_in_cluster(&sources(cx)?)? {
+            return check_cluster(cx).await;
+        }
+        let otherwise = "`nodetool repair` brings back what another node of the cluster still has";
         let store = OfflineStore::take(&files(cx, otherwise)?).await?;
         let report = store.check(bar(cx, "checking")).await?;
-        let whole = json!({
-            "clean": report.is_clean(), "segments": report.segments, "records": report.records,
-            "emails": report.emails, "findings": report.findings, "unlisted": report.unlisted,
-        });
-        cx.print(output::list(cx.style, &report.findings, &whole, cx.now()))?;
+        show(cx, &report, &json!({}))?;
         if report.is_clean() {
             let (segments, records) = (report.segments, report.records);
             cx.hint(&format!("{records} records in {segments} segments and {} Emails are whole", report.emails));
             return Ok(Exit::Ok);
-        }
-        if report.unlisted > 0 {
-            cx.hint(&format!("and {} more", report.unlisted));
         }
         if self.salvage {
             return salvage(cx, &store).await;
@@ -73,6 +67,39 @@ impl Check {
         cx.hint("`tempmail db check --salvage` goes on without what is damaged; a backup may have more");
         Ok(Exit::CheckFailed)
     }
+}
+
+/// Shows the findings of a check.
+fn show(cx: &Context, report: &CheckReport, further: &Value) -> Result<(), Error> {
+    let mut whole = json!({
+        "clean": report.is_clean(), "segments": report.segments, "records": report.records,
+        "emails": report.emails, "findings": report.findings, "unlisted": report.unlisted,
+    });
+    if let (Some(whole), Some(further)) = (whole.as_object_mut(), further.as_object()) {
+        whole.extend(further.clone());
+    }
+    cx.print(output::list(cx.style, &report.findings, &whole, cx.now()))?;
+    if report.unlisted > 0 {
+        cx.hint(&format!("and {} more", report.unlisted));
+    }
+    Ok(())
+}
+
+async fn check_cluster(cx: &Context) -> Result<Exit, Error> {
+    let report = client::check_cluster(&sources(cx)?, bar_of_parts(cx, "checking")).await?;
+    show(cx, &report, &json!({ "unused": report.unused }))?;
+    if report.unused > 0 {
+        cx.hint(&format!(
+            "no Email leads to {} of {} parts of messages; those of deleted and expired mail end by themselves",
+            report.unused, report.records
+        ));
+    }
+    if !report.is_clean() {
+        cx.hint("`nodetool repair` brings back what another node of the cluster still has; a backup may have more");
+        return Ok(Exit::CheckFailed);
+    }
+    cx.hint(&format!("{} Emails are whole", report.emails));
+    Ok(Exit::Ok)
 }
 
 async fn salvage(cx: &Context, store: &OfflineStore) -> Result<Exit, Error> {

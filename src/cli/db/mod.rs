@@ -58,6 +58,11 @@ impl Db {
     }
 }
 
+/// Whether mail is kept in a cluster.
+fn is_in_cluster(sources: &Sources) -> Result<bool, Error> {
+    Ok(config::load(sources)?.config.store.location != StoreLocation::Embedded)
+}
+
 /// Where the files are, for a command that works on those of a data directory. `otherwise` says what to do in a cluster.
 fn files(cx: &Context, otherwise: &str) -> Result<Sources, Error> {
     let sources = sources(cx)?;
@@ -82,6 +87,12 @@ fn sources(cx: &Context) -> Result<Sources, Error> {
 /// Shows on a terminal how far the work is.
 fn bar(cx: &Context, what: &'static str) -> client::ProgressCallback {
     let bar = Bar::new(what, cx.shows_progress());
+    Arc::new(move |done, all| bar.set(done, all))
+}
+
+/// The same for work that is not measured in octets.
+fn bar_of_parts(cx: &Context, what: &'static str) -> client::ProgressCallback {
+    let bar = Bar::of_mails(what, cx.shows_progress());
     Arc::new(move |done, all| bar.set(done, all))
 }
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::super::{Context, output};
-use super::{agreed, bar, files};
-use crate::client::OfflineStore;
+use super::{agreed, bar, is_in_cluster, sources};
+use crate::client::{self, OfflineStore};
 use crate::error::{Error, Exit};
 
 /// Replace the store with a backup
@@ -14,6 +14,10 @@ use crate::error::{Error, Exit};
 /// The service must be stopped. The backup is read to its end first, and the new store is made beside the old one; until
 /// it is complete nothing of the old one is touched. Events that were pending are not sent unless --with-events
 /// is given: their endpoints may have received them since.
+///
+/// In a cluster the keyspace must be empty, as `tempmail db init` makes it, and no node of the service may run on it.
+/// Until the restore is complete nobody can open the keyspace. If it is interrupted, run it again with the same file.
+/// Mail that has expired is left out.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -35,8 +39,16 @@ impl Restore {
         // Before anything is made for it.
         std::fs::File::open(&self.file)
             .map_err(|error| Error::usage(format!("{} can't be read: {error}", self.file.display())))?;
-        let otherwise = "this version restores a backup into a data directory alone: TEMPMAIL_STORE=embedded";
-        let store = OfflineStore::take_or_make(&files(cx, otherwise)?).await?;
+        let sources = sources(cx)?;
+        let (checking, restoring) = (bar(cx, "reading"), bar(cx, "restoring"));
+        if is_in_cluster(&sources)? {
+            // Nothing is replaced there, so there is nothing to ask.
+            let counts =
+                client::restore_into_cluster(&sources, self.file, self.with_events, checking, restoring).await?;
+            cx.print(output::document(cx.style, &json!(counts), cx.now()))?;
+            return Ok(Exit::Ok);
+        }
+        let store = OfflineStore::take_or_make(&sources).await?;
         if store.holds_store()? {
             let question = format!("Replace all mail, domains and webhooks in {}?", store.path().display());
             if !agreed(cx, &question, "replacing a store").await? {
@@ -44,7 +56,7 @@ impl Restore {
                 return Ok(Exit::Ok);
             }
         }
-        let counts = store.restore(self.file, self.with_events, bar(cx, "reading"), bar(cx, "restoring")).await?;
+        let counts = store.restore(self.file, self.with_events, checking, restoring).await?;
         cx.print(output::document(cx.style, &json!(counts), cx.now()))?;
         Ok(Exit::Ok)
     }

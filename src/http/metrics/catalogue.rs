@@ -87,6 +87,10 @@ pub(super) const FAMILIES: &[Family] = &[
     counter("store", "relocated", "tempmail_store_messages_relocated_total", &[], "Messages of pending events copied out of segments that no Email needs."),
     counter("store", "indexReopened", "tempmail_store_index_reopened_total", &[], "How often the index failed and could be opened again."),
 
+    gauge("cluster", "nodes", "tempmail_cluster_nodes", &[], "Nodes of the service that live and share the store; 1 without a cluster."),
+    gauge("cluster", "leases", "tempmail_cluster_leases", &[], "Leases of this node: work that one node does for all; 0 without a cluster."),
+    gauge("cluster", "openIntents", "tempmail_cluster_open_intents", &[], "Messages for several recipients that are not finished yet, where this node looks after them."),
+
     gauge("smtp", "connections", "tempmail_smtp_connections", &[], "Connections that have a slot now, including those in a handshake."),
     gauge("smtp", "waiting", "tempmail_smtp_connections_waiting", &[], "Further connections that wait for a slot or for their PROXY header."),
     gauge("limits", "smtpConnections", "tempmail_smtp_connections_max", &[], "The most connections at once: max-smtp-connections."),

@@ -18,7 +18,7 @@ use super::coding;
 use super::health::Cause;
 use super::problem::Problem;
 use crate::model::{Count, Counts, Durations};
-use crate::store::StoreStats;
+use crate::store::{ClusterStatus, StoreStats};
 
 pub(super) use requests::Requests;
 
@@ -58,6 +58,7 @@ pub(super) async fn show(State(api): State<Arc<Api>>, headers: HeaderMap) -> Res
     let trouble = accepts.as_ref().err().or(stats.as_ref().err()).map(Cause::of);
     numbers.push(Numbers::of("state", state(accepts.is_ok(), trouble)));
     numbers.push(Numbers::of("stored", stats.map(|stats| stored(&stats)).unwrap_or_default()));
+    numbers.push(Numbers::of("cluster", cluster(api.store.cluster())));
     let text = render::text(&numbers, api.config.revision)?;
     Ok(coding::answer(text, &headers, render::CONTENT_TYPE))
 }
@@ -84,6 +85,16 @@ fn state(accepts_mail: bool, trouble: Option<Cause>) -> Vec<Count> {
     let causes = Cause::ALL.into_iter();
     let present = causes.map(|cause| Count::labelled("trouble", cause.as_str(), u64::from(trouble == Some(cause))));
     [Count::one("acceptsMail", u64::from(accepts_mail))].into_iter().chain(present).collect()
+}
+
+/// A store that is in no cluster belongs to one node.
+fn cluster(status: Option<ClusterStatus>) -> Vec<Count> {
+    let status = status.unwrap_or(ClusterStatus { living_nodes: 1, ..ClusterStatus::default() });
+    vec![
+        Count::one("nodes", status.living_nodes.into()),
+        Count::one("leases", status.leases.len() as u64),
+        Count::one("openIntents", status.open_intents),
+    ]
 }
 
 fn stored(stats: &StoreStats) -> Vec<Count> {

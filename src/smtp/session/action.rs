@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::model::{Address, Protocol};
+use crate::model::{Address, DomainName, Protocol};
 use crate::smtp::reasons::End;
 
 /// What the connection has to do next.
@@ -18,6 +18,8 @@ pub enum Action {
     Wait(Duration),
     /// Hand the message to the store, and the store's answer to [`Session::stored`](super::Session::stored); then go on.
     Store(Message),
+    /// Ask about a domain that is unknown here, then go on: another node may have registered it.
+    LookUp(DomainName),
     /// Write the replies, drop every octet that was read and not used, and do the TLS handshake; then call
     /// [`Session::secured`](super::Session::secured).
     StartTls,

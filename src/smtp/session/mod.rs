@@ -18,11 +18,12 @@ mod transaction;
 use super::auth::{self, Exchange};
 use super::body::{Body, Chunk};
 use super::budget::Share;
-use super::command;
+use super::command::{self, Command};
 use super::content::TextLines;
 use super::data::Decoder;
 use super::line::{self, Framed, Lines};
 use super::metrics::ReplyCounts;
+use super::path::ForwardPath;
 use super::policy::Policy;
 use super::reasons::End;
 use super::reply::Reply;
@@ -89,6 +90,8 @@ pub struct Session<'a> {
     recipients_since_stored_max: usize,
     reply_counts: ReplyCounts,
     faults: Faults,
+    /// The command that waits for [`Action::LookUp`].
+    looked_up: Option<Command>,
 }
 
 impl<'a> Session<'a> {
@@ -115,6 +118,7 @@ impl<'a> Session<'a> {
             recipients_since_stored_max: 0,
             reply_counts: ReplyCounts::default(),
             faults: Faults::default(),
+            looked_up: None,
         };
         let greeting = Reply::greeting(&settings.hostname, dialect.is_lmtp());
         let greeting = session.meet(&FaultMoment::Banner).err().unwrap_or(greeting);
@@ -225,12 +229,25 @@ impl<'a> Session<'a> {
                     self.answer(&reply);
                 }
                 State::Command => {
+                    if let Some(command) = self.looked_up.take() {
+                        if let Some(reply) = self.execute(command) {
+                            self.respond(reply, 1);
+                        }
+                        continue;
+                    }
                     let command = match self.lines.next(input, line::LINE_OCTETS_MAX) {
                         Framed::Incomplete => return Action::Read,
                         Framed::Line(line) => command::parse(line, self.dialect),
                         Framed::TooLong(beginning) => command::of_too_long(beginning),
                         Framed::BareEnd(beginning) => command::of_bare_end(beginning),
                     };
+                    if let Ok(Command::Rcpt { path: ForwardPath::Address(address), .. }) = &command
+                        && self.policy.must_look_up(address.domain())
+                    {
+                        let domain = address.domain().clone();
+                        self.looked_up = command.ok();
+                        return Action::LookUp(domain);
+                    }
                     if let Some(reply) = command.map_or_else(Some, |command| self.execute(command)) {
                         self.respond(reply, 1);
                     }
@@ -262,6 +279,7 @@ impl<'a> Session<'a> {
     /// still count.
     pub fn secured(&mut self, tls: TlsSession) {
         self.lines = Lines::default();
+        self.looked_up = None;
         self.client_name = None;
         self.is_authenticated = false;
         self.transaction = None;

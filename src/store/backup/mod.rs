@@ -4,11 +4,15 @@
 //! of its Emails are live. A message that is live then was whole when it was read, since only unreferenced octets leave the
 //! disk. So a backup blocks neither the writer nor the removal of mail.
 
+mod batch;
 mod format;
 mod restore;
 mod source;
 
+pub(in crate::store) use batch::{BATCHES_WAITING, Batch};
 pub use format::{BackupCounts, BackupDecoder, BackupError, BackupItem, BackupRecord, encode, header};
+#[cfg(feature = "cassandra")]
+pub(in crate::store) use restore::each_record;
 pub(in crate::store) use restore::load;
 pub use restore::{RestoreError, restore, verify};
 pub(crate) use source::{BackupSource, Damage};

@@ -25,6 +25,31 @@ pub enum RestoreError {
     /// The new store cannot be filled.
     #[error("{0}")]
     Store(#[from] StoreError),
+    /// The keyspace is in use as a store. Nothing changed.
+    #[error("keyspace {keyspace} holds {what}")]
+    NotEmpty {
+        /// The keyspace.
+        keyspace: String,
+        /// What is in it, in a word.
+        what: &'static str,
+    },
+    /// Nodes of the service run on the keyspace.
+    #[error("nodes of the service run on keyspace {keyspace}: {nodes}")]
+    InUse {
+        /// The keyspace.
+        keyspace: String,
+        /// How many.
+        nodes: usize,
+    },
+    /// The restore had begun when this went wrong. It must be repeated before anybody can open the keyspace.
+    #[error("{0}")]
+    Unfinished(Box<Self>),
+    /// A restore of another file was begun and has not ended. Nothing changed.
+    #[error("another backup is being restored into keyspace {keyspace}, or was when that was interrupted")]
+    AnotherUnfinished {
+        /// The keyspace.
+        keyspace: String,
+    },
 }
 
 /// Reads a whole backup. Returns its counts and the octets of its largest message.
@@ -32,7 +57,7 @@ pub enum RestoreError {
 /// `progress` gets the number of octets read so far.
 pub fn verify(file: &mut dyn Read, progress: &mut dyn FnMut(u64)) -> Result<(BackupCounts, u64), BackupError> {
     let mut largest = 0;
-    let counts = read(file, progress, &mut |item| {
+    let counts = each_record(file, progress, &mut |item| {
         largest = largest.max(item.content.len() as u64);
         Ok::<(), BackupError>(())
     })?;
@@ -50,7 +75,7 @@ pub fn restore(
     progress: &mut dyn FnMut(u64),
 ) -> Result<BackupCounts, RestoreError> {
     let mut loader = None;
-    let counts = read(file, progress, &mut |item| {
+    let counts = each_record(file, progress, &mut |item| {
         if let BackupRecord::Store { secret } = item.record {
             loader = Some(Loader::begin(disk, options, secret)?);
             return Ok(());
@@ -85,7 +110,8 @@ pub(in crate::store) fn load(loader: &mut Loader, item: BackupItem) -> Result<()
     }
 }
 
-fn read<E: From<BackupError>>(
+/// Decodes a whole backup, record by record. The end record is checked and not given out.
+pub(in crate::store) fn each_record<E: From<BackupError>>(
     file: &mut dyn Read,
     progress: &mut dyn FnMut(u64),
     take: &mut dyn FnMut(BackupItem) -> Result<(), E>,

@@ -7,7 +7,8 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::TryStreamExt;
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt, TryStreamExt};
 use scylla::client::PoolSize;
 use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
@@ -74,6 +75,15 @@ pub(super) async fn connect(options: &CassandraOptions) -> Result<Session, OpenE
     builder.build().await.map_err(|error| OpenError::Cluster { reason: reason(&error) })
 }
 
+/// Connects, and chooses the keyspace.
+pub(super) async fn connect_to_keyspace(options: &CassandraOptions) -> Result<Session, OpenError> {
+    let session = connect(options).await?;
+    match session.use_keyspace(&options.keyspace, false).await {
+        Ok(()) => Ok(session),
+        Err(_) => Err(OpenError::NoKeyspace { keyspace: options.keyspace.clone() }),
+    }
+}
+
 impl Cluster {
     pub(super) const fn new(session: Session, keyspace: String) -> Self {
         Self { session, keyspace }
@@ -81,6 +91,11 @@ impl Cluster {
 
     pub(super) fn keyspace(&self) -> &str {
         &self.keyspace
+    }
+
+    /// For statements that are run once in the life of a keyspace.
+    pub(super) const fn session(&self) -> &Session {
+        &self.session
     }
 
     /// Prepares a statement that may be run twice without harm.
@@ -130,6 +145,20 @@ impl Cluster {
         rows.maybe_first_row().map_err(|error| failed(&error))
     }
 
+    /// The rows of a result, page by page, no faster than they are taken.
+    pub(super) async fn rows<R>(
+        &self,
+        statement: &PreparedStatement,
+        values: impl SerializeRow,
+    ) -> Result<BoxStream<'static, Result<R, StoreError>>, StoreError>
+    where
+        R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata> + Send + 'static,
+    {
+        let pager = self.session.execute_iter(statement.clone(), values).await.map_err(|error| failed(&error))?;
+        let rows = pager.rows_stream::<R>().map_err(|error| failed(&error))?;
+        Ok(rows.map_err(|error| failed(&error)).boxed())
+    }
+
     /// All rows of a result, page by page, as long as `take` wants more.
     pub(super) async fn each<R>(
         &self,
@@ -140,9 +169,8 @@ impl Cluster {
     where
         R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata> + Send + 'static,
     {
-        let pager = self.session.execute_iter(statement.clone(), values).await.map_err(|error| failed(&error))?;
-        let mut rows = pager.rows_stream::<R>().map_err(|error| failed(&error))?;
-        while let Some(row) = rows.try_next().await.map_err(|error| failed(&error))? {
+        let mut rows = self.rows::<R>(statement, values).await?;
+        while let Some(row) = rows.try_next().await? {
             if !take(row) {
                 break;
             }

@@ -2,6 +2,7 @@
 
 use super::state::ClusterState;
 use crate::model::{DomainName, DomainRecord};
+use crate::store::change::SweepFilter;
 use crate::store::{Registration, StoreError};
 
 /// The row that tells whether domains have changed.
@@ -18,6 +19,8 @@ impl ClusterState {
         if let Some(taken) = self.find_domain(&record.name).await? {
             return Ok(Registration::Taken(taken));
         }
+        // Webhooks of an earlier registration must not get the mail of the new owner.
+        self.sweep_webhooks(&SweepFilter::Domain(record.name.clone())).await?;
         if self.domains().await?.len() >= limit {
             return Ok(Registration::Full);
         }
@@ -41,6 +44,12 @@ impl ClusterState {
         }
     }
 
+    /// Registers a domain of a backup, unless it is registered.
+    pub(super) async fn insert_domain(&self, record: &DomainRecord) -> Result<(), StoreError> {
+        let text = to_text(record)?;
+        self.cluster.run_if(&self.statements.domain_insert, (record.name.as_str(), text)).await.map(drop)
+    }
+
     pub(super) async fn update_domain(&self, record: DomainRecord) -> Result<bool, StoreError> {
         self.check_open()?;
         let text = to_text(&record)?;
@@ -51,9 +60,17 @@ impl ClusterState {
 
     pub(super) async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
         self.check_open()?;
-        let removed = self.cluster.run_if(&self.statements.domain_delete, (name.as_str(),)).await;
+        if self.find_domain(name).await?.is_none() {
+            return Ok(false);
+        }
+        let filter = SweepFilter::Domain(name.clone());
+        // The webhooks go first: if this node dies in between, the next owner of the domain must not inherit them.
+        self.sweep_webhooks(&filter).await?;
+        let was_removed = self.cluster.run_if(&self.statements.domain_delete, (name.as_str(),)).await;
         self.change_domain_version().await;
-        removed
+        // Delete webhooks that were registered meanwhile.
+        self.sweep_webhooks(&filter).await?;
+        was_removed
     }
 
     /// A number that every change of a domain replaces by another one.
@@ -63,14 +80,14 @@ impl ClusterState {
     }
 
     /// Makes the other nodes read the domains again.
-    async fn change_domain_version(&self) {
+    pub(super) async fn change_domain_version(&self) {
         let version = rand::random::<u64>().to_be_bytes();
         if let Err(error) = self.cluster.run(&self.statements.meta_insert, (DOMAIN_VERSION, &version[..])).await {
             tracing::warn!(%error, "other nodes learn of a changed domain only at their next full look");
         }
     }
 
-    async fn find_domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
+    pub(super) async fn find_domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
         let row = self.cluster.first::<(String,)>(&self.statements.domain_find, (name.as_str(),)).await?;
         row.map(|(record,)| parse(&record)).transpose()
     }

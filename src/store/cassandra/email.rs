@@ -21,6 +21,22 @@ const DELETIONS_AT_ONCE: usize = 16;
 /// The envelope and the octets of a part of a message.
 type Part = (Option<Vec<u8>>, Vec<u8>);
 
+/// What is there of a message.
+#[derive(Debug)]
+pub(super) enum ReadMessage {
+    Whole(Envelope, Bytes),
+    /// Only some parts.
+    Parts,
+    /// Not even its envelope.
+    Nothing,
+}
+
+/// Reads an envelope as it is stored with a message.
+pub(super) fn parse_envelope(message: Uuid, octets: &[u8]) -> Result<Envelope, StoreError> {
+    postcard::from_bytes(octets)
+        .map_err(|error| StoreError::Failed(format!("the envelope of message {message} is damaged: {error}")))
+}
+
 impl ClusterState {
     pub(super) async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError> {
         let id = Uuid::from_bytes(id.octets());
@@ -31,24 +47,32 @@ impl ClusterState {
     pub(super) async fn load(&self, listed: &Listed) -> Result<Option<StoredEmail>, StoreError> {
         let Place(message) = listed.place;
         let message = Uuid::from_bytes(message);
-        let part = async |part: i32| self.cluster.first::<Part>(&self.statements.raw_select, (message, part)).await;
-        let parts = stream::iter(0..parts(listed.size_octets)).map(part).buffered(PARTS_AT_ONCE);
-        let parts: Vec<Option<Part>> = parts.try_collect().await?;
-        let Some((Some(envelope), _)) = parts.first().cloned().flatten() else { return Ok(None) };
-        let envelope: Envelope = postcard::from_bytes(&envelope)
-            .map_err(|error| StoreError::Failed(format!("the envelope of message {message} is damaged: {error}")))?;
-        let octets: Option<Vec<Vec<u8>>> = parts.into_iter().map(|part| part.map(|(_, octets)| octets)).collect();
-        let raw = match octets {
-            Some(mut octets) if octets.len() == 1 => Bytes::from(octets.remove(0)),
-            Some(octets) => Bytes::from(octets.concat()),
+        match self.read_message(message, listed.size_octets).await? {
+            ReadMessage::Whole(envelope, raw) => Ok(Some(StoredEmail { listed: listed.clone(), envelope, raw })),
+            ReadMessage::Nothing => Ok(None),
             // It was deleted while its parts were read.
-            None if self.find_any(listed.id).await?.is_none() => return Ok(None),
-            None => return Err(StoreError::Failed(format!("a part of message {message} is missing"))),
-        };
-        Ok(Some(StoredEmail { listed: listed.clone(), envelope, raw }))
+            ReadMessage::Parts if self.find_any(listed.id).await?.is_none() => Ok(None),
+            ReadMessage::Parts => Err(StoreError::Failed(format!("a part of message {message} is missing"))),
+        }
     }
 
-    async fn find_any(&self, id: EmailId) -> Result<Option<EmailRow>, StoreError> {
+    /// Reads the envelope and the octets of a message.
+    pub(super) async fn read_message(&self, message: Uuid, octets: u64) -> Result<ReadMessage, StoreError> {
+        let part = async |part: i32| self.cluster.first::<Part>(&self.statements.raw_select, (message, part)).await;
+        let parts = stream::iter(0..parts(octets)).map(part).buffered(PARTS_AT_ONCE);
+        let parts: Vec<Option<Part>> = parts.try_collect().await?;
+        let Some((Some(envelope), _)) = parts.first().cloned().flatten() else { return Ok(ReadMessage::Nothing) };
+        let envelope = parse_envelope(message, &envelope)?;
+        let octets: Option<Vec<Vec<u8>>> = parts.into_iter().map(|part| part.map(|(_, octets)| octets)).collect();
+        Ok(match octets {
+            Some(mut octets) if octets.len() == 1 => ReadMessage::Whole(envelope, Bytes::from(octets.remove(0))),
+            Some(octets) => ReadMessage::Whole(envelope, Bytes::from(octets.concat())),
+            None => ReadMessage::Parts,
+        })
+    }
+
+    /// The row of an Email by its id, even if it has expired.
+    pub(super) async fn find_any(&self, id: EmailId) -> Result<Option<EmailRow>, StoreError> {
         self.cluster.first(&self.statements.by_id_select, (Uuid::from_bytes(id.octets()),)).await
     }
 
@@ -58,6 +82,7 @@ impl ClusterState {
         let Some(row) = row.filter(|row| self.is_readable(&row.email(), now)) else { return Ok(false) };
         self.check_open()?;
         self.delete_row(&row).await?;
+        self.counters.deleted();
         Ok(true)
     }
 
@@ -67,6 +92,7 @@ impl ClusterState {
         self.check_open()?;
         let deletions = stream::iter(rows).map(async |row| {
             self.delete_row(&row).await?;
+            self.counters.deleted();
             Ok::<_, StoreError>(u64::from(self.is_readable(&row.email(), now)))
         });
         deletions.buffer_unordered(DELETIONS_AT_ONCE).try_fold(0, async |all, one| Ok(all + one)).await

@@ -47,7 +47,7 @@ impl ClusterState {
                 break;
             }
         }
-        due.sort_unstable_by_key(|row| ExpiryPosition::of(row));
+        due.sort_unstable_by_key(ExpiryPosition::of);
         let is_all = due.len() <= limit;
         due.truncate(limit);
         for row in &due {

@@ -44,6 +44,8 @@ struct HintedEvent {
     received_at: i64,
     expires_at: i64,
     octets: u64,
+    /// There may be events of webhooks about it.
+    has_events: bool,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -167,7 +169,7 @@ impl Sent {
 }
 
 impl HintedEvent {
-    fn new(topic: Topic, event: &Event) -> Option<Self> {
+    fn new(topic: Topic, event: &Event, has_events: bool) -> Option<Self> {
         let happening = match event.happening {
             Happening::Received => HintedHappening::Received,
             Happening::Deleted => HintedHappening::Deleted,
@@ -184,6 +186,7 @@ impl HintedEvent {
             received_at: received_at.millis(),
             expires_at: expires_at.millis(),
             octets: size_octets,
+            has_events,
         })
     }
 
@@ -207,8 +210,8 @@ impl HintedEvent {
 
 impl ClusterState {
     /// Tells the other nodes of an event.
-    pub(super) fn hint(&self, topic: Topic, event: &Event) {
-        if let Some(event) = HintedEvent::new(topic, event) {
+    pub(super) fn hint(&self, topic: Topic, event: &Event, has_events: bool) {
+        if let Some(event) = HintedEvent::new(topic, event, has_events) {
             self.outgoing.add(event);
         }
     }
@@ -289,6 +292,9 @@ impl ClusterState {
     fn pass_on(&self, event: &HintedEvent) {
         self.sequences.observe(event.sequence);
         self.totals.forget(event.topic);
+        if event.has_events {
+            self.ring_outbox();
+        }
         if self.hub.is_watched() {
             self.hub.publish(Topic::new(event.topic), &event.event());
         }

@@ -44,9 +44,12 @@ pub struct Swept {
 
 impl IntentPartition {
     fn of(message: &Message) -> Self {
-        let id = Message::id_of(&message.envelope).unwrap_or_default().into_bytes();
-        let shard = (id[15] % SHARDS.cast_unsigned()).cast_signed();
-        Self { slot: message.received_at.millis().div_euclid(SLOT_MILLIS), shard }
+        Self::at(message.received_at, Message::id_of(&message.envelope).unwrap_or_default())
+    }
+
+    fn at(received_at: Timestamp, message: Uuid) -> Self {
+        let shard = (message.into_bytes()[15] % SHARDS.cast_unsigned()).cast_signed();
+        Self { slot: received_at.millis().div_euclid(SLOT_MILLIS), shard }
     }
 }
 
@@ -67,6 +70,17 @@ impl ClusterState {
         self.cluster.run(&self.statements.intent_delete, (message.written_at, slot, shard, id)).await
     }
 
+    /// Writes the rows of a message that has an intent. Afterwards its rows are all there, except for deleted ones.
+    pub(super) async fn finish_message(&self, received_at: Timestamp, id: Uuid) -> Result<(), StoreError> {
+        let IntentPartition { slot, shard } = IntentPartition::at(received_at, id);
+        let row = self.cluster.first::<IntentRow>(&self.statements.intent_find, (slot, shard, id)).await?;
+        match row.map(|row| postcard::from_bytes::<Message>(&row.intent)) {
+            Some(Ok(message)) => self.write_rows(&message.rows(self), &message).await,
+            // The sweeper removes one that cannot be read.
+            Some(Err(_)) | None => Ok(()),
+        }
+    }
+
     /// Finishes the intents of messages that were received since `since`, and long enough before `now`.
     pub(super) async fn sweep(&self, since: Timestamp, now: Timestamp) -> Result<Swept, StoreError> {
         let mut swept = Swept::default();
@@ -79,6 +93,9 @@ impl ClusterState {
                         Ok(message) if message.received_at <= due_before => {
                             self.write_rows(&message.rows(self), &message).await?;
                             self.delete_intent(&message).await?;
+                            if !message.events.is_empty() {
+                                self.ring_outbox();
+                            }
                             swept.finished += 1;
                         }
                         Ok(_) => swept.open += 1,

@@ -13,7 +13,7 @@ use futures_util::future::{join, join_all};
 use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::outbox_shards::SHARDS;
+use super::outbox::SHARDS;
 use super::state::ClusterState;
 use crate::store::StoreError;
 
@@ -106,6 +106,11 @@ impl ClusterState {
         self.clock().is_some_and(|clock| self.leases.are_held(work, clock.boot()))
     }
 
+    /// Whether nobody else does the work now: this node holds its lease, or a command asks that runs no daemon.
+    pub(super) fn may_do(&self, work: Work) -> bool {
+        self.clock().is_none() || self.holds(work)
+    }
+
     /// Renews what this node holds, and takes what nobody holds.
     ///
     /// A conditional write waits for its one coordinator. So none waits for another, else a lost node of the cluster would
@@ -158,6 +163,8 @@ impl ClusterState {
             Ok(true) => {
                 tracing::info!(lease = work.name(), "this node took a lease");
                 self.leases.record(work, asked_at + RELIED_ON);
+                // There may be events that the last holder has left.
+                self.ring_outbox();
             }
             Ok(false) => {}
             Err(error) => tracing::debug!(lease = work.name(), %error, "a lease could not be taken"),

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::rows::{EmailRow, ExpiryPartition, MailboxNames, signed};
 use super::state::ClusterState;
-use crate::model::{Envelope, Timestamp};
+use crate::model::{Envelope, Timestamp, WebhookId};
 use crate::store::StoreError;
 
 /// The largest part of a message's octets in one row.
@@ -17,6 +17,14 @@ pub(super) const PART_OCTETS: usize = 256 << 10;
 const OUTLIVES_SECONDS: i64 = 60;
 /// The longest time to live that the cluster takes: 20 years.
 const TTL_MAX_SECONDS: i64 = 630_720_000;
+
+/// An event that a message gives to a webhook.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct MessageEvent {
+    /// The recipient whose Email it is about, by the position in the envelope.
+    pub(super) recipient: u32,
+    pub(super) webhook: WebhookId,
+}
 
 /// A message whose Emails have their numbers. It is also what an intent keeps of it, so that any node can write its rows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -27,7 +35,9 @@ pub(super) struct Message {
     pub(super) octets: u64,
     /// One for each recipient.
     pub(super) sequences: Box<[u64]>,
-    /// The time of all its writes, in microseconds. A deletion has the same one, and wins.
+    pub(super) events: Vec<MessageEvent>,
+    /// The time of all its writes, in microseconds: that of its receipt, or of its restoration. A deletion has the same
+    /// one, and wins.
     pub(super) written_at: i64,
 }
 
@@ -41,15 +51,15 @@ impl Message {
         Self::id_of(&self.envelope).unwrap_or_default()
     }
 
-    /// How long its rows live, in seconds.
+    /// How long its rows live from the time of their writes, in seconds.
     pub(super) fn ttl(&self) -> i32 {
-        let life = self.expires_at.millis().saturating_sub(self.received_at.millis()).max(0) / 1000;
+        let life = self.expires_at.millis().saturating_sub(self.written_at / 1000).max(0) / 1000;
         to_ttl(life.saturating_add(1 + OUTLIVES_SECONDS))
     }
 
     /// The rows of its Emails.
     pub(super) fn rows(&self, state: &ClusterState) -> Vec<EmailRow> {
-        let shared = self.envelope.recipients.len() > 1;
+        let shared = self.envelope.recipients.len() > 1 || !self.events.is_empty();
         let recipients = self.envelope.recipients.iter().zip(&self.sequences);
         recipients
             .map(|(recipient, sequence)| {

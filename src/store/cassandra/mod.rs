@@ -3,13 +3,15 @@
 //! ```text
 //! mod           the traits; options   where the cluster is, and how it is asked
 //! cluster       connections, and how a statement is run      statements   the prepared ones
-//! schema        the tables and their version (schema.cql)    rows         what a row of mail means
+//! server_settings   whether the servers keep the promise
+//! schema, init  the tables and their version (schema.cql)    rows         what a row of mail means
 //! state         what all operations share                    sequences    the order of a mailbox's Emails
 //! message, receive, intent   the way of a message, and the sweeper that finishes it
 //! mailbox, totals, email, newest     lists, one Email, the newest of all
 //! expiry, stats, domains     expired mail, counts, registered domains
 //! running, nodes, leases, hints   what a node does all the time, for itself and with the others
-//! stub          stands in for the whole store until it is there
+//! backup, restore, walk   as one file, and back          check, ranges    whether all rows are there
+//! outbox                     webhooks and their events        counters    what this node did
 //! ```
 //!
 //! Every write and every read of mail is answered by a quorum of the local data centre, so a read that begins after a
@@ -18,11 +20,15 @@
 //!
 //! A time to live only collects garbage: whether an Email is readable depends on the caller's `now`.
 
+mod backup;
+mod check;
 mod cluster;
+mod counters;
 mod domains;
 mod email;
 mod expiry;
 mod hints;
+mod init;
 mod intent;
 mod leases;
 mod mailbox;
@@ -30,39 +36,48 @@ mod message;
 mod newest;
 mod nodes;
 mod options;
-mod outbox_shards;
+mod outbox;
+mod ranges;
 mod receive;
+mod restore;
 mod rows;
 mod running;
 mod schema;
 mod sequences;
+mod server_settings;
 mod state;
 mod statements;
 mod stats;
-mod stub;
 mod totals;
+mod walk;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
+use scylla::client::session::Session;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-use super::names::{tag, topic};
+use super::names::{HashKey, tag, topic};
 use super::{
     BackupStream, ClusterStatus, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError,
-    PageRequest, Registration, Store, StoreError, StoreOptions, StoreStats,
+    PageRequest, Peers, Registration, Storage, Store, StoreError, StoreOptions, StoreStats,
 };
+use crate::clock::Clock;
 use crate::events::{Hub, Position, Subscription, Topic};
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, Nodes, StoredEmail, Timestamp};
 
 use cluster::Cluster;
+use counters::Counters;
 use expiry::ExpiryPosition;
 use hints::{Outgoing, Sent};
 pub use intent::Swept;
 use leases::{Leases, Work};
 pub use options::CassandraOptions;
+use outbox::{OutboxState, OutboxStatements};
+pub use restore::{RestoreInto, Survey};
 use sequences::Sequences;
 use state::ClusterState;
 use statements::Statements;
@@ -77,14 +92,26 @@ pub struct CassandraStore {
 impl CassandraStore {
     /// Connects to the cluster. The keyspace must have the schema of this version; [`CassandraStore::init`] makes it.
     pub async fn connect(options: &CassandraOptions, store: &StoreOptions) -> Result<Self, OpenError> {
-        let session = cluster::connect(options).await?;
-        if session.use_keyspace(&options.keyspace, false).await.is_err() {
-            return Err(OpenError::NoKeyspace { keyspace: options.keyspace.clone() });
+        let session = cluster::connect_to_keyspace(options).await?;
+        let found = schema::check(&session, &options.keyspace).await?;
+        if found.restoring.is_some() {
+            return Err(OpenError::Restoring { keyspace: options.keyspace.clone() });
         }
-        let secret = schema::check(&session, &options.keyspace).await?;
+        server_settings::check(&session, &options.keyspace).await;
+        Self::on(session, options, store, found.secret).await
+    }
+
+    /// The store in the keyspace of a session, whose schema is checked.
+    async fn on(
+        session: Session,
+        options: &CassandraOptions,
+        store: &StoreOptions,
+        secret: HashKey,
+    ) -> Result<Self, OpenError> {
         let cluster = Cluster::new(session, options.keyspace.clone());
         let statements = Statements::prepare(&cluster).await?;
         let node = Uuid::now_v7();
+        let outbox = OutboxStatements::prepare(&cluster).await?;
         let state = ClusterState {
             cluster,
             statements,
@@ -93,6 +120,8 @@ impl CassandraStore {
             grace: options.grace,
             hub: Arc::new(Hub::default()),
             sequences: Sequences::default(),
+            outbox: OutboxState::new(outbox),
+            counters: Counters::default(),
             known_slots: std::sync::Mutex::default(),
             expired: std::sync::Mutex::new(ExpiryPosition::START),
             tasks: TaskTracker::new(),
@@ -102,6 +131,7 @@ impl CassandraStore {
             leases: Leases::default(),
             node_count: Nodes::default(),
             totals: Totals::default(),
+            last_count: std::sync::Mutex::default(),
             outgoing: Outgoing::new(node),
             sent: Sent::default(),
             address: std::sync::Mutex::default(),
@@ -113,45 +143,30 @@ impl CassandraStore {
         Ok(Self { state: Arc::new(state) })
     }
 
-    /// Makes the keyspace with its tables, unless they are there. Returns whether this made them.
-    ///
-    /// Each row is kept by `replication` nodes of the data centre; a cluster with fewer nodes is refused.
-    pub async fn init(options: &CassandraOptions, replication: u32) -> Result<bool, OpenError> {
-        let session = cluster::connect(options).await?;
-        let state = session.get_cluster_state();
-        let data_centers: std::collections::BTreeMap<String, u32> = state
-            .get_nodes_info()
-            .iter()
-            .filter_map(|node| node.datacenter.clone())
-            .fold(std::collections::BTreeMap::new(), |mut nodes, data_center| {
-                *nodes.entry(data_center).or_default() += 1;
-                nodes
-            });
-        let chosen = match (&options.data_center, data_centers.len()) {
-            (Some(named), _) => named.clone(),
-            (None, 1) => data_centers.keys().next().cloned().unwrap_or_default(),
-            (None, _) => {
-                let names = data_centers.into_keys().collect::<Vec<_>>().join(", ");
-                return Err(OpenError::Cluster {
-                    reason: format!("it has several data centres ({names}); name yours by cassandra-data-center"),
-                });
-            }
-        };
-        match data_centers.get(&chosen) {
-            None => Err(OpenError::Cluster { reason: format!("it has no data centre '{chosen}'") }),
-            Some(nodes) if *nodes < replication => Err(OpenError::Cluster {
-                reason: format!(
-                    "{replication} nodes are to keep each row, but the data centre '{chosen}' has {nodes}; \
-                     for a trial name fewer by --replication"
-                ),
-            }),
-            Some(_) => schema::create(&session, &options.keyspace, &chosen, replication).await,
-        }
+    /// Connects as [`CassandraStore::connect`] does, for callers of any store.
+    pub async fn open(options: &CassandraOptions, store: &StoreOptions) -> Result<Arc<dyn Storage>, OpenError> {
+        Ok(Arc::new(Self::connect(options, store).await?))
     }
 
     /// Finishes messages for several recipients that were received since `since` by nodes that died.
     pub async fn sweep_intents(&self, since: Timestamp, now: Timestamp) -> Result<Swept, StoreError> {
         self.state.sweep(since, now).await
+    }
+}
+
+#[async_trait]
+impl Storage for CassandraStore {
+    /// Waits forever: a process loses nothing that the cluster does not have.
+    async fn ended(&self) {
+        std::future::pending::<()>().await;
+    }
+
+    async fn run(&self, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
+        Box::pin(self.state.run(clock, &shutdown)).await;
+    }
+
+    fn peers(&self) -> Option<Arc<dyn Peers>> {
+        Some(Arc::clone(&self.state) as Arc<dyn Peers>)
     }
 }
 
@@ -263,6 +278,10 @@ impl Store for CassandraStore {
         Ok(domains)
     }
 
+    async fn domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
+        self.state.find_domain(name).await
+    }
+
     async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError> {
         self.state.register_domain(record, limit).await
     }
@@ -289,7 +308,7 @@ impl Store for CassandraStore {
     }
 
     fn backup(&self) -> BackupStream {
-        Box::pin(futures_util::stream::once(async { Err(StoreError::Failed("not yet".into())) }))
+        backup::stream(Self { state: Arc::clone(&self.state) })
     }
 
     async fn close(&self) -> Result<(), StoreError> {
@@ -297,6 +316,7 @@ impl Store for CassandraStore {
         self.state.tasks.close();
         self.state.tasks.wait().await;
         self.state.write_last_hints().await;
+        self.state.counters.report_drops();
         Ok(())
     }
 }

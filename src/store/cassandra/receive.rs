@@ -5,8 +5,8 @@
 //! rows that find it       one recipient: an id that nobody knows yet
 //! row of the mailbox      one recipient: the commit point
 //!
-//! intent                  several recipients: the commit point; a sweeper writes what is missing if this node dies
-//! rows of all recipients
+//! intent                  several recipients, or events: the commit point; a sweeper writes what is missing if this node dies
+//! rows of all recipients, and events
 //! ```
 //!
 //! A caller gets `Ok` when all rows are written, each by a quorum.
@@ -15,11 +15,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use futures_util::future::{try_join_all, try_join3};
+use futures_util::future::{try_join, try_join_all, try_join4};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::message::{Message, to_ttl};
+use super::message::{Message, MessageEvent, to_ttl};
+use super::outbox::StoredWebhook;
 use super::rows::{EmailRow, MailboxNames, end_of_slot, expiry_slot, signed};
 use super::state::ClusterState;
 use crate::events::Happening;
@@ -47,22 +48,26 @@ impl ClusterState {
             expires_at: delivery.expires_at,
             octets: delivery.raw.len() as u64,
             sequences: Box::default(),
+            events: Vec::new(),
             written_at: delivery.received_at.millis().saturating_mul(1000),
         };
         let (ttl, written_at) = (message.ttl(), message.written_at);
-        let ((), (), sequences) = try_join3(
+        let ((), (), sequences, webhooks) = try_join4(
             self.write_raw(id, &message.envelope, &delivery.raw, self.ttl_of_raw(ttl), written_at),
             self.enter_slot(message.received_at, message.expires_at),
             self.number(id, &message),
+            try_join_all(message.envelope.recipients.iter().map(|recipient| self.webhooks_of(&recipient.mailbox))),
         )
         .await?;
         message.sequences = sequences;
+        message.events = self.events_for(&webhooks);
         let rows = message.rows(self);
-        if let [row] = &rows[..] {
-            self.commit_one(row, &message, begun).await?;
-        } else {
-            self.commit_all(&rows, message, begun).await?;
+        match &rows[..] {
+            [row] if message.events.is_empty() => self.commit_one(row, &message, begun).await?,
+            _ => self.commit_all(&rows, &message, begun).await?,
         }
+        self.counters.committed(begun.elapsed());
+        self.settle_events(&rows, &message, &webhooks.concat()).await;
         for row in &rows {
             self.publish(Happening::Received, row);
         }
@@ -79,14 +84,14 @@ impl ClusterState {
     async fn commit_all(
         self: &Arc<Self>,
         rows: &[EmailRow],
-        message: Message,
+        message: &Message,
         begun: Instant,
     ) -> Result<(), StoreError> {
         check_time(begun)?;
-        self.write_intent(&message).await.map_err(|error| unknown(&error))?;
+        self.write_intent(message).await.map_err(|error| unknown(&error))?;
         check_time(begun)?;
-        self.write_rows(rows, &message).await.map_err(|error| unknown(&error))?;
-        let state = Arc::clone(self);
+        self.write_rows(rows, message).await.map_err(|error| unknown(&error))?;
+        let (state, message) = (Arc::clone(self), message.clone());
         self.tasks.spawn(async move {
             // The sweeper removes an intent that is left.
             if let Err(error) = state.delete_intent(&message).await {
@@ -102,10 +107,19 @@ impl ClusterState {
             self.write_finders(row, message).await?;
             self.write_email(row, message).await
         });
-        try_join_all(writes).await.map(drop)
+        try_join(try_join_all(writes), self.write_events(rows, message)).await.map(drop)
     }
 
-    /// The numbers of a message's Emails, each above the newest of its mailbox.
+    /// The events of a message: one for each active webhook of a recipient's mailbox.
+    fn events_for(&self, webhooks: &[Vec<StoredWebhook>]) -> Vec<MessageEvent> {
+        let of_recipients = (0..).zip(webhooks).flat_map(|(recipient, webhooks)| {
+            let active = webhooks.iter().filter(|webhook| webhook.is_active());
+            active.map(move |webhook| MessageEvent { recipient, webhook: webhook.record.id })
+        });
+        of_recipients.filter(|_| self.options.outbox.events_per_webhook > 0).collect()
+    }
+
+    /// The numbers of a message's Emails: in a row, and above the newest of each mailbox.
     async fn number(&self, id: Uuid, message: &Message) -> Result<Box<[u64]>, StoreError> {
         if let Some(sequences) = self.sequences.of_message(id) {
             return Ok(sequences);
@@ -117,19 +131,20 @@ impl ClusterState {
             Ok::<_, StoreError>(row.map_or(0, |(sequence,)| sequence.cast_unsigned()))
         });
         let newest = try_join_all(newest).await?;
-        let next = |newest| self.sequences.next(message.received_at, newest);
-        let sequences: Box<[u64]> = newest.into_iter().map(next).collect();
+        let count = message.envelope.recipients.len() as u64;
+        let first = self.sequences.next(message.received_at, newest.into_iter().max().unwrap_or(0), count);
+        let sequences: Box<[u64]> = (first..first.saturating_add(count)).collect();
         self.sequences.remember(id, sequences.clone());
         Ok(sequences)
     }
 
     /// Enters the slot of an expiry in the list of slots, once for each node.
-    async fn enter_slot(&self, received_at: Timestamp, expires_at: Timestamp) -> Result<(), StoreError> {
+    pub(super) async fn enter_slot(&self, now: Timestamp, expires_at: Timestamp) -> Result<(), StoreError> {
         let slot = expiry_slot(expires_at.millis());
         if self.slots().contains(&slot) {
             return Ok(());
         }
-        let life = end_of_slot(slot).saturating_sub(received_at.millis()) / 1000;
+        let life = end_of_slot(slot).saturating_sub(now.millis()) / 1000;
         self.cluster.run(&self.statements.slot_insert, (slot, to_ttl(life.saturating_add(120)))).await?;
         let mut slots = self.slots();
         if slots.len() >= KNOWN_SLOTS_MAX {
@@ -144,7 +159,7 @@ impl ClusterState {
     }
 
     /// Messages may be sent to webhooks for some time after they have expired.
-    fn ttl_of_raw(&self, ttl: i32) -> i32 {
+    pub(super) fn ttl_of_raw(&self, ttl: i32) -> i32 {
         to_ttl(i64::from(ttl).saturating_add_unsigned(self.grace.as_secs()))
     }
 
@@ -175,6 +190,7 @@ impl ClusterState {
                     self.written(&row.mailbox, u64::MAX, now).await?.into_iter().skip(emails_per_mailbox as usize)
                 {
                     self.delete_row(&row).await?;
+                    self.counters.evicted();
                 }
                 Ok::<_, StoreError>(())
             };

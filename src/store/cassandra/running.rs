@@ -20,6 +20,8 @@ use crate::store::{ClusterStatus, StoreError};
 
 /// A node that cannot say that it lives for so long takes no mail.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(4);
+/// Signs of life from one look at the outbox to the next, if no hint comes.
+const RING_EVERY_BEATS: u64 = 5;
 /// How often intents are looked through.
 const SWEEP_EVERY: Duration = Duration::from_secs(2);
 /// How far back the first look of a node goes, and how far each later one: a node may have been suspended between two
@@ -48,6 +50,7 @@ impl ClusterState {
     }
 
     async fn keep_alive(&self, started_at: Timestamp) {
+        let mut beats = 0_u64;
         let mut beat = interval(BEAT_EVERY);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -60,6 +63,11 @@ impl ClusterState {
                 }
                 Err(error) => tracing::warn!(%error, "the cluster does not answer"),
             }
+            // The net below the hints of other nodes: what they received may have events for this one.
+            if beats.is_multiple_of(RING_EVERY_BEATS) {
+                self.ring_outbox();
+            }
+            beats += 1;
         }
     }
 

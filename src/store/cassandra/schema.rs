@@ -1,6 +1,7 @@
 //! The schema of a keyspace and its version.
 
 use scylla::client::session::Session;
+use scylla::serialize::row::SerializeRow;
 use scylla::statement::unprepared::Statement;
 use scylla::statement::{Consistency, SerialConsistency};
 
@@ -14,6 +15,17 @@ const STATEMENTS: &str = include_str!("schema.cql");
 
 const NAME_OF_VERSION: &str = "schema";
 const NAME_OF_SECRET: &str = "secret";
+/// Names the backup that is being restored. It is there from the first write of a restore to the last.
+const NAME_OF_RESTORE: &str = "restoring";
+
+/// What a keyspace says of itself.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The store's secret.
+    pub(super) secret: HashKey,
+    /// Which backup is being restored, or was when the restore was interrupted.
+    pub(super) restoring: Option<Vec<u8>>,
+}
 
 /// Makes a keyspace and its tables, unless they are there. Returns whether this made them.
 pub(super) async fn create(
@@ -31,6 +43,9 @@ pub(super) async fn create(
     );
     session.query_unpaged(keyspace_statement, ()).await.map_err(|error| failed(&error))?;
     session.use_keyspace(keyspace, false).await.map_err(|error| failed(&error))?;
+    if let Some(version) = read(session, NAME_OF_VERSION).await? {
+        check_version(&version)?;
+    }
     for statement in statements() {
         session.query_unpaged(statement, ()).await.map_err(|error| failed(&error))?;
     }
@@ -39,16 +54,38 @@ pub(super) async fn create(
     insert_once(session, NAME_OF_VERSION, &VERSION.to_be_bytes()).await
 }
 
-/// The store's secret, if the keyspace has the schema of this version.
-pub(super) async fn check(session: &Session, keyspace: &str) -> Result<HashKey, OpenError> {
+/// Reads what a keyspace says of itself, if it has the schema of this version.
+pub(super) async fn check(session: &Session, keyspace: &str) -> Result<Found, OpenError> {
     let no_keyspace = || OpenError::NoKeyspace { keyspace: keyspace.into() };
     let version = read(session, NAME_OF_VERSION).await?.ok_or_else(no_keyspace)?;
-    let found = <[u8; 4]>::try_from(&version[..]).map_or(0, u32::from_be_bytes);
-    if found != VERSION {
-        return Err(OpenError::Schema { found, known: VERSION });
-    }
+    check_version(&version)?;
     let secret = read(session, NAME_OF_SECRET).await?.ok_or_else(no_keyspace)?;
-    HashKey::try_from(&secret[..]).map_err(|_| no_keyspace())
+    let secret = HashKey::try_from(&secret[..]).map_err(|_| no_keyspace())?;
+    Ok(Found { secret, restoring: read(session, NAME_OF_RESTORE).await? })
+}
+
+/// Marks a keyspace as one into which a backup is restored. Returns whether it was not marked before.
+pub(super) async fn begin_restore(session: &Session, backup: &[u8]) -> Result<bool, OpenError> {
+    insert_once(session, NAME_OF_RESTORE, backup).await
+}
+
+/// Removes the mark of a restore.
+pub(super) async fn end_restore(session: &Session) -> Result<bool, OpenError> {
+    change(session, "DELETE FROM meta WHERE name = ? IF EXISTS", (NAME_OF_RESTORE,)).await
+}
+
+/// Gives a keyspace that nobody uses another secret.
+pub(super) async fn replace_secret(session: &Session, secret: &HashKey) -> Result<bool, OpenError> {
+    // Conditional, since the first secret was written so, by the cluster's time and not by this machine's.
+    change(session, "UPDATE meta SET value = ? WHERE name = ? IF EXISTS", (&secret[..], NAME_OF_SECRET)).await
+}
+
+/// Refuses the schema of another version.
+fn check_version(version: &[u8]) -> Result<(), OpenError> {
+    match <[u8; 4]>::try_from(version).map_or(0, u32::from_be_bytes) {
+        VERSION => Ok(()),
+        found => Err(OpenError::Schema { found, known: VERSION }),
+    }
 }
 
 /// The statements of the schema, without its comments.
@@ -65,10 +102,15 @@ fn statements() -> impl Iterator<Item = String> {
 
 /// Inserts a value unless one is there. Returns whether this inserted it.
 async fn insert_once(session: &Session, name: &str, value: &[u8]) -> Result<bool, OpenError> {
-    let mut statement = Statement::new("INSERT INTO meta (name, value) VALUES (?, ?) IF NOT EXISTS");
+    change(session, "INSERT INTO meta (name, value) VALUES (?, ?) IF NOT EXISTS", (name, value)).await
+}
+
+/// Runs a conditional statement. Returns whether its condition held.
+async fn change(session: &Session, statement: &str, values: impl SerializeRow) -> Result<bool, OpenError> {
+    let mut statement = Statement::new(statement);
     statement.set_serial_consistency(Some(SerialConsistency::LocalSerial));
     let failed = |error: &dyn std::error::Error| OpenError::Cluster { reason: reason(error) };
-    let result = session.query_unpaged(statement, (name, value)).await.map_err(|error| failed(&error))?;
+    let result = session.query_unpaged(statement, values).await.map_err(|error| failed(&error))?;
     was_applied(result).map_err(|error| failed(&error))
 }
 

@@ -11,13 +11,16 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use super::cluster::Cluster;
+use super::counters::Counters;
 use super::expiry::ExpiryPosition;
 use super::hints::{Outgoing, Sent};
 use super::leases::Leases;
 use super::nodes::Node;
+use super::outbox::OutboxState;
 use super::rows::EmailRow;
 use super::sequences::{self, Sequences};
 use super::statements::Statements;
+use super::stats::LastCount;
 use super::totals::Totals;
 use crate::clock::Clock;
 use crate::events::{Event, Happening, Hub};
@@ -36,6 +39,8 @@ pub(super) struct ClusterState {
     pub(super) grace: Duration,
     pub(super) hub: Arc<Hub>,
     pub(super) sequences: Sequences,
+    pub(super) outbox: OutboxState,
+    pub(super) counters: Counters,
     /// The slots of expiry that this node has entered in their list.
     pub(super) known_slots: Mutex<HashSet<i64>>,
     /// Up to where this node has announced expired mail.
@@ -49,6 +54,7 @@ pub(super) struct ClusterState {
     /// How many nodes live, for those who share a limit.
     pub(super) node_count: Nodes,
     pub(super) totals: Totals,
+    pub(super) last_count: Mutex<Option<LastCount>>,
     pub(super) outgoing: Outgoing,
     pub(super) sent: Sent,
     /// Where this node takes hints; empty if it takes none.
@@ -107,6 +113,6 @@ impl ClusterState {
         if self.hub.is_watched() {
             self.hub.publish(row.topic(), &event);
         }
-        self.hint(row.topic(), &event);
+        self.hint(row.topic(), &event, row.shared && happening == Happening::Received);
     }
 }

@@ -7,15 +7,15 @@ use super::rows::COLUMNS;
 use crate::store::OpenError;
 
 macro_rules! statements {
-    ($($(#[$doc:meta])* $name:ident = $text:expr;)* @conditional $($if_name:ident = $if_text:expr;)*) => {
+    ($struct:ident, $visible:vis, $($name:ident = $text:expr;)* @conditional $($if_name:ident = $if_text:expr;)*) => {
         #[derive(Debug)]
-        pub(super) struct Statements {
-            $($(#[$doc])* pub(super) $name: PreparedStatement,)*
-            $(pub(super) $if_name: PreparedStatement,)*
+        $visible struct $struct {
+            $($visible $name: PreparedStatement,)*
+            $($visible $if_name: PreparedStatement,)*
         }
 
-        impl Statements {
-            pub(super) async fn prepare(cluster: &Cluster) -> Result<Self, OpenError> {
+        impl $struct {
+            $visible async fn prepare(cluster: &Cluster) -> Result<Self, OpenError> {
                 Ok(Self {
                     $($name: cluster.prepare(&$text).await?,)*
                     $($if_name: cluster.prepare_conditional(&$if_text).await?,)*
@@ -24,14 +24,18 @@ macro_rules! statements {
         }
     };
 }
+pub(super) use statements;
 
 /// The end of each statement that writes mail. The time is that of its receipt, so that a repetition never undoes a
 /// deletion.
-const USING: &str = "USING TTL ? AND TIMESTAMP ?";
+pub(super) const USING: &str = "USING TTL ? AND TIMESTAMP ?";
 
-statements! {
+statements! { Statements, pub(super),
     raw_insert = format!("INSERT INTO raw (id, part, envelope, octets) VALUES (?, ?, ?, ?) {USING}");
     raw_select = "SELECT envelope, octets FROM raw WHERE id = ? AND part = ?";
+    raw_find = "SELECT id FROM raw WHERE id = ? AND part = ?";
+    raw_envelope = "SELECT envelope FROM raw WHERE id = ? AND part = 0";
+    raw_scan = "SELECT DISTINCT id, part FROM raw WHERE token(id, part) > ? AND token(id, part) <= ?";
     raw_delete = "DELETE FROM raw USING TIMESTAMP ? WHERE id = ? AND part = ?";
 
     email_insert = format!("INSERT INTO email ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) {USING}");
@@ -43,11 +47,18 @@ statements! {
     email_written = format!(
         "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email WHERE mailbox = ? AND sequence > ? AND sequence < ?"
     );
+    email_scan = format!(
+        "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email WHERE token(mailbox) > ? AND token(mailbox) <= ?"
+    );
+    email_find = "SELECT sequence FROM email WHERE mailbox = ? AND sequence = ? AND id = ?";
     email_delete = "DELETE FROM email USING TIMESTAMP ? WHERE mailbox = ? AND sequence = ? AND id = ?";
 
     by_id_insert = format!("INSERT INTO email_by_id ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) {USING}");
     by_id_select = format!("SELECT {COLUMNS} FROM email_by_id WHERE id = ?");
     by_id_written = format!("SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email_by_id WHERE id = ?");
+    by_id_scan = format!(
+        "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email_by_id WHERE token(id) > ? AND token(id) <= ?"
+    );
     by_id_delete = "DELETE FROM email_by_id USING TIMESTAMP ? WHERE id = ?";
 
     by_expiry_insert = format!(
@@ -61,6 +72,14 @@ statements! {
          AND (expires_at, sequence) > (?, ?) ORDER BY expires_at ASC, sequence ASC, id ASC LIMIT 1";
     by_expiry_last = "SELECT expires_at FROM email_by_expiry WHERE slot = ? AND shard = ? \
          AND (expires_at, sequence) > (?, ?) LIMIT 1";
+    by_expiry_written = format!(
+        "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email_by_expiry WHERE slot = ? AND shard = ?"
+    );
+    by_expiry_find = "SELECT id FROM email_by_expiry \
+        WHERE slot = ? AND shard = ? AND expires_at = ? AND sequence = ? AND id = ?";
+    by_expiry_in_order = format!(
+        "SELECT {COLUMNS} FROM email_by_expiry WHERE slot = ? AND shard = ? ORDER BY expires_at ASC, sequence ASC, id ASC"
+    );
     by_expiry_before = format!(
         "SELECT {COLUMNS} FROM email_by_expiry WHERE slot = ? AND shard = ? AND (expires_at, sequence) < (?, ?) LIMIT ?"
     );
@@ -72,6 +91,9 @@ statements! {
 
     intent_insert = format!("INSERT INTO intent (slot, shard, message, intent) VALUES (?, ?, ?, ?) {USING}");
     intent_select = "SELECT message, intent, WRITETIME(intent) AS written_at FROM intent WHERE slot = ? AND shard = ?";
+    intent_scan = "SELECT message, WRITETIME(intent) FROM intent WHERE token(slot, shard) > ? AND token(slot, shard) <= ?";
+    intent_find = "SELECT message, intent, WRITETIME(intent) AS written_at FROM intent \
+        WHERE slot = ? AND shard = ? AND message = ?";
     intent_delete = "DELETE FROM intent USING TIMESTAMP ? WHERE slot = ? AND shard = ? AND message = ?";
 
     node_insert = "INSERT INTO node (bucket, id, address, started_at, sequence) VALUES (0, ?, ?, ?, ?) USING TTL ?";
@@ -84,7 +106,7 @@ statements! {
     meta_select = "SELECT value FROM meta WHERE name = ?";
     domain_select = "SELECT record FROM domain WHERE bucket = 0";
     domain_find = "SELECT record FROM domain WHERE bucket = 0 AND name = ?";
-    /// Conditional, but harmless twice: the second run finds what the first one has left.
+    // Conditional, but harmless twice: the second run finds what the first one has left.
     lease_renew = "UPDATE lease USING TTL ? SET holder = ? WHERE name = ? IF holder = ?";
     @conditional
     lease_take = "UPDATE lease USING TTL ? SET holder = ? WHERE name = ? IF holder = null";

@@ -24,8 +24,10 @@ pub enum FindingKind {
     Email,
     /// A pending event has no whole record.
     Event,
-    /// Rows of the index contradict each other.
+    /// Rows of the index contradict each other, or one of them is missing.
     Rows,
+    /// A node began to store a message, and nobody finished it.
+    Intent,
 }
 
 impl FindingKind {
@@ -42,6 +44,7 @@ impl FindingKind {
             Self::Email => "email",
             Self::Event => "event",
             Self::Rows => "rows",
+            Self::Intent => "intent",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The check of a store that nobody has open. It writes nothing.
 //!
 //! The check reads every record of the journal and every table of the index, and compares them. The index may be behind the
-//! journal, as after a crash. Records after its position are checked on their own.
+//! journal, as after a crash. Records after its position are checked on their own. A cluster has a check of its own, with the same report.
 
 mod finding;
 
@@ -15,7 +15,7 @@ use super::journal::{Position, SegmentFiles, WalkItem, WalkedContent, WalkedReco
 use super::{OpenError, StoreOptions};
 
 /// The most findings that a report lists. Further ones are counted.
-const FINDINGS_MAX: usize = 10_000;
+pub(super) const FINDINGS_MAX: usize = 10_000;
 
 /// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,10 +26,12 @@ pub struct CheckReport {
     pub unlisted: u64,
     /// Segments that were read.
     pub segments: u64,
-    /// Records that were read.
+    /// Records that were read; in a cluster, the parts of messages.
     pub records: u64,
     /// Emails in the index.
     pub emails: u64,
+    /// In a cluster, records to which no Email leads. They end by themselves.
+    pub unused: u64,
 }
 
 impl CheckReport {

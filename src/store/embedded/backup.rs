@@ -10,24 +10,18 @@ use tokio::sync::mpsc;
 use super::EmbeddedStore;
 use super::state::StoreState;
 use crate::model::Timestamp;
-use crate::store::backup::{BackupItem, BackupSource, Damage};
+use crate::store::backup::{BATCHES_WAITING, BackupItem, BackupSource, Batch, Damage};
 use crate::store::index::{IndexError, TABLES, View};
 use crate::store::journal::SegmentFiles;
 use crate::store::{BackupStream, DetailedStats, Store, StoreError};
-
-/// A batch is sent once its messages have this many octets, or it has this many records.
-const BATCH_OCTETS: usize = 256 << 10;
-const BATCH_RECORDS: usize = 256;
-/// The most batches that wait for their reader.
-const BATCHES_WAITING: usize = 2;
 
 /// Starts a backup. A thread of its own reads the store, no faster than the stream is read.
 pub(super) fn stream(state: Arc<StoreState>) -> BackupStream {
     let (sender, receiver) = mpsc::channel(BATCHES_WAITING);
     let reader = sender.clone();
     tokio::task::spawn_blocking(move || {
-        let mut batch = Batch { sender: reader, items: Vec::new(), octets: 0 };
-        let read = AssertUnwindSafe(|| run(&state, &mut batch).and_then(|()| batch.send()));
+        let mut sending = Sending { sender: reader, batch: Batch::default() };
+        let read = AssertUnwindSafe(|| run(&state, &mut sending).and_then(|()| sending.send_rest()));
         // After a panic the reader of the stream must see that the backup is not complete.
         let done = catch_unwind(read).unwrap_or_else(|_| Err(StoreError::Failed("a backup's reader panicked".into())));
         if let Err(error) = done {
@@ -38,30 +32,31 @@ pub(super) fn stream(state: Arc<StoreState>) -> BackupStream {
     stream::unfold(receiver, |mut receiver| async move { Some((receiver.recv().await?, receiver)) }).boxed()
 }
 
-fn run(state: &StoreState, batch: &mut Batch) -> Result<(), StoreError> {
+fn run(state: &StoreState, sending: &mut Sending) -> Result<(), StoreError> {
     let read = |ask: &mut dyn FnMut(&View) -> Result<(), IndexError>| state.read(|view| ask(view));
     let files = || SegmentFiles::of(state.segments());
-    let source = BackupSource { read: &read, files: &files, damage: Damage::Stops, emit: &mut |item| batch.take(item) };
+    let source =
+        BackupSource { read: &read, files: &files, damage: Damage::Stops, emit: &mut |item| sending.take(item) };
     source.run().map(|_| ())
 }
 
-/// A batch of records.
-struct Batch {
+/// The records on their way to the reader of the stream.
+struct Sending {
     sender: mpsc::Sender<Result<Vec<BackupItem>, StoreError>>,
-    items: Vec<BackupItem>,
-    octets: usize,
+    batch: Batch,
 }
 
-impl Batch {
+impl Sending {
     fn take(&mut self, item: BackupItem) -> Result<(), StoreError> {
-        self.octets += item.content.len();
-        self.items.push(item);
-        if self.octets >= BATCH_OCTETS || self.items.len() >= BATCH_RECORDS { self.send() } else { Ok(()) }
+        self.batch.push(item).map_or(Ok(()), |items| self.send(items))
     }
 
-    fn send(&mut self) -> Result<(), StoreError> {
-        self.octets = 0;
-        let items = std::mem::take(&mut self.items);
+    fn send_rest(&mut self) -> Result<(), StoreError> {
+        let rest = self.batch.take();
+        self.send(rest)
+    }
+
+    fn send(&self, items: Vec<BackupItem>) -> Result<(), StoreError> {
         // An error ends the backup, since the reader of the stream has gone.
         self.sender.blocking_send(Ok(items)).map_err(|_| StoreError::Stopping)
     }

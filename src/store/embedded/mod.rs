@@ -16,7 +16,6 @@
 mod backup;
 mod checkpoint;
 mod counters;
-mod drop_warnings;
 mod index_headroom;
 mod load;
 mod open;

@@ -6,10 +6,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::drop_warnings;
 use super::open::index_missing;
 use super::writer::Writer;
 use crate::store::change::{Change, ChangeResult};
+use crate::store::drop_warnings;
 use crate::store::index::{Applied, Index, IndexError};
 use crate::store::journal::{FoundJournal, Position, RecordPlace};
 use crate::store::{OpenError, StoreError};

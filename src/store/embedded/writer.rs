@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use super::checkpoint::Unsaved;
-use super::drop_warnings::{self, DropWarnings};
 use super::open::Opened;
 use super::punching::Punching;
 use super::queue::{Job, Queue, Signal, WriterCommand, answer, answer_all, gather};
@@ -21,6 +20,7 @@ use super::recovery::{Backoff, OPENING_RETRY_MAX, SAVING_RETRY_MAX};
 use super::state::StoreState;
 use crate::events::Moment;
 use crate::store::change::{Change, ChangeResult};
+use crate::store::drop_warnings::{self, DropWarnings};
 use crate::store::index::{Applied, GroupEvents, IndexError, SegmentUsage};
 use crate::store::journal::{AppendError, Group, Journal, RecordPlace, group_room};
 use crate::store::{OpenError, StoreError};

@@ -1,7 +1,8 @@
 //! The delivery logs of webhooks, in pages: the records that a group adds to one log are one row.
+//!
+//! Whole pages are removed, so there may be a few more records than those that are shown.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use redb::{ReadTransaction, ReadableTable, WriteTransaction};
 
@@ -11,13 +12,10 @@ use super::lazy_table::LazyTable;
 use super::tables::ATTEMPTS;
 use super::webhook_rows::WebhookRows;
 use crate::model::{AttemptRecord, Timestamp, WebhookId};
+use crate::store::outbox_rules::{RECORD_AGE_MAX, RECORDS_SHOWN};
 
-/// The most records of a log that are shown. Whole pages are removed, so there may be a few more in the table.
-const RECORDS_SHOWN: usize = 100;
 /// The most records of a page.
 const RECORDS_PER_PAGE: usize = 32;
-/// The age up to which records are shown. Older ones are removed when others are added.
-const AGE_MAX: Duration = Duration::from_hours(30 * 24);
 
 /// The table of logs, open for writing, with the records that the group adds.
 pub(super) struct DeliveryLogs<'t> {
@@ -97,7 +95,7 @@ impl<'t> DeliveryLogs<'t> {
         for page in self.table.get()?.range::<&WebhookKey>(&first..=&last)? {
             let (key, page) = page?;
             let page = decode(page.value())?;
-            let is_too_old = page.iter().all(|record| now.since(record.at) > AGE_MAX);
+            let is_too_old = page.iter().all(|record| now.since(record.at) > RECORD_AGE_MAX);
             if !is_too_old && left.saturating_sub(page.len()) < RECORDS_SHOWN {
                 break;
             }
@@ -133,7 +131,8 @@ fn newest(
         if records.len() >= limit {
             break;
         }
-        records.extend(decode(page?.1.value())?.into_iter().rev().filter(|record| now.since(record.at) <= AGE_MAX));
+        records
+            .extend(decode(page?.1.value())?.into_iter().rev().filter(|record| now.since(record.at) <= RECORD_AGE_MAX));
     }
     records.truncate(limit);
     Ok(records)

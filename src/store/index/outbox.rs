@@ -11,7 +11,7 @@ use super::delivery_log::DeliveryLogs;
 use super::outbox_events::Events;
 use super::outbox_usage::usage;
 use super::rows::EventRow;
-use super::webhook_rows::{FAILING_MAX, WebhookRow, WebhookRows};
+use super::webhook_rows::{WebhookRow, WebhookRows};
 use super::webhook_sets::WebhookSets;
 use crate::model::{
     AttemptRecord, EmailId, EventId, Mailbox, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord,
@@ -20,9 +20,7 @@ use crate::model::{
 use crate::store::WebhookRegistration;
 use crate::store::change::{ChangeResult, SweepFilter};
 use crate::store::names::{HashKey, event_id};
-
-/// The reason of a webhook that is disabled after [`FAILING_MAX`] of failures.
-const ALWAYS_FAILING: &str = "nothing but failures for 5 days";
+use crate::store::receiver_health::{ReceiverHealth, is_delivery};
 
 /// The tables of webhooks. A group opens those that it uses.
 pub(super) struct OutboxTables<'t> {
@@ -188,8 +186,7 @@ impl Apply<'_> {
             events: 0,
             octets: 0,
             attempts: 0,
-            failed_at: None,
-            backs_off_until: None,
+            health: ReceiverHealth::default(),
         });
         self.state.webhooks += 1;
         Ok(ChangeResult::Webhook(WebhookRegistration::New))
@@ -244,7 +241,7 @@ impl Apply<'_> {
     /// is recorded: a caller that got no answer records the attempt again.
     fn record_attempt(&mut self, attempt: &AttemptRecord) -> Result<Option<bool>, IndexError> {
         let Some(mut row) = self.outbox.webhooks.take(attempt.webhook)? else { return Ok(None) };
-        row.record_backoff(attempt);
+        row.health.record_backoff(attempt);
         if let Some(email) = attempt.email {
             let Some(event) = self.outbox.events.take(attempt.webhook, attempt.sequence, email)? else {
                 self.outbox.webhooks.put(row);
@@ -263,22 +260,10 @@ impl Apply<'_> {
                 }
             }
         }
-        let mut disables = attempt.disables.clone();
-        // A test request is in the log, but is neither a delivery nor a failure.
-        match attempt.verdict {
-            _ if attempt.email.is_none() || !attempt.was_made() => {}
-            Verdict::Delivered => {
-                self.prove(&mut row, attempt.at)?;
-                row.record.failures = 0;
-                row.record.failing_since = None;
-            }
-            Verdict::Retry(_) | Verdict::GivenUp => {
-                row.record.failures = row.record.failures.saturating_add(1);
-                if row.failing_for(attempt.at) >= FAILING_MAX {
-                    disables.get_or_insert_with(|| ALWAYS_FAILING.to_owned());
-                }
-            }
+        if is_delivery(attempt) {
+            self.prove(&mut row, attempt.at)?;
         }
+        let disables = row.health.record(&mut row.record, attempt);
         let mut more = None;
         if let Some(reason) = disables {
             self.counts.webhooks_disabled += u64::from(row.record.status == WebhookStatus::Active);

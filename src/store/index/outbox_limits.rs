@@ -9,7 +9,8 @@ use super::apply::Apply;
 use super::outbox_usage::usage;
 use super::rows::EventRow;
 use super::webhook_rows::WebhookRow;
-use crate::model::{AttemptRecord, EventId, Timestamp, Verdict, WebhookId};
+use crate::model::{Timestamp, WebhookId};
+use crate::store::outbox_rules::DroppedEvent;
 
 /// The most events that one change ends, beside one for each event that it adds, so that mail is not delayed.
 ///
@@ -37,11 +38,7 @@ impl Apply<'_> {
     }
 
     fn is_within_own_limits(&self, row: &WebhookRow, octets: u64) -> bool {
-        let is_proven = row.record.is_proven();
-        let bounds = self.limits.of(is_proven);
-        // An unproven webhook may have a single message that is larger than its limit.
-        let is_first = !is_proven && row.events == 0;
-        row.events < bounds.events_per_webhook && (is_first || row.octets + octets <= bounds.octets_per_webhook)
+        self.limits.webhook_has_room(row.record.is_proven(), (row.events, row.octets), octets)
     }
 
     fn is_within_total(&self, is_proven: bool, octets: u64) -> bool {
@@ -62,8 +59,7 @@ impl Apply<'_> {
         let (octets, now) = (u64::from(event.place.content), event.due_at);
         let Some(row) = self.outbox.webhooks.get(webhook)? else { return Ok(true) };
         let is_proven = row.record.is_proven();
-        let bounds = self.limits.of(is_proven);
-        if octets > self.limits.octets_per_webhook.min(bounds.octets) {
+        if self.limits.is_too_large(is_proven, octets) {
             return self.drop_itself(webhook, sequence, event);
         }
         while let Some(row) = self.outbox.row(webhook)?
@@ -114,28 +110,10 @@ impl Apply<'_> {
         let id = self.event_id(row.record.id, event.email);
         *self.counts.events_dropped.entry(row.record.id).or_default() += 1;
         row.record.dropped = row.record.dropped.saturating_add(1);
-        let record = dropped(row.record.id, id, (sequence, event), now);
+        let (webhook, email, attempts) = (row.record.id, event.email, event.attempts);
+        let record = DroppedEvent { webhook, id, email, sequence, attempts }.record(now);
         self.log(&mut row, &record)?;
         self.outbox.webhooks.put(row);
         Ok(())
-    }
-}
-
-/// The record of the delivery log for a dropped event.
-fn dropped(webhook: WebhookId, id: EventId, (sequence, event): (u64, &EventRow), now: Timestamp) -> AttemptRecord {
-    AttemptRecord {
-        webhook,
-        event: id,
-        email: Some(event.email),
-        sequence,
-        number: event.attempts,
-        at: now,
-        duration_millis: 0,
-        status: None,
-        error: Some(AttemptRecord::OUTBOX_FULL.into()),
-        response: String::new(),
-        verdict: Verdict::GivenUp,
-        disables: None,
-        backs_off_until: None,
     }
 }

@@ -51,7 +51,7 @@ impl View {
     ) -> Result<Option<(WebhookRecord, Option<Timestamp>)>, IndexError> {
         let row = self.webhook_row(id)?;
         Ok(row.map(|row| {
-            let backs_off_until = row.backs_off_until(now);
+            let backs_off_until = row.health.backs_off_until(now);
             (row.record, backs_off_until)
         }))
     }

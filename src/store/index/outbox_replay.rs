@@ -6,7 +6,7 @@ use super::IndexError;
 use super::apply::Apply;
 use super::keys::{MailKey, sequence_of};
 use super::rows::{EventRow, MailRow};
-use crate::model::{EmailId, Timestamp, Verdict, WebhookId, WebhookStatus};
+use crate::model::{EmailId, Timestamp, WebhookId, WebhookStatus};
 use crate::store::change::ChangeResult;
 use crate::store::{Replay, Replayed};
 
@@ -73,22 +73,6 @@ impl Apply<'_> {
         which: &Replay,
         now: Timestamp,
     ) -> Result<Vec<EmailId>, IndexError> {
-        let mut emails: Vec<(EmailId, bool)> = Vec::new();
-        for attempt in self.outbox.logs.shown(webhook, now)?.into_iter().rev() {
-            let Some(email) = attempt.email else { continue };
-            let is_selected = match which {
-                Replay::Event(event) => attempt.event == *event,
-                // This includes an event that was to be retried, but ended when its webhook was disabled.
-                Replay::Failed => attempt.verdict != Verdict::Delivered,
-                Replay::Since(since) => attempt.at >= *since,
-            };
-            match emails.iter_mut().find(|(known, _)| *known == email) {
-                // The last attempt decides whether an event failed.
-                Some((_, was_selected)) if *which == Replay::Failed => *was_selected = is_selected,
-                Some((_, was_selected)) => *was_selected |= is_selected,
-                None => emails.push((email, is_selected)),
-            }
-        }
-        Ok(emails.into_iter().filter_map(|(email, is_selected)| is_selected.then_some(email)).collect())
+        Ok(which.select(self.outbox.logs.shown(webhook, now)?.into_iter().rev()))
     }
 }

@@ -10,13 +10,8 @@ use super::keys::{HolderId, SetKey};
 use super::webhook_rows::WebhookRow;
 use super::webhook_sets::{Set, WebhookSets, members};
 use crate::model::{WebhookId, WebhookRecord};
-use crate::store::names::{HashKey, named_hash};
-
-/// The unit in which the usage of a proven webhook is measured. It is small enough that somebody uses as much whenever the
-/// outbox is full, unless there are very many webhooks. It is large enough that a webhook whose receiver answers uses none.
-const PROVEN_UNIT_OCTETS: u64 = 16 << 10;
-/// The unit for an unproven webhook, whose own limit is low.
-const UNPROVEN_UNIT_OCTETS: u64 = 1 << 10;
+use crate::store::names::HashKey;
+use crate::store::outbox_rules;
 
 impl WebhookSets<'_> {
     /// Replaces the usage of a webhook in the sums of its holders.
@@ -59,19 +54,12 @@ impl WebhookSets<'_> {
 
 /// The usage of a webhook by its pending events, in whole units.
 pub(super) fn usage(row: &WebhookRow) -> u64 {
-    row.octets / if row.record.is_proven() { PROVEN_UNIT_OCTETS } else { UNPROVEN_UNIT_OCTETS }
+    outbox_rules::usage(row.record.is_proven(), row.octets)
 }
 
-/// Whose usage a webhook adds to: its origin, and its registrant unless that is the administrator. Proven and unproven
-/// webhooks have different holders.
+/// Whose usage a webhook adds to.
 pub(super) fn holders(hash_key: &HashKey, webhook: &WebhookRecord) -> impl Iterator<Item = HolderId> + use<> {
-    let is_proven = webhook.is_proven();
-    let kind = |proven, unproven| if is_proven { proven } else { unproven };
-    let origin = named_hash(hash_key, kind("origin", "unproven origin"), &webhook.origin);
-    let registrant = webhook
-        .registrant
-        .map(|registrant| named_hash(hash_key, kind("registrant", "unproven registrant"), &registrant.to_string()));
-    std::iter::once(origin).chain(registrant).map(HolderId)
+    outbox_rules::holders(hash_key, webhook).map(HolderId)
 }
 
 /// The keys of the sets that hold the usage of a webhook by holder.

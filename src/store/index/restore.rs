@@ -7,7 +7,7 @@ use super::apply::Apply;
 use super::keys::{mail_key, sequence_of};
 use super::refcounts::RefCount;
 use super::rows::{EventRow, MailRow};
-use crate::model::{EmailId, Envelope, Timestamp, WebhookId, WebhookStatus};
+use crate::model::{EmailId, Envelope, Recipient, Timestamp, WebhookId, WebhookStatus};
 use crate::store::change::ChangeResult;
 use crate::store::journal::RecordPlace;
 use crate::store::names::{domain_hash, mailbox_hash};
@@ -30,6 +30,7 @@ impl Apply<'_> {
             self.punch(place)?;
             return Ok(ChangeResult::Received { has_events: false, has_dropped: false });
         }
+        let sequence = self.free_numbers(recipients, sequence, live)?;
         let is_refcounted = recipients.len() > 1;
         if is_refcounted {
             let references = u32::try_from(live_count).unwrap_or(u32::MAX);
@@ -44,13 +45,26 @@ impl Apply<'_> {
                 continue;
             }
             let key = mail_key(mailbox_hash(&self.hash_key, &recipient.mailbox), sequence);
-            if sequence == 0 || self.row(&key)?.is_some() {
-                return Err(IndexError::Corrupt("two Emails have one number"));
-            }
             let row = MailRow { id: recipient.id, received_at, expires_at, place, is_refcounted };
             self.insert_mail(&key, &row, domain_hash(&self.hash_key, recipient.mailbox.domain()))?;
         }
         Ok(ChangeResult::Received { has_events: false, has_dropped: false })
+    }
+
+    /// The first of the numbers for a message's Emails: `sequence`, or the next one with which none of them is taken.
+    ///
+    /// Two nodes of a cluster may have given one number, each before it saw the other's. Their order says nothing.
+    fn free_numbers(&self, recipients: &[Recipient], sequence: u64, live: &[EmailId]) -> Result<u64, IndexError> {
+        let mut first = sequence.max(1);
+        'numbers: loop {
+            for (recipient, sequence) in recipients.iter().zip(first..).filter(|(of, _)| live.contains(&of.id)) {
+                if self.row(&mail_key(mailbox_hash(&self.hash_key, &recipient.mailbox), sequence))?.is_some() {
+                    first = first.saturating_add(1);
+                    continue 'numbers;
+                }
+            }
+            return Ok(first);
+        }
     }
 
     /// Adds a pending event. Does nothing if its webhook or its Email is missing, or the event is pending already.

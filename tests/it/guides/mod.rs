@@ -1,5 +1,6 @@
 //! README and the guides describe each setting, command, exit code, error code, route and metric of the program.
 
+mod containers;
 mod examples;
 mod generated;
 mod sign_up;
@@ -51,7 +52,7 @@ fn the_command_that_ci_runs_is_alone_in_a_code_block() {
         is_code
     });
     let commands: Vec<&str> = lines.filter(|line| line.trim_start().starts_with("cargo test")).collect();
-    assert_eq!(commands.first(), Some(&"cargo test --locked"), "{commands:?}");
+    assert_eq!(commands.first(), Some(&"cargo test --locked --features cassandra"), "{commands:?}");
 }
 
 #[test]

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tempmail::model::{AttemptRecord, PendingEvent, Timestamp, Verdict, WebhookId};
-use tempmail::store::{DueEvents, DueQuery, EmbeddedStore, Outbox, OutboxLimits, Replay, Store, StoreOptions};
+use tempmail::store::{DueEvents, DueQuery, EmbeddedStore, Outbox, OutboxLimits, Replay, Storage, StoreOptions};
 
 use super::embedded::options;
 use super::outbox::{attempt, pending, register};
+use super::outbox_conformance::{Open, in_memory};
 use super::replays::came_to;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::RecordingDisk;
@@ -17,18 +18,18 @@ const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const TO: &str = "a@example.test";
 
 /// A store with `mails` events for a webhook that may have three.
-async fn store(mails: usize) -> (EmbeddedStore, WebhookId) {
+async fn store(open: Open, mails: usize) -> Option<(Arc<dyn Storage>, WebhookId)> {
     let limits = OutboxLimits { events_per_webhook: 3, ..OutboxLimits::default() };
     let options = StoreOptions { outbox: limits, ..options() };
-    let store = EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &options).expect("open");
-    let webhook = register(&store, TO, "https://a.example/").await;
+    let store = open(options).await?;
+    let webhook = register(&*store, TO, "https://a.example/").await;
     for _ in 0..mails {
-        receive(&store).await;
+        receive(&*store).await;
     }
-    (store, webhook)
+    Some((store, webhook))
 }
 
-async fn receive(store: &EmbeddedStore) {
+async fn receive(store: &dyn Storage) {
     store.receive(delivery(&[TO], "mail", NOW)).await.expect("receive");
 }
 
@@ -37,47 +38,44 @@ fn wanted(limit: usize, without: &[&PendingEvent]) -> DueQuery {
     DueQuery { due_by: NOW, due_after: Timestamp::MAX, without, limit }
 }
 
-async fn due(store: &EmbeddedStore, webhook: WebhookId, query: DueQuery) -> DueEvents {
+async fn due(store: &dyn Storage, webhook: WebhookId, query: DueQuery) -> DueEvents {
     store.due_events(webhook, query).await.expect("events").expect("a webhook")
 }
 
-#[tokio::test]
-async fn so_many_as_are_wanted_are_read() {
-    let (store, webhook) = store(3).await;
-    let events = pending(&store, webhook).await;
-    let all = due(&store, webhook, wanted(3, &[])).await;
+pub async fn so_many_as_are_wanted_are_read(open: Open) {
+    let Some((store, webhook)) = store(open, 3).await else { return };
+    let events = pending(&*store, webhook).await;
+    let all = due(&*store, webhook, wanted(3, &[])).await;
     assert_eq!(all.events, events);
     assert_eq!((all.has_more, all.next_due_at), (false, None));
-    let one = due(&store, webhook, wanted(1, &[&events[0]])).await;
+    let one = due(&*store, webhook, wanted(1, &[&events[0]])).await;
     assert_eq!((&one.events[0], one.events.len(), one.has_more), (&events[1], 1, true));
     let later = NOW.plus(Duration::from_secs(5));
     store.record_attempt(attempt(&events[0], Verdict::Retry(later))).await.expect("record");
-    let rest = due(&store, webhook, wanted(3, &[])).await;
+    let rest = due(&*store, webhook, wanted(3, &[])).await;
     assert_eq!((rest.events.len(), rest.has_more, rest.next_due_at), (2, false, Some(later)));
     assert_eq!(store.due_events(WebhookId::fresh(), wanted(3, &[])).await, Ok(None));
 }
 
-#[tokio::test]
-async fn events_come_in_the_order_of_time_whether_they_were_tried_or_not() {
-    let (store, webhook) = store(2).await;
-    let events = pending(&store, webhook).await;
+pub async fn events_come_in_the_order_of_time_whether_they_were_tried_or_not(open: Open) {
+    let Some((store, webhook)) = store(open, 2).await else { return };
+    let events = pending(&*store, webhook).await;
     let (soon, later) = (NOW.plus(Duration::from_secs(5)), NOW.plus(Duration::from_secs(7)));
     store.record_attempt(attempt(&events[1], Verdict::Retry(soon))).await.expect("record");
     store.record_attempt(attempt(&events[0], Verdict::Retry(later))).await.expect("record");
     store.receive(delivery(&[TO], "mail", NOW.plus(Duration::from_secs(6)))).await.expect("receive");
-    let all = due(&store, webhook, DueQuery { due_by: later, ..wanted(9, &[]) }).await.events;
+    let all = due(&*store, webhook, DueQuery { due_by: later, ..wanted(9, &[]) }).await.events;
     let found: Vec<_> = all.iter().map(|event| (event.attempts, event.due_at.since(NOW).as_secs())).collect();
     assert_eq!(found, [(1, 5), (0, 6), (1, 7)]);
-    let one = due(&store, webhook, DueQuery { due_by: later, ..wanted(1, &[&all[0]]) }).await;
+    let one = due(&*store, webhook, DueQuery { due_by: later, ..wanted(1, &[&all[0]]) }).await;
     assert_eq!((&one.events[0], one.events.len(), one.has_more), (&all[1], 1, true));
 }
 
-#[tokio::test]
-async fn an_event_that_was_not_tried_is_due_also_where_the_clock_was_put_back() {
-    let (store, webhook) = store(0).await;
+pub async fn an_event_that_was_not_tried_is_due_also_where_the_clock_was_put_back(open: Open) {
+    let Some((store, webhook)) = store(open, 0).await else { return };
     store.receive(delivery(&[TO], "mail", NOW.plus(Duration::from_mins(10)))).await.expect("receive");
     assert_eq!(store.pending_webhooks().await, Ok(vec![(webhook, None)]));
-    let all = due(&store, webhook, DueQuery { due_after: NOW.plus(Duration::from_hours(1)), ..wanted(3, &[]) }).await;
+    let all = due(&*store, webhook, DueQuery { due_after: NOW.plus(Duration::from_hours(1)), ..wanted(3, &[]) }).await;
     assert_eq!((all.events.len(), all.next_due_at), (1, None));
 }
 
@@ -104,22 +102,20 @@ async fn a_backoff_that_a_receiver_asked_for_is_read_with_its_events_after_a_kil
     }
 }
 
-#[tokio::test]
-async fn a_backoff_is_recorded_though_its_event_was_dropped_meanwhile() {
-    let (store, webhook) = store(2).await;
-    let event = pending(&store, webhook).await.remove(0);
+pub async fn a_backoff_is_recorded_though_its_event_was_dropped_meanwhile(open: Open) {
+    let Some((store, webhook)) = store(open, 2).await else { return };
+    let event = pending(&*store, webhook).await.remove(0);
     store.record_attempt(attempt(&event, Verdict::GivenUp)).await.expect("record");
     let until = NOW.plus(Duration::from_secs(7));
     let asks = AttemptRecord { backs_off_until: Some(until), ..attempt(&event, Verdict::Retry(until)) };
     store.record_attempt(asks).await.expect("record");
-    let read = due(&store, webhook, wanted(3, &[])).await;
+    let read = due(&*store, webhook, wanted(3, &[])).await;
     assert_eq!((read.backs_off_until, read.events.len()), (Some(until), 1));
 }
 
-#[tokio::test]
-async fn an_event_is_pending_until_it_ends() {
-    let (store, webhook) = store(2).await;
-    let events = pending(&store, webhook).await;
+pub async fn an_event_is_pending_until_it_ends(open: Open) {
+    let Some((store, webhook)) = store(open, 2).await else { return };
+    let events = pending(&*store, webhook).await;
     store.record_attempt(attempt(&events[0], Verdict::Delivered)).await.expect("record");
     store.record_attempt(attempt(&events[1], Verdict::Retry(NOW))).await.expect("record");
     assert_eq!((store.is_pending(&events[0]).await, store.is_pending(&events[1]).await), (Ok(false), Ok(true)));
@@ -129,25 +125,23 @@ async fn an_event_is_pending_until_it_ends() {
 
 #[tokio::test]
 async fn what_was_read_holds_while_events_come_and_are_delivered_and_come_again() {
-    let (store, webhook) = store(2).await;
+    let (store, webhook) = store(in_memory, 2).await.expect("a store");
     let version = store.version();
-    let read = due(&store, webhook, wanted(3, &[])).await;
+    let read = due(&*store, webhook, wanted(3, &[])).await;
     let later = NOW.plus(Duration::from_secs(5));
     store.record_attempt(attempt(&read.events[0], Verdict::Delivered)).await.expect("record");
     store.record_attempt(attempt(&read.events[1], Verdict::Retry(later))).await.expect("record");
-    receive(&store).await;
+    receive(&*store).await;
     assert_eq!(store.replay(webhook, Replay::Event(read.events[0].id), NOW).await, came_to(1, 0));
     store.delete_all(&mailbox(TO), u64::MAX, NOW).await.expect("delete");
     assert!(store.is_current(version));
 }
 
-#[tokio::test]
-async fn what_was_read_holds_no_longer_once_webhooks_or_events_may_have_ended() {
+pub async fn what_was_read_holds_no_longer_once_webhooks_or_events_may_have_ended(open: Open) {
     for way in ["deleted", "swept", "disabled", "dropped"] {
-        let (store, webhook) = store(3).await;
+        let Some((store, webhook)) = store(open, 3).await else { return };
         let version = store.version();
-        let read = due(&store, webhook, wanted(1, &[])).await;
-        assert!(store.is_current(version));
+        let read = due(&*store, webhook, wanted(1, &[])).await;
         match way {
             "deleted" => assert_eq!(store.delete_webhook(webhook).await, Ok(true)),
             "swept" => assert_eq!(store.delete_idle_webhooks(Timestamp::MAX).await, Ok(1)),
@@ -156,7 +150,7 @@ async fn what_was_read_holds_no_longer_once_webhooks_or_events_may_have_ended() 
                 (gone.status, gone.disables) = (Some(410), Some("gone".into()));
                 store.record_attempt(gone).await.expect(way);
             }
-            _ => receive(&store).await,
+            _ => receive(&*store).await,
         }
         assert!(!store.is_current(version), "{way}");
         assert!(store.is_current(store.version()), "{way}");

@@ -23,6 +23,7 @@ mod full;
 mod opening;
 pub mod outbox;
 mod outbox_bounds;
+mod outbox_conformance;
 mod outbox_ends;
 mod outbox_shares;
 mod panics;

@@ -1,25 +1,20 @@
 //! Webhooks, their events and their log, for every implementation of the store.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tempmail::model::{
     AttemptRecord, PendingEvent, Secret, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus,
 };
-use tempmail::store::{EmbeddedStore, Outbox, PageRequest, Replay, Store, StoreOptions, WebhookRegistration};
+use tempmail::store::{Outbox, PageRequest, Replay, StoreOptions, WebhookRegistration};
 
 use super::embedded::options;
+use super::outbox_conformance::{Open, embedded};
 use super::replays::came_to;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::outbox::pending_events;
-use crate::support::recording_disk::RecordingDisk;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const LIMITS: WebhookLimits = WebhookLimits { per_recipient: 3, total: 4, ..WebhookLimits::UNBOUNDED };
-
-fn store() -> EmbeddedStore {
-    EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &options()).expect("open")
-}
 
 pub fn webhook(recipient: &str, url: &str) -> WebhookRecord {
     WebhookRecord {
@@ -79,19 +74,18 @@ pub async fn pending(store: &dyn Outbox, webhook: WebhookId) -> Vec<PendingEvent
     pending_events(store, webhook).await.expect("events")
 }
 
-#[tokio::test]
-async fn a_webhook_is_registered_once_and_within_the_limits() {
-    let store = store();
+pub async fn a_webhook_is_registered_once_and_within_the_limits(open: Open) {
+    let Some(store) = open(options()).await else { return };
     let record = webhook("a@example.test", "https://a.example/");
     assert_eq!(store.register_webhook(record.clone(), LIMITS).await, Ok(WebhookRegistration::New));
     let again = WebhookRecord { id: WebhookId::fresh(), ..record.clone() };
     assert_eq!(store.register_webhook(again, LIMITS).await, Ok(WebhookRegistration::Same(record.clone().into())));
     let another_secret = WebhookRecord { id: WebhookId::fresh(), secret: None, ..record.clone() };
     assert_eq!(store.register_webhook(another_secret, LIMITS).await, Ok(WebhookRegistration::New));
-    register(&store, "A@example.test", "https://b.example/").await;
+    register(&*store, "A@example.test", "https://b.example/").await;
     let fourth = webhook("a@example.test", "https://c.example/");
     assert_eq!(store.register_webhook(fourth, LIMITS).await, Ok(WebhookRegistration::FullForRecipient));
-    register(&store, "b@example.test", "https://b.example/").await;
+    register(&*store, "b@example.test", "https://b.example/").await;
     let fifth = webhook("c@example.test", "https://b.example/");
     assert_eq!(store.register_webhook(fifth, LIMITS).await, Ok(WebhookRegistration::Full));
     assert_eq!(store.webhooks(&mailbox("a@example.test")).await.expect("list").len(), 3);
@@ -100,13 +94,12 @@ async fn a_webhook_is_registered_once_and_within_the_limits() {
     assert_eq!(store.webhooks(&mailbox("a@example.test")).await.expect("list").len(), 2);
 }
 
-#[tokio::test]
-async fn registering_a_disabled_webhook_again_enables_it() {
-    let store = store();
+pub async fn registering_a_disabled_webhook_again_enables_it(open: Open) {
+    let Some(store) = open(options()).await else { return };
     let record = webhook("a@example.test", "https://a.example/");
     store.register_webhook(record.clone(), LIMITS).await.expect("register");
     store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");
-    let event = pending(&store, record.id).await.remove(0);
+    let event = pending(&*store, record.id).await.remove(0);
     let gone = AttemptRecord { status: Some(410), disables: Some("gone".into()), ..attempt(&event, Verdict::GivenUp) };
     store.record_attempt(gone).await.expect("note");
     let disabled = store.webhook(record.id).await.expect("read").expect("webhook");
@@ -118,16 +111,15 @@ async fn registering_a_disabled_webhook_again_enables_it() {
     assert_eq!((enabled.id, &enabled.status, enabled.failures), (record.id, &WebhookStatus::Active, 0));
     assert_eq!(enabled.failing_since, None);
     store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");
-    assert_eq!(pending(&store, record.id).await.len(), 1);
+    assert_eq!(pending(&*store, record.id).await.len(), 1);
 }
 
-#[tokio::test]
-async fn an_event_that_was_never_sent_is_no_failure_of_the_receiver() {
-    let store = store();
-    let id = register(&store, "a@example.test", "https://a.example/").await;
+pub async fn an_event_that_was_never_sent_is_no_failure_of_the_receiver(open: Open) {
+    let Some(store) = open(options()).await else { return };
+    let id = register(&*store, "a@example.test", "https://a.example/").await;
     for (error, failures) in [(AttemptRecord::TOO_LATE, 0), (AttemptRecord::DAMAGED, 0), ("connect", 1)] {
         store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");
-        let event = pending(&store, id).await.remove(0);
+        let event = pending(&*store, id).await.remove(0);
         let ended = AttemptRecord { error: Some(error.into()), ..attempt(&event, Verdict::GivenUp) };
         store.record_attempt(ended).await.expect("note");
         let record = store.webhook(id).await.expect("read").expect("webhook");
@@ -135,31 +127,29 @@ async fn an_event_that_was_never_sent_is_no_failure_of_the_receiver() {
     }
 }
 
-#[tokio::test]
-async fn each_message_gives_each_webhook_of_its_recipients_one_event() {
-    let store = store();
-    let first = register(&store, "a@example.test", "https://a.example/1").await;
-    let second = register(&store, "a@example.test", "https://a.example/2").await;
-    let other = register(&store, "b@example.test", "https://b.example/").await;
+pub async fn each_message_gives_each_webhook_of_its_recipients_one_event(open: Open) {
+    let Some(store) = open(options()).await else { return };
+    let first = register(&*store, "a@example.test", "https://a.example/1").await;
+    let second = register(&*store, "a@example.test", "https://a.example/2").await;
+    let other = register(&*store, "b@example.test", "https://b.example/").await;
     store.receive(delivery(&["a@example.test", "c@example.test"], "hello", NOW)).await.expect("receive");
-    assert_eq!([pending(&store, first).await.len(), pending(&store, second).await.len()], [1, 1]);
-    assert_eq!(pending(&store, other).await, []);
+    assert_eq!([pending(&*store, first).await.len(), pending(&*store, second).await.len()], [1, 1]);
+    assert_eq!(pending(&*store, other).await, []);
     let webhooks = store.pending_webhooks().await.expect("pending webhooks");
     assert_eq!(webhooks.len(), 2);
     assert!(webhooks.contains(&(first, None)) && webhooks.contains(&(second, None)));
-    let event = pending(&store, first).await.remove(0);
-    assert_ne!(event.id, pending(&store, second).await[0].id);
+    let event = pending(&*store, first).await.remove(0);
+    assert_ne!(event.id, pending(&*store, second).await[0].id);
     let email = store.load_event(&event).await.expect("load").expect("email");
     assert_eq!((email.raw.as_ref(), email.recipient().expect("recipient").id), (&b"hello"[..], event.email));
 }
 
-#[tokio::test]
-async fn an_event_outlives_its_email_and_then_frees_the_octets() {
-    let store = store();
-    let id = register(&store, "a@example.test", "https://a.example/").await;
+pub async fn an_event_outlives_its_email_and_then_frees_the_octets(open: Open) {
+    let Some(store) = open(options()).await else { return };
+    let id = register(&*store, "a@example.test", "https://a.example/").await;
     store.receive(delivery(&["a@example.test"], "deleted", NOW)).await.expect("receive");
     store.receive(delivery(&["a@example.test"], "expired", NOW)).await.expect("receive");
-    let events = pending(&store, id).await;
+    let events = pending(&*store, id).await;
     assert!(store.delete(events[0].email, NOW).await.expect("delete"));
     assert_eq!(store.expire(NOW.plus(Duration::from_hours(2)), 100).await.expect("expire").removed, 1);
     assert_eq!(store.stats().await.expect("stats").emails, 0);
@@ -171,22 +161,21 @@ async fn an_event_outlives_its_email_and_then_frees_the_octets() {
     assert_eq!(store.pending_webhooks().await, Ok(vec![]));
 }
 
-#[tokio::test]
-async fn an_attempt_moves_its_event_and_is_in_the_log() {
-    let store = store();
-    let id = register(&store, "a@example.test", "https://a.example/").await;
+pub async fn an_attempt_moves_its_event_and_is_in_the_log(open: Open) {
+    let Some(store) = open(options()).await else { return };
+    let id = register(&*store, "a@example.test", "https://a.example/").await;
     store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");
-    let event = pending(&store, id).await.remove(0);
+    let event = pending(&*store, id).await.remove(0);
     let later = NOW.plus(Duration::from_secs(5));
     store.record_attempt(attempt(&event, Verdict::Retry(later))).await.expect("record");
-    let again = pending(&store, id).await.remove(0);
+    let again = pending(&*store, id).await.remove(0);
     assert_eq!((again.id, again.attempts, again.due_at), (event.id, 1, later));
     assert_eq!(store.pending_webhooks().await, Ok(vec![(id, Some(later))]));
     let record = store.webhook(id).await.expect("read").expect("webhook");
     assert_eq!((record.failures, record.failing_since), (1, Some(NOW)));
     // Recorded again, as after an unknown outcome: it counts as one failure, and the due time stays.
     store.record_attempt(attempt(&event, Verdict::Retry(NOW))).await.expect("record");
-    assert_eq!(pending(&store, id).await, std::slice::from_ref(&again));
+    assert_eq!(pending(&*store, id).await, std::slice::from_ref(&again));
     assert_eq!(store.webhook(id).await.expect("read").expect("webhook").failures, 1);
     store.record_attempt(attempt(&again, Verdict::Delivered)).await.expect("record");
     let record = store.webhook(id).await.expect("read").expect("webhook");
@@ -198,24 +187,23 @@ async fn an_attempt_moves_its_event_and_is_in_the_log() {
     assert_eq!(store.attempts(id, 10, NOW).await.expect("log").len(), 2);
 }
 
-#[tokio::test]
-async fn what_disables_a_webhook_ends_its_events_and_a_replay_begins_them_again() {
-    let store = store();
-    let id = register(&store, "a@example.test", "https://a.example/").await;
+pub async fn what_disables_a_webhook_ends_its_events_and_a_replay_begins_them_again(open: Open) {
+    let Some(store) = open(options()).await else { return };
+    let id = register(&*store, "a@example.test", "https://a.example/").await;
     store.receive(delivery(&["a@example.test"], "one", NOW)).await.expect("receive");
     store.receive(delivery(&["a@example.test"], "two", NOW)).await.expect("receive");
-    let events = pending(&store, id).await;
+    let events = pending(&*store, id).await;
     let gone =
         AttemptRecord { disables: Some("410 Gone".into()), status: Some(410), ..attempt(&events[0], Verdict::GivenUp) };
     store.record_attempt(gone).await.expect("record");
-    assert_eq!(pending(&store, id).await, []);
+    assert_eq!(pending(&*store, id).await, []);
     store.receive(delivery(&["a@example.test"], "three", NOW)).await.expect("receive");
-    assert_eq!(pending(&store, id).await, []);
+    assert_eq!(pending(&*store, id).await, []);
     let record = store.webhook(id).await.expect("read").expect("webhook");
     assert_eq!((record.status, record.dropped), (WebhookStatus::Disabled("410 Gone".into()), 1), "two was dropped");
 
     assert_eq!(store.replay(id, Replay::Failed, NOW).await, came_to(1, 0));
-    let again = pending(&store, id).await;
+    let again = pending(&*store, id).await;
     assert_eq!((again.len(), again[0].id), (1, events[0].id));
     assert_eq!(store.replay(id, Replay::Event(events[0].id), NOW).await, came_to(0, 0), "it is waiting already");
     assert_eq!(store.load_event(&again[0]).await.expect("load").expect("email").raw, "one");
@@ -225,12 +213,11 @@ async fn what_disables_a_webhook_ends_its_events_and_a_replay_begins_them_again(
     assert_eq!(store.replay(id, Replay::Failed, NOW).await, came_to(0, 0), "the email is gone");
 }
 
-#[tokio::test]
-async fn a_replay_of_nothing_enables_nothing() {
-    let store = store();
-    let id = register(&store, "a@example.test", "https://a.example/").await;
+pub async fn a_replay_of_nothing_enables_nothing(open: Open) {
+    let Some(store) = open(options()).await else { return };
+    let id = register(&*store, "a@example.test", "https://a.example/").await;
     store.receive(delivery(&["a@example.test"], "one", NOW)).await.expect("receive");
-    let event = pending(&store, id).await.remove(0);
+    let event = pending(&*store, id).await.remove(0);
     let gone =
         AttemptRecord { disables: Some("410 Gone".into()), status: Some(410), ..attempt(&event, Verdict::GivenUp) };
     store.record_attempt(gone).await.expect("record");
@@ -241,17 +228,16 @@ async fn a_replay_of_nothing_enables_nothing() {
     assert_eq!(status().await, WebhookStatus::Active);
 }
 
-#[tokio::test]
-async fn a_full_outbox_drops_the_oldest_and_says_so() {
+pub async fn a_full_outbox_drops_the_oldest_and_says_so(open: Open) {
     let limits = tempmail::store::OutboxLimits { events_per_webhook: 3, ..options().outbox };
     let options = StoreOptions { outbox: limits, ..options() };
-    let store = EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &options).expect("open");
-    let id = register(&store, "a@example.test", "https://a.example/").await;
+    let Some(store) = open(options).await else { return };
+    let id = register(&*store, "a@example.test", "https://a.example/").await;
     for n in 0..5 {
         store.receive(delivery(&["a@example.test"], format!("mail {n}"), NOW)).await.expect("receive");
     }
     let mut waiting = Vec::new();
-    for event in pending(&store, id).await {
+    for event in pending(&*store, id).await {
         waiting.push(store.load_event(&event).await.expect("load").expect("email").raw);
     }
     assert_eq!(waiting, ["mail 2", "mail 3", "mail 4"]);
@@ -265,11 +251,10 @@ async fn a_full_outbox_drops_the_oldest_and_says_so() {
     );
 }
 
-#[tokio::test]
-async fn webhooks_go_with_their_domain_and_when_no_mail_comes() {
-    let store = store();
-    let idle = register(&store, "a@example.test", "https://a.example/").await;
-    let busy = register(&store, "b@example.test", "https://b.example/").await;
+pub async fn webhooks_go_with_their_domain_and_when_no_mail_comes(open: Open) {
+    let Some(store) = open(options()).await else { return };
+    let idle = register(&*store, "a@example.test", "https://a.example/").await;
+    let busy = register(&*store, "b@example.test", "https://b.example/").await;
     let later = NOW.plus(Duration::from_hours(24));
     store.receive(delivery(&["b@example.test"], "mail", later)).await.expect("receive");
     let again = WebhookRecord { last_mail_at: later, ..webhook("a@example.test", "https://a.example/") };
@@ -281,7 +266,7 @@ async fn webhooks_go_with_their_domain_and_when_no_mail_comes() {
     assert_eq!(store.delete_idle_webhooks(later).await, Ok(1));
     assert_eq!(store.webhook(idle).await, Ok(None));
     assert!(store.webhook(busy).await.expect("read").is_some());
-    let event = pending(&store, busy).await.remove(0);
+    let event = pending(&*store, busy).await.remove(0);
     let gone = AttemptRecord { disables: Some("gone".into()), ..attempt(&event, Verdict::GivenUp) };
     store.record_attempt(gone).await.expect("record");
     let day_after = later.plus(Duration::from_hours(24));
@@ -298,7 +283,7 @@ async fn webhooks_go_with_their_domain_and_when_no_mail_comes() {
 
 #[tokio::test]
 async fn a_sweep_goes_through_all_webhooks_and_writes_nothing_where_none_is_idle() {
-    let store = store();
+    let store = embedded(&options());
     let limits = WebhookLimits { per_recipient: 3, total: 2_000, ..WebhookLimits::UNBOUNDED };
     let later = NOW.plus(Duration::from_hours(24));
     let mut idle = Vec::new();
@@ -319,14 +304,13 @@ async fn a_sweep_goes_through_all_webhooks_and_writes_nothing_where_none_is_idle
     assert_eq!(store.delete_idle_webhooks(later.plus(Duration::from_secs(1))).await, Ok(1_100 - 22));
 }
 
-#[tokio::test]
-async fn attempts_recorded_together_count_as_one_after_the_other() {
-    let store = store();
-    let id = register(&store, "a@example.test", "https://a.example/").await;
+pub async fn attempts_recorded_together_count_as_one_after_the_other(open: Open) {
+    let Some(store) = open(options()).await else { return };
+    let id = register(&*store, "a@example.test", "https://a.example/").await;
     for n in 0..3 {
         store.receive(delivery(&["a@example.test"], format!("mail {n}"), NOW)).await.expect("receive");
     }
-    let events = pending(&store, id).await;
+    let events = pending(&*store, id).await;
     let later = NOW.plus(Duration::from_secs(5));
     let verdicts = [Verdict::Delivered, Verdict::Retry(later), Verdict::Retry(later)];
     let together = events.iter().zip(verdicts).map(|(event, verdict)| attempt(event, verdict)).collect();
@@ -334,20 +318,19 @@ async fn attempts_recorded_together_count_as_one_after_the_other() {
     let record = store.webhook(id).await.expect("read").expect("the webhook");
     assert_eq!((record.failures, record.last_delivery_at.is_some()), (2, true));
     assert_eq!(store.attempts(id, 10, NOW).await.expect("log").len(), 3);
-    assert_eq!(pending(&store, id).await.iter().map(|event| event.attempts).collect::<Vec<_>>(), [1, 1]);
+    assert_eq!(pending(&*store, id).await.iter().map(|event| event.attempts).collect::<Vec<_>>(), [1, 1]);
     let gone =
         AttemptRecord { disables: Some("gone".into()), status: Some(410), ..attempt(&events[1], Verdict::GivenUp) };
     store.record_attempts(vec![gone, attempt(&events[2], Verdict::Delivered)]).await.expect("record");
     assert_eq!(store.attempts(id, 10, NOW).await.expect("log").len(), 4, "the last event ended with its webhook");
-    assert_eq!(pending(&store, id).await, []);
+    assert_eq!(pending(&*store, id).await, []);
 }
 
-#[tokio::test]
-async fn what_a_replay_delivered_has_not_failed() {
-    let store = store();
-    let id = register(&store, "a@example.test", "https://a.example/").await;
+pub async fn what_a_replay_delivered_has_not_failed(open: Open) {
+    let Some(store) = open(options()).await else { return };
+    let id = register(&*store, "a@example.test", "https://a.example/").await;
     store.receive(delivery(&["a@example.test"], "one", NOW)).await.expect("receive");
-    let event = pending(&store, id).await.remove(0);
+    let event = pending(&*store, id).await.remove(0);
     store.record_attempt(attempt(&event, Verdict::GivenUp)).await.expect("record");
     assert_eq!(store.replay(id, Replay::Failed, NOW).await, came_to(1, 0));
     store.record_attempt(attempt(&event, Verdict::Delivered)).await.expect("record");
@@ -355,9 +338,8 @@ async fn what_a_replay_delivered_has_not_failed() {
     assert_eq!(store.replay(id, Replay::Event(event.id), NOW).await, came_to(1, 0), "asked for by its name");
 }
 
-#[tokio::test]
-async fn the_log_is_bounded_in_number_and_age() {
-    let store = store();
+pub async fn the_log_is_bounded_in_number_and_age(open: Open) {
+    let Some(store) = open(options()).await else { return };
     let record = webhook("a@example.test", "https://a.example/");
     let id = record.id;
     store.register_webhook(record, LIMITS).await.expect("register");
@@ -388,11 +370,26 @@ async fn the_log_is_bounded_in_number_and_age() {
     let log = store.attempts(id, 1_000, NOW).await.expect("log");
     assert_eq!((log.len(), log[99].at), (100, NOW.plus(Duration::from_secs(20))));
     store.record_attempt(line(NOW.plus(Duration::from_hours(31 * 24)))).await.expect("record");
-    assert_eq!(store.attempts(id, 1_000, NOW).await.expect("log").len(), 1);
+    let day_after = NOW.plus(Duration::from_hours(31 * 24));
+    assert_eq!(store.attempts(id, 1_000, day_after).await.expect("log").len(), 1);
     let last_shown = NOW.plus(Duration::from_hours(61 * 24));
     assert_eq!(store.attempts(id, 1_000, last_shown).await.expect("log").len(), 1);
     let too_late = last_shown.plus(Duration::from_millis(1));
     assert_eq!(store.attempts(id, 1_000, too_late).await, Ok(vec![]), "although nothing else was recorded");
     let record = store.webhook(id).await.expect("read").expect("webhook");
     assert_eq!(record.last_delivery_at, None, "a test is no delivery");
+}
+
+#[tokio::test]
+async fn a_new_record_removes_those_that_are_too_old() {
+    let store = embedded(&options());
+    let id = register(&*store, "a@example.test", "https://a.example/").await;
+    store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");
+    let event = pending(&*store, id).await.remove(0);
+    for days in [0, 31] {
+        let at = NOW.plus(Duration::from_hours(days * 24));
+        let failed = AttemptRecord { email: None, at, ..attempt(&event, Verdict::GivenUp) };
+        store.record_attempt(failed).await.expect("record");
+    }
+    assert_eq!(store.attempts(id, 1_000, NOW).await.expect("log").len(), 1);
 }

@@ -1,25 +1,22 @@
 //! Shares of the outbox: small ones for webhooks without a delivery so far, and others by registrant and origin.
 
-use std::sync::Arc;
-
 use tempmail::model::{Client, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord};
-use tempmail::store::{EmbeddedStore, Outbox, OutboxLimits, StoreOptions, WebhookFilter, WebhookRegistration};
+use tempmail::store::{OutboxLimits, Storage, StoreOptions, WebhookFilter, WebhookRegistration};
 
 use super::embedded::options;
 use super::outbox::{attempt, pending, proven, webhook};
 use super::outbox_bounds::receive;
-use crate::support::recording_disk::RecordingDisk;
+use super::outbox_conformance::Open;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 /// 700,000 octets of it are for proven webhooks, 100,000 for the others.
 const LIMITS: OutboxLimits = OutboxLimits { events_per_webhook: 1_000, octets_per_webhook: 64 << 20, octets: 800_000 };
 
-fn store(outbox: OutboxLimits) -> EmbeddedStore {
-    let options = StoreOptions { outbox, message_octets_max: 2 << 20, segment_octets: 8 << 20, ..options() };
-    EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &options).expect("open")
+fn with(outbox: OutboxLimits) -> StoreOptions {
+    StoreOptions { outbox, message_octets_max: 2 << 20, segment_octets: 8 << 20, ..options() }
 }
 
-async fn add(store: &EmbeddedStore, record: WebhookRecord) -> WebhookId {
+async fn add(store: &dyn Storage, record: WebhookRecord) -> WebhookId {
     let id = record.id;
     assert_eq!(store.register_webhook(record, WebhookLimits::UNBOUNDED).await, Ok(WebhookRegistration::New));
     id
@@ -29,110 +26,105 @@ fn by(registrant: u8) -> Client {
     Client::of([192, 0, 2, registrant].into())
 }
 
-async fn dropped(store: &EmbeddedStore, id: WebhookId) -> u64 {
+async fn dropped(store: &dyn Storage, id: WebhookId) -> u64 {
     store.webhook(id).await.expect("read").expect("the webhook").dropped
 }
 
-#[tokio::test]
-async fn an_unproven_webhook_holds_twenty_events_or_a_megabyte_and_a_single_one_of_any_size() {
-    let store = store(OutboxLimits { octets: 1 << 30, ..LIMITS });
-    let id = add(&store, webhook("a@example.test", "https://a.example/")).await;
+pub async fn an_unproven_webhook_holds_twenty_events_or_a_megabyte_and_a_single_one_of_any_size(open: Open) {
+    let Some(store) = open(with(OutboxLimits { octets: 1 << 30, ..LIMITS })).await else { return };
+    let id = add(&*store, webhook("a@example.test", "https://a.example/")).await;
     for _ in 0..25 {
-        receive(&store, "a@example.test", 10).await;
+        receive(&*store, "a@example.test", 10).await;
     }
-    assert_eq!((pending(&store, id).await.len(), dropped(&store, id).await), (20, 5));
-    receive(&store, "a@example.test", (1 << 20) - 30).await;
-    assert_eq!(pending(&store, id).await.len(), 4, "its oldest made room");
-    let large = add(&store, webhook("b@example.test", "https://b.example/")).await;
-    receive(&store, "b@example.test", 1_200_000).await;
-    assert_eq!(pending(&store, large).await.len(), 1);
+    assert_eq!((pending(&*store, id).await.len(), dropped(&*store, id).await), (20, 5));
+    receive(&*store, "a@example.test", (1 << 20) - 30).await;
+    assert_eq!(pending(&*store, id).await.len(), 4, "its oldest made room");
+    let large = add(&*store, webhook("b@example.test", "https://b.example/")).await;
+    receive(&*store, "b@example.test", 1_200_000).await;
+    assert_eq!(pending(&*store, large).await.len(), 1);
     // After a delivery it may have as many pending events as any other.
-    let event = pending(&store, id).await.remove(0);
+    let event = pending(&*store, id).await.remove(0);
     store.record_attempt(attempt(&event, Verdict::Delivered)).await.expect("record");
     for _ in 0..40 {
-        receive(&store, "a@example.test", 10).await;
+        receive(&*store, "a@example.test", 10).await;
     }
-    assert_eq!(pending(&store, id).await.len(), 43);
+    assert_eq!(pending(&*store, id).await.len(), 43);
 }
 
-#[tokio::test]
-async fn unproven_webhooks_push_out_no_event_of_a_proven_one_whatever_their_number() {
-    let store = store(LIMITS);
+pub async fn unproven_webhooks_push_out_no_event_of_a_proven_one_whatever_their_number(open: Open) {
+    let Some(store) = open(with(LIMITS)).await else { return };
     let honest =
-        add(&store, WebhookRecord { registrant: Some(by(1)), ..proven("h@example.test", "https://h.example/") }).await;
+        add(&*store, WebhookRecord { registrant: Some(by(1)), ..proven("h@example.test", "https://h.example/") }).await;
     for _ in 0..6 {
-        receive(&store, "h@example.test", 100_000).await;
+        receive(&*store, "h@example.test", 100_000).await;
     }
     let mut strangers = Vec::new();
     for number in 0..200_u8 {
         let record = webhook(&format!("s{}@example.test", number % 10), &format!("https://s{number}.example/"));
-        strangers.push(add(&store, WebhookRecord { registrant: Some(by(number)), ..record }).await);
+        strangers.push(add(&*store, WebhookRecord { registrant: Some(by(number)), ..record }).await);
     }
     for number in 0..40 {
-        receive(&store, &format!("s{}@example.test", number % 10), 9_000).await;
+        receive(&*store, &format!("s{}@example.test", number % 10), 9_000).await;
     }
-    receive(&store, "h@example.test", 90_000).await;
-    assert_eq!((pending(&store, honest).await.len(), dropped(&store, honest).await), (7, 0));
+    receive(&*store, "h@example.test", 90_000).await;
+    assert_eq!((pending(&*store, honest).await.len(), dropped(&*store, honest).await), (7, 0));
     let mut pending_events = 0;
     for stranger in strangers {
-        pending_events += pending(&store, stranger).await.len();
+        pending_events += pending(&*store, stranger).await.len();
     }
     assert_eq!(pending_events, 100_000 / 9_000);
 }
 
-#[tokio::test]
-async fn unproven_webhooks_of_one_registrant_push_out_no_event_of_another_one() {
-    let store = store(LIMITS);
+pub async fn unproven_webhooks_of_one_registrant_push_out_no_event_of_another_one(open: Open) {
+    let Some(store) = open(with(LIMITS)).await else { return };
     for number in 0..20_u8 {
         let record = webhook(&format!("s{number}@example.test"), &format!("https://s{number}.example/"));
-        add(&store, WebhookRecord { registrant: Some(by(1)), ..record }).await;
+        add(&*store, WebhookRecord { registrant: Some(by(1)), ..record }).await;
     }
     for number in 0..20 {
-        receive(&store, &format!("s{number}@example.test"), 6_000).await;
+        receive(&*store, &format!("s{number}@example.test"), 6_000).await;
     }
     let record = webhook("n@example.test", "https://n.example/");
-    let newcomer = add(&store, WebhookRecord { registrant: Some(by(2)), ..record }).await;
+    let newcomer = add(&*store, WebhookRecord { registrant: Some(by(2)), ..record }).await;
     for number in 0..20 {
-        receive(&store, "n@example.test", 2_000).await;
-        receive(&store, &format!("s{number}@example.test"), 6_000).await;
+        receive(&*store, "n@example.test", 2_000).await;
+        receive(&*store, &format!("s{number}@example.test"), 6_000).await;
     }
-    assert_eq!((pending(&store, newcomer).await.len(), dropped(&store, newcomer).await), (20, 0));
+    assert_eq!((pending(&*store, newcomer).await.len(), dropped(&*store, newcomer).await), (20, 0));
 }
 
-#[tokio::test]
-async fn a_full_outbox_is_shared_by_registrant_and_by_origin_and_not_by_webhook() {
+pub async fn a_full_outbox_is_shared_by_registrant_and_by_origin_and_not_by_webhook(open: Open) {
     for shares_origin in [false, true] {
-        let store = store(LIMITS);
+        let Some(store) = open(with(LIMITS)).await else { return };
         let honest =
-            add(&store, WebhookRecord { registrant: Some(by(1)), ..proven("h@example.test", "https://h.example/") })
+            add(&*store, WebhookRecord { registrant: Some(by(1)), ..proven("h@example.test", "https://h.example/") })
                 .await;
         let mut greedy = Vec::new();
         for number in 0..40_u8 {
             let host = if shares_origin { "g".to_owned() } else { format!("g{number}") };
             let record = proven("g@example.test", &format!("https://{host}.example/{number}"));
             let registrant = Some(by(if shares_origin { 10 + number } else { 2 }));
-            greedy.push(add(&store, WebhookRecord { registrant, ..record }).await);
+            greedy.push(add(&*store, WebhookRecord { registrant, ..record }).await);
         }
         // The honest webhook has more pending events than each other one, and fewer than all others together.
         for _ in 0..2 {
-            receive(&store, "h@example.test", 120_000).await;
+            receive(&*store, "h@example.test", 120_000).await;
         }
         for _ in 0..5 {
-            receive(&store, "g@example.test", 20_000).await;
+            receive(&*store, "g@example.test", 20_000).await;
         }
-        receive(&store, "h@example.test", 60_000).await;
-        assert_eq!((pending(&store, honest).await.len(), dropped(&store, honest).await), (3, 0), "{shares_origin}");
+        receive(&*store, "h@example.test", 60_000).await;
+        assert_eq!((pending(&*store, honest).await.len(), dropped(&*store, honest).await), (3, 0), "{shares_origin}");
         let mut pushed_out = 0;
         for webhook in greedy {
-            pushed_out += dropped(&store, webhook).await;
+            pushed_out += dropped(&*store, webhook).await;
         }
         assert!(pushed_out > 0);
     }
 }
 
-#[tokio::test]
-async fn each_registrant_has_a_limit_and_the_oldest_unproven_webhook_is_evicted() {
-    let store = store(LIMITS);
+pub async fn each_registrant_has_a_limit_and_the_oldest_unproven_webhook_is_evicted(open: Open) {
+    let Some(store) = open(with(LIMITS)).await else { return };
     let at = |second: i64| Timestamp::from_millis(NOW.millis() + 1000 * second);
     let limits = WebhookLimits { per_registrant: 2, total: 4, unproven_before: at(10), ..WebhookLimits::UNBOUNDED };
     let record = |number: u8, registrant, second| WebhookRecord {
@@ -168,12 +160,11 @@ async fn each_registrant_has_a_limit_and_the_oldest_unproven_webhook_is_evicted(
     assert_eq!(all.len(), 4);
 }
 
-#[tokio::test]
-async fn all_webhooks_are_listed_in_pages_by_origin_and_domain() {
-    let store = store(LIMITS);
+pub async fn all_webhooks_are_listed_in_pages_by_origin_and_domain(open: Open) {
+    let Some(store) = open(with(LIMITS)).await else { return };
     for number in 0..10 {
         let domain = if number < 4 { "one" } else { "two" };
-        add(&store, webhook(&format!("a{number}@{domain}.test"), &format!("https://o{}.example/", number % 2))).await;
+        add(&*store, webhook(&format!("a{number}@{domain}.test"), &format!("https://o{}.example/", number % 2))).await;
     }
     let listed = async |filter: WebhookFilter| {
         let (mut count, mut after) = (0, None);

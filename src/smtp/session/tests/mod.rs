@@ -10,11 +10,14 @@ mod smuggling;
 mod start_tls;
 mod utf8;
 
+use std::collections::HashMap;
+use std::sync::Mutex;
+
 use bytes::Bytes;
 
 use super::*;
 use crate::config::{Config, Revision};
-use crate::model::{Address, Protocol};
+use crate::model::{Address, DomainName, Protocol};
 use crate::smtp::{Budget, Service};
 
 /// Accepts mail for example.test while there is room.
@@ -22,11 +25,30 @@ struct OneDomain {
     refusal: Option<StoreError>,
     bodies: Budget,
     faults: crate::faults::Faults,
+    /// Domains that a question finds, and those that it has found.
+    registered: Mutex<HashMap<DomainName, DomainState>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum DomainState {
+    Elsewhere,
+    Registered,
 }
 
 impl Default for OneDomain {
     fn default() -> Self {
-        Self { refusal: None, bodies: Budget::new(1 << 20), faults: crate::faults::Faults::default() }
+        Self {
+            refusal: None,
+            bodies: Budget::new(1 << 20),
+            faults: crate::faults::Faults::default(),
+            registered: Mutex::default(),
+        }
+    }
+}
+
+impl OneDomain {
+    fn state_of(&self, domain: &DomainName) -> Option<DomainState> {
+        self.registered.lock().expect("no panic").get(domain).copied()
     }
 }
 
@@ -38,9 +60,14 @@ impl Policy for OneDomain {
     fn recipient(&self, address: &Address, _earlier: &[Address]) -> Result<(), Reply> {
         match address.domain().as_str() {
             "example.test" => Ok(()),
+            _ if self.state_of(address.domain()) == Some(DomainState::Registered) => Ok(()),
             "gone.test" => Err(Reply::domain_deactivated(address.domain())),
             _ => Err(Reply::domain_unknown(address.domain())),
         }
+    }
+
+    fn must_look_up(&self, domain: &DomainName) -> bool {
+        self.state_of(domain) == Some(DomainState::Elsewhere)
     }
 
     fn memory(&self, octets: u64) -> Result<Share, Reply> {
@@ -104,6 +131,9 @@ fn play_with(
             played.replies.push_str(std::str::from_utf8(session.replies()).expect("ASCII"));
             session.replies().clear();
             match action {
+                Action::LookUp(domain) => {
+                    policy.registered.lock().expect("no panic").insert(domain, DomainState::Registered);
+                }
                 Action::StartTls => panic!("TLS is not offered"),
                 Action::Read => break,
                 Action::Write => {}
@@ -318,4 +348,14 @@ fn a_session_has_one_last_reply() {
         assert!(replies.starts_with("421 4.3.2 "));
         assert_eq!(replies.lines().count(), 1);
     }
+}
+
+#[test]
+fn a_domain_that_another_node_registered_is_asked_about_before_the_answer() {
+    let policy = OneDomain::default();
+    policy.registered.lock().expect("no panic").insert("new.test".parse().expect("name"), DomainState::Elsewhere);
+    let dialog = "EHLO c\r\nMAIL FROM:<>\r\nRCPT TO:<a@new.test>\r\nRCPT TO:<a@other.test>\r\nRCPT TO:<b@new.test>\r\n";
+    let played = play_cut(&[dialog.as_bytes()], &policy, &[]);
+    let replies: Vec<&str> = played.replies.lines().rev().take(3).map(|line| &line[..3]).collect();
+    assert_eq!(replies, ["250", "550", "250"], "{}", played.replies);
 }

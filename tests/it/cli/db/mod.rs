@@ -2,6 +2,8 @@
 
 mod backup;
 mod check;
+#[cfg(feature = "cassandra")]
+mod cluster;
 mod power_cut;
 mod refusals;
 mod retention;

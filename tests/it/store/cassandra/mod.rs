@@ -1,39 +1,46 @@
 //! The store in a cluster, on a real node of Cassandra.
 
-use std::sync::Arc;
-use std::time::Duration;
+mod backup;
+mod check;
+mod keyspaces;
+mod outbox;
+mod restore;
+mod schema;
 
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
 use tempmail::store::cassandra::{CassandraOptions, CassandraStore};
-use tempmail::store::{Store, StoreOptions};
+use tempmail::store::{Storage, Store, StoreOptions};
 
 use super::conformance::conformance;
 use super::embedded::options as embedded_options;
+use super::outbox_conformance::outbox_conformance;
 use crate::support::ring::Ring;
 
-/// The connection to a new keyspace with one copy of each row.
-pub async fn keyspace(ring: &Ring) -> CassandraOptions {
-    let options = CassandraOptions {
-        contact_points: ring.contact_points().iter().map(ToString::to_string).collect(),
-        keyspace: ring.fresh_keyspace(),
-        data_center: None,
-        credentials: None,
-        tls: None,
-        timeout: Duration::from_secs(10),
-        grace: Duration::from_hours(1),
-    };
-    assert_eq!(CassandraStore::init(&options, 1).await, Ok(true), "a new keyspace");
-    options
+/// The connection to an empty keyspace of its own; `None` if the test is skipped.
+pub async fn keyspace() -> Option<CassandraOptions> {
+    let ring = tokio::task::spawn_blocking(|| Ring::shared("a store in a cluster")).await.expect("the ring")?;
+    Some(keyspaces::empty(ring).await)
 }
 
-/// A store in a keyspace of its own; `None` if the test is skipped.
+/// A store in an empty keyspace of its own; `None` if the test is skipped.
 pub async fn store(options: &StoreOptions) -> Option<Arc<CassandraStore>> {
-    let ring = tokio::task::spawn_blocking(|| Ring::shared("a store in a cluster")).await.expect("the ring")?;
-    let connection = keyspace(ring).await;
-    Some(Arc::new(CassandraStore::connect(&connection, options).await.expect("connect")))
+    Some(node(&keyspace().await?, options).await)
+}
+
+/// One more node of the service in a keyspace.
+pub async fn node(connection: &CassandraOptions, options: &StoreOptions) -> Arc<CassandraStore> {
+    Arc::new(CassandraStore::connect(connection, options).await.expect("connect"))
 }
 
 async fn in_cluster() -> Option<Arc<dyn Store>> {
     store(&embedded_options()).await.map(|store| store as Arc<dyn Store>)
 }
 
+fn with_outbox(options: StoreOptions) -> BoxFuture<'static, Option<Arc<dyn Storage>>> {
+    Box::pin(async move { store(&options).await.map(|store| store as Arc<dyn Storage>) })
+}
+
 conformance!(in_cluster);
+outbox_conformance!(with_outbox);

@@ -1,0 +1,107 @@
+//! Reads of pending events for the dispatcher.
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use uuid::Uuid;
+
+use super::super::state::ClusterState;
+use super::event::EventRow;
+use super::webhook::StoredWebhook;
+use super::{SHARDS, shard_of};
+use crate::model::{Listed, PendingEvent, StoredEmail, Timestamp, WebhookId};
+use crate::store::{DueEvents, DueQuery, StoreError};
+
+/// The shards that are read at once.
+const SHARDS_AT_ONCE: usize = 4;
+
+impl ClusterState {
+    /// The webhooks that have pending events, each with its events.
+    pub(super) async fn pending(&self) -> Result<Vec<(WebhookId, Vec<EventRow>)>, StoreError> {
+        self.pending_of(0..SHARDS).await
+    }
+
+    async fn pending_of(
+        &self,
+        shards: impl Iterator<Item = i8>,
+    ) -> Result<Vec<(WebhookId, Vec<EventRow>)>, StoreError> {
+        let shards = stream::iter(shards).map(|shard| self.pending_of_shard(shard));
+        let shards: Vec<_> = shards.buffer_unordered(SHARDS_AT_ONCE).try_collect().await?;
+        Ok(shards.into_iter().flatten().collect())
+    }
+
+    /// The messages of all pending events, each with its octets.
+    pub(in super::super) async fn pending_messages(&self) -> Result<Vec<(Uuid, u64)>, StoreError> {
+        let events = self.pending().await?.into_iter().flat_map(|(_, events)| events);
+        Ok(events.map(|event| (event.message, event.octets.cast_unsigned())).collect())
+    }
+
+    pub(super) async fn pending_webhooks(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
+        let next = |events: Vec<EventRow>| {
+            let is_new = events.iter().any(|event| event.attempts == 0);
+            events.iter().map(|event| event.due_at).min().filter(|_| !is_new).map(Timestamp::from_millis)
+        };
+        let pending = self.pending_of((0..SHARDS).filter(|shard| self.dispatches(*shard))).await?;
+        Ok(pending.into_iter().map(|(webhook, events)| (webhook, next(events))).collect())
+    }
+
+    pub(super) async fn due_events(
+        &self,
+        webhook: WebhookId,
+        query: &DueQuery,
+    ) -> Result<Option<DueEvents>, StoreError> {
+        if !self.dispatches(shard_of(webhook)) {
+            return Ok(None);
+        }
+        let (stored, events) = self.webhook_with_events(webhook).await?;
+        let Some(stored) = stored.filter(StoredWebhook::is_active) else { return Ok(None) };
+        let (by, after) = (query.due_by.millis(), query.due_after.millis());
+        let is_due = |event: &EventRow| event.attempts == 0 || event.due_at <= by || event.due_at > after;
+        let next_due_at = events.iter().filter(|event| !is_due(event)).map(|event| event.due_at).min();
+        let mut due: Vec<EventRow> = events
+            .into_iter()
+            .filter(|event| is_due(event) && !query.without.contains(&event.sequence.cast_unsigned()))
+            .collect();
+        // The event that has been due for longer comes first, so that neither kind starves the other.
+        due.sort_by_key(|event| (event.due_at, event.attempts > 0, event.sequence));
+        let has_more = due.len() > query.limit;
+        due.truncate(query.limit);
+        Ok(Some(DueEvents {
+            backs_off_until: stored.health.backs_off_until(query.due_by),
+            webhook: stored.record,
+            events: due.iter().map(|event| event.to_pending(self, webhook)).collect(),
+            has_more,
+            next_due_at: next_due_at.map(Timestamp::from_millis),
+        }))
+    }
+
+    /// Whether an event is pending, its webhook is active, and this node may send it.
+    pub(super) async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError> {
+        let row = self.find_event(event.webhook, event.sequence, event.email);
+        let (row, webhook) = futures_util::future::try_join(row, self.stored_webhook(event.webhook)).await?;
+        // The last question, so that a node that was suspended meanwhile sends nothing.
+        let is_pending = row.is_some() && webhook.is_some_and(|webhook| webhook.is_active());
+        Ok(is_pending && self.dispatches(shard_of(event.webhook)))
+    }
+
+    pub(super) async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
+        if !self.is_pending(event).await? {
+            return Ok(None);
+        }
+        let listed = Listed {
+            id: event.email,
+            sequence: event.sequence,
+            received_at: event.received_at,
+            expires_at: event.expires_at,
+            size_octets: event.size_octets,
+            place: event.place,
+        };
+        if let Some(email) = self.load(&listed).await? {
+            return Ok(Some(email));
+        }
+        // The event ended meanwhile, or its message is missing.
+        if self.is_pending(event).await? {
+            tracing::error!(webhook = %event.webhook, email = %event.email, "the message of an event is missing");
+            return Err(StoreError::Damaged { segment: 0, offset: 0 });
+        }
+        Ok(None)
+    }
+}
