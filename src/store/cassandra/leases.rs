@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::{join, join_all};
+use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::outbox::SHARDS;
@@ -18,8 +19,7 @@ use crate::store::StoreError;
 
 /// The life of a row without renewal, in seconds.
 const LIFE_SECONDS: i32 = 5;
-/// How often leases are renewed, and those of others tried.
-const KEPT_EVERY: Duration = Duration::from_secs(1);
+const RENEWED_EVERY: Duration = Duration::from_secs(1);
 /// How long a holder relies on a renewal.
 const RELIED_ON: Duration = Duration::from_millis(3500);
 
@@ -49,13 +49,18 @@ impl Work {
     }
 }
 
-/// The leases of this node, each with the end of its reliance on the boot clock.
+/// The leases of this node.
 #[derive(Debug, Default)]
-pub(super) struct Leases(Mutex<HashMap<Work, Duration>>);
+pub(super) struct Leases {
+    /// Each with the end of its reliance on the boot clock.
+    held: Mutex<HashMap<Work, Duration>>,
+    /// This node has learned anew which nodes live.
+    pub(super) has_looked: Notify,
+}
 
 impl Leases {
     fn locked(&self) -> MutexGuard<'_, HashMap<Work, Duration>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether this node may do the work at `boot`.
@@ -115,7 +120,7 @@ impl ClusterState {
     }
 
     async fn renew_all(&self) {
-        let mut turn = interval(KEPT_EVERY);
+        let mut turn = interval(RENEWED_EVERY);
         turn.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             turn.tick().await;
@@ -123,14 +128,11 @@ impl ClusterState {
         }
     }
 
-    /// Takes leases, and gives back shards beyond the part of this node among those that live.
+    /// Takes leases after each look at the living nodes, and gives back shards beyond the part of this one.
     async fn take_all(&self) {
-        let mut turn = interval(KEPT_EVERY);
-        turn.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            turn.tick().await;
-            let Some(nodes) = self.known_nodes() else { continue };
-            let part = usize::from(SHARDS.unsigned_abs()).div_ceil(nodes);
+            self.leases.has_looked.notified().await;
+            let part = usize::from(SHARDS.unsigned_abs()).div_ceil(self.living_nodes());
             join_all(self.leases.shards().into_iter().skip(part).map(|surplus| self.give_back(surplus))).await;
             let alone = join_all(Work::ALONE.map(|work| self.take(work)));
             let shards = async {
@@ -147,15 +149,7 @@ impl ClusterState {
 
     /// Gives all leases back, so that other nodes need not wait for their end.
     pub(super) async fn give_back_leases(&self) {
-        for work in self.leases.all() {
-            self.give_back(work).await;
-        }
-    }
-
-    /// How many nodes live, this one included; `None` before the first look.
-    fn known_nodes(&self) -> Option<usize> {
-        let nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner).len();
-        (nodes > 0).then_some(nodes)
+        join_all(self.leases.all().into_iter().map(|work| self.give_back(work))).await;
     }
 
     async fn take(&self, work: Work) {

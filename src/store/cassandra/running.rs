@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use futures_util::future::join5;
+use futures_util::future::{join, join5};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -45,8 +45,8 @@ impl ClusterState {
             _ = all => {}
             () = shutdown.cancelled() => {}
         }
-        self.give_back_leases().await;
-        self.say_goodbye().await;
+        // The other nodes take all of its shards only when they know that it has gone.
+        join(self.give_back_leases(), self.say_goodbye()).await;
     }
 
     async fn keep_alive(&self, started_at: Timestamp) {
@@ -57,7 +57,10 @@ impl ClusterState {
             beat.tick().await;
             let asked_at = Instant::now();
             match self.beat(started_at.millis()).await {
-                Ok(()) => self.set_answered(asked_at),
+                Ok(()) => {
+                    self.set_answered(asked_at);
+                    self.leases.has_looked.notify_one();
+                }
                 Err(error) => tracing::warn!(%error, "the cluster does not answer"),
             }
             // The net below the hints of other nodes: what they received may have events for this one.

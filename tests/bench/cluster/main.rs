@@ -60,7 +60,11 @@ fn begin() -> Result<()> {
          processors",
         thread::available_parallelism()?
     );
-    let idle = statements_of(&ring, || Ok(thread::sleep(IDLE)))?.0 / u64::from(NODES as u32) / IDLE.as_secs();
+    let (idle, ()) = statements_of(&ring, || {
+        thread::sleep(IDLE);
+        Ok(())
+    })?;
+    let idle = idle / NODES as u64 / IDLE.as_secs();
     println!("an idle node of the service runs {idle} statements per second");
     println!(
         "{:>6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>16}",
@@ -73,7 +77,8 @@ fn begin() -> Result<()> {
             let (ran, time) = statements_of(&ring, || send(&nodes[..count], mails, round))?;
             rates.push(per_second(mails, time));
             let without_mail = idle * NODES as u64 * time.as_secs();
-            statements.push(format!("{:.1}", ran.saturating_sub(without_mail) as f64 / mails as f64));
+            let tenths = ran.saturating_sub(without_mail) * 10 / mails as u64;
+            statements.push(format!("{}.{}", tenths / 10, tenths % 10));
         }
         rates.push(per_second(mails, send(std::slice::from_ref(&embedded), mails, round)?));
         let inserted = runtime.block_on(raw::insert(&contact_points, mails, SESSIONS, OCTETS))?;
@@ -108,7 +113,7 @@ fn send(nodes: &[Daemon], mails: usize, round: usize) -> Result<Duration> {
             .enumerate()
             .map(|(number, node)| {
                 // What is left of the division goes to the first nodes.
-                let share = |all: usize| all / nodes.len() + usize::from(number < all % nodes.len());
+                let share = move |all: usize| all / nodes.len() + usize::from(number < all % nodes.len());
                 let to: Vec<String> = mailboxes(number).take(share(mails)).collect();
                 scope.spawn(move || {
                     smtp::send(node.smtp_address(), share(SESSIONS), &to, to.len(), OCTETS)

@@ -1,5 +1,5 @@
 //! What the benchmarks and the tests share of what this one needs.
-#![allow(dead_code, reason = "the others use all of it")]
+#![allow(dead_code, unused_imports, reason = "the others use all of it, and the ring's own tests are left out")]
 
 #[path = "../support/daemon.rs"]
 pub(crate) mod daemon;
@@ -13,6 +13,8 @@ pub(crate) mod programs;
 pub(crate) mod ring;
 #[path = "../support/smtp.rs"]
 pub(crate) mod smtp;
+#[path = "../../it/support/until.rs"]
+pub(crate) mod until;
 
 use std::error::Error;
 

@@ -16,8 +16,9 @@ use crate::support::until::until;
 
 /// How long a paused node of Cassandra is paused. Its clients give it up in that time.
 const PAUSED: Duration = Duration::from_secs(5);
-/// How long after the pause of a node of Cassandra one of the service is killed. Many writes wait for the paused node then.
-const KILLED_AFTER: Duration = Duration::from_millis(150);
+/// A node of the service is killed when so much mail of a burst is acknowledged. All writes that wait for a paused node of
+/// Cassandra are under way then.
+const ACKNOWLEDGED: usize = 6;
 
 /// Sends and deletes mail through losses. Then nothing that was acknowledged is lost, doubled or back.
 pub(super) async fn lose_one_at_a_time(ring: &Ring, keyspace: &Keyspace, nodes: &Arc<Nodes>) {
@@ -91,9 +92,16 @@ async fn lose_cassandra(ring: &Ring, keyspace: &Keyspace, traffic: &Traffic) {
 async fn lose_service(ring: &Ring, nodes: &Nodes, traffic: &Traffic) {
     for node in 0..nodes.count() {
         during("a node of the service is killed, a moment after one of Cassandra is paused", traffic, async || {
+            let burst = traffic.connect("burst", node).await;
             block_in_place(|| ring.pause(node));
-            sleep(KILLED_AFTER).await;
+            let begun = Instant::now();
+            let sent = burst.send();
+            until("some mail of the burst is acknowledged", async || {
+                traffic.ledger.acknowledged_since(node, begun) >= ACKNOWLEDGED
+            })
+            .await;
             nodes.kill(node);
+            sent.join_all().await;
             traffic.acknowledged(10).await;
             block_in_place(|| ring.resume(node));
         })

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
@@ -22,6 +23,8 @@ const MAILS_OF_MAILBOX: usize = 20;
 const RECIPIENTS: usize = 4;
 /// One mail in so many has more octets than one row.
 const LARGE: usize = 40;
+/// Mails of a burst, each over a connection of its own.
+const BURST: usize = 24;
 const LINES: usize = 8;
 const LARGE_LINES: usize = 9000;
 
@@ -38,22 +41,38 @@ impl Traffic {
     pub(super) fn begin(nodes: Arc<Nodes>, name: &str) -> Self {
         let ledger = Arc::new(Ledger::new(nodes.count()));
         let (mut tasks, ended) = (JoinSet::new(), CancellationToken::new());
-        for node in 0..nodes.count() {
+        tasks.spawn(delete(Arc::clone(&nodes), Arc::clone(&ledger), ended.clone()));
+        let mut traffic = Self { nodes, ledger, tasks, ended };
+        for node in 0..traffic.nodes.count() {
             for number in 0..SENDERS {
-                let sender = Sender {
-                    name: format!("{name}-n{node}s{number}"),
-                    node,
-                    recipients: if number % 2 == 0 { 1 } else { RECIPIENTS },
-                    sent: 0,
-                    nodes: Arc::clone(&nodes),
-                    ledger: Arc::clone(&ledger),
-                    ended: ended.clone(),
-                };
-                tasks.spawn(sender.run());
+                let sender = traffic.sender(name, node, number);
+                traffic.tasks.spawn(sender.run());
             }
         }
-        tasks.spawn(delete(Arc::clone(&nodes), Arc::clone(&ledger), ended.clone()));
-        Self { nodes, ledger, tasks, ended }
+        traffic
+    }
+
+    /// Opens connections for a burst of mail. The name is in the names of its mailboxes.
+    pub(super) async fn connect(&self, name: &str, node: usize) -> Burst {
+        let place = self.nodes.running(node).await;
+        let connections = (0..BURST).map(async |number| {
+            let mut peer = SmtpPeer::greeted(place.smtp).await;
+            peer.command("EHLO c.test", "250").await;
+            (self.sender(name, node, number), peer)
+        });
+        Burst(join_all(connections).await)
+    }
+
+    fn sender(&self, name: &str, node: usize, number: usize) -> Sender {
+        Sender {
+            name: format!("{name}-n{node}s{number}"),
+            node,
+            recipients: if number.is_multiple_of(2) { 1 } else { RECIPIENTS },
+            sent: 0,
+            nodes: Arc::clone(&self.nodes),
+            ledger: Arc::clone(&self.ledger),
+            ended: self.ended.clone(),
+        }
     }
 
     /// Waits until each node that runs has acknowledged so many further mails.
@@ -79,6 +98,19 @@ impl Traffic {
             ended.expect("no panic");
         }
         self.ledger
+    }
+}
+
+/// Connections to one node, each for one further mail.
+pub(super) struct Burst(Vec<(Sender, SmtpPeer)>);
+
+impl Burst {
+    /// Sends all at once.
+    pub(super) fn send(self) -> JoinSet<()> {
+        let send = |(mut sender, mut peer): (Sender, SmtpPeer)| async move {
+            sender.send(&mut peer).await;
+        };
+        self.0.into_iter().map(send).collect()
     }
 }
 

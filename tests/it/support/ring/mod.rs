@@ -10,7 +10,6 @@ mod installed;
 mod node;
 mod ports;
 mod settings;
-#[cfg(test)]
 mod tests;
 
 use std::fmt::Write;
