@@ -171,7 +171,9 @@ async fn two_emails_with_one_number_are_both_restored() {
     };
     let mut items = vec![BackupRecord::Store { secret: [1; 16] }.into(), mail("one"), mail("two"), mail("three")];
     let mut counts = BackupCounts::default();
-    items.iter().for_each(|item| counts.count(item));
+    for item in &items {
+        counts.count(item);
+    }
     items.push(BackupRecord::End(counts).into());
     let file = [backup::header(), backup::encode(&items).expect("encode")].concat();
     let (store, restored) = embedded(&file);

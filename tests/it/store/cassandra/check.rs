@@ -17,7 +17,7 @@ const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const LARGE: usize = 600_000;
 
 async fn check(options: &CassandraOptions, now: Timestamp) -> CheckReport {
-    CassandraStore::check(options, &large_options(), now, &mut |_, _| {}).await.expect("a check")
+    Box::pin(CassandraStore::check(options, &large_options(), now, &mut |_, _| {})).await.expect("a check")
 }
 
 fn uuid(id: EmailId) -> Uuid {

@@ -31,7 +31,7 @@ pub async fn store(options: &StoreOptions) -> Option<Arc<CassandraStore>> {
 
 /// One more node of the service in a keyspace.
 pub async fn node(connection: &CassandraOptions, options: &StoreOptions) -> Arc<CassandraStore> {
-    Arc::new(CassandraStore::connect(connection, options).await.expect("connect"))
+    Arc::new(Box::pin(CassandraStore::connect(connection, options)).await.expect("connect"))
 }
 
 async fn in_cluster() -> Option<Arc<dyn Store>> {
