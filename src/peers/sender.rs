@@ -66,15 +66,14 @@ async fn send(
     octets: Bytes,
 ) -> Result<StatusCode, String> {
     let failed = |error: &dyn std::error::Error| error.to_string();
-    let mut open = match connection.take().filter(|open| !open.is_closed()) {
-        Some(open) => open,
-        None => {
-            let stream = TcpStream::connect(address).await.map_err(|error| failed(&error))?;
-            stream.set_nodelay(true).map_err(|error| failed(&error))?;
-            let (open, driven) = http1::handshake(TokioIo::new(stream)).await.map_err(|error| failed(&error))?;
-            tokio::spawn(driven);
-            open
-        }
+    let mut open = if let Some(open) = connection.take().filter(|open| !open.is_closed()) {
+        open
+    } else {
+        let stream = TcpStream::connect(address).await.map_err(|error| failed(&error))?;
+        stream.set_nodelay(true).map_err(|error| failed(&error))?;
+        let (open, driven) = http1::handshake(TokioIo::new(stream)).await.map_err(|error| failed(&error))?;
+        tokio::spawn(driven);
+        open
     };
     let request = Request::builder()
         .method(Method::POST)

@@ -304,8 +304,8 @@ impl ClusterState {
 #[async_trait]
 impl Peers for ClusterState {
     fn token(&self) -> String {
-        let token = named_hash(&self.secret, "peers", "hints");
-        token.iter().map(|octet| format!("{octet:02x}")).collect()
+        let token = u128::from_be_bytes(named_hash(&self.secret, "peers", "hints"));
+        format!("{token:032x}")
     }
 
     fn set_address(&self, address: String) {

@@ -29,7 +29,7 @@ pub(super) struct Counted {
     newest: u64,
     /// When each Email expires in effect, in milliseconds.
     expiries: Vec<i64>,
-    counted_at: Instant,
+    read_at: Instant,
 }
 
 #[derive(Clone, Debug)]
@@ -53,21 +53,21 @@ impl Default for Totals {
 
 impl Totals {
     pub(super) fn get(&self, mailbox: &[u8; 16]) -> Option<Arc<Counted>> {
-        self.0.get(mailbox).filter(|counted| counted.counted_at.elapsed() < LASTS)
+        self.0.get(mailbox).filter(|counted| counted.read_at.elapsed() < LASTS)
     }
 
     /// Something happened in a mailbox.
     pub(super) fn forget(&self, mailbox: [u8; 16]) {
         // A list that has begun before must not bring back what it read.
-        let nothing = Counted { newest: u64::MAX, expiries: Vec::new(), counted_at: Instant::now() };
+        let nothing = Counted { newest: u64::MAX, expiries: Vec::new(), read_at: Instant::now() };
         self.0.insert(mailbox, Arc::new(nothing));
     }
 
     /// Keeps what a list has read of a whole mailbox.
-    pub(super) fn keep(&self, mailbox: [u8; 16], newest: u64, expiries: Vec<i64>, counted_at: Instant) {
-        let is_newer = self.0.get(&mailbox).is_none_or(|there| there.counted_at < counted_at);
+    pub(super) fn keep(&self, mailbox: [u8; 16], newest: u64, expiries: Vec<i64>, read_at: Instant) {
+        let is_newer = self.0.get(&mailbox).is_none_or(|there| there.read_at < read_at);
         if expiries.len() >= ROWS_MIN && is_newer {
-            self.0.insert(mailbox, Arc::new(Counted { newest, expiries, counted_at }));
+            self.0.insert(mailbox, Arc::new(Counted { newest, expiries, read_at }));
         }
     }
 }
