@@ -83,8 +83,8 @@ fn begin() -> Result<()> {
         rates.push(per_second(mails, send(std::slice::from_ref(&embedded), mails, round)?));
         let inserted = runtime.block_on(raw::insert(&contact_points, mails, SESSIONS, OCTETS))?;
         rates.push(per_second(mails, inserted));
-        let rates: String = rates.iter().map(|rate| format!(" {rate:9.0}")).collect();
-        println!("{round:>6}{rates} {:>16}", statements.join(" "));
+        let rates: Vec<String> = rates.iter().map(|rate| format!("{rate:9.0}")).collect();
+        println!("{round:>6} {} {:>16}", rates.join(" "), statements.join(" "));
     }
     Ok(())
 }

@@ -137,7 +137,7 @@ impl Ledger {
     }
 
     /// Finds that Email at one node, and deletes it at the other one.
-    pub(super) async fn delete_one(&self, nodes: &Nodes, [finder, deleter]: [usize; 2], mail: usize, to: usize) {
+    pub(super) async fn delete_one(&self, nodes: &Nodes, [finder, other]: [usize; 2], mail: usize, to: usize) {
         let (address, token) = {
             let entries = self.locked();
             let mail = &entries.all[mail].mail;
@@ -147,10 +147,10 @@ impl Ledger {
         let found = emails.iter().find(|email| email.token == token).map(|email| email.id.clone());
         let id = found.unwrap_or_else(|| panic!("node {finder} does not list acknowledged mail {token} of {address}"));
         self.locked().all[mail].deletions[to] = Deletion::Unsure;
-        let answer = nodes.delete(deleter, &format!("/api/mail/delete?id={id}")).await;
+        let answer = nodes.delete(other, &format!("/api/mail/delete?id={id}")).await;
         if let Ok((200, body)) = answer {
-            let deleted: Value = serde_json::from_slice(&body).expect("JSON");
-            assert_eq!(deleted["deleted"], 1, "node {deleter} does not find acknowledged mail {token} of {address}");
+            let answer: Value = serde_json::from_slice(&body).expect("JSON");
+            assert_eq!(answer["deleted"], 1, "node {other} does not find acknowledged mail {token} of {address}");
             self.locked().all[mail].deletions[to] = Deletion::Done;
         }
     }

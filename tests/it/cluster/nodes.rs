@@ -29,7 +29,7 @@ pub(super) struct Place {
 /// Nodes that are counted from 0. The methods that start and end them block the thread.
 pub(super) struct Nodes {
     store: String,
-    nodes: Vec<Node>,
+    all: Vec<Node>,
     client: Client,
 }
 
@@ -45,13 +45,13 @@ impl Nodes {
     /// Starts so many over the store with that name, one after the other.
     pub(super) fn start(store: &str, count: usize) -> Self {
         let client = http::client_builder().timeout(PATIENCE).build().expect("a client");
-        let nodes = Self { store: store.to_owned(), nodes: (0..count).map(|_| Node::new()).collect(), client };
+        let nodes = Self { store: store.to_owned(), all: (0..count).map(|_| Node::new()).collect(), client };
         (0..count).for_each(|node| nodes.restart(node));
         nodes
     }
 
     pub(super) fn count(&self) -> usize {
-        self.nodes.len()
+        self.all.len()
     }
 
     /// The nodes that run.
@@ -61,19 +61,19 @@ impl Nodes {
 
     /// Where a node listens; `None` while it is down.
     pub(super) fn place(&self, node: usize) -> Option<Place> {
-        *self.nodes[node].place.borrow()
+        *self.all[node].place.borrow()
     }
 
     /// Where a node listens, as soon as it runs.
     pub(super) async fn running(&self, node: usize) -> Place {
-        let mut place = self.nodes[node].place.subscribe();
+        let mut place = self.all[node].place.subscribe();
         let place = place.wait_for(Option::is_some).await.expect("the nodes");
         place.expect("a place")
     }
 
     /// Starts a node that is down, and waits until it is ready.
     pub(super) fn restart(&self, node: usize) {
-        let Node { dir, smtp, place, .. } = &self.nodes[node];
+        let Node { dir, smtp, place, .. } = &self.all[node];
         let args = ["--store", &self.store, "--domain", DOMAIN, "--rate-limit", "off"];
         let binary = block_in_place(|| Binary::serve_at(*smtp, dir.path(), &args));
         place.send_replace(Some(Place { smtp: *smtp, http: binary.http }));
@@ -92,7 +92,7 @@ impl Nodes {
     }
 
     fn end(&self, node: usize) -> Binary {
-        self.nodes[node].place.send_replace(None);
+        self.all[node].place.send_replace(None);
         self.process(node).take().expect("it runs")
     }
 
@@ -129,7 +129,7 @@ impl Nodes {
     }
 
     fn process(&self, node: usize) -> MutexGuard<'_, Option<Binary>> {
-        self.nodes[node].process.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all[node].process.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
