@@ -62,6 +62,10 @@ fn begin() -> Result<()> {
         thread::available_parallelism()?
     );
     // The first sweep of a node looks far back, so the least of several looks counts.
+    let pause = || {
+        thread::sleep(IDLE);
+        Ok(())
+    };
     let idle: Result<Vec<u64>> = (0..LOOKS).map(|_| Ok(statements_of(&ring, pause)?.0)).collect();
     let idle = idle?.into_iter().min().unwrap_or_default() / NODES as u64 / IDLE.as_secs();
     println!("an idle node of the service runs {idle} statements per second");
@@ -85,11 +89,6 @@ fn begin() -> Result<()> {
         let rates: Vec<String> = rates.iter().map(|rate| format!("{rate:9.0}")).collect();
         println!("{round:>6} {} {:>16}", rates.join(" "), statements.join(" "));
     }
-    Ok(())
-}
-
-fn pause() -> Result<()> {
-    thread::sleep(IDLE);
     Ok(())
 }
 
