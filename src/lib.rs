@@ -52,6 +52,20 @@
 //! a message that still exists. One change ends some hundred events at most. A webhook with more is deleted or disabled by a
 //! series of changes, and expiry ends what a crash left of such a series.
 //!
+//! # In a cluster
+//!
+//! The trait of the store has a second implementation, `store/cassandra`, for several nodes that share their mail. Nothing
+//! above the store knows which one it has. A quorum of servers takes the place of the fdatasync, and a time of the message
+//! that of the journal's order: whatever repeats a write has the same timestamp, so a deletion wins.
+//!
+//! ```text
+//! Store::receive   one recipient: octets, the rows that find it, then the row of its mailbox, which is the commit point.
+//!                  Several recipients, or events: octets, then an intent, which is the commit point, then all rows.
+//!                  A sweeper on one node finishes the intents of nodes that died
+//! leases           one node verifies domains, one sweeps, one removes unused webhooks, one sends the events of a shard
+//! hints            events go to the other nodes at once by [`peers`], and within a table that all of them read
+//! ```
+//!
 //! # What must stay true
 //!
 //! 1. No 250 before the fdatasync that covers the message has returned and the index shows it; `Session::stored` alone says
@@ -80,7 +94,7 @@
 //! smtp      store, domains (the table), faults, tls, connections, config, model
 //! domains   dns, store, config, model
 //! expiry    store, model
-//! store     events, config, model
+//! store     events, tls (a cluster's connections), config, model
 //! tls       model
 //! tokens, faults  model
 //! reader    mime
