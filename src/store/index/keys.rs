@@ -22,7 +22,7 @@ pub(super) type WebhookKey = [u8; 24];
 /// A webhook, a time and a sequence number.
 pub(super) type DueKey = [u8; 32];
 
-/// [`domain_hash`] and a number.
+/// The hash of a domain and a number.
 pub(super) type DomainKey = [u8; 24];
 
 pub(super) fn mail_key(hash: [u8; 16], sequence: u64) -> MailKey {
