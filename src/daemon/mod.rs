@@ -45,7 +45,7 @@ use crate::panics::Panics;
 use crate::peers;
 use crate::smtp::{self, Counters, Receiver, SmtpSettings};
 use crate::store::disk::Directory;
-use crate::store::{OpenError, Storage, StoreError};
+use crate::store::{OpenError, Peers, Storage, StoreError};
 use crate::tls::{self, CertificateError, CertificateFiles, CertificateSource, Keeper};
 use crate::tokens::TokenFileError;
 use crate::webhook::{CallerError, dispatcher};
@@ -205,15 +205,10 @@ impl Daemon {
         if let Some(peers) = store.peers() {
             if let Some(bound) = peer_address {
                 peers.set_address(config.cassandra.peer_address.clone().unwrap_or_else(|| bound.to_string()));
-                let router = peers::receiver::router(Arc::clone(&peers));
-                let serving =
-                    http::serve_public(from_peers, router, limits.clone(), Arc::clone(&clock), shutdown.clone());
-                tasks.spawn("hints of other nodes", serving);
             }
-            let stop = shutdown.clone();
-            tasks.spawn_restarting("hints for other nodes", &shutdown, move || {
-                peers::sender::run(Arc::clone(&peers), stop.clone())
-            });
+            let router = peers::receiver::router(Arc::clone(&peers));
+            let serving = http::serve_public(from_peers, router, limits.clone(), Arc::clone(&clock), shutdown.clone());
+            exchange_hints(&mut tasks, peers, serving, &shutdown);
         }
         for control in controls {
             let (listener, file) = control.into_parts()?;
@@ -269,6 +264,24 @@ impl Daemon {
         drop((socket_files, directory));
         ended_early.map_or(Ok(()), |task| Err(DaemonError::TaskEnded { task }))
     }
+}
+
+/// Sends hints to the other nodes, and takes theirs where this node listens for them.
+fn exchange_hints(
+    tasks: &mut Tasks,
+    peers: Arc<dyn Peers>,
+    taking: impl Future<Output = ()> + Send + 'static,
+    shutdown: &CancellationToken,
+) {
+    let stop = shutdown.clone();
+    tasks.spawn("hints of other nodes", async move {
+        taking.await;
+        stop.cancelled().await;
+    });
+    let stop = shutdown.clone();
+    tasks.spawn_restarting("hints for other nodes", shutdown, move || {
+        peers::sender::run(Arc::clone(&peers), stop.clone())
+    });
 }
 
 /// The webhooks and events that expiry removes.

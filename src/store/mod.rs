@@ -7,6 +7,7 @@
 //! ```text
 //! mod, outbox   the traits: Store for mail and domains, Outbox for webhooks and their pending events
 //! peers         what nodes that share a store tell each other at once
+//! options       the settings of a store
 //! newest        questions about the newest Emails of all mailboxes
 //! outbox_rules, receiver_health   limits, shares and logs of webhooks, and when one is disabled, in every store
 //! names         short names of mailboxes and domains, under the store's secret
@@ -51,6 +52,7 @@ mod index;
 mod journal;
 mod names;
 mod newest;
+mod options;
 mod outbox;
 mod outbox_rules;
 mod peers;
@@ -58,17 +60,15 @@ mod receiver_health;
 mod salvage;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::config::{Config, Revision};
 use crate::events::{Position, Subscription};
 use crate::model::{
-    Caps, Counts, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, Nodes, StoredEmail, Timestamp,
+    Counts, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, Nodes, StoredEmail, Timestamp,
 };
 
 use backup::BackupItem;
@@ -78,6 +78,7 @@ pub use error::{OpenError, StoreError};
 pub use index::Compacted;
 use index::IndexError;
 pub use newest::{NewestCursor, NewestCursorError, NewestEmail, NewestPage, NewestQuery};
+pub use options::StoreOptions;
 pub use outbox::{
     ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxLimits, OutboxVersion, Replay, Replayed, WebhookFilter,
     WebhookPage, WebhookRegistration,
@@ -363,80 +364,5 @@ pub trait Storage: Store + Outbox + Counts {
     /// The side that talks to the other nodes that share the store; `None` if there cannot be any.
     fn peers(&self) -> Option<Arc<dyn Peers>> {
         None
-    }
-}
-
-/// Settings of a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StoreOptions {
-    /// How long an Email is readable.
-    ///
-    /// A shorter retention than before shortens the life of existing Emails for good. `None` changes no existing Email: it
-    /// is for a command that opens the store briefly.
-    pub retention: Option<Duration>,
-    /// The largest message in octets.
-    pub message_octets_max: u64,
-    /// Size of a segment of the journal in octets, at least twice `message_octets_max`.
-    pub segment_octets: u64,
-    /// The largest part of the index in memory, in octets.
-    pub index_cache_octets: usize,
-    /// A checkpoint is due after this many octets of journal. A start after a crash replays about as much.
-    pub checkpoint_octets: u64,
-    /// A checkpoint is due after this long without a change.
-    pub checkpoint_quiet: Duration,
-    /// How much may be pending for webhooks.
-    pub outbox: OutboxLimits,
-    /// How many Emails a mailbox and a domain may have. Existing Emails beyond that stay.
-    pub caps: Caps,
-}
-
-impl StoreOptions {
-    /// The usual value of [`StoreOptions::checkpoint_octets`].
-    pub const CHECKPOINT_OCTETS: u64 = 32 << 20;
-    /// The usual value of [`StoreOptions::checkpoint_quiet`].
-    pub const CHECKPOINT_QUIET: Duration = Duration::from_secs(2);
-
-    /// The options for a process that opens the store for one command.
-    ///
-    /// Its segments are as small as messages permit, so that listing an inbox does not write megabytes of zeros. It
-    /// shortens no life, since it may not know the settings of the daemon.
-    pub fn for_a_moment(config: &Config) -> Self {
-        let options = Self::from_config(config);
-        Self {
-            retention: None,
-            segment_octets: options.segment_octets.min(journal::least_segment_octets(config.mail.message_octets_max)),
-            ..options
-        }
-    }
-
-    /// These options, with segments that are large enough for a message of `octets`.
-    #[must_use]
-    pub fn taking(self, octets: u64) -> Self {
-        let message_octets_max = self.message_octets_max.max(octets);
-        let least = 2 * journal::least_segment_octets(message_octets_max);
-        Self { message_octets_max, segment_octets: self.segment_octets.max(least), ..self }
-    }
-
-    /// The options that the daemon's settings ask for.
-    pub fn from_config(config: &Config) -> Self {
-        // In revision 1 webhooks of an earlier start stay, but nobody sends their events.
-        let events_per_webhook = match config.revision {
-            Revision::One => 0,
-            Revision::Two => config.webhooks.outbox_events_max,
-        };
-        Self {
-            retention: Some(config.mail.retention),
-            message_octets_max: config.mail.message_octets_max,
-            segment_octets: config.store.segment_octets,
-            index_cache_octets: config.store.index_cache_octets,
-            checkpoint_octets: Self::CHECKPOINT_OCTETS,
-            checkpoint_quiet: Self::CHECKPOINT_QUIET,
-            outbox: OutboxLimits {
-                events_per_webhook,
-                octets_per_webhook: config.webhooks.outbox_octets_per_webhook_max,
-                octets: config.webhooks.outbox_octets_max,
-            },
-            caps: config.mail.caps,
-        }
     }
 }

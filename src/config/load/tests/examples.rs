@@ -85,6 +85,8 @@ pub(super) fn companions(key: &str) -> &'static [(&'static str, &'static str)] {
         "cassandra-user" => &[STORE, ("TEMPMAIL_CASSANDRA_PASSWORD_FILE", "/password")],
         "cassandra-password-file" => &[STORE, ("TEMPMAIL_CASSANDRA_USER", "ann")],
         "cassandra-ca" => &[STORE, ("TEMPMAIL_CASSANDRA_TLS", "on")],
+        "peer-address" => &[STORE, ("TEMPMAIL_PEER_LISTEN", "10.0.0.1:2527")],
+        "peer-listen" => &[STORE],
         _ if key.starts_with("cassandra-") => &[STORE],
         _ => &[],
     }
