@@ -7,8 +7,8 @@ use std::time::Duration;
 use ipnet::{IpNet, Ipv4Net};
 use url::Url;
 
+use super::Endpoint;
 use super::value::{self, ValueError};
-use super::{Endpoint, StoreLocation};
 use crate::model::{Address, DomainName, DomainPattern, LocalPartPattern, RoleAddresses};
 
 /// The port of DNS (RFC 1035 section 4.2).
@@ -81,15 +81,6 @@ pub(super) fn optional_name(text: &str) -> Result<Option<String>, ValueError> {
         }
         _ => Ok(Some(text.to_owned())),
     }
-}
-
-/// Where mail is kept. An error shows no user and no password.
-pub(super) fn store_location(text: &str) -> Result<StoreLocation, ValueError> {
-    text.parse().map_err(|reason| {
-        let shown = text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, rest)| format!("…@{rest}"));
-        let accepted = "embedded, or a cluster and a keyspace such as cassandra://10.0.0.1,10.0.0.2/tempmail";
-        ValueError::invalid(&shown, &reason, accepted)
-    })
 }
 
 pub(super) fn domain_name(text: &str) -> Result<DomainName, ValueError> {
@@ -375,16 +366,6 @@ mod tests {
         for bad in [&[][..], &["9ms"], &["1s", "1d1ms"], &["5"], &["1s", ""]] {
             assert!(schedule(&owned(bad)).is_err(), "{bad:?}");
         }
-    }
-
-    #[test]
-    fn an_error_of_a_store_shows_no_password() {
-        for text in ["cassandra://ann:secret@a/t", "cassandra://ann:sec@ret@a/t", "cassandra:ann:secret@a/t"] {
-            let error = store_location(text).expect_err(text).to_string();
-            assert!(!error.contains("ann") && !error.contains("ret@") && error.contains("'…@a/t'"), "{error}");
-        }
-        let error = store_location("cassandra://ann:secret@a/t").expect_err("a password").to_string();
-        assert!(error.contains("set cassandra-user and cassandra-password-file"), "{error}");
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::fmt;
 use std::net::Ipv6Addr;
 use std::str::FromStr;
 
+use super::value::ValueError;
+
 /// The port of Cassandra's native protocol.
 const PORT: u16 = 9042;
 /// The longest name of a keyspace in octets, as Cassandra has it.
@@ -148,6 +150,15 @@ impl fmt::Display for StoreLocation {
     }
 }
 
+/// Where mail is kept. An error shows no user and no password.
+pub(super) fn store_location(text: &str) -> Result<StoreLocation, ValueError> {
+    text.parse().map_err(|reason| {
+        let shown = text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, rest)| format!("…@{rest}"));
+        let accepted = "embedded, or a cluster and a keyspace such as cassandra://10.0.0.1,10.0.0.2/tempmail";
+        ValueError::invalid(&shown, &reason, accepted)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,5 +229,15 @@ mod tests {
         for text in ["embedded", "cassandra://a/t", "cassandra://a,b:9142,[::1],[::1]:90/t"] {
             assert_eq!(text.parse::<StoreLocation>().map(|location| location.to_string()).as_deref(), Ok(text));
         }
+    }
+
+    #[test]
+    fn an_error_of_a_store_shows_no_password() {
+        for text in ["cassandra://ann:secret@a/t", "cassandra://ann:sec@ret@a/t", "cassandra:ann:secret@a/t"] {
+            let error = store_location(text).expect_err(text).to_string();
+            assert!(!error.contains("ann") && !error.contains("ret@") && error.contains("'…@a/t'"), "{error}");
+        }
+        let error = store_location("cassandra://ann:secret@a/t").expect_err("a password").to_string();
+        assert!(error.contains("set cassandra-user and cassandra-password-file"), "{error}");
     }
 }

@@ -203,12 +203,10 @@ impl Daemon {
             tasks.spawn("metrics", serving);
         }
         if let Some(peers) = store.peers() {
-            if let Some(bound) = peer_address {
-                peers.set_address(config.cassandra.peer_address.clone().unwrap_or_else(|| bound.to_string()));
-            }
             let router = peers::receiver::router(Arc::clone(&peers));
-            let serving = http::serve_public(from_peers, router, limits.clone(), Arc::clone(&clock), shutdown.clone());
-            exchange_hints(&mut tasks, peers, serving, &shutdown);
+            let taking = http::serve_public(from_peers, router, limits.clone(), Arc::clone(&clock), shutdown.clone());
+            let bound = peer_address.map(|bound| bound.to_string());
+            exchange_hints(&mut tasks, peers, config.cassandra.peer_address.clone().or(bound), taking, &shutdown);
         }
         for control in controls {
             let (listener, file) = control.into_parts()?;
@@ -270,11 +268,16 @@ impl Daemon {
 fn exchange_hints(
     tasks: &mut Tasks,
     peers: Arc<dyn Peers>,
+    address: Option<String>,
     taking: impl Future<Output = ()> + Send + 'static,
     shutdown: &CancellationToken,
 ) {
+    if let Some(address) = address {
+        peers.set_address(address);
+    }
     let stop = shutdown.clone();
     tasks.spawn("hints of other nodes", async move {
+        // Without a listener there is nothing to take, and a task that ends early would end the daemon.
         taking.await;
         stop.cancelled().await;
     });

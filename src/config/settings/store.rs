@@ -2,8 +2,8 @@
 
 use super::{GB, MB, one};
 use crate::config::StoreLocation;
-use crate::config::parse::store_location;
 use crate::config::setting::{Setting, Shape};
+use crate::config::store_location::store_location;
 use crate::config::value::{self, show_size};
 
 /// What the store is set to.

@@ -5,6 +5,7 @@
 //! costs no row of its own, the rows that have ended are never read again, and nothing is lost with a connection.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ pub(super) const READ_EVERY: Duration = Duration::from_millis(100);
 const LIFE_SECONDS: i32 = 60;
 /// A node that could not read hints for so long may have missed some.
 const MISSED_AFTER: Duration = Duration::from_secs(40);
+/// For how long the rows of a node are read after it has said that it stops.
+const STOPS_WITHIN: Duration = Duration::from_secs(20);
 /// The most events of a row. With more, subscribers of other nodes look at the store.
 const EVENTS_MAX: usize = 2000;
 /// The most events of a node that came by a connection and whose rows are not read yet.
@@ -70,6 +73,8 @@ pub(super) struct Batch {
 pub(super) struct Outgoing {
     node: [u8; 16],
     collected: Mutex<Collected>,
+    /// The rows so far, which a task that begins again goes on counting.
+    rows: AtomicI64,
     pub(super) to_send: Notify,
     pub(super) to_write: Notify,
 }
@@ -86,7 +91,13 @@ struct Collected {
 impl Outgoing {
     pub(super) fn new(node: Uuid) -> Self {
         let collected = Mutex::new(Collected { next: 1, ..Collected::default() });
-        Self { node: node.into_bytes(), collected, to_send: Notify::new(), to_write: Notify::new() }
+        Self {
+            node: node.into_bytes(),
+            collected,
+            rows: AtomicI64::new(0),
+            to_send: Notify::new(),
+            to_write: Notify::new(),
+        }
     }
 
     fn locked(&self) -> MutexGuard<'_, Collected> {
@@ -136,7 +147,8 @@ impl Outgoing {
 /// How far the rows of other nodes are read.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
-    last: HashMap<Uuid, i64>,
+    /// The last row of each node, and when the node was last known to live.
+    last: HashMap<Uuid, (i64, Instant)>,
     read_at: Option<Instant>,
 }
 
@@ -216,17 +228,17 @@ impl ClusterState {
         }
     }
 
-    /// Writes the collected events, if there are any, as row `number`. Returns whether it wrote one.
-    pub(super) async fn write_hints(&self, number: i64) -> Result<bool, StoreError> {
-        let Some(batch) = self.outgoing.unwritten() else { return Ok(false) };
+    /// Writes the collected events, if there are any, as the next row of this node.
+    pub(super) async fn write_hints(&self) -> Result<(), StoreError> {
+        let Some(batch) = self.outgoing.unwritten() else { return Ok(()) };
+        let number = self.outgoing.rows.fetch_add(1, Ordering::Relaxed) + 1;
         let octets = postcard::to_stdvec(&batch).map_err(|error| StoreError::Failed(error.to_string()))?;
-        self.cluster.run(&self.statements.hint_insert, (self.node, number, octets, LIFE_SECONDS)).await?;
-        Ok(true)
+        self.cluster.run(&self.statements.hint_insert, (self.node, number, octets, LIFE_SECONDS)).await
     }
 
-    /// Writes what is left when the store closes. A number that no other row has follows all others of this process.
+    /// Writes what is left when the store closes.
     pub(super) async fn write_last_hints(&self) {
-        if let Err(error) = self.write_hints(i64::MAX).await {
+        if let Err(error) = self.write_hints().await {
             tracing::debug!(%error, "the last hints for other nodes could not be written");
         }
     }
@@ -234,11 +246,15 @@ impl ClusterState {
     /// Reads the rows that other nodes have written since the last time.
     pub(super) async fn read_hints(&self, reading: &mut Reading) {
         let peers = self.peers();
-        reading.last.retain(|node, _| peers.contains_key(node));
-        self.sent.retain(|node| peers.contains_key(&node));
-        let mut is_complete = true;
+        let now = Instant::now();
         for peer in peers.keys() {
-            let last = reading.last.entry(*peer).or_insert(0);
+            reading.last.entry(*peer).or_insert((0, now)).1 = now;
+        }
+        // A node that stops takes mail until its last sessions have ended.
+        reading.last.retain(|_, (_, lived_at)| now - *lived_at < STOPS_WITHIN);
+        self.sent.retain(|node| reading.last.contains_key(&node));
+        let mut is_complete = true;
+        for (peer, (last, _)) in &mut reading.last {
             match self.cluster.all::<(i64, Vec<u8>)>(&self.statements.hint_select, (peer, *last)).await {
                 Ok(rows) => {
                     for (number, events) in rows {
@@ -252,7 +268,6 @@ impl ClusterState {
                 }
             }
         }
-        let now = Instant::now();
         if is_complete {
             let before = reading.read_at.replace(now);
             if before.is_some_and(|before| now - before > MISSED_AFTER) {

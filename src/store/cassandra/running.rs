@@ -72,18 +72,12 @@ impl ClusterState {
     }
 
     async fn write_all_hints(&self) {
-        let mut number = 1;
         loop {
             self.outgoing.to_write.notified().await;
             sleep(COLLECTED_FOR).await;
-            match self.write_hints(number).await {
-                Ok(true) => number += 1,
-                Ok(false) => {}
-                Err(error) => {
-                    tracing::warn!(%error, "hints for other nodes could not be written");
-                    number += 1;
-                    self.outgoing.miss();
-                }
+            if let Err(error) = self.write_hints().await {
+                tracing::warn!(%error, "hints for other nodes could not be written");
+                self.outgoing.miss();
             }
         }
     }
