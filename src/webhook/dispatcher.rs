@@ -73,8 +73,8 @@ struct PageRead {
 struct Worker {
     sender: Arc<EventSender>,
     queue: Queue,
+    /// It knows whether events may end because they are late.
     clock_steps: StepDetector,
-    /// Whether events may end because they are late.
     /// Records that are not in the store yet.
     ended: Vec<(EventKey, AttemptRecord)>,
     scans: JoinSet<Scan>,

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use futures_util::{StreamExt, stream};
 use scylla::DeserializeRow;
 use uuid::Uuid;
 
@@ -16,6 +17,8 @@ use crate::store::StoreError;
 /// The time of receipt that one slot has, in milliseconds.
 const SLOT_MILLIS: i64 = 10_000;
 const SHARDS: i8 = 4;
+/// The partitions that a sweeper reads at once.
+const PARTITIONS_AT_ONCE: usize = 16;
 /// A sweeper finishes an intent of this age. It is more than twice the time that a message has for its commit.
 pub(super) const SWEPT_AFTER: Duration = Duration::from_secs(12);
 
@@ -40,6 +43,18 @@ pub struct Swept {
     pub finished: u64,
     /// Intents that are too young yet.
     pub open: u64,
+    /// Intents that it could not finish, and parts of the table that it could not read.
+    pub failed: u64,
+}
+
+impl Swept {
+    const fn and(self, other: &Self) -> Self {
+        Self {
+            finished: self.finished + other.finished,
+            open: self.open + other.open,
+            failed: self.failed + other.failed,
+        }
+    }
 }
 
 impl IntentPartition {
@@ -82,32 +97,51 @@ impl ClusterState {
     }
 
     /// Finishes the intents of messages that were received since `since`, and long enough before `now`.
-    pub(super) async fn sweep(&self, since: Timestamp, now: Timestamp) -> Result<Swept, StoreError> {
-        let mut swept = Swept::default();
+    pub(super) async fn sweep(&self, since: Timestamp, now: Timestamp) -> Swept {
+        let slots = since.millis().div_euclid(SLOT_MILLIS)..=now.millis().div_euclid(SLOT_MILLIS);
+        // The newest first: a node that died lately has left more there than one of an hour ago.
+        let partitions = slots.rev().flat_map(|slot| (0..SHARDS).map(move |shard| IntentPartition { slot, shard }));
         let due_before = now.before(SWEPT_AFTER);
-        for slot in since.millis().div_euclid(SLOT_MILLIS)..=now.millis().div_euclid(SLOT_MILLIS) {
-            for shard in 0..SHARDS {
-                let rows = self.cluster.all::<IntentRow>(&self.statements.intent_select, (slot, shard)).await?;
-                for row in rows {
-                    match postcard::from_bytes::<Message>(&row.intent) {
-                        Ok(message) if message.received_at <= due_before => {
-                            self.write_rows(&message.rows(self), &message).await?;
-                            self.delete_intent(&message).await?;
-                            if !message.events.is_empty() {
-                                self.ring_outbox();
-                            }
-                            swept.finished += 1;
-                        }
-                        Ok(_) => swept.open += 1,
-                        Err(error) => {
-                            tracing::error!(message = %row.message, %error, "an intent cannot be read; it is removed");
-                            let values = (row.written_at, slot, shard, row.message);
-                            self.cluster.run(&self.statements.intent_delete, values).await?;
-                        }
+        let sweeps = stream::iter(partitions).map(|partition| self.sweep_partition(partition, due_before));
+        sweeps.buffered(PARTITIONS_AT_ONCE).fold(Swept::default(), async |all, swept| all.and(&swept)).await
+    }
+
+    async fn sweep_partition(&self, partition: IntentPartition, due_before: Timestamp) -> Swept {
+        let IntentPartition { slot, shard } = partition;
+        let mut swept = Swept::default();
+        let rows = self.cluster.all::<IntentRow>(&self.statements.intent_select, (slot, shard)).await;
+        let rows = rows.unwrap_or_else(|error| {
+            tracing::debug!(%error, "intents could not be read");
+            swept.failed += 1;
+            Vec::new()
+        });
+        for row in rows {
+            match postcard::from_bytes::<Message>(&row.intent) {
+                Ok(message) if message.received_at > due_before => swept.open += 1,
+                Ok(message) => match self.finish(&message).await {
+                    Ok(()) => swept.finished += 1,
+                    Err(error) => {
+                        tracing::debug!(message = %row.message, %error, "a message could not be finished");
+                        swept.failed += 1;
                     }
+                },
+                Err(error) => {
+                    tracing::error!(message = %row.message, %error, "an intent cannot be read; it is removed");
+                    let values = (row.written_at, slot, shard, row.message);
+                    let removed = self.cluster.run(&self.statements.intent_delete, values).await;
+                    swept.failed += u64::from(removed.is_err());
                 }
             }
         }
-        Ok(swept)
+        swept
+    }
+
+    async fn finish(&self, message: &Message) -> Result<(), StoreError> {
+        self.write_rows(&message.rows(self), message).await?;
+        self.delete_intent(message).await?;
+        if !message.events.is_empty() {
+            self.ring_outbox();
+        }
+        Ok(())
     }
 }

@@ -13,6 +13,7 @@ use futures_util::future::{join, join_all};
 use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::nodes::LEAVING_TRIES;
 use super::outbox::SHARDS;
 use super::state::ClusterState;
 use crate::store::StoreError;
@@ -190,10 +191,13 @@ impl ClusterState {
 
     async fn give_back(&self, work: Work) {
         self.leases.forget(work);
-        let given_back: Result<bool, StoreError> =
-            self.cluster.run_if(&self.statements.lease_give_back, (work.name(), self.node)).await;
-        if let Err(error) = given_back {
-            tracing::debug!(lease = work.name(), %error, "a lease was not given back; it ends by itself");
+        for _ in 0..LEAVING_TRIES {
+            let given_back: Result<bool, StoreError> =
+                self.cluster.run_if(&self.statements.lease_give_back, (work.name(), self.node)).await;
+            match given_back {
+                Ok(_) => return,
+                Err(error) => tracing::debug!(lease = work.name(), %error, "a lease was not given back"),
+            }
         }
     }
 }

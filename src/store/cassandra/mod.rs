@@ -149,7 +149,7 @@ impl CassandraStore {
     }
 
     /// Finishes messages for several recipients that were received since `since` by nodes that died.
-    pub async fn sweep_intents(&self, since: Timestamp, now: Timestamp) -> Result<Swept, StoreError> {
+    pub async fn sweep_intents(&self, since: Timestamp, now: Timestamp) -> Swept {
         self.state.sweep(since, now).await
     }
 }

@@ -11,6 +11,8 @@ use super::rows::signed;
 use super::state::ClusterState;
 use crate::store::StoreError;
 
+/// How often a node that leaves tries to give back what would end by itself only seconds later.
+pub(super) const LEAVING_TRIES: usize = 3;
 /// How often a node says that it lives.
 pub(super) const BEAT_EVERY: Duration = Duration::from_secs(1);
 /// The life of its row, in seconds: that of a lease. It counts as dead after that, and others take its part of the shards.
@@ -44,8 +46,11 @@ impl ClusterState {
 
     /// Says that this node stops.
     pub(super) async fn say_goodbye(&self) {
-        if let Err(error) = self.cluster.run(&self.statements.node_delete, (self.node,)).await {
-            tracing::debug!(%error, "the row of this node was not removed; it ends by itself");
+        for _ in 0..LEAVING_TRIES {
+            match self.cluster.run(&self.statements.node_delete, (self.node,)).await {
+                Ok(()) => return,
+                Err(error) => tracing::debug!(%error, "the row of this node was not removed; it ends by itself"),
+            }
         }
     }
 

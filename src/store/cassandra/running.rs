@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::future::{join, join5};
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::hints::{COLLECTED_FOR, READ_EVERY, Reading};
@@ -29,6 +29,9 @@ const SWEEP_EVERY: Duration = Duration::from_secs(2);
 const FIRST_SWEEP: Duration = Duration::from_hours(1);
 const LATER_SWEEPS: Duration = Duration::from_mins(2);
 
+/// How long a node that stops tries to give back what it holds, which would end by itself after five seconds.
+const LEAVES_WITHIN: Duration = Duration::from_secs(3);
+
 impl ClusterState {
     /// Runs until `shutdown`. Then it gives its leases back.
     pub(super) async fn run(self: &Arc<Self>, clock: Arc<dyn Clock>, shutdown: &CancellationToken) {
@@ -46,7 +49,9 @@ impl ClusterState {
             () = shutdown.cancelled() => {}
         }
         // The other nodes take all of its shards only when they know that it has gone.
-        join(self.give_back_leases(), self.say_goodbye()).await;
+        if timeout(LEAVES_WITHIN, join(self.give_back_leases(), self.say_goodbye())).await.is_err() {
+            tracing::info!("the cluster does not answer; what this node holds ends by itself");
+        }
     }
 
     async fn keep_alive(&self, started_at: Timestamp) {
@@ -101,15 +106,18 @@ impl ClusterState {
                 continue;
             }
             let now = clock.now();
-            match self.sweep(now.before(look_back), now).await {
-                Ok(swept) => {
-                    look_back = LATER_SWEEPS;
-                    self.open_intents.store(swept.open, Ordering::Relaxed);
-                    if swept.finished > 0 {
-                        tracing::info!(messages = swept.finished, "finished messages of a node that died");
-                    }
-                }
-                Err(error) => tracing::warn!(%error, "the intents could not be looked through"),
+            let swept = self.sweep(now.before(look_back), now).await;
+            if swept.failed == 0 {
+                look_back = LATER_SWEEPS;
+            } else {
+                tracing::warn!(
+                    failed = swept.failed,
+                    "some intents could not be read or finished; the next sweep tries again"
+                );
+            }
+            self.open_intents.store(swept.open + swept.failed, Ordering::Relaxed);
+            if swept.finished > 0 {
+                tracing::info!(messages = swept.finished, "finished messages of a node that died");
             }
         }
     }

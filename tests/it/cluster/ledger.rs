@@ -58,6 +58,12 @@ struct Entry {
     deletions: Vec<Deletion>,
 }
 
+impl Entry {
+    fn is_acknowledged(&self) -> bool {
+        matches!(self.outcome, Outcome::Acknowledged(_))
+    }
+}
+
 #[derive(Default)]
 struct Entries {
     all: Vec<Entry>,
@@ -107,6 +113,13 @@ impl Ledger {
         self.locked().acknowledged[node].iter().rev().take_while(|at| **at >= since).count()
     }
 
+    /// The token and the recipient of each Email of acknowledged mail.
+    pub(super) fn acknowledged(&self) -> Vec<(String, String)> {
+        let entries = self.locked();
+        let acknowledged = entries.all.iter().filter(|entry| entry.is_acknowledged());
+        acknowledged.flat_map(|Entry { mail, .. }| mail.to.iter().map(|to| (mail.token.clone(), to.clone()))).collect()
+    }
+
     pub(super) fn deleted(&self) -> usize {
         let entries = self.locked();
         entries.all.iter().flat_map(|entry| &entry.deletions).filter(|deletion| **deletion == Deletion::Done).count()
@@ -131,9 +144,9 @@ impl Ledger {
             return None;
         }
         let mail = rand::random_range(0..entries.all.len());
-        let Entry { outcome, deletions, .. } = &entries.all[mail];
-        let to = rand::random_range(0..deletions.len());
-        (matches!(outcome, Outcome::Acknowledged(_)) && deletions[to] == Deletion::None).then_some((mail, to))
+        let entry = &entries.all[mail];
+        let to = rand::random_range(0..entry.deletions.len());
+        (entry.is_acknowledged() && entry.deletions[to] == Deletion::None).then_some((mail, to))
     }
 
     /// Finds that Email at one node, and deletes it at the other one.
@@ -155,19 +168,21 @@ impl Ledger {
         }
     }
 
-    /// Looks at all mail through a node. Returns what is not as it must be.
-    pub(super) async fn faults(&self, nodes: &Nodes, node: usize) -> Vec<String> {
-        self.faults_of(nodes, node, |_| true).await
+    /// Looks at all mail, at each mailbox through one of the nodes that run. Returns what is not as it must be.
+    pub(super) async fn faults(&self, nodes: &Nodes) -> Vec<String> {
+        self.faults_of(nodes, |_| true).await
     }
 
     /// Looks at the mail of unknown outcome alone.
-    pub(super) async fn faults_of_unknown(&self, nodes: &Nodes, node: usize) -> Vec<String> {
-        self.faults_of(nodes, node, |outcome| outcome == Outcome::Unknown).await
+    pub(super) async fn faults_of_unknown(&self, nodes: &Nodes) -> Vec<String> {
+        self.faults_of(nodes, |outcome| outcome == Outcome::Unknown).await
     }
 
-    async fn faults_of(&self, nodes: &Nodes, node: usize, is_meant: impl Fn(Outcome) -> bool) -> Vec<String> {
-        let lists = stream::iter(self.mailboxes(&is_meant)).map(async |mailbox| {
-            let emails = list(nodes, node, &mailbox).await;
+    async fn faults_of(&self, nodes: &Nodes, is_meant: impl Fn(Outcome) -> bool) -> Vec<String> {
+        let living = nodes.living();
+        let lists = stream::iter(self.mailboxes(&is_meant)).enumerate().map(async |(number, mailbox)| {
+            let node = living[number % living.len()];
+            let emails = list(nodes, node, &mailbox).await.map_err(|error| format!("node {node}: {error}"));
             (mailbox, emails)
         });
         let mut faults = Vec::new();
@@ -176,11 +191,11 @@ impl Ledger {
         while let Some((mailbox, emails)) = lists.next().await {
             match emails {
                 Ok(emails) => drop(listed.insert(mailbox, emails)),
-                Err(error) => faults.push(format!("node {node}, {mailbox}: {error}")),
+                Err(error) => faults.push(format!("{mailbox}: {error}")),
             }
         }
         if faults.is_empty() {
-            self.locked().compare(node, &listed, is_meant, &mut faults);
+            self.locked().compare(&listed, is_meant, &mut faults);
         }
         faults
     }
@@ -216,12 +231,12 @@ impl Ledger {
 
     pub(super) fn shown(&self) -> Shown {
         let entries = self.locked();
-        let is_acknowledged = |entry: &&Entry| matches!(entry.outcome, Outcome::Acknowledged(_));
+        let acknowledged = || entries.all.iter().filter(|entry| entry.is_acknowledged());
         Shown {
-            acknowledged: entries.all.iter().filter(is_acknowledged).count(),
+            acknowledged: acknowledged().count(),
             unknown: entries.all.iter().filter(|entry| entry.outcome == Outcome::Unknown).count(),
             refused: entries.refused,
-            emails: entries.all.iter().filter(is_acknowledged).map(|entry| entry.mail.to.len()).sum(),
+            emails: acknowledged().map(|entry| entry.mail.to.len()).sum(),
             deleted: entries.all.iter().flat_map(|e| &e.deletions).filter(|d| **d == Deletion::Done).count(),
         }
     }
@@ -234,7 +249,6 @@ impl Ledger {
 impl Entries {
     fn compare(
         &self,
-        node: usize,
         listed: &BTreeMap<String, Vec<ListedEmail>>,
         is_meant: impl Fn(Outcome) -> bool,
         faults: &mut Vec<String>,
@@ -258,13 +272,10 @@ impl Entries {
             let is_whole = emails.iter().flatten().all(|email| email.lines == mail.lines);
             if is_meant(*outcome) && !(is_whole && counts.iter().zip(deletions).all(is_right)) {
                 let token = &mail.token;
-                faults
-                    .push(format!("node {node}: {outcome:?} {token} is listed {counts:?}, {deletions:?}, {is_whole}"));
+                faults.push(format!("{outcome:?} {token} is listed {counts:?}, {deletions:?}, {is_whole}"));
             }
         }
-        faults.extend(
-            found.into_keys().map(|(mailbox, token)| format!("node {node}: {token} in {mailbox} is of nobody")),
-        );
+        faults.extend(found.into_keys().map(|(mailbox, token)| format!("{token} in {mailbox} is of nobody")));
     }
 }
 

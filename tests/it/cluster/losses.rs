@@ -1,5 +1,7 @@
 //! One node at a time is lost, of Cassandra or of the service or one of each, while mail comes in at all nodes.
 
+use std::cell::RefCell;
+use std::fmt::from_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,6 +9,7 @@ use tempmail::clock::{Clock, SystemClock};
 use tokio::task::block_in_place;
 use tokio::time::{Instant, sleep};
 
+use super::events::Events;
 use super::keyspace::Keyspace;
 use super::ledger::expect_none;
 use super::nodes::Nodes;
@@ -19,25 +22,31 @@ const PAUSED: Duration = Duration::from_secs(5);
 /// A node of the service is killed when so much mail of a burst is acknowledged. All writes that wait for a paused node of
 /// Cassandra are under way then.
 const ACKNOWLEDGED: usize = 6;
+/// The webhooks that a mail to them is for.
+const EVENTS_OF_MAIL: usize = 4;
 
 /// Sends and deletes mail through losses. Then nothing that was acknowledged is lost, doubled or back.
 pub(super) async fn lose_one_at_a_time(ring: &Ring, keyspace: &Keyspace, nodes: &Arc<Nodes>) {
+    let events = Events::begin(nodes, EVENTS_OF_MAIL).await;
     let traffic = Traffic::begin(Arc::clone(nodes), "losses");
     traffic.acknowledged(10).await;
     lose_cassandra(ring, keyspace, &traffic).await;
-    lose_service(ring, nodes, &traffic).await;
-    lose_both(ring, nodes, &traffic).await;
+    let kills = lose_service(ring, nodes, &traffic).await;
     let ledger = traffic.end().await;
+    events.end(kills).await;
     let begun = Instant::now();
-    let node = nodes.living()[0];
-    until("mail of unknown outcome is with all of its recipients or with none", async || {
-        ledger.faults_of_unknown(nodes, node).await.is_empty()
+    let faults = RefCell::new(Vec::new());
+    let what = from_fn(|f| {
+        writeln!(f, "mail of unknown outcome is with all of its recipients or with none: {:?}", faults.borrow())?;
+        nodes.living().into_iter().try_for_each(|node| writeln!(f, "node {node} warned: {:?}", nodes.warnings(node)))
+    });
+    until(what, async || {
+        faults.replace(ledger.faults_of_unknown(nodes).await);
+        faults.borrow().is_empty()
     })
     .await;
     println!("losses: mail of unknown outcome is as it must be {:.1?} after the losses", begun.elapsed());
-    for node in nodes.living() {
-        expect_none(&ledger.faults(nodes, node).await, "after the losses");
-    }
+    expect_none(&ledger.faults(nodes).await, "after the losses");
     expect_none(&ledger.faults_of_octets(nodes).await, "after the losses");
     println!("losses: {}; all is as it must be", ledger.shown());
     println!("losses: {} messages of nodes that died were finished", finished(nodes));
@@ -89,7 +98,8 @@ async fn lose_cassandra(ring: &Ring, keyspace: &Keyspace, traffic: &Traffic) {
     .await;
 }
 
-async fn lose_service(ring: &Ring, nodes: &Nodes, traffic: &Traffic) {
+/// Loses each node of the service, and at last one together with a node of Cassandra. Returns how many were killed.
+pub(super) async fn lose_service(ring: &Ring, nodes: &Nodes, traffic: &Traffic) -> usize {
     for node in 0..nodes.count() {
         during("a node of the service is killed, a moment after one of Cassandra is paused", traffic, async || {
             let burst = traffic.connect("burst", node).await;
@@ -110,6 +120,8 @@ async fn lose_service(ring: &Ring, nodes: &Nodes, traffic: &Traffic) {
         nodes.restart(node);
         traffic.acknowledged(10).await;
     }
+    lose_both(ring, nodes, traffic).await;
+    nodes.count() + 1
 }
 
 async fn lose_both(ring: &Ring, nodes: &Nodes, traffic: &Traffic) {

@@ -5,12 +5,13 @@
 //! traffic    senders, and one who deletes          ledger     what was acknowledged, and what must hold of it
 //! losses     one node at a time is lost            outage     two of three nodes of Cassandra are lost
 //! clocks     the clocks of two nodes differ        waking     mail of one node wakes those who wait at another
-//! leases     who does the work of a node that died
+//! leases     who does the work of a node that died    events     webhooks get an event for each mail
 //! ```
 //!
 //! All runs share one ring, which takes a while to start, and so they are one test.
 
 mod clocks;
+mod events;
 mod keyspace;
 mod leases;
 mod ledger;
@@ -25,14 +26,18 @@ use std::sync::Arc;
 use tokio::task::{block_in_place, spawn_blocking};
 
 use crate::support::ring::Ring;
+use events::Events;
 use keyspace::Keyspace;
 use nodes::Nodes;
 
+/// How many events the long run has.
+const EVENTS: usize = 20_000;
+/// The events of one of its mails.
+const EVENTS_OF_MAIL: usize = 16;
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn nodes_that_share_a_ring_keep_their_promises_while_some_fail() {
-    let ring = spawn_blocking(|| Ring::of_three_without_handoff("a cluster of the service")).await.expect("the ring");
-    let Some(ring) = ring else { return };
-    let keyspace = block_in_place(|| tokio::runtime::Handle::current().block_on(Keyspace::new(&ring)));
+    let Some((ring, keyspace)) = start("a cluster of the service").await else { return };
     clocks::keep_order(&keyspace).await;
     let nodes = Arc::new(Nodes::start(&keyspace.store, 3));
     waking::wake_elsewhere(&nodes).await;
@@ -41,4 +46,26 @@ async fn nodes_that_share_a_ring_keep_their_promises_while_some_fail() {
     outage::lose_the_quorum(&ring, &nodes).await;
     // The ring blocks this thread while it ends.
     block_in_place(|| drop((nodes, ring)));
+}
+
+/// `cargo test --locked --features cassandra --test it twenty_thousand -- --ignored --nocapture`
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "takes a quarter of an hour; run it on demand"]
+async fn twenty_thousand_events_arrive_while_nodes_fail() {
+    let Some((ring, keyspace)) = start("twenty thousand events").await else { return };
+    let nodes = Arc::new(Nodes::start(&keyspace.store, 3));
+    let events = Events::begin(&nodes, EVENTS_OF_MAIL).await;
+    let mut kills = 0;
+    while Events::acknowledged(&events.traffic.ledger).len() < EVENTS {
+        kills += losses::lose_service(&ring, &nodes, &events.traffic).await;
+    }
+    events.end(kills).await;
+    block_in_place(|| drop((nodes, ring)));
+}
+
+/// A ring and its keyspace; `None` if the test is skipped.
+async fn start(test: &'static str) -> Option<(Ring, Keyspace)> {
+    let ring = spawn_blocking(|| Ring::of_three_without_handoff(test)).await.expect("the ring")?;
+    let keyspace = block_in_place(|| tokio::runtime::Handle::current().block_on(Keyspace::new(&ring)));
+    Some((ring, keyspace))
 }

@@ -16,6 +16,18 @@ use crate::support::http;
 
 /// The domain of all mail.
 pub(super) const DOMAIN: &str = "example.test";
+const FLAGS: [&str; 8] = [
+    "--domain",
+    DOMAIN,
+    "--rate-limit",
+    "off",
+    "--webhook-allow",
+    "127.0.0.0/8",
+    "--webhook-per-address-per-minute",
+    "1000000",
+];
+/// How many lines of a log a failure shows.
+const LINES_SHOWN: usize = 20;
 /// How long a request over HTTP may take: longer than the slowest one of the cluster.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -74,7 +86,7 @@ impl Nodes {
     /// Starts a node that is down, and waits until it is ready.
     pub(super) fn restart(&self, node: usize) {
         let Node { dir, smtp, place, .. } = &self.all[node];
-        let args = ["--store", &self.store, "--domain", DOMAIN, "--rate-limit", "off"];
+        let args = [&["--store", &self.store], &FLAGS[..]].concat();
         let binary = block_in_place(|| Binary::serve_at(*smtp, dir.path(), &args));
         place.send_replace(Some(Place { smtp: *smtp, http: binary.http }));
         *self.process(node) = Some(binary);
@@ -107,9 +119,21 @@ impl Nodes {
         log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
+    /// The last lines of that log which are not only information.
+    pub(super) fn warnings(&self, node: usize) -> Vec<Value> {
+        let mut lines = self.log(node);
+        lines.retain(|line| line["level"] != "INFO");
+        lines.split_off(lines.len().saturating_sub(LINES_SHOWN))
+    }
+
     /// Asks a node that runs. Returns the status and the body; the error of a node that went away.
     pub(super) async fn get(&self, node: usize, path: &str) -> Result<(u16, Vec<u8>), String> {
         self.ask(node, |http| self.client.get(format!("http://{http}{path}"))).await
+    }
+
+    /// The same with `POST`.
+    pub(super) async fn post(&self, node: usize, path: &str, body: &Value) -> Result<(u16, Vec<u8>), String> {
+        self.ask(node, |http| self.client.post(format!("http://{http}{path}")).json(body)).await
     }
 
     /// The same with `DELETE`.

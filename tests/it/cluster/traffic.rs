@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval, interval_at};
 use tokio_util::sync::CancellationToken;
 
 use super::ledger::{Ledger, Mail, Outcome};
@@ -16,7 +16,7 @@ use crate::support::until::until;
 /// Connections to each node. Those with odd numbers send to several recipients.
 const SENDERS: usize = 4;
 /// The time from one mail of a sender to its next, unless a reply takes longer.
-const EVERY: Duration = Duration::from_millis(200);
+const EVERY: Duration = Duration::from_secs(1);
 const DELETED_EVERY: Duration = Duration::from_millis(60);
 /// Mails of a sender that go to one mailbox, or to one set of mailboxes. A list shows all of them.
 const MAILS_OF_MAILBOX: usize = 20;
@@ -37,15 +37,20 @@ pub(super) struct Traffic {
 }
 
 impl Traffic {
-    /// Begins to send to all nodes. The name is in the names of all mailboxes.
+    /// Begins to send to all nodes, and to delete. The name is in the names of all mailboxes.
     pub(super) fn begin(nodes: Arc<Nodes>, name: &str) -> Self {
+        let mut traffic = Self::to(nodes, SENDERS, |node, number| fresh(name, node, number));
+        traffic.tasks.spawn(delete(Arc::clone(&traffic.nodes), Arc::clone(&traffic.ledger), traffic.ended.clone()));
+        traffic
+    }
+
+    /// Begins to send over so many connections to each node. `recipients` has the number of a node and of a connection.
+    pub(super) fn to(nodes: Arc<Nodes>, senders: usize, recipients: impl Fn(usize, usize) -> Recipients) -> Self {
         let ledger = Arc::new(Ledger::new(nodes.count()));
-        let (mut tasks, ended) = (JoinSet::new(), CancellationToken::new());
-        tasks.spawn(delete(Arc::clone(&nodes), Arc::clone(&ledger), ended.clone()));
-        let mut traffic = Self { nodes, ledger, tasks, ended };
+        let mut traffic = Self { nodes, ledger, tasks: JoinSet::new(), ended: CancellationToken::new() };
         for node in 0..traffic.nodes.count() {
-            for number in 0..SENDERS {
-                let sender = traffic.sender(name, node, number);
+            for number in 0..senders {
+                let sender = traffic.sender(node, recipients(node, number));
                 traffic.tasks.spawn(sender.run());
             }
         }
@@ -58,16 +63,15 @@ impl Traffic {
         let connections = (0..BURST).map(async |number| {
             let mut peer = SmtpPeer::greeted(place.smtp).await;
             peer.command("EHLO c.test", "250").await;
-            (self.sender(name, node, number), peer)
+            (self.sender(node, fresh(name, node, number)), peer)
         });
         Burst(join_all(connections).await)
     }
 
-    fn sender(&self, name: &str, node: usize, number: usize) -> Sender {
+    fn sender(&self, node: usize, recipients: Recipients) -> Sender {
         Sender {
-            name: format!("{name}-n{node}s{number}"),
             node,
-            recipients: if number.is_multiple_of(2) { 1 } else { RECIPIENTS },
+            recipients,
             sent: 0,
             nodes: Arc::clone(&self.nodes),
             ledger: Arc::clone(&self.ledger),
@@ -114,10 +118,21 @@ impl Burst {
     }
 }
 
+/// The recipients of a mail of a sender, which counts its mails from 0.
+pub(super) type Recipients = Box<dyn Fn(usize) -> Vec<String> + Send>;
+
+/// Mailboxes that no other sender has, and others after a while.
+fn fresh(name: &str, node: usize, number: usize) -> Recipients {
+    let recipients = if number.is_multiple_of(2) { 1 } else { RECIPIENTS };
+    let name = format!("{name}-n{node}s{number}");
+    Box::new(move |sent| {
+        (0..recipients).map(|to| format!("{name}-{}-{to}@{DOMAIN}", sent / MAILS_OF_MAILBOX)).collect()
+    })
+}
+
 struct Sender {
-    name: String,
     node: usize,
-    recipients: usize,
+    recipients: Recipients,
     sent: usize,
     nodes: Arc<Nodes>,
     ledger: Arc<Ledger>,
@@ -126,7 +141,8 @@ struct Sender {
 
 impl Sender {
     async fn run(mut self) {
-        let mut turn = interval(EVERY);
+        // Not in step with the other senders, so that some mail is always under way.
+        let mut turn = interval_at(Instant::now() + EVERY.mul_f32(rand::random()), EVERY);
         turn.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while !self.ended.is_cancelled() {
             let place = tokio::select! {
@@ -170,8 +186,7 @@ impl Sender {
     }
 
     fn next(&mut self) -> Mail {
-        let mailbox = self.sent / MAILS_OF_MAILBOX;
-        let to = (0..self.recipients).map(|to| format!("{}-{mailbox}-{to}@{DOMAIN}", self.name)).collect();
+        let to = (self.recipients)(self.sent);
         self.sent += 1;
         let lines = if self.sent.is_multiple_of(LARGE) { LARGE_LINES } else { LINES };
         Mail { token: format!("{:032x}", rand::random::<u128>()), to, lines }

@@ -4,7 +4,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use uuid::Uuid;
 
 use super::super::state::ClusterState;
-use super::event::EventRow;
+use super::event::{EventRow, Events};
 use super::webhook::StoredWebhook;
 use super::{SHARDS, shard_of};
 use crate::model::{Listed, PendingEvent, StoredEmail, Timestamp, WebhookId};
@@ -16,13 +16,11 @@ const SHARDS_AT_ONCE: usize = 4;
 impl ClusterState {
     /// The webhooks that have pending events, each with its events.
     pub(super) async fn pending(&self) -> Result<Vec<(WebhookId, Vec<EventRow>)>, StoreError> {
-        self.pending_of(0..SHARDS).await
+        let pending = self.pending_of(0..SHARDS).await?;
+        pending.into_iter().map(|(webhook, events)| Ok((webhook, events?))).collect()
     }
 
-    async fn pending_of(
-        &self,
-        shards: impl Iterator<Item = i8>,
-    ) -> Result<Vec<(WebhookId, Vec<EventRow>)>, StoreError> {
+    async fn pending_of(&self, shards: impl Iterator<Item = i8>) -> Result<Vec<(WebhookId, Events)>, StoreError> {
         let shards = stream::iter(shards).map(|shard| self.pending_of_shard(shard));
         let shards: Vec<_> = shards.buffer_unordered(SHARDS_AT_ONCE).try_collect().await?;
         Ok(shards.into_iter().flatten().collect())
@@ -35,9 +33,10 @@ impl ClusterState {
     }
 
     pub(super) async fn pending_webhooks(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
-        let next = |events: Vec<EventRow>| {
-            let is_new = events.iter().any(|event| event.attempts == 0);
-            events.iter().map(|event| event.due_at).min().filter(|_| !is_new).map(Timestamp::from_millis)
+        // A webhook whose events cannot be read counts as due: the error is that of its own next read, and holds up no other.
+        let next = |events: Events| {
+            let events = events.ok().filter(|events| events.iter().all(|event| event.attempts > 0))?;
+            events.iter().map(|event| event.due_at).min().map(Timestamp::from_millis)
         };
         let pending = self.pending_of((0..SHARDS).filter(|shard| self.dispatches(*shard))).await?;
         Ok(pending.into_iter().map(|(webhook, events)| (webhook, next(events))).collect())

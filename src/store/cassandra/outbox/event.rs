@@ -30,13 +30,18 @@ use crate::store::names::event_id;
 use crate::store::outbox_rules::DroppedEvent;
 
 /// The bits of a sequence number below the milliseconds, and the milliseconds of a slot.
-const SLOT: i64 = (600_000) << 21;
+///
+/// What a reader passes over are the events that have ended since the slot began, and a server refuses to pass over more than
+/// 100,000. So a slot is short.
+const SLOT: i64 = 60_000 << 21;
 /// A node writes a row that leads to events again after this time.
 const ENTERED_FOR: Duration = Duration::from_secs(30);
 /// The milliseconds after which such a row may be deleted. It is longer than [`ENTERED_FOR`] and the time of a commit.
 const KEPT_MILLIS: i64 = 60_000;
 /// The webhooks of a shard whose events are read at once.
 const WEBHOOKS_AT_ONCE: usize = 8;
+/// The slots of a webhook that are read at once.
+const SLOTS_AT_ONCE: usize = 16;
 /// How long such a row outlives its events, in seconds.
 const OUTLIVES_SECONDS: i32 = 120;
 
@@ -60,6 +65,9 @@ pub(super) struct EventRow {
     /// The seconds that are left of its life.
     pub(super) ttl: Option<i32>,
 }
+
+/// The events of a webhook, or why they could not be read.
+pub(super) type Events = Result<Vec<EventRow>, StoreError>;
 
 /// A row that leads to events.
 #[derive(Debug, DeserializeRow)]
@@ -197,7 +205,7 @@ impl ClusterState {
             return Ok(None);
         }
         leads.sort_unstable_by_key(|lead| lead.slot);
-        let slots = leads.iter().map(async |lead| {
+        let slots = stream::iter(leads).map(async |lead| {
             let values = (&id[..], lead.slot);
             let events = self.cluster.all::<EventRow>(&self.outbox.statements.event_slot_select, values).await?;
             if events.is_empty() && is_old(lead.entered_at, lead.now) {
@@ -206,23 +214,24 @@ impl ClusterState {
             }
             Ok::<_, StoreError>(events)
         });
-        Ok(Some(try_join_all(slots).await?.into_iter().flatten().collect()))
+        let slots: Vec<_> = slots.buffered(SLOTS_AT_ONCE).try_collect().await?;
+        Ok(Some(slots.into_iter().flatten().collect()))
     }
 
-    /// The webhooks of a shard that may have pending events, each with its events.
-    pub(super) async fn pending_of_shard(&self, shard: i8) -> Result<Vec<(WebhookId, Vec<EventRow>)>, StoreError> {
+    /// The webhooks of a shard that may have pending events, each with its events or with why they could not be read.
+    pub(super) async fn pending_of_shard(&self, shard: i8) -> Result<Vec<(WebhookId, Events)>, StoreError> {
         let rows = self.cluster.all::<PendingRow>(&self.outbox.statements.pending_select, (shard,)).await?;
         let webhooks = stream::iter(rows).map(async |row| {
             let webhook = webhook_id(&row.webhook);
-            let events = self.read_events(webhook).await?;
-            if events.is_none() && is_old(row.entered_at, row.now) {
+            let events = self.read_events(webhook).await;
+            if matches!(events, Ok(None)) && is_old(row.entered_at, row.now) {
                 let values = (row.entered_at, shard, row.webhook);
                 self.cluster.run(&self.outbox.statements.pending_delete, values).await?;
             }
-            Ok::<_, StoreError>((webhook, events.unwrap_or_default()))
+            Ok::<_, StoreError>((webhook, events.map(Option::unwrap_or_default)))
         });
         let mut pending: Vec<_> = webhooks.buffer_unordered(WEBHOOKS_AT_ONCE).try_collect().await?;
-        pending.retain(|(_, events)| !events.is_empty());
+        pending.retain(|(_, events)| events.as_ref().map_or(true, |events| !events.is_empty()));
         Ok(pending)
     }
 
