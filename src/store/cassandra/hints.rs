@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -21,7 +22,7 @@ use crate::model::{EmailId, Listed, Place, Timestamp};
 use crate::store::names::named_hash;
 use crate::store::{PeerHints, Peers, StoreError};
 
-/// How long events are collected for one row.
+/// The shortest time from one row of a node to its next. Events of that time are collected for the next row.
 pub(super) const COLLECTED_FOR: Duration = Duration::from_millis(50);
 /// How often the rows of other nodes are read.
 pub(super) const READ_EVERY: Duration = Duration::from_millis(100);
@@ -154,23 +155,32 @@ pub(super) struct Reading {
 
 /// The events of other nodes that came by a connection, until their rows are read.
 #[derive(Debug, Default)]
-pub(super) struct Sent(Mutex<HashMap<[u8; 16], HashSet<u64>>>);
+pub(super) struct Sent(Mutex<HashMap<[u8; 16], SentByNode>>);
+
+#[derive(Debug, Default)]
+struct SentByNode {
+    numbers: HashSet<u64>,
+    /// The events before this number were in rows that are read.
+    read_before: u64,
+}
 
 impl Sent {
     /// Takes note of an event that came by a connection. Returns whether it is new.
     fn insert(&self, node: [u8; 16], number: u64) -> bool {
         let mut nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let numbers = nodes.entry(node).or_default();
+        let SentByNode { numbers, read_before } = nodes.entry(node).or_default();
         if numbers.len() >= SENT_MAX {
             numbers.clear();
         }
-        numbers.insert(number)
+        number >= *read_before && numbers.insert(number)
     }
 
-    /// Whether an event that is in a row came by a connection before.
+    /// Whether an event that is in a row came by a connection before. It is not new from then on.
     fn remove(&self, node: [u8; 16], number: u64) -> bool {
         let mut nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        nodes.get_mut(&node).is_some_and(|numbers| numbers.remove(&number))
+        let SentByNode { numbers, read_before } = nodes.entry(node).or_default();
+        *read_before = number + 1;
+        numbers.remove(&number)
     }
 
     /// Forgets the nodes that live no longer.
@@ -253,25 +263,30 @@ impl ClusterState {
         // A node that stops takes mail until its last sessions have ended.
         reading.last.retain(|_, (_, lived_at)| now - *lived_at < STOPS_WITHIN);
         self.sent.retain(|node| reading.last.contains_key(&node));
-        let mut is_complete = true;
-        for (peer, (last, _)) in &mut reading.last {
-            match self.cluster.all::<(i64, Vec<u8>)>(&self.statements.hint_select, (peer, *last)).await {
-                Ok(rows) => {
-                    for (number, events) in rows {
-                        *last = number;
-                        self.take_row(&events);
-                    }
-                }
-                Err(error) => {
-                    tracing::debug!(%error, "the hints of another node could not be read");
-                    is_complete = false;
-                }
-            }
-        }
+        let reads = reading.last.iter_mut().map(|(peer, (last, _))| self.read_hints_of(*peer, last));
+        let is_complete = join_all(reads).await.into_iter().all(|is_read| is_read);
         if is_complete {
             let before = reading.read_at.replace(now);
             if before.is_some_and(|before| now - before > MISSED_AFTER) {
                 self.hub.miss_before(self.hub.moment());
+            }
+        }
+    }
+
+    /// Reads the rows of a node after its row `last`. Returns whether they could be read.
+    async fn read_hints_of(&self, peer: Uuid, last: &mut i64) -> bool {
+        let rows = self.cluster.all::<(i64, Vec<u8>)>(&self.statements.hint_select, (peer, *last)).await;
+        match rows {
+            Ok(rows) => {
+                for (number, events) in rows {
+                    *last = number;
+                    self.take_row(&events);
+                }
+                true
+            }
+            Err(error) => {
+                tracing::debug!(%error, "the hints of another node could not be read");
+                false
             }
         }
     }
@@ -342,5 +357,20 @@ impl Peers for ClusterState {
 
     fn take(&self, octets: &[u8]) -> bool {
         self.take_sent(octets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_that_comes_both_ways_is_new_once() {
+        let (sent, node) = (Sent::default(), [1; 16]);
+        assert!(sent.insert(node, 1) && !sent.insert(node, 1), "the connection is first");
+        assert!(sent.remove(node, 1), "then the row knows it");
+        assert!(!sent.remove(node, 2), "the row is first");
+        assert!(!sent.insert(node, 2), "then the connection brings nothing new");
+        assert!(sent.insert([2; 16], 2), "each node counts by itself");
     }
 }

@@ -79,11 +79,11 @@ impl ClusterState {
     async fn write_all_hints(&self) {
         loop {
             self.outgoing.to_write.notified().await;
-            sleep(COLLECTED_FOR).await;
             if let Err(error) = self.write_hints().await {
                 tracing::warn!(%error, "hints for other nodes could not be written");
                 self.outgoing.miss();
             }
+            sleep(COLLECTED_FOR).await;
         }
     }
 
