@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Client, EmailId, Mailbox, Place, Timestamp};
+use super::{Client, EmailId, Listed, Mailbox, Place, Timestamp};
 
 /// The `id` of a webhook: a random UUID. Knowing it is enough to delete the webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -166,6 +166,20 @@ pub struct PendingEvent {
     pub size_octets: u64,
     /// The place of the message, which is kept until the event ends.
     pub place: Place,
+}
+
+impl PendingEvent {
+    /// Its Email as a listing would show it.
+    pub const fn listed(&self) -> Listed {
+        Listed {
+            id: self.email,
+            sequence: self.sequence,
+            received_at: self.received_at,
+            expires_at: self.expires_at,
+            size_octets: self.size_octets,
+            place: self.place,
+        }
+    }
 }
 
 /// The consequence of an attempt for its event.

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use futures_util::future::{try_join, try_join_all};
-use scylla::statement::prepared::PreparedStatement;
+use scylla::SerializeRow;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -39,6 +39,32 @@ pub(super) struct Message {
     /// The time of all its writes, in microseconds: that of its receipt, or of its restoration. A deletion has the same
     /// one, and wins.
     pub(super) written_at: i64,
+}
+
+/// What a statement gets that inserts an Email.
+#[derive(SerializeRow)]
+struct InsertedEmail<'a> {
+    #[scylla(flatten)]
+    row: &'a EmailRow,
+    #[scylla(rename = "[ttl]")]
+    ttl: i32,
+    #[scylla(rename = "[timestamp]")]
+    written_at: i64,
+}
+
+/// The same in the order of expiry.
+#[derive(SerializeRow)]
+struct InsertedByExpiry<'a> {
+    #[scylla(flatten)]
+    email: &'a InsertedEmail<'a>,
+    slot: i64,
+    shard: i8,
+}
+
+impl<'a> InsertedEmail<'a> {
+    fn new(row: &'a EmailRow, message: &Message) -> Self {
+        Self { row, ttl: message.ttl(), written_at: message.written_at }
+    }
 }
 
 impl Message {
@@ -113,54 +139,14 @@ impl ClusterState {
     /// Writes the rows by which an Email is found, but not that of its mailbox.
     pub(super) async fn write_finders(&self, row: &EmailRow, message: &Message) -> Result<(), StoreError> {
         let ExpiryPartition { slot, shard } = ExpiryPartition::of(row);
-        let Message { written_at, .. } = message;
-        let EmailRow { mailbox, domain, sequence, id, received_at, expires_at, octets, shared, .. } = row;
-        let by_expiry = self.cluster.run(
-            &self.statements.by_expiry_insert,
-            (
-                mailbox,
-                domain,
-                sequence,
-                id,
-                row.message,
-                received_at,
-                expires_at,
-                octets,
-                shared,
-                slot,
-                shard,
-                message.ttl(),
-                written_at,
-            ),
-        );
-        try_join(self.write_columns(&self.statements.by_id_insert, row, message), by_expiry).await.map(drop)
+        let email = InsertedEmail::new(row, message);
+        let by_id = self.cluster.run(&self.statements.by_id_insert, &email);
+        let by_expiry = InsertedByExpiry { email: &email, slot, shard };
+        try_join(by_id, self.cluster.run(&self.statements.by_expiry_insert, by_expiry)).await.map(drop)
     }
 
     /// Writes the row of an Email's mailbox, which makes it visible.
     pub(super) async fn write_email(&self, row: &EmailRow, message: &Message) -> Result<(), StoreError> {
-        self.write_columns(&self.statements.email_insert, row, message).await
-    }
-
-    async fn write_columns(
-        &self,
-        statement: &PreparedStatement,
-        row: &EmailRow,
-        message: &Message,
-    ) -> Result<(), StoreError> {
-        let EmailRow { mailbox, domain, sequence, id, received_at, expires_at, octets, shared, .. } = row;
-        let values = (
-            mailbox,
-            domain,
-            sequence,
-            id,
-            row.message,
-            received_at,
-            expires_at,
-            octets,
-            shared,
-            message.ttl(),
-            message.written_at,
-        );
-        self.cluster.run(statement, values).await
+        self.cluster.run(&self.statements.email_insert, InsertedEmail::new(row, message)).await
     }
 }

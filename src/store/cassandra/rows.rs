@@ -1,6 +1,6 @@
 //! Rows of mail, and what they mean.
 
-use scylla::DeserializeRow;
+use scylla::{DeserializeRow, SerializeRow};
 use uuid::Uuid;
 
 use crate::events::Topic;
@@ -25,7 +25,7 @@ impl MailboxNames {
 }
 
 /// An Email, with the columns that each of its three tables has.
-#[derive(Clone, Debug, DeserializeRow)]
+#[derive(Clone, Debug, DeserializeRow, SerializeRow)]
 pub(super) struct EmailRow {
     pub(super) mailbox: Vec<u8>,
     pub(super) domain: Vec<u8>,

@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use super::state::StoreState;
 use super::{EmbeddedStore, blocking, damaged, unexpected};
 use crate::model::{
-    AttemptRecord, Listed, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
+    AttemptRecord, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
     WebhookStatus,
 };
 use crate::store::change::{Change, ChangeResult, SweepFilter};
@@ -189,7 +189,7 @@ impl StoreState {
 
     /// Loads the Email of an event. `None` if its record is not readable at the known place.
     fn email(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
-        let listed = listed(event);
+        let listed = event.listed();
         let content = self.segments().content(record_place(&listed)).map_err(|error| StoreError::from_io(&error))?;
         Ok(content.map(|content| StoredEmail { listed, envelope: content.envelope, raw: content.raw }))
     }
@@ -206,21 +206,9 @@ impl StoreState {
             // The event ended meanwhile, or its message was relocated, or else the record is damaged.
             now = place_now()?;
             if now.as_ref() == Some(&event.place) {
-                return Err(damaged(record_place(&listed(&event))));
+                return Err(damaged(record_place(&event.listed())));
             }
         }
         Ok(None)
-    }
-}
-
-/// The Email of an event as a listing would show it.
-fn listed(event: &PendingEvent) -> Listed {
-    Listed {
-        id: event.email,
-        sequence: event.sequence,
-        received_at: event.received_at,
-        expires_at: event.expires_at,
-        size_octets: event.size_octets,
-        place: event.place,
     }
 }

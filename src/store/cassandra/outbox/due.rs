@@ -7,7 +7,7 @@ use super::super::state::ClusterState;
 use super::event::{EventRow, Events};
 use super::webhook::StoredWebhook;
 use super::{SHARDS, shard_of};
-use crate::model::{Listed, PendingEvent, StoredEmail, Timestamp, WebhookId};
+use crate::model::{PendingEvent, StoredEmail, Timestamp, WebhookId};
 use crate::store::{DueEvents, DueQuery, StoreError};
 
 /// The shards that are read at once.
@@ -85,15 +85,7 @@ impl ClusterState {
         if !self.is_pending(event).await? {
             return Ok(None);
         }
-        let listed = Listed {
-            id: event.email,
-            sequence: event.sequence,
-            received_at: event.received_at,
-            expires_at: event.expires_at,
-            size_octets: event.size_octets,
-            place: event.place,
-        };
-        if let Some(email) = self.load(&listed).await? {
+        if let Some(email) = self.load(&event.listed()).await? {
             return Ok(Some(email));
         }
         // The event ended meanwhile, or its message is missing.
