@@ -1,7 +1,9 @@
 //! How fast mail comes in when the store is a cluster: over one, two and three nodes of the service, which share a ring of
 //! three nodes of Cassandra.
 //!
-//! Beside it, in each round: the embedded store, and a plain loop of quorum inserts by the driver. All of it shares the
+//! First it measures how soon a request that waits gets mail that another node received.
+//!
+//! Beside the mail, in each round: the embedded store, and a plain loop of quorum inserts by the driver. All of it shares the
 //! processors of one machine, so a further node brings no further processor. The figures show what a mail costs, and not how
 //! far a cluster of real machines goes.
 //!
@@ -10,6 +12,7 @@
 
 mod raw;
 mod support;
+mod waking;
 
 use std::process::ExitCode;
 use std::thread;
@@ -54,7 +57,13 @@ fn begin() -> Result<()> {
     let runtime = tokio::runtime::Runtime::new()?;
     let contact_points: Vec<String> = ring.contact_points().iter().map(ToString::to_string).collect();
     let store = runtime.block_on(keyspace(&ring, &contact_points))?;
-    let nodes = (0..NODES).map(|_| Daemon::start(&["--store", &store])).collect::<Result<Vec<_>>>()?;
+    // The last one takes no hints over a connection, and has the table alone.
+    let peers = ["--peer-listen", "127.0.0.1:0"];
+    let nodes = (1..=NODES).map(|number| {
+        let peers = if number < NODES { &peers[..] } else { &[] };
+        Daemon::start(&[&["--store", &store], peers].concat())
+    });
+    let nodes = nodes.collect::<Result<Vec<_>>>()?;
     let embedded = Daemon::start(&[])?;
     println!(
         "mails of {OCTETS} octets per second over {SESSIONS} connections, {mails} in each round; all of it on the same {} \
@@ -69,6 +78,11 @@ fn begin() -> Result<()> {
     let idle: Result<Vec<u64>> = (0..LOOKS).map(|_| Ok(statements_of(&ring, pause)?.0)).collect();
     let idle = idle?.into_iter().min().unwrap_or_default() / NODES as u64 / IDLE.as_secs();
     println!("an idle node of the service runs {idle} statements per second");
+    for (what, at) in [("a connection between nodes", &nodes[1]), ("the table alone", &nodes[2])] {
+        let (median, p99) =
+            waking::measure(at, &nodes[0], &format!("waking-{}@example.test", at.smtp_address().port()))?;
+        println!("mail of another node wakes who waits by {what}: median {median:.1?}, 99 of 100 within {p99:.1?}");
+    }
     println!(
         "{:>6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>16}",
         "round", "1 node", "2 nodes", "3 nodes", "embedded", "inserts", "statements/mail"

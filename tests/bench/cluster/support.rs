@@ -15,6 +15,8 @@ pub(crate) mod ring;
 pub(crate) mod smtp;
 #[path = "../../it/support/until.rs"]
 pub(crate) mod until;
+#[path = "../wait/waiter.rs"]
+pub(crate) mod waiter;
 
 use std::error::Error;
 
