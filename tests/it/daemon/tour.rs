@@ -125,6 +125,10 @@ impl Tour<'_> {
     }
 
     async fn deletes_an_inbox(&self) {
+        let id = self.ok(&["send-test", TO, "-o", "id"]);
+        let twice = format!("http://{}/api/mail/delete?id={id}&id={id}", self.daemon.http);
+        let answer = http::client().delete(twice).send().await.expect("an answer").text().await;
+        assert_eq!(answer.expect("JSON"), r#"{"deleted":1}"#);
         self.ok(&["delete", TO, "--yes"]);
         assert_eq!(http::total(self.daemon.http, TO).await, 0);
         assert_eq!(http::total(self.daemon.http, "hello@example.org").await, 1);
