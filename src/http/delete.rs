@@ -98,16 +98,17 @@ async fn delete_found(
 
 /// Deletes Emails by their ids. If one of them is refused, all of them stay.
 async fn delete_each(api: &Arc<Api>, principal: Principal, asker: &Asker, ids: &[EmailId]) -> Result<Deleted, Problem> {
-    let found = try_join_all(ids.iter().map(|id| is_deletable(api, principal, asker, *id))).await?;
+    // Deletions run at the same time, and in a cluster two of one Email may both find it.
+    let named: BTreeSet<EmailId> = ids.iter().copied().collect();
+    let found = try_join_all(named.iter().map(|id| is_deletable(api, principal, asker, *id))).await?;
     let now = api.clock.now();
-    let deletions = ids
+    let deletions = named
         .iter()
         .zip(found)
         .map(async |(id, is_found)| Ok::<_, Problem>(is_found && api.store.delete(*id, now).await?));
     // All of them end before a failure is told, so that none goes on afterwards.
     let deleted = join_all(deletions).await.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let named: BTreeSet<EmailId> = ids.iter().copied().collect();
-    let gone = ids.iter().zip(&deleted).filter(|(_, is_deleted)| **is_deleted).map(|(id, _)| *id).collect();
+    let gone = named.iter().zip(&deleted).filter(|(_, is_deleted)| **is_deleted).map(|(id, _)| *id).collect();
     // For a single id, the number says it.
     let missing = if ids.len() > 1 { named.difference(&gone).copied().collect() } else { Vec::new() };
     Ok(Deleted { missing, ..Deleted::number(deleted.into_iter().map(u64::from).sum()) })

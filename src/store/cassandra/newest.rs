@@ -50,7 +50,7 @@ impl ClusterState {
                         skip -= 1;
                         continue;
                     }
-                    let (mailbox_emails, mailbox_octets) = self.usage(&row, &mut usage).await?;
+                    let (mailbox_emails, mailbox_octets) = self.usage(&row, &mut usage, now).await?;
                     page.push(NewestEmail { listed: row.listed(), mailbox_emails, mailbox_octets });
                 }
                 if is_last_of_slot {
@@ -79,13 +79,17 @@ impl ClusterState {
         &self,
         row: &EmailRow,
         known: &mut HashMap<Vec<u8>, MailboxUsage>,
+        now: Timestamp,
     ) -> Result<MailboxUsage, StoreError> {
         if let Some(usage) = known.get(&row.mailbox) {
             return Ok(*usage);
         }
         let mut usage = (0, 0);
+        // Where the retention was shortened, rows outlive their Emails.
         let take = |row: EmailRow| {
-            usage = (usage.0 + 1, usage.1 + row.octets.cast_unsigned());
+            if self.is_readable(&row, now) {
+                usage = (usage.0 + 1, usage.1 + row.octets.cast_unsigned());
+            }
             true
         };
         self.cluster.each(&self.statements.email_newest_first, (&row.mailbox, 0_i64, i64::MAX), take).await?;

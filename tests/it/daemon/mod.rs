@@ -22,6 +22,8 @@ mod memory;
 mod metrics;
 mod order;
 mod panics;
+#[cfg(feature = "cassandra")]
+mod peers;
 mod refusals;
 mod remote;
 mod retention;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tempmail::events::{Event, Happening, Hint};
 use tempmail::model::{Client, DomainRecord, DomainStatus, EmailId, Listed, Timestamp};
-use tempmail::store::{EmailsAfter, PageRequest, Registration, Store};
+use tempmail::store::{EmailsAfter, NewestQuery, PageRequest, Registration, Store};
 use tokio::time::timeout;
 
 use super::PATIENCE;
@@ -138,6 +138,10 @@ pub async fn an_email_is_gone_from_the_millisecond_of_its_expiry(store: Arc<dyn 
     let pass = store.expire(expired, 100).await.expect("expire");
     assert_eq!(pass.removed, 1);
     assert!(pass.next_due_at.is_some_and(|due| due >= NOW.plus(Duration::from_secs(100))));
+    let query = NewestQuery { by_mailbox: true, domain: None, after: None, skip: 0, limit: 9 };
+    let mailboxes = store.newest(query, expired).await.expect("newest").emails;
+    let counts: Vec<_> = mailboxes.iter().map(|it| (it.mailbox_emails, it.mailbox_octets)).collect();
+    assert_eq!(counts, [(1, "long".len() as u64)], "expired mail is removed, so its mailbox no longer counts it");
     assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, last).await, (vec!["long".into()], 1));
     let pass = store.expire(NOW.plus(Duration::from_secs(101)), 100).await.expect("expire");
     assert_eq!((pass.removed, pass.next_due_at), (1, None));

@@ -12,6 +12,8 @@ pub mod faulty_disk;
 pub mod faulty_store;
 pub mod fixed_domains;
 pub mod http;
+#[cfg(feature = "cassandra")]
+pub mod keyspaces;
 pub mod mail;
 pub mod outbox;
 pub mod postfix;

@@ -13,7 +13,7 @@ async fn mail_appears_by_itself_and_is_read() {
     a_tab_in_the_background_has_new_mail_once_it_is_in_front(&trial).await;
 }
 
-async fn mail_appears_without_a_reload(trial: &Trial) {
+pub(super) async fn mail_appears_without_a_reload(trial: &Trial) {
     trial.open_inbox("first@example.test").await;
     assert_eq!(trial.browser.count(".nothing").await, 1);
     trial.browser.eval("void (globalThis.isSame = true)").await;
@@ -46,7 +46,7 @@ async fn a_code_is_copied_from_its_chip(trial: &Trial) {
     trial.expect_no_complaints().await;
 }
 
-async fn what_was_read_is_no_longer_marked(trial: &Trial) {
+pub(super) async fn what_was_read_is_no_longer_marked(trial: &Trial) {
     trial.deliver_many("read@example.test", 3).await;
     trial.open_inbox("read@example.test").await;
     assert_eq!(trial.browser.title().await, "(3) read@example.test · tempmail");

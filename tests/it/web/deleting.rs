@@ -51,6 +51,10 @@ async fn a_mail_that_is_not_loaded_takes_no_rows_with_it(trial: &Trial) {
 #[tokio::test]
 async fn two_windows_agree() {
     let Some(trial) = Trial::start("two_windows_agree").await else { return };
+    the_other_window_follows(&trial).await;
+}
+
+pub(super) async fn the_other_window_follows(trial: &Trial) {
     trial.deliver_many("both@example.test", 3).await;
     trial.open_inbox("both@example.test").await;
     let first = trial.browser.window().await;
@@ -72,7 +76,7 @@ async fn two_windows_agree() {
     }
 }
 
-async fn buttons_delete_and_undo(trial: &Trial) {
+pub(super) async fn buttons_delete_and_undo(trial: &Trial) {
     trial.deliver_many("buttons@example.test", 3).await;
     trial.open_inbox("buttons@example.test").await;
     trial.browser.click(&format!("{ROWS}:nth-child(2) .marks button.quiet")).await;

@@ -5,6 +5,8 @@
 mod accessible;
 mod arriving;
 mod away;
+#[cfg(feature = "cassandra")]
+mod cluster;
 mod deleting;
 mod fields;
 mod keyboard;

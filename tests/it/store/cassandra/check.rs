@@ -10,7 +10,8 @@ use tempmail::store::{Store, StoreOptions};
 use uuid::Uuid;
 
 use super::backup::{fill, large_options};
-use super::{keyspace, keyspaces};
+use super::keyspace;
+use crate::support::keyspaces;
 use crate::support::mail::delivery;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);

@@ -2,7 +2,6 @@
 
 mod backup;
 mod check;
-mod keyspaces;
 mod outbox;
 mod restore;
 mod schema;
@@ -16,12 +15,11 @@ use tempmail::store::{Storage, Store, StoreOptions};
 use super::conformance::conformance;
 use super::embedded::options as embedded_options;
 use super::outbox_conformance::outbox_conformance;
-use crate::support::ring::Ring;
+use crate::support::keyspaces;
 
 /// The connection to an empty keyspace of its own; `None` if the test is skipped.
 pub async fn keyspace() -> Option<CassandraOptions> {
-    let ring = tokio::task::spawn_blocking(|| Ring::shared("a store in a cluster")).await.expect("the ring")?;
-    Some(keyspaces::empty(ring).await)
+    keyspaces::empty("a store in a cluster").await
 }
 
 /// A store in an empty keyspace of its own; `None` if the test is skipped.

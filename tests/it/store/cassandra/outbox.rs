@@ -15,12 +15,12 @@ use tempmail::store::{Outbox, OutboxLimits, PageRequest, Replay, Storage, Store,
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::keyspaces::session;
 use super::{keyspace, node};
 use crate::store::embedded::options;
 use crate::store::outbox::{attempt, pending, proven, register};
 use crate::store::outbox_conformance::within;
 use crate::store::replays::came_to;
+use crate::support::keyspaces::session;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::until::until;
 

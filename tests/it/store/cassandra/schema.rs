@@ -3,8 +3,8 @@
 use tempmail::store::OpenError;
 use tempmail::store::cassandra::CassandraStore;
 
-use super::keyspaces::{connection, session};
 use crate::store::embedded::options;
+use crate::support::keyspaces::{connection, session};
 use crate::support::ring::Ring;
 
 #[tokio::test]

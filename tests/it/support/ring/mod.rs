@@ -60,6 +60,7 @@ impl Ring {
     }
 
     /// The same, but no node keeps writes for one that is down. What such a node missed, only reads at a quorum find.
+    #[cfg_attr(not(feature = "cassandra"), expect(dead_code, reason = "only tests with a driver need it"))]
     pub(crate) fn of_three_without_handoff(test: &str) -> Option<Self> {
         Some(Self::of(3, settings::HEAP_OF_EACH, Handoff::Off, &installed::find(test)?))
     }
@@ -97,6 +98,7 @@ impl Ring {
 
     /// Runs a statement at a node, on its own data where it can. Returns the first value of the result as the protocol
     /// encodes it.
+    #[cfg_attr(not(feature = "cassandra"), expect(dead_code, reason = "only tests with a driver need it"))]
     pub(crate) fn query(&self, node: usize, statement: &str) -> Result<Option<Vec<u8>>, String> {
         cql::value(self.contact_points[node], statement, cql::ONE)
     }

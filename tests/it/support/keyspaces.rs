@@ -8,7 +8,7 @@ use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
 use tempmail::store::cassandra::{CassandraOptions, CassandraStore};
 
-use crate::support::ring::Ring;
+use super::ring::Ring;
 
 /// The most keyspaces, and so the most tests at once.
 const KEYSPACES_MAX: usize = 3;
@@ -32,8 +32,11 @@ impl Drop for Taken {
     }
 }
 
-/// The connection to an empty keyspace with one copy of each row. A second call of a test empties its keyspace again.
-pub async fn empty(ring: &'static Ring) -> CassandraOptions {
+/// The connection to an empty keyspace with one copy of each row; `None` if the test is skipped. A second call of a test
+/// empties its keyspace again. The keyspace is for the thread of the test.
+pub async fn empty(test: &str) -> Option<CassandraOptions> {
+    let test = test.to_owned();
+    let ring = tokio::task::spawn_blocking(move || Ring::shared(&test)).await.expect("the ring")?;
     let known = TAKEN.with_borrow(|taken| taken.as_ref().map(|Taken(options)| options.clone()));
     let (options, is_new) = match known {
         Some(options) => (options, false),
@@ -47,7 +50,7 @@ pub async fn empty(ring: &'static Ring) -> CassandraOptions {
     } else {
         clear(&options).await;
     }
-    options
+    Some(options)
 }
 
 /// Waits for a free keyspace. Returns whether it must be made.
@@ -76,6 +79,11 @@ pub fn connection(ring: &Ring) -> CassandraOptions {
         timeout: Duration::from_secs(10),
         grace: Duration::from_hours(1),
     }
+}
+
+/// The keyspace as the setting `store` names it.
+pub fn location(options: &CassandraOptions) -> String {
+    format!("cassandra://{}/{}", options.contact_points.join(","), options.keyspace)
 }
 
 /// A session in the keyspace, for what the store does not offer.
