@@ -154,7 +154,9 @@ impl Exit {
                 Self::Failure
             }
             StoreError::TooLarge { .. } => Self::Usage,
-            StoreError::Failed(_) | StoreError::OutcomeUnknown | StoreError::Stopping => Self::Unavailable,
+            StoreError::Failed(_) | StoreError::OutcomeUnknown | StoreError::Unconfirmed | StoreError::Stopping => {
+                Self::Unavailable
+            }
         }
     }
 }

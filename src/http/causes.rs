@@ -14,7 +14,7 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let (code, detail) = match &error {
             StoreError::Full => (Code::StorageFull, "the disk of the service is full"),
-            StoreError::Failed(_) | StoreError::WriterEnded | StoreError::OutcomeUnknown => {
+            StoreError::Failed(_) | StoreError::WriterEnded | StoreError::OutcomeUnknown | StoreError::Unconfirmed => {
                 (Code::StoreUnavailable, "the store failed; try again")
             }
             StoreError::Stopping => (Code::StoreUnavailable, "the service is stopping"),

@@ -88,6 +88,8 @@ impl Reply {
     pub(super) const STORE_FULL: Self = Self::answer(452, [4, 3, 1], "No space to store a message; try again later");
     pub(super) const STORE_FAILED: Self =
         Self::answer(451, [4, 3, 0], "The message could not be stored; try again later");
+    pub(super) const STORE_UNSURE: Self =
+        Self::answer(451, [4, 3, 0], "The store did not confirm the message in time; try again later");
     pub(super) const MAILBOX_FULL: Self =
         Self::answer(452, [4, 2, 2], "The mailbox or its domain is full; try again later");
 
@@ -224,6 +226,7 @@ impl Reply {
             StoreError::Failed(_) | StoreError::WriterEnded | StoreError::Damaged { .. } => Some(Self::STORE_FAILED),
             StoreError::Stopping => Some(Self::STOPPING),
             StoreError::TooLarge { limit } => Some(Self::message_too_large(*limit)),
+            StoreError::Unconfirmed => Some(Self::STORE_UNSURE),
             StoreError::OutcomeUnknown => None,
         }
     }
@@ -359,6 +362,7 @@ mod tests {
             (StoreError::WriterEnded, Some("451 4.3.0 ")),
             (StoreError::Stopping, Some("421 4.3.2 ")),
             (StoreError::TooLarge { limit: 9 }, Some("552 5.3.4 ")),
+            (StoreError::Unconfirmed, Some("451 4.3.0 ")),
             (StoreError::OutcomeUnknown, None),
         ] {
             let reply = Reply::of_store_error(&error).map(|reply| written(&reply));

@@ -15,6 +15,9 @@ pub enum StoreError {
     /// The change may or may not have been made. Only a later read can tell.
     #[error("the store failed before the outcome of the change was known")]
     OutcomeUnknown,
+    /// The cluster did not confirm the change in time. It may or may not have been made. A retry is harmless.
+    #[error("the cluster did not confirm the change in time")]
+    Unconfirmed,
     /// The store is closing.
     #[error("the store is closing")]
     Stopping,

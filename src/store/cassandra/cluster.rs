@@ -22,6 +22,7 @@ use scylla::serialize::row::SerializeRow;
 use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::{Consistency, SerialConsistency};
 use scylla::value::Row;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::CassandraOptions;
 use crate::store::{OpenError, StoreError};
@@ -34,14 +35,18 @@ const KEEPALIVE_EVERY: Duration = Duration::from_secs(1);
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(2);
 const CONNECTIONS_PER_HOST: NonZeroUsize = NonZeroUsize::new(2).expect("two");
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// The most statements of a node under way, beside conditional ones. The others wait for their turn. A cluster that has
+/// more than it can answer within [`SPECULATION_AFTER`] would be asked everything three times, and answer nothing.
+const STATEMENTS_MAX: usize = 128;
 /// Rows of one page of a result.
 const PAGE_ROWS: i32 = 1000;
 
 /// An open session in a keyspace.
 #[derive(Debug)]
 pub(super) struct Cluster {
-    session: Session,
+    session: Arc<Session>,
     keyspace: String,
+    turns: Semaphore,
 }
 
 /// Connects without choosing a keyspace.
@@ -85,8 +90,22 @@ pub(super) async fn connect_to_keyspace(options: &CassandraOptions) -> Result<Se
 }
 
 impl Cluster {
-    pub(super) const fn new(session: Session, keyspace: String) -> Self {
-        Self { session, keyspace }
+    pub(super) fn new(session: Session, keyspace: String) -> Self {
+        Self { session: Arc::new(session), keyspace, turns: Semaphore::new(STATEMENTS_MAX) }
+    }
+
+    /// The same session, for statements that wait for none of these.
+    pub(super) fn apart(&self) -> Self {
+        Self {
+            session: Arc::clone(&self.session),
+            keyspace: self.keyspace.clone(),
+            turns: Semaphore::new(STATEMENTS_MAX),
+        }
+    }
+
+    /// Waits until one more statement may be under way. An error is none: nobody closes the semaphore.
+    async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        self.turns.acquire().await.ok()
     }
 
     pub(super) fn keyspace(&self) -> &str {
@@ -94,7 +113,7 @@ impl Cluster {
     }
 
     /// For statements that are run once in the life of a keyspace.
-    pub(super) const fn session(&self) -> &Session {
+    pub(super) fn session(&self) -> &Session {
         &self.session
     }
 
@@ -116,6 +135,7 @@ impl Cluster {
 
     /// Runs a statement that has no result.
     pub(super) async fn run(&self, statement: &PreparedStatement, values: impl SerializeRow) -> Result<(), StoreError> {
+        let _turn = self.turn().await;
         self.session.execute_unpaged(statement, values).await.map(drop).map_err(|error| failed(&error))
     }
 
@@ -140,6 +160,7 @@ impl Cluster {
     where
         R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata>,
     {
+        let _turn = self.turn().await;
         let result = self.session.execute_unpaged(statement, values).await.map_err(|error| failed(&error))?;
         let rows = result.into_rows_result().map_err(|error| failed(&error))?;
         rows.maybe_first_row().map_err(|error| failed(&error))
@@ -154,6 +175,7 @@ impl Cluster {
     where
         R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata> + Send + 'static,
     {
+        let _turn = self.turn().await;
         let pager = self.session.execute_iter(statement.clone(), values).await.map_err(|error| failed(&error))?;
         let rows = pager.rows_stream::<R>().map_err(|error| failed(&error))?;
         Ok(rows.map_err(|error| failed(&error)).boxed())

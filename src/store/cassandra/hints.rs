@@ -243,7 +243,7 @@ impl ClusterState {
         let Some(batch) = self.outgoing.unwritten() else { return Ok(()) };
         let number = self.outgoing.rows.fetch_add(1, Ordering::Relaxed) + 1;
         let octets = postcard::to_stdvec(&batch).map_err(|error| StoreError::Failed(error.to_string()))?;
-        self.cluster.run(&self.statements.hint_insert, (self.node, number, octets, LIFE_SECONDS)).await
+        self.vital.run(&self.statements.hint_insert, (self.node, number, octets, LIFE_SECONDS)).await
     }
 
     /// Writes what is left when the store closes.
@@ -275,7 +275,7 @@ impl ClusterState {
 
     /// Reads the rows of a node after its row `last`. Returns whether they could be read.
     async fn read_hints_of(&self, peer: Uuid, last: &mut i64) -> bool {
-        let rows = self.cluster.all::<(i64, Vec<u8>)>(&self.statements.hint_select, (peer, *last)).await;
+        let rows = self.vital.all::<(i64, Vec<u8>)>(&self.statements.hint_select, (peer, *last)).await;
         match rows {
             Ok(rows) => {
                 for (number, events) in rows {

@@ -56,6 +56,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use scylla::client::session::Session;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
@@ -113,7 +114,9 @@ impl CassandraStore {
         let node = Uuid::now_v7();
         let outbox = OutboxStatements::prepare(&cluster).await?;
         let state = ClusterState {
+            vital: cluster.apart(),
             cluster,
+            receiving: Semaphore::new(receive::RECIPIENTS_MAX as usize),
             statements,
             secret,
             options: *store,

@@ -33,8 +33,8 @@ impl ClusterState {
     pub(super) async fn beat(&self, started_at: i64) -> Result<(), StoreError> {
         let address = self.address.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let values = (self.node, address, started_at, signed(self.sequences.last()), LIFE_SECONDS);
-        self.cluster.run(&self.statements.node_insert, values).await?;
-        let nodes = self.cluster.all::<Node>(&self.statements.node_select, ()).await?;
+        self.vital.run(&self.statements.node_insert, values).await?;
+        let nodes = self.vital.all::<Node>(&self.statements.node_select, ()).await?;
         for node in &nodes {
             self.sequences.observe(node.sequence.cast_unsigned());
         }
@@ -47,7 +47,7 @@ impl ClusterState {
     /// Says that this node stops.
     pub(super) async fn say_goodbye(&self) {
         for _ in 0..LEAVING_TRIES {
-            match self.cluster.run(&self.statements.node_delete, (self.node,)).await {
+            match self.vital.run(&self.statements.node_delete, (self.node,)).await {
                 Ok(()) => return,
                 Err(error) => tracing::debug!(%error, "the row of this node was not removed; it ends by itself"),
             }

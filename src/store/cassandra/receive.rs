@@ -16,7 +16,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::future::{try_join, try_join_all, try_join4};
-use tokio::time::Instant;
+use tokio::sync::SemaphorePermit;
+use tokio::time::{Instant, timeout};
 use uuid::Uuid;
 
 use super::message::{Message, MessageEvent, to_ttl};
@@ -29,6 +30,11 @@ use crate::store::StoreError;
 
 /// The longest time from the first write to the commit point. It is below that after which a sweeper takes over.
 const COMMIT_WITHIN: Duration = Duration::from_secs(5);
+/// The most recipients of messages that are written at once. The other messages wait for their turn, so that those whose turn
+/// it is are written in time.
+pub(super) const RECIPIENTS_MAX: u32 = 32;
+/// How long a message waits for its turn.
+const TURN_WITHIN: Duration = Duration::from_secs(30);
 /// The most slots that a node remembers to have entered.
 const KNOWN_SLOTS_MAX: usize = 10_000;
 
@@ -40,6 +46,7 @@ impl ClusterState {
             return Err(StoreError::TooLarge { limit });
         }
         let Some(id) = Message::id_of(&delivery.envelope) else { return Ok(()) };
+        let _turn = self.turn(delivery.envelope.recipients.len()).await?;
         self.refuse_full(&delivery).await?;
         let begun = Instant::now();
         let mut message = Message {
@@ -73,6 +80,18 @@ impl ClusterState {
         }
         self.make_room(&rows, delivery.received_at).await;
         Ok(())
+    }
+
+    /// Waits until a message with so many recipients may be written.
+    async fn turn(&self, recipients: usize) -> Result<SemaphorePermit<'_>, StoreError> {
+        let recipients = u32::try_from(recipients).unwrap_or(u32::MAX).min(RECIPIENTS_MAX);
+        match timeout(TURN_WITHIN, self.receiving.acquire_many(recipients)).await {
+            Ok(Ok(turn)) => Ok(turn),
+            Ok(Err(_)) => Err(StoreError::Stopping),
+            Err(_) => {
+                Err(StoreError::Failed(format!("more mail comes than the cluster takes; it waited {TURN_WITHIN:?}")))
+            }
+        }
     }
 
     async fn commit_one(&self, row: &EmailRow, message: &Message, begun: Instant) -> Result<(), StoreError> {
@@ -210,5 +229,5 @@ fn check_time(begun: Instant) -> Result<(), StoreError> {
 /// The error of a write at or after the commit point.
 fn unknown(error: &StoreError) -> StoreError {
     tracing::warn!(%error, "the cluster did not say whether a message was stored");
-    StoreError::OutcomeUnknown
+    StoreError::Unconfirmed
 }

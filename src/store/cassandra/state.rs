@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
@@ -32,6 +33,10 @@ pub(super) struct ClusterState {
     /// This process among the nodes.
     pub(super) node: Uuid,
     pub(super) cluster: Cluster,
+    /// The same for signs of life and hints, which wait for no mail.
+    pub(super) vital: Cluster,
+    /// The recipients of the messages that may be written at once.
+    pub(super) receiving: Semaphore,
     pub(super) statements: Statements,
     pub(super) secret: HashKey,
     pub(super) options: StoreOptions,

@@ -1,6 +1,7 @@
 //! The store in a cluster, on a real node of Cassandra.
 
 mod backup;
+mod burst;
 mod check;
 mod outbox;
 mod restore;
