@@ -8,7 +8,7 @@ use crate::client::{Client, Transport};
 use crate::error::{Error, Exit};
 
 /// The fields that are always shown.
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 11] = [
     "acceptsMail",
     "version",
     "startedAt",
@@ -20,10 +20,10 @@ const FIELDS: [&str; 12] = [
     "domains.active",
     "store.emails",
     "store.mailboxes",
-    "store.diskOctets",
 ];
 /// Those that are shown where they say something: no zero, no empty list, no null and no false.
-const FIELDS_IF_ANY: [&str; 15] = [
+const FIELDS_IF_ANY: [&str; 16] = [
+    "store.diskOctets",
     "cause",
     "smtpsListen",
     "lmtpListen",

@@ -103,7 +103,7 @@ impl Cluster {
         }
     }
 
-    /// Waits until one more statement may be under way. An error is none: nobody closes the semaphore.
+    /// Waits until one more statement may be under way. `None` never comes, since nobody closes the semaphore.
     async fn turn(&self) -> Option<SemaphorePermit<'_>> {
         self.turns.acquire().await.ok()
     }
