@@ -15,7 +15,8 @@ pub enum StoreError {
     /// The change may or may not have been made. Only a later read can tell.
     #[error("the store failed before the outcome of the change was known")]
     OutcomeUnknown,
-    /// The cluster did not confirm the change in time. It may or may not have been made. A retry is harmless.
+    /// The cluster did not confirm the change in time. It may or may not have been made. The same
+    /// change may be made again without harm; a message that is sent again has other ids, and may then be stored twice.
     #[error("the cluster did not confirm the change in time")]
     Unconfirmed,
     /// The store is closing.

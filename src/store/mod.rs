@@ -216,8 +216,9 @@ pub type BackupStream = BoxStream<'static, Result<Vec<BackupItem>, StoreError>>;
 pub trait Store: Send + Sync + 'static {
     /// Stores a message: one Email for each recipient, all or none.
     ///
-    /// `Ok` means that the message is on disk and that every later read shows it. After [`StoreError::OutcomeUnknown`] the
-    /// message may or may not be stored; after any other error it is not. A second call with the same ids changes nothing.
+    /// `Ok` means that the message is on disk and that every later read shows it. After [`StoreError::OutcomeUnknown`] and
+    /// [`StoreError::Unconfirmed`] it may or may not be stored; after any other error it is not. A second call with the same
+    /// ids changes nothing.
     async fn receive(&self, delivery: Delivery) -> Result<(), StoreError>;
 
     /// Checks whether a message of the largest size could be stored now. The error is that of [`Store::receive`].

@@ -4,7 +4,6 @@
 //! the message was read, so a backup blocks nobody. The number of a message follows from any of its Emails, since theirs are
 //! in a row.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,9 +17,9 @@ use super::email::ReadMessage;
 use super::rows::{EmailRow, MailboxNames, signed};
 use super::state::ClusterState;
 use super::walk::MetMessages;
-use crate::model::{EmailId, Envelope, Recipient, Timestamp, WebhookId, WebhookRecord};
+use crate::model::{EmailId, Envelope, PendingEvent, Recipient, Timestamp, WebhookRecord};
 use crate::store::backup::{BATCHES_WAITING, BackupCounts, BackupItem, BackupRecord, Batch};
-use crate::store::{BackupStream, DueQuery, Outbox, Store, StoreError, WebhookFilter};
+use crate::store::{BackupStream, Outbox, Store, StoreError, WebhookFilter};
 
 /// Messages are read together until they have this many octets, or are this many.
 const GROUP_OCTETS: u64 = 4 << 20;
@@ -33,7 +32,6 @@ const EMAILS_AT_ONCE: usize = 16;
 const READS_MAX: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(200);
 const WEBHOOKS_AT_ONCE: usize = 1_000;
-const EVENTS_AT_ONCE: usize = 1_000;
 
 /// Starts a backup. A task of its own reads the cluster, no faster than the stream is read.
 pub(super) fn stream(store: CassandraStore) -> BackupStream {
@@ -130,26 +128,10 @@ impl Backup {
     }
 
     async fn events(&mut self, state: &ClusterState) -> Result<(), StoreError> {
-        let mut pending: Vec<WebhookId> = self.store.pending_webhooks().await?.into_iter().map(|(id, _)| id).collect();
-        pending.sort_unstable();
-        for webhook in pending {
-            let mut without = HashSet::new();
-            loop {
-                let every = Timestamp::MAX;
-                let query =
-                    DueQuery { due_by: every, due_after: every, without: without.clone(), limit: EVENTS_AT_ONCE };
-                let Some(mut due) = self.store.due_events(webhook, query).await? else { break };
-                due.events.sort_unstable_by_key(|event| event.sequence);
-                for event in due.events {
-                    without.insert(event.sequence);
-                    if state.find_any(event.email).await?.is_some() {
-                        let (attempts, due_at) = (event.attempts, event.due_at);
-                        self.put(BackupRecord::Event { webhook, email: event.email, attempts, due_at }.into()).await?;
-                    }
-                }
-                if !due.has_more {
-                    break;
-                }
+        for event in state.pending_events().await? {
+            let PendingEvent { webhook, email, attempts, due_at, .. } = event;
+            if state.find_any(email).await?.is_some() {
+                self.put(BackupRecord::Event { webhook, email, attempts, due_at }.into()).await?;
             }
         }
         Ok(())

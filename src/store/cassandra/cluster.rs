@@ -23,6 +23,7 @@ use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::{Consistency, SerialConsistency};
 use scylla::value::Row;
 use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
 
 use super::CassandraOptions;
 use crate::store::{OpenError, StoreError};
@@ -35,8 +36,9 @@ const KEEPALIVE_EVERY: Duration = Duration::from_secs(1);
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(2);
 const CONNECTIONS_PER_HOST: NonZeroUsize = NonZeroUsize::new(2).expect("two");
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// The most statements of a node under way, beside conditional ones. The others wait for their turn. A cluster that has
-/// more than it can answer within [`SPECULATION_AFTER`] would be asked everything three times, and answer nothing.
+/// The most statements of a node under way, beside conditional ones. The others wait for their turn, for as long as for an
+/// answer. A cluster that has more than it can answer within [`SPECULATION_AFTER`] would be asked everything three times, and
+/// answer nothing.
 const STATEMENTS_MAX: usize = 128;
 /// Rows of one page of a result.
 const PAGE_ROWS: i32 = 1000;
@@ -47,6 +49,7 @@ pub(super) struct Cluster {
     session: Arc<Session>,
     keyspace: String,
     turns: Semaphore,
+    turn_within: Duration,
 }
 
 /// Connects without choosing a keyspace.
@@ -90,22 +93,30 @@ pub(super) async fn connect_to_keyspace(options: &CassandraOptions) -> Result<Se
 }
 
 impl Cluster {
-    pub(super) fn new(session: Session, keyspace: String) -> Self {
-        Self { session: Arc::new(session), keyspace, turns: Semaphore::new(STATEMENTS_MAX) }
+    pub(super) fn new(session: Session, options: &CassandraOptions) -> Self {
+        let (keyspace, turn_within) = (options.keyspace.clone(), options.timeout);
+        Self { session: Arc::new(session), keyspace, turns: Semaphore::new(STATEMENTS_MAX), turn_within }
     }
 
-    /// The same session, for statements that wait for none of these.
+    /// The same session, for statements that do not wait for those of `self`.
     pub(super) fn apart(&self) -> Self {
         Self {
             session: Arc::clone(&self.session),
             keyspace: self.keyspace.clone(),
             turns: Semaphore::new(STATEMENTS_MAX),
+            turn_within: self.turn_within,
         }
     }
 
-    /// Waits until one more statement may be under way. `None` never comes, since nobody closes the semaphore.
-    async fn turn(&self) -> Option<SemaphorePermit<'_>> {
-        self.turns.acquire().await.ok()
+    /// Waits until one more statement may be under way.
+    async fn turn(&self) -> Result<SemaphorePermit<'_>, StoreError> {
+        match timeout(self.turn_within, self.turns.acquire()).await {
+            Ok(turn) => turn.map_err(|error| failed(&error)),
+            Err(_) => Err(StoreError::Failed(format!(
+                "this node asks more than the cluster answers; a statement waited for {:?}",
+                self.turn_within
+            ))),
+        }
     }
 
     pub(super) fn keyspace(&self) -> &str {
@@ -135,7 +146,7 @@ impl Cluster {
 
     /// Runs a statement that has no result.
     pub(super) async fn run(&self, statement: &PreparedStatement, values: impl SerializeRow) -> Result<(), StoreError> {
-        let _turn = self.turn().await;
+        let _turn = self.turn().await?;
         self.session.execute_unpaged(statement, values).await.map(drop).map_err(|error| failed(&error))
     }
 
@@ -160,7 +171,7 @@ impl Cluster {
     where
         R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata>,
     {
-        let _turn = self.turn().await;
+        let _turn = self.turn().await?;
         let result = self.session.execute_unpaged(statement, values).await.map_err(|error| failed(&error))?;
         let rows = result.into_rows_result().map_err(|error| failed(&error))?;
         rows.maybe_first_row().map_err(|error| failed(&error))
@@ -175,7 +186,7 @@ impl Cluster {
     where
         R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata> + Send + 'static,
     {
-        let _turn = self.turn().await;
+        let _turn = self.turn().await?;
         let pager = self.session.execute_iter(statement.clone(), values).await.map_err(|error| failed(&error))?;
         let rows = pager.rows_stream::<R>().map_err(|error| failed(&error))?;
         Ok(rows.map_err(|error| failed(&error)).boxed())

@@ -19,7 +19,7 @@ const SLOT_MILLIS: i64 = 10_000;
 const SHARDS: i8 = 4;
 /// The partitions that a sweeper reads at once.
 const PARTITIONS_AT_ONCE: usize = 16;
-/// A sweeper finishes an intent of this age. It is more than twice the time that a message has for its commit.
+/// A sweeper finishes an intent that began so long ago. It is more than twice the time that a message has for its commit.
 pub(super) const SWEPT_AFTER: Duration = Duration::from_secs(12);
 
 /// The partition of an intent.
@@ -96,7 +96,7 @@ impl ClusterState {
         }
     }
 
-    /// Finishes the intents of messages that were received since `since`, and long enough before `now`.
+    /// Finishes the intents of messages that were received since `since`, and whose writes began long enough before `now`.
     pub(super) async fn sweep(&self, since: Timestamp, now: Timestamp) -> Swept {
         let slots = since.millis().div_euclid(SLOT_MILLIS)..=now.millis().div_euclid(SLOT_MILLIS);
         // The newest first: a node that died lately has left more there than one of an hour ago.
@@ -117,7 +117,7 @@ impl ClusterState {
         });
         for row in rows {
             match postcard::from_bytes::<Message>(&row.intent) {
-                Ok(message) if message.received_at > due_before => swept.open += 1,
+                Ok(message) if message.begun_at > due_before => swept.open += 1,
                 Ok(message) => match self.finish(&message).await {
                     Ok(()) => swept.finished += 1,
                     Err(error) => {

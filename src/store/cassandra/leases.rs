@@ -13,7 +13,7 @@ use futures_util::future::{join, join_all};
 use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::nodes::LEAVING_TRIES;
+use super::nodes::leave;
 use super::outbox::SHARDS;
 use super::state::ClusterState;
 use crate::store::StoreError;
@@ -134,7 +134,12 @@ impl ClusterState {
         loop {
             self.leases.has_looked.notified().await;
             let part = usize::from(SHARDS.unsigned_abs()).div_ceil(self.living_nodes());
-            join_all(self.leases.shards().into_iter().skip(part).map(|surplus| self.give_back(surplus))).await;
+            let surplus = self.leases.shards().into_iter().skip(part);
+            for given_back in join_all(surplus.map(|surplus| self.give_back(surplus))).await {
+                if let Err(error) = given_back {
+                    tracing::debug!(%error, "a lease was not given back; it ends by itself");
+                }
+            }
             let alone = join_all(Work::ALONE.map(|work| self.take(work)));
             let shards = async {
                 for shard in 0..SHARDS {
@@ -150,7 +155,8 @@ impl ClusterState {
 
     /// Gives all leases back, so that other nodes need not wait for their end.
     pub(super) async fn give_back_leases(&self) {
-        join_all(self.leases.all().into_iter().map(|work| self.give_back(work))).await;
+        let held = self.leases.all().into_iter();
+        join_all(held.map(|work| leave("a lease", move || self.give_back(work)))).await;
     }
 
     async fn take(&self, work: Work) {
@@ -189,15 +195,8 @@ impl ClusterState {
         }
     }
 
-    async fn give_back(&self, work: Work) {
+    async fn give_back(&self, work: Work) -> Result<(), StoreError> {
         self.leases.forget(work);
-        for _ in 0..LEAVING_TRIES {
-            let given_back: Result<bool, StoreError> =
-                self.cluster.run_if(&self.statements.lease_give_back, (work.name(), self.node)).await;
-            match given_back {
-                Ok(_) => return,
-                Err(error) => tracing::debug!(lease = work.name(), %error, "a lease was not given back"),
-            }
-        }
+        self.cluster.run_if(&self.statements.lease_give_back, (work.name(), self.node)).await.map(drop)
     }
 }

@@ -109,7 +109,7 @@ impl CassandraStore {
         store: &StoreOptions,
         secret: HashKey,
     ) -> Result<Self, OpenError> {
-        let cluster = Cluster::new(session, options.keyspace.clone());
+        let cluster = Cluster::new(session, options);
         let statements = Statements::prepare(&cluster).await?;
         let node = Uuid::now_v7();
         let outbox = OutboxStatements::prepare(&cluster).await?;
@@ -316,6 +316,7 @@ impl Store for CassandraStore {
 
     async fn close(&self) -> Result<(), StoreError> {
         self.state.is_closed.store(true, Ordering::Release);
+        self.state.receiving.close();
         self.state.tasks.close();
         self.state.tasks.wait().await;
         self.state.write_last_hints().await;

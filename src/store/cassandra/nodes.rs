@@ -5,6 +5,7 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use scylla::DeserializeRow;
+use tokio::time::sleep;
 use uuid::Uuid;
 
 use super::rows::signed;
@@ -12,7 +13,8 @@ use super::state::ClusterState;
 use crate::store::StoreError;
 
 /// How often a node that leaves tries to give back what would end by itself only seconds later.
-pub(super) const LEAVING_TRIES: usize = 3;
+const LEAVING_TRIES: usize = 3;
+const LEAVING_PAUSE: Duration = Duration::from_millis(100);
 /// How often a node says that it lives.
 pub(super) const BEAT_EVERY: Duration = Duration::from_secs(1);
 /// The life of its row, in seconds: that of a lease. It counts as dead after that, and others take its part of the shards.
@@ -46,12 +48,7 @@ impl ClusterState {
 
     /// Says that this node stops.
     pub(super) async fn say_goodbye(&self) {
-        for _ in 0..LEAVING_TRIES {
-            match self.vital.run(&self.statements.node_delete, (self.node,)).await {
-                Ok(()) => return,
-                Err(error) => tracing::debug!(%error, "the row of this node was not removed; it ends by itself"),
-            }
-        }
+        leave("the row of this node", || self.vital.run(&self.statements.node_delete, (self.node,))).await;
     }
 
     /// The other nodes that live.
@@ -64,5 +61,19 @@ impl ClusterState {
     /// How many nodes live, this one included.
     pub(super) fn living_nodes(&self) -> usize {
         self.peers().len() + 1
+    }
+}
+
+/// Gives something back when the node stops, with a few tries.
+pub(super) async fn leave<F>(what: &str, give_back: impl Fn() -> F)
+where
+    F: Future<Output = Result<(), StoreError>>,
+{
+    for _ in 0..LEAVING_TRIES {
+        match give_back().await {
+            Ok(()) => return,
+            Err(error) => tracing::debug!(what, %error, "something was not given back; it ends by itself"),
+        }
+        sleep(LEAVING_PAUSE).await;
     }
 }

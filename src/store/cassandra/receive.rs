@@ -46,12 +46,15 @@ impl ClusterState {
             return Err(StoreError::TooLarge { limit });
         }
         let Some(id) = Message::id_of(&delivery.envelope) else { return Ok(()) };
-        let _turn = self.turn(delivery.envelope.recipients.len()).await?;
+        let arrived = Instant::now();
+        let admission = self.admit(delivery.envelope.recipients.len()).await?;
+        self.check_open()?;
         self.refuse_full(&delivery).await?;
         let begun = Instant::now();
         let mut message = Message {
             envelope: delivery.envelope,
             received_at: delivery.received_at,
+            begun_at: delivery.received_at.plus(begun - arrived),
             expires_at: delivery.expires_at,
             octets: delivery.raw.len() as u64,
             sequences: Box::default(),
@@ -73,6 +76,7 @@ impl ClusterState {
             [row] if message.events.is_empty() => self.commit_one(row, &message, begun).await?,
             _ => self.commit_all(&rows, &message, begun).await?,
         }
+        drop(admission);
         self.counters.committed(begun.elapsed());
         self.settle_events(&rows, &message, &webhooks.concat()).await;
         for row in &rows {
@@ -83,10 +87,10 @@ impl ClusterState {
     }
 
     /// Waits until a message with so many recipients may be written.
-    async fn turn(&self, recipients: usize) -> Result<SemaphorePermit<'_>, StoreError> {
+    async fn admit(&self, recipients: usize) -> Result<SemaphorePermit<'_>, StoreError> {
         let recipients = u32::try_from(recipients).unwrap_or(u32::MAX).min(RECIPIENTS_MAX);
         match timeout(TURN_WITHIN, self.receiving.acquire_many(recipients)).await {
-            Ok(Ok(turn)) => Ok(turn),
+            Ok(Ok(admission)) => Ok(admission),
             Ok(Err(_)) => Err(StoreError::Stopping),
             Err(_) => {
                 Err(StoreError::Failed(format!("more mail comes than the cluster takes; it waited {TURN_WITHIN:?}")))

@@ -269,6 +269,7 @@ impl ClusterState {
                 let message = Message {
                     envelope: envelope.clone(),
                     received_at: *received_at,
+                    begun_at: how.now,
                     expires_at: *expires_at,
                     octets: content.len() as u64,
                     sequences: (first..first.saturating_add(count)).collect(),

@@ -1,12 +1,11 @@
 //! What a node does all the time: it says that it lives, keeps its leases, passes hints on, and finishes intents.
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use futures_util::future::{join, join5};
+use futures_util::future::{join, join4};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -24,8 +23,8 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(4);
 const RING_EVERY_BEATS: u64 = 5;
 /// How often intents are looked through.
 const SWEEP_EVERY: Duration = Duration::from_secs(2);
-/// How far back the first look of a node goes, and how far each later one: a node may have been suspended between two
-/// writes.
+/// How far back the first look of a node goes, and how far before the last complete one each later one: a message may have
+/// waited for its turn, or its node may have been suspended between two writes.
 const FIRST_SWEEP: Duration = Duration::from_hours(1);
 const LATER_SWEEPS: Duration = Duration::from_mins(2);
 
@@ -37,21 +36,24 @@ impl ClusterState {
     pub(super) async fn run(self: &Arc<Self>, clock: Arc<dyn Clock>, shutdown: &CancellationToken) {
         let started_at = clock.now();
         *self.clock.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&clock));
-        let all = pin!(join5(
-            self.keep_alive(started_at),
-            self.keep_leases(),
-            self.write_all_hints(),
-            self.follow_hints(),
-            self.finish_intents(&*clock)
-        ));
-        tokio::select! {
-            _ = all => {}
-            () = shutdown.cancelled() => {}
-        }
-        // The other nodes take all of its shards only when they know that it has gone.
-        if timeout(LEAVES_WITHIN, join(self.give_back_leases(), self.say_goodbye())).await.is_err() {
-            tracing::info!("the cluster does not answer; what this node holds ends by itself");
-        }
+        let live_and_leave = async {
+            let all = Box::pin(join4(
+                self.keep_alive(started_at),
+                self.keep_leases(),
+                self.follow_hints(),
+                self.finish_intents(&*clock),
+            ));
+            tokio::select! {
+                _ = all => {}
+                () = shutdown.cancelled() => {}
+            }
+            // The other nodes take all of its shards only when they know that it has gone.
+            if timeout(LEAVES_WITHIN, join(self.give_back_leases(), self.say_goodbye())).await.is_err() {
+                tracing::info!("the cluster does not answer; what this node holds ends by itself");
+            }
+        };
+        // A row of hints that is under way is not given up.
+        join(live_and_leave, self.write_all_hints(shutdown)).await;
     }
 
     async fn keep_alive(&self, started_at: Timestamp) {
@@ -76,9 +78,9 @@ impl ClusterState {
         }
     }
 
-    async fn write_all_hints(&self) {
-        loop {
-            self.outgoing.to_write.notified().await;
+    /// Writes hints until `shutdown`. Those that come later are written when the store closes.
+    async fn write_all_hints(&self, shutdown: &CancellationToken) {
+        while shutdown.run_until_cancelled(self.outgoing.to_write.notified()).await.is_some() {
             if let Err(error) = self.write_hints().await {
                 tracing::warn!(%error, "hints for other nodes could not be written");
                 self.outgoing.miss();
@@ -98,17 +100,19 @@ impl ClusterState {
     }
 
     async fn finish_intents(&self, clock: &dyn Clock) {
-        let mut look_back = FIRST_SWEEP;
+        let mut completed_at = None;
         loop {
             sleep(SWEEP_EVERY).await;
             if !self.holds(Work::Intents) {
-                look_back = FIRST_SWEEP;
+                completed_at = None;
                 continue;
             }
             let now = clock.now();
-            let swept = self.sweep(now.before(look_back), now).await;
+            let first = now.before(FIRST_SWEEP);
+            let since = completed_at.map_or(first, |at: Timestamp| first.max(at.before(LATER_SWEEPS)));
+            let swept = self.sweep(since, now).await;
             if swept.failed == 0 {
-                look_back = LATER_SWEEPS;
+                completed_at = Some(now);
             } else {
                 tracing::warn!(
                     failed = swept.failed,

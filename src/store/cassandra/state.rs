@@ -64,7 +64,7 @@ pub(super) struct ClusterState {
     pub(super) sent: Sent,
     /// Where this node takes hints; empty if it takes none.
     pub(super) address: Mutex<String>,
-    /// Intents that wait for their sweep, as of the last look of this node.
+    /// Intents that the last sweep of this node left, and parts of their table that it could not read.
     pub(super) open_intents: AtomicU64,
     /// How long the cluster took for the last sign of life, in microseconds.
     pub(super) answer_micros: AtomicU64,

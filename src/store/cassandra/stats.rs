@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::time::Instant;
+use uuid::Uuid;
 
 use super::rows::{EXPIRY_SHARDS, EmailRow};
 use super::state::ClusterState;
@@ -72,9 +73,9 @@ impl ClusterState {
     /// The figures of a walk, with those of the outbox. Events keep the messages of deleted Emails.
     async fn stats_of(&self, walk: &mut Walk) -> Result<StoreStats, StoreError> {
         let (webhooks, _) = self.count_webhooks(None).await?;
-        let events = self.pending_messages().await?;
-        for (message, octets) in &events {
-            walk.add_message(*message, *octets);
+        let events = self.pending_events().await?;
+        for event in &events {
+            walk.add_message(Uuid::from_bytes(event.place.0), event.size_octets);
         }
         Ok(StoreStats { webhooks, events: events.len() as u64, ..walk.to_stats() })
     }

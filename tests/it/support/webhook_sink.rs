@@ -157,7 +157,7 @@ impl WebhookSink {
     pub async fn wait_for(&self, count: usize) -> Vec<Request> {
         let mut seen = self.count.clone();
         let waiting = seen.wait_for(|seen| *seen >= count);
-        tokio::time::timeout(Duration::from_secs(30), waiting).await.expect("requests in time").expect("the sink runs");
+        tokio::time::timeout(Duration::from_mins(1), waiting).await.expect("requests in time").expect("the sink runs");
         self.requests()
     }
 }

@@ -51,7 +51,11 @@ pub(super) async fn prepare(trial: &Trial) -> Vec<View> {
         view("domains", "domains", "document.querySelector('table')"),
         view("webhooks", &format!("webhooks/{TO}"), registration),
         view("about", "about", "document.querySelector('.facts')"),
-        view("leave", "leave/https%3A%2F%2Fshop.test%2Fconfirm", "document.querySelector('.button.primary')"),
+        view(
+            "leave",
+            "leave/https%3A%2F%2Fshop.test%2Fconfirm",
+            "document.querySelector('.row:not([inert]) .button.primary')",
+        ),
         View { keys: "?", ..view("keys", &inbox, "document.querySelector('.mails a')") },
         View {
             token: token.clone(),

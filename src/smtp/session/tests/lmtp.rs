@@ -28,6 +28,7 @@ fn the_end_of_a_message_has_a_reply_for_each_accepted_recipient() {
         (Err(StoreError::Full), "452 4.3.1", None),
         (Err(StoreError::Failed("x".into())), "451 4.3.0", None),
         (Err(StoreError::TooLarge { limit: 5 }), "552 5.3.4", None),
+        (Err(StoreError::Unconfirmed), "451 4.3.0", None),
         (Err(StoreError::Stopping), "421 4.3.2", Some(End::Stopping)),
     ] {
         for (content, before) in [("DATA\r\nhi\r\n.\r\n", "354"), ("BDAT 1\r\nhBDAT 1 LAST\r\ni", "250 2.0.0")] {

@@ -325,6 +325,7 @@ fn each_answer_of_the_store_has_its_reply() {
         (Err(StoreError::Failed("x".into())), &["451 4.3.0", "250 2.0.0"], None),
         (Err(StoreError::TooLarge { limit: 5 }), &["552 5.3.4", "250 2.0.0"], None),
         (Err(StoreError::Stopping), &["421 4.3.2"], Some(End::Stopping)),
+        (Err(StoreError::Unconfirmed), &["451 4.3.0", "250 2.0.0"], None),
         (Err(StoreError::OutcomeUnknown), &[], Some(End::OutcomeUnknown)),
     ] {
         let played = play_cut(&[dialog.as_bytes()], &OneDomain::default(), std::slice::from_ref(&outcome));

@@ -1,7 +1,6 @@
 //! Reads of pending events for the dispatcher.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use uuid::Uuid;
 
 use super::super::state::ClusterState;
 use super::event::{EventRow, Events};
@@ -14,7 +13,7 @@ use crate::store::{DueEvents, DueQuery, StoreError};
 const SHARDS_AT_ONCE: usize = 4;
 
 impl ClusterState {
-    /// The webhooks that have pending events, each with its events.
+    /// The webhooks that have pending events, of all shards, each with its events.
     pub(super) async fn pending(&self) -> Result<Vec<(WebhookId, Vec<EventRow>)>, StoreError> {
         let pending = self.pending_of(0..SHARDS).await?;
         pending.into_iter().map(|(webhook, events)| Ok((webhook, events?))).collect()
@@ -26,10 +25,14 @@ impl ClusterState {
         Ok(shards.into_iter().flatten().collect())
     }
 
-    /// The messages of all pending events, each with its octets.
-    pub(in super::super) async fn pending_messages(&self) -> Result<Vec<(Uuid, u64)>, StoreError> {
-        let events = self.pending().await?.into_iter().flat_map(|(_, events)| events);
-        Ok(events.map(|event| (event.message, event.octets.cast_unsigned())).collect())
+    /// All pending events, in the order of their webhooks and sequence numbers.
+    pub(in super::super) async fn pending_events(&self) -> Result<Vec<PendingEvent>, StoreError> {
+        let mut pending = self.pending().await?;
+        pending.sort_unstable_by_key(|(webhook, _)| *webhook);
+        let pending = pending
+            .into_iter()
+            .flat_map(|(webhook, events)| events.into_iter().map(move |event| event.to_pending(self, webhook)));
+        Ok(pending.collect())
     }
 
     pub(super) async fn pending_webhooks(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {

@@ -10,11 +10,13 @@ use std::time::Duration;
 use scylla::client::session::Session;
 use tempmail::clock::SystemClock;
 use tempmail::model::{Timestamp, Verdict, WebhookId, WebhookLimits};
+use tempmail::store::backup::BackupRecord;
 use tempmail::store::cassandra::CassandraStore;
 use tempmail::store::{Outbox, OutboxLimits, PageRequest, Replay, Storage, Store, WebhookRegistration};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::backup::items;
 use super::{keyspace, node};
 use crate::store::embedded::options;
 use crate::store::outbox::{attempt, pending, proven, register};
@@ -185,5 +187,10 @@ async fn of_running_nodes_one_sends_the_events_of_a_webhook() {
         sent.len() == webhooks.len() && sent.into_iter().collect::<HashSet<_>>() == webhooks
     })
     .await;
+    for node in &nodes {
+        let backup = items(&**node).await;
+        let events = backup.iter().filter(|item| matches!(item.record, BackupRecord::Event { .. })).count();
+        assert_eq!(events, webhooks.len(), "a backup has the events that other nodes send too");
+    }
     shutdown.cancel();
 }
