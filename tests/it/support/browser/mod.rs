@@ -13,6 +13,7 @@ mod windows;
 pub(crate) use input::keys;
 
 use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
@@ -22,6 +23,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{http, programs};
+
+/// How often chromedriver is started at most, each time with another port.
+const STARTS_MAX: usize = 5;
 
 /// A browser. It begins with one tab, and methods are about the tab that was opened or chosen last. It reaches this machine by address alone, and nothing else. It ends when this is dropped.
 pub(crate) struct Browser {
@@ -35,11 +39,10 @@ impl Browser {
     /// Starts it. `None` if the test is skipped.
     pub(crate) async fn start(test: &str) -> Option<Self> {
         let chromium = programs::find("chromium", test)?;
-        let mut driver = Command::new(programs::find("chromedriver", test)?);
+        let mut command = Command::new(programs::find("chromedriver", test)?);
         let home = tempfile::tempdir().expect("directory");
-        driver.arg("--port=0").env("HOME", home.path()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
-        let mut driver = driver.spawn().expect("chromedriver");
-        let port = port(&mut driver);
+        command.env("HOME", home.path()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
+        let (driver, port) = (0..STARTS_MAX).find_map(|_| start(&mut command)).expect("a chromedriver that runs");
         let arguments = [
             "--headless=new".to_owned(),
             "--no-sandbox".to_owned(),
@@ -96,12 +99,22 @@ impl Browser {
     }
 }
 
-/// The port that chromedriver names when it is ready.
-fn port(driver: &mut Child) -> u16 {
+/// Starts chromedriver at a free port. `None` if somebody else took the port.
+///
+/// Left to itself it takes a free port of IPv6, and ends if that of IPv4 is not free, which is likely after tests that made
+/// thousands of connections.
+fn start(command: &mut Command) -> Option<(Child, u16)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+    let port = listener.local_addr().expect("an address").port();
+    drop(listener);
+    let mut driver = command.arg(format!("--port={port}")).spawn().expect("chromedriver");
     let stdout = driver.stdout.take().expect("stdout");
-    let ready = |line: &str| line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok();
     let mut lines = BufReader::new(stdout).lines().map(|line| line.expect("a line"));
-    lines.find_map(|line| ready(&line)).expect("the port of chromedriver")
+    if lines.any(|line| line.contains("started successfully")) {
+        return Some((driver, port));
+    }
+    driver.wait().expect("the end of chromedriver");
+    None
 }
 
 impl Drop for Browser {
