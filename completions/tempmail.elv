@@ -151,7 +151,7 @@ set edit:completion:arg-completer[tempmail] = {|@words|
             cand --cassandra-password-file 'File with the password of cassandra-user, closed to all but its owner and group [default: none]'
             cand --cassandra-tls 'Whether the connections to the cluster have TLS; certificates name the IP addresses of their nodes [default: off]'
             cand --cassandra-ca 'Authorities that issue the certificates of the cluster, in PEM; needs cassandra-tls [default: none; those that this machine trusts]'
-            cand --cassandra-timeout 'How long one request to the cluster may take, 100ms to 1m [default: 2s]'
+            cand --cassandra-timeout 'How long one request to the cluster may take, 100ms to 10s [default: 2s]'
             cand --peer-listen 'Where other nodes of the service send hints of new mail, over plain HTTP: an address of a private network [default: none; hints go through the cluster alone]'
             cand --peer-address 'The address of peer-listen as other nodes see it [default: that of peer-listen]'
             cand --server 'Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]'

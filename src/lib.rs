@@ -16,7 +16,8 @@
 //!      -> Store::receive   a Change in a queue of 64 MB; when the queue is full, the session and its peer wait
 //!      -> writer thread    takes all queued changes as one group: append to the journal, ONE fdatasync,
 //!                          then one redb transaction that makes the group visible: a row and an id per recipient
-//!      -> 250              full: 452 4.3.1, mailbox full: 452 4.2.2, failed: 451 4.3.0, stopping: 421 4.3.2, unknown: no reply
+//!      -> 250              full: 452 4.3.1, mailbox full: 452 4.2.2, failed: 451 4.3.0, stopping: 421 4.3.2, unknown: no reply,
+//!                          and in a cluster 451 4.3.0
 //! ------------------------------------------------------------------ the sender's part ends here
 //!      -> events           hints to the requests that wait for this mailbox; each then looks at the store
 //!      -> http             reads rows from the index, and reserves memory (http/memory) before it loads mail; cli asks http
@@ -69,7 +70,8 @@
 //! # What must stay true
 //!
 //! 1. No 250 before the fdatasync that covers the message has returned and the index shows it; `Session::stored` alone says
-//!    it. After a 4yz the message is not in the store. If that is uncertain, the connection closes without a reply.
+//!    it. After a 4yz the message is not in the store. If that is uncertain, the connection closes without a reply. A store in
+//!    a cluster is the exception: there a 451 may come after the message was stored, and the sender sends it again.
 //! 2. A MIME error never loses, refuses or delays a mail. Any octets give an Email with what could be read.
 //! 3. What must survive a crash is in the journal, in the same record as its cause.
 //! 4. Modules that decide are pure: they do no I/O and read no clock, `now` is an argument. `tests/it/layout` lists them.

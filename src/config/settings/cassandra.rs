@@ -93,9 +93,9 @@ pub(super) const SETTINGS: &[Setting] = &[
         "cassandra-timeout",
         Shape::One,
         "DURATION",
-        "How long one request to the cluster may take, 100ms to 1m",
+        "How long one request to the cluster may take, 100ms to 10s",
         |c, v| {
-            let bounds = Duration::from_millis(100)..=Duration::from_mins(1);
+            let bounds = Duration::from_millis(100)..=Duration::from_secs(10);
             one(v, |t| value::duration(t, bounds)).map(|time| c.cassandra.timeout = time)
         },
         |c| vec![show_duration(c.cassandra.timeout)],

@@ -4,6 +4,7 @@
 //! the message was read, so a backup blocks nobody. The number of a message follows from any of its Emails, since theirs are
 //! in a row.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use super::email::ReadMessage;
 use super::rows::{EmailRow, MailboxNames, signed};
 use super::state::ClusterState;
 use super::walk::MetMessages;
-use crate::model::{EmailId, Envelope, PendingEvent, Recipient, Timestamp, WebhookRecord};
+use crate::model::{EmailId, Envelope, PendingEvent, Recipient, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::store::backup::{BATCHES_WAITING, BackupCounts, BackupItem, BackupRecord, Batch};
 use crate::store::{BackupStream, Outbox, Store, StoreError, WebhookFilter};
 
@@ -66,10 +67,12 @@ impl Backup {
         for slot in slots {
             self.slot(&state, slot).await?;
         }
+        let is_active = |webhook: &&WebhookRecord| webhook.status == WebhookStatus::Active;
+        let active: HashSet<WebhookId> = webhooks.iter().filter(is_active).map(|webhook| webhook.id).collect();
         for webhook in webhooks {
             self.put(BackupRecord::Webhook(Box::new(webhook)).into()).await?;
         }
-        self.events(&state).await?;
+        self.events(&state, &active).await?;
         self.put(BackupRecord::End(self.counts).into()).await?;
         let rest = self.batch.take();
         self.send(rest).await
@@ -127,10 +130,10 @@ impl Backup {
         }
     }
 
-    async fn events(&mut self, state: &ClusterState) -> Result<(), StoreError> {
+    async fn events(&mut self, state: &ClusterState, active: &HashSet<WebhookId>) -> Result<(), StoreError> {
         for event in state.pending_events().await? {
             let PendingEvent { webhook, email, attempts, due_at, .. } = event;
-            if state.find_any(email).await?.is_some() {
+            if active.contains(&webhook) && state.find_any(email).await?.is_some() {
                 self.put(BackupRecord::Event { webhook, email, attempts, due_at }.into()).await?;
             }
         }

@@ -36,10 +36,11 @@ const KEEPALIVE_EVERY: Duration = Duration::from_secs(1);
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(2);
 const CONNECTIONS_PER_HOST: NonZeroUsize = NonZeroUsize::new(2).expect("two");
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// The most statements of a node under way, beside conditional ones. The others wait for their turn, for as long as for an
-/// answer. A cluster that has more than it can answer within [`SPECULATION_AFTER`] would be asked everything three times, and
-/// answer nothing.
+/// The most statements of a node under way, beside conditional ones. The others wait for their turn. A cluster that has
+/// more than it can answer within [`SPECULATION_AFTER`] would be asked everything three times, and answer nothing.
 const STATEMENTS_MAX: usize = 128;
+/// How long a statement waits for its turn.
+const TURN_WITHIN: Duration = Duration::from_secs(5);
 /// Rows of one page of a result.
 const PAGE_ROWS: i32 = 1000;
 
@@ -49,7 +50,6 @@ pub(super) struct Cluster {
     session: Arc<Session>,
     keyspace: String,
     turns: Semaphore,
-    turn_within: Duration,
 }
 
 /// Connects without choosing a keyspace.
@@ -93,9 +93,8 @@ pub(super) async fn connect_to_keyspace(options: &CassandraOptions) -> Result<Se
 }
 
 impl Cluster {
-    pub(super) fn new(session: Session, options: &CassandraOptions) -> Self {
-        let (keyspace, turn_within) = (options.keyspace.clone(), options.timeout);
-        Self { session: Arc::new(session), keyspace, turns: Semaphore::new(STATEMENTS_MAX), turn_within }
+    pub(super) fn new(session: Session, keyspace: String) -> Self {
+        Self { session: Arc::new(session), keyspace, turns: Semaphore::new(STATEMENTS_MAX) }
     }
 
     /// The same session, for statements that do not wait for those of `self`.
@@ -104,17 +103,15 @@ impl Cluster {
             session: Arc::clone(&self.session),
             keyspace: self.keyspace.clone(),
             turns: Semaphore::new(STATEMENTS_MAX),
-            turn_within: self.turn_within,
         }
     }
 
     /// Waits until one more statement may be under way.
     async fn turn(&self) -> Result<SemaphorePermit<'_>, StoreError> {
-        match timeout(self.turn_within, self.turns.acquire()).await {
+        match timeout(TURN_WITHIN, self.turns.acquire()).await {
             Ok(turn) => turn.map_err(|error| failed(&error)),
             Err(_) => Err(StoreError::Failed(format!(
-                "this node asks more than the cluster answers; a statement waited for {:?}",
-                self.turn_within
+                "this node asks more than the cluster answers; a statement waited for {TURN_WITHIN:?}"
             ))),
         }
     }

@@ -19,7 +19,8 @@ const SLOT_MILLIS: i64 = 10_000;
 const SHARDS: i8 = 4;
 /// The partitions that a sweeper reads at once.
 const PARTITIONS_AT_ONCE: usize = 16;
-/// A sweeper finishes an intent that began so long ago. It is more than twice the time that a message has for its commit.
+/// A sweeper finishes a message that began to be written so long ago: then its node has most likely died. If it has not, both
+/// write the same rows with the same times, and a deletion wins over both.
 pub(super) const SWEPT_AFTER: Duration = Duration::from_secs(12);
 
 /// The partition of an intent.
@@ -33,7 +34,6 @@ struct IntentPartition {
 struct IntentRow {
     message: Uuid,
     intent: Vec<u8>,
-    written_at: i64,
 }
 
 /// What a pass of the sweeper did.
@@ -91,7 +91,7 @@ impl ClusterState {
         let row = self.cluster.first::<IntentRow>(&self.statements.intent_find, (slot, shard, id)).await?;
         match row.map(|row| postcard::from_bytes::<Message>(&row.intent)) {
             Some(Ok(message)) => self.write_rows(&message.rows(self), &message).await,
-            // The sweeper removes one that cannot be read.
+            // One that cannot be read is left to a node that can.
             Some(Err(_)) | None => Ok(()),
         }
     }
@@ -116,20 +116,20 @@ impl ClusterState {
             Vec::new()
         });
         for row in rows {
-            match postcard::from_bytes::<Message>(&row.intent) {
-                Ok(message) if message.begun_at > due_before => swept.open += 1,
-                Ok(message) => match self.finish(&message).await {
-                    Ok(()) => swept.finished += 1,
-                    Err(error) => {
-                        tracing::debug!(message = %row.message, %error, "a message could not be finished");
-                        swept.failed += 1;
-                    }
-                },
+            let finished = match postcard::from_bytes::<Message>(&row.intent) {
+                Ok(message) if message.begun_at > due_before => {
+                    swept.open += 1;
+                    continue;
+                }
+                Ok(message) => self.finish(&message).await,
+                // It stays, since a node of another version may be able to read it. Otherwise it ends with its mail.
+                Err(error) => Err(StoreError::Failed(error.to_string())),
+            };
+            match finished {
+                Ok(()) => swept.finished += 1,
                 Err(error) => {
-                    tracing::error!(message = %row.message, %error, "an intent cannot be read; it is removed");
-                    let values = (row.written_at, slot, shard, row.message);
-                    let removed = self.cluster.run(&self.statements.intent_delete, values).await;
-                    swept.failed += u64::from(removed.is_err());
+                    tracing::debug!(message = %row.message, %error, "a message could not be finished");
+                    swept.failed += 1;
                 }
             }
         }

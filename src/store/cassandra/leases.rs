@@ -13,7 +13,7 @@ use futures_util::future::{join, join_all};
 use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::nodes::leave;
+use super::nodes::try_to_give_back;
 use super::outbox::SHARDS;
 use super::state::ClusterState;
 use crate::store::StoreError;
@@ -156,7 +156,7 @@ impl ClusterState {
     /// Gives all leases back, so that other nodes need not wait for their end.
     pub(super) async fn give_back_leases(&self) {
         let held = self.leases.all().into_iter();
-        join_all(held.map(|work| leave("a lease", move || self.give_back(work)))).await;
+        join_all(held.map(|work| try_to_give_back(work.name(), move || self.give_back(work)))).await;
     }
 
     async fn take(&self, work: Work) {

@@ -31,7 +31,7 @@ pub(super) struct MessageEvent {
 pub(super) struct Message {
     pub(super) envelope: Envelope,
     pub(super) received_at: Timestamp,
-    /// When its writes began. It may have waited for its turn after its receipt.
+    /// When its writes began. It may have waited for its admission after its receipt.
     pub(super) begun_at: Timestamp,
     pub(super) expires_at: Timestamp,
     pub(super) octets: u64,

@@ -12,9 +12,9 @@ use super::rows::signed;
 use super::state::ClusterState;
 use crate::store::StoreError;
 
-/// How often a node that leaves tries to give back what would end by itself only seconds later.
-const LEAVING_TRIES: usize = 3;
-const LEAVING_PAUSE: Duration = Duration::from_millis(100);
+/// How often a node that stops tries to give something back.
+const TRIES_MAX: usize = 3;
+const PAUSE: Duration = Duration::from_millis(100);
 /// How often a node says that it lives.
 pub(super) const BEAT_EVERY: Duration = Duration::from_secs(1);
 /// The life of its row, in seconds: that of a lease. It counts as dead after that, and others take its part of the shards.
@@ -48,7 +48,8 @@ impl ClusterState {
 
     /// Says that this node stops.
     pub(super) async fn say_goodbye(&self) {
-        leave("the row of this node", || self.vital.run(&self.statements.node_delete, (self.node,))).await;
+        try_to_give_back("the row of this node".into(), || self.vital.run(&self.statements.node_delete, (self.node,)))
+            .await;
     }
 
     /// The other nodes that live.
@@ -64,16 +65,16 @@ impl ClusterState {
     }
 }
 
-/// Gives something back when the node stops, with a few tries.
-pub(super) async fn leave<F>(what: &str, give_back: impl Fn() -> F)
+/// Gives back what ends by itself only seconds later, with a few tries.
+pub(super) async fn try_to_give_back<F>(what: String, give_back: impl Fn() -> F)
 where
     F: Future<Output = Result<(), StoreError>>,
 {
-    for _ in 0..LEAVING_TRIES {
+    for _ in 0..TRIES_MAX {
         match give_back().await {
             Ok(()) => return,
             Err(error) => tracing::debug!(what, %error, "something was not given back; it ends by itself"),
         }
-        sleep(LEAVING_PAUSE).await;
+        sleep(PAUSE).await;
     }
 }

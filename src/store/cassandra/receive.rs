@@ -30,11 +30,11 @@ use crate::store::StoreError;
 
 /// The longest time from the first write to the commit point. It is below that after which a sweeper takes over.
 const COMMIT_WITHIN: Duration = Duration::from_secs(5);
-/// The most recipients of messages that are written at once. The other messages wait for their turn, so that those whose turn
-/// it is are written in time.
+/// The most recipients of messages that are written at once. The other messages wait for their admission, so that those that
+/// are admitted are written in time.
 pub(super) const RECIPIENTS_MAX: u32 = 32;
-/// How long a message waits for its turn.
-const TURN_WITHIN: Duration = Duration::from_secs(30);
+/// How long a message waits for its admission.
+const ADMITTED_WITHIN: Duration = Duration::from_secs(30);
 /// The most slots that a node remembers to have entered.
 const KNOWN_SLOTS_MAX: usize = 10_000;
 
@@ -76,9 +76,9 @@ impl ClusterState {
             [row] if message.events.is_empty() => self.commit_one(row, &message, begun).await?,
             _ => self.commit_all(&rows, &message, begun).await?,
         }
-        drop(admission);
         self.counters.committed(begun.elapsed());
         self.settle_events(&rows, &message, &webhooks.concat()).await;
+        drop(admission);
         for row in &rows {
             self.publish(Happening::Received, row);
         }
@@ -87,14 +87,14 @@ impl ClusterState {
     }
 
     /// Waits until a message with so many recipients may be written.
-    async fn admit(&self, recipients: usize) -> Result<SemaphorePermit<'_>, StoreError> {
+    pub(super) async fn admit(&self, recipients: usize) -> Result<SemaphorePermit<'_>, StoreError> {
         let recipients = u32::try_from(recipients).unwrap_or(u32::MAX).min(RECIPIENTS_MAX);
-        match timeout(TURN_WITHIN, self.receiving.acquire_many(recipients)).await {
+        match timeout(ADMITTED_WITHIN, self.receiving.acquire_many(recipients)).await {
             Ok(Ok(admission)) => Ok(admission),
             Ok(Err(_)) => Err(StoreError::Stopping),
-            Err(_) => {
-                Err(StoreError::Failed(format!("more mail comes than the cluster takes; it waited {TURN_WITHIN:?}")))
-            }
+            Err(_) => Err(StoreError::Failed(format!(
+                "more mail comes than the cluster takes; it waited {ADMITTED_WITHIN:?}"
+            ))),
         }
     }
 

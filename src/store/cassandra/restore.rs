@@ -297,6 +297,7 @@ impl ClusterState {
         how: RestoreInto,
     ) -> Result<(), StoreError> {
         let Some(id) = Message::id_of(&message.envelope) else { return Ok(()) };
+        let _admission = self.admit(message.envelope.recipients.len()).await?;
         let ttl = self.ttl_of_raw(message.ttl());
         let raw = self.write_raw(id, &message.envelope, content, ttl, message.written_at);
         try_join(raw, self.enter_slot(how.now, message.expires_at)).await?;

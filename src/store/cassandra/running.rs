@@ -21,10 +21,12 @@ use crate::store::{ClusterStatus, StoreError};
 const ANSWERS_WITHIN: Duration = Duration::from_secs(4);
 /// Signs of life from one look at the outbox to the next, if no hint comes.
 const RING_EVERY_BEATS: u64 = 5;
-/// How often intents are looked through.
+/// How often intents are looked through. After a sweep that took long, the pause is so many times longer than it took.
 const SWEEP_EVERY: Duration = Duration::from_secs(2);
+const SWEEP_PAUSE_FACTOR: u32 = 4;
+const SWEEP_PAUSE_MAX: Duration = Duration::from_secs(20);
 /// How far back the first look of a node goes, and how far before the last complete one each later one: a message may have
-/// waited for its turn, or its node may have been suspended between two writes.
+/// waited for its admission, or its node may have been suspended between two writes.
 const FIRST_SWEEP: Duration = Duration::from_hours(1);
 const LATER_SWEEPS: Duration = Duration::from_mins(2);
 
@@ -101,16 +103,20 @@ impl ClusterState {
 
     async fn finish_intents(&self, clock: &dyn Clock) {
         let mut completed_at = None;
+        let mut pause = SWEEP_EVERY;
         loop {
-            sleep(SWEEP_EVERY).await;
+            sleep(pause).await;
             if !self.holds(Work::Intents) {
                 completed_at = None;
+                self.open_intents.store(0, Ordering::Relaxed);
                 continue;
             }
             let now = clock.now();
             let first = now.before(FIRST_SWEEP);
             let since = completed_at.map_or(first, |at: Timestamp| first.max(at.before(LATER_SWEEPS)));
+            let begun = Instant::now();
             let swept = self.sweep(since, now).await;
+            pause = (begun.elapsed() * SWEEP_PAUSE_FACTOR).clamp(SWEEP_EVERY, SWEEP_PAUSE_MAX);
             if swept.failed == 0 {
                 completed_at = Some(now);
             } else {

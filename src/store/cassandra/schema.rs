@@ -9,7 +9,7 @@ use super::cluster::{reason, was_applied};
 use crate::store::OpenError;
 use crate::store::names::HashKey;
 
-/// The version that this program reads and writes. `schema.cql` makes it.
+/// The version of the tables and of the records in them that this program reads and writes. `schema.cql` makes the tables.
 pub(super) const VERSION: u32 = 1;
 const STATEMENTS: &str = include_str!("schema.cql");
 

@@ -90,10 +90,9 @@ statements! { Statements, pub(super),
     slot_select = "SELECT slot FROM expiry_slot WHERE bucket = 0";
 
     intent_insert = format!("INSERT INTO intent (slot, shard, message, intent) VALUES (?, ?, ?, ?) {USING}");
-    intent_select = "SELECT message, intent, WRITETIME(intent) AS written_at FROM intent WHERE slot = ? AND shard = ?";
+    intent_select = "SELECT message, intent FROM intent WHERE slot = ? AND shard = ?";
     intent_scan = "SELECT message, WRITETIME(intent) FROM intent WHERE token(slot, shard) > ? AND token(slot, shard) <= ?";
-    intent_find = "SELECT message, intent, WRITETIME(intent) AS written_at FROM intent \
-        WHERE slot = ? AND shard = ? AND message = ?";
+    intent_find = "SELECT message, intent FROM intent WHERE slot = ? AND shard = ? AND message = ?";
     intent_delete = "DELETE FROM intent USING TIMESTAMP ? WHERE slot = ? AND shard = ? AND message = ?";
 
     node_insert = "INSERT INTO node (bucket, id, address, started_at, sequence) VALUES (0, ?, ?, ?, ?) USING TTL ?";

@@ -170,8 +170,9 @@ impl Ledger {
 
     /// Looks at all mail through each node that runs. Returns what is not as it must be.
     pub(super) async fn faults(&self, nodes: &Nodes) -> Vec<String> {
-        for turn in 0..nodes.living().len() {
-            let faults = self.faults_of(nodes, |_| true, turn).await;
+        assert!(!nodes.living().is_empty(), "nodes run");
+        for round in 0..nodes.living().len() {
+            let faults = self.faults_of(nodes, |_| true, round).await;
             if !faults.is_empty() {
                 return faults;
             }
@@ -184,11 +185,11 @@ impl Ledger {
         self.faults_of(nodes, |outcome| outcome == Outcome::Unknown, 0).await
     }
 
-    /// Looks at each mailbox through one node, at each `turn` through another one.
-    async fn faults_of(&self, nodes: &Nodes, is_meant: impl Fn(Outcome) -> bool, turn: usize) -> Vec<String> {
+    /// Looks at each mailbox through one node, in each `round` through another one.
+    async fn faults_of(&self, nodes: &Nodes, is_meant: impl Fn(Outcome) -> bool, round: usize) -> Vec<String> {
         let living = nodes.living();
         let lists = stream::iter(self.mailboxes(&is_meant)).enumerate().map(async |(number, mailbox)| {
-            let node = living[(number + turn) % living.len()];
+            let node = living[(number + round) % living.len()];
             let emails = list(nodes, node, &mailbox).await.map_err(|error| format!("node {node}: {error}"));
             (mailbox, emails)
         });

@@ -59,7 +59,7 @@ fn what_a_cluster_and_its_absence_contradict_is_refused() {
 fn what_a_cluster_permits_is_permitted() {
     let whole = clustered().file(
         "cassandra-data-center = 'east'\ncassandra-user = 'ann'\ncassandra-password-file = 'password'\n\
-         cassandra-tls = 'on'\ncassandra-ca = '/ca.pem'\ncassandra-timeout = '1m'\nmax-messages-per-mailbox = 5",
+         cassandra-tls = 'on'\ncassandra-ca = '/ca.pem'\ncassandra-timeout = '10s'\nmax-messages-per-mailbox = 5",
     );
     let config = whole.config();
     let of_file = whole.dir.path().join("password");

@@ -98,6 +98,18 @@ async fn a_message_that_a_dead_node_left_gets_its_events_once() {
 }
 
 #[tokio::test]
+async fn an_intent_that_cannot_be_read_is_left_to_a_node_that_can() {
+    let Some(connection) = keyspace().await else { return };
+    let (session, store) = (session(&connection).await, node(&connection, &options()).await);
+    let values = (NOW.millis() / 10_000, Uuid::now_v7(), vec![0xff_u8; 9]);
+    let insert = "INSERT INTO intent (slot, shard, message, intent) VALUES (?, 0, ?, ?)";
+    session.query_unpaged(insert, values).await.expect("an intent");
+    let swept = store.sweep_intents(NOW, NOW.plus(Duration::from_mins(1))).await;
+    assert_eq!((swept.finished, swept.failed), (0, 1));
+    assert_eq!(intents(&session).await.len(), 1);
+}
+
+#[tokio::test]
 async fn an_event_that_has_ended_is_not_brought_back_by_a_sweeper() {
     let Some(connection) = keyspace().await else { return };
     let session = session(&connection).await;

@@ -15,6 +15,7 @@ pub(crate) use input::keys;
 use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use reqwest::{Client, Method};
@@ -39,10 +40,10 @@ impl Browser {
     /// Starts it. `None` if the test is skipped.
     pub(crate) async fn start(test: &str) -> Option<Self> {
         let chromium = programs::find("chromium", test)?;
-        let mut command = Command::new(programs::find("chromedriver", test)?);
+        let program = programs::find("chromedriver", test)?;
         let home = tempfile::tempdir().expect("directory");
-        command.env("HOME", home.path()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
-        let (driver, port) = (0..STARTS_MAX).find_map(|_| start(&mut command)).expect("a chromedriver that runs");
+        let (driver, port) =
+            (0..STARTS_MAX).find_map(|_| start(&program, home.path())).expect("a chromedriver that runs");
         let arguments = [
             "--headless=new".to_owned(),
             "--no-sandbox".to_owned(),
@@ -103,11 +104,13 @@ impl Browser {
 ///
 /// Left to itself it takes a free port of IPv6, and ends if that of IPv4 is not free, which is likely after tests that made
 /// thousands of connections.
-fn start(command: &mut Command) -> Option<(Child, u16)> {
+fn start(program: &Path, home: &Path) -> Option<(Child, u16)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     let port = listener.local_addr().expect("an address").port();
     drop(listener);
-    let mut driver = command.arg(format!("--port={port}")).spawn().expect("chromedriver");
+    let mut command = Command::new(program);
+    command.arg(format!("--port={port}")).env("HOME", home).process_group(0);
+    let mut driver = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("chromedriver");
     let stdout = driver.stdout.take().expect("stdout");
     let mut lines = BufReader::new(stdout).lines().map(|line| line.expect("a line"));
     if lines.any(|line| line.contains("started successfully")) {
