@@ -2,12 +2,16 @@
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use super::error::Contradiction;
 use super::value::show_size;
 use super::{CassandraConfig, Config, Endpoint, Revision, SmtpAuth, StoreLocation};
 use crate::model::DomainName;
 
+/// How long a message may be in a cluster, where deletions are remembered for 10 days (`gc_grace_seconds` of its tables). The
+/// rest is room for clocks that differ.
+const LIFE_MAX_IN_CLUSTER: Duration = Duration::from_hours(9 * 24);
 /// The largest page that revision 1 of the interface permits.
 const PAGE_SIZE_MAX_OF_REVISION_ONE: usize = 100;
 
@@ -151,6 +155,11 @@ fn cluster_contradictions(config: &Config, found: &mut Vec<(&'static str, Contra
     }
     if config.mail.caps.emails_per_domain > 0 {
         found.push(("max-messages-per-domain", Contradiction::DomainCapInCluster));
+    }
+    let sum = config.mail.retention.saturating_add(config.webhooks.grace);
+    if sum > LIFE_MAX_IN_CLUSTER {
+        let key = if config.webhooks.grace > config.mail.retention { "webhook-grace" } else { "retention" };
+        found.push((key, Contradiction::LifeBeyondCluster { max: LIFE_MAX_IN_CLUSTER, sum }));
     }
 }
 

@@ -4,8 +4,9 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::value::ValueError;
+use super::value::{ValueError, show_duration};
 use super::{Revision, setting};
 
 /// The source of a value in effect.
@@ -256,6 +257,19 @@ pub enum Contradiction {
     /// A cap that a cluster cannot keep.
     #[error("a store in a cluster has no cap of a domain; unset this, or keep mail in data-dir (store = embedded)")]
     DomainCapInCluster,
+    /// Mail that lives longer than a cluster remembers its deletion.
+    #[error(
+        "a store in a cluster remembers deletions for 10 days, so retention and webhook-grace together may be at most {}; \
+         they are {}, shorten one of them",
+        show_duration(*.max),
+        show_duration(*.sum)
+    )]
+    LifeBeyondCluster {
+        /// The longest time.
+        max: Duration,
+        /// That of the settings.
+        sum: Duration,
+    },
 }
 
 /// Something that is probably not what was meant, but stops nothing.

@@ -50,6 +50,12 @@ fn what_a_cluster_and_its_absence_contradict_is_refused() {
              data-dir (store = embedded)"
                 .to_owned(),
         ),
+        (
+            clustered().flag("retention", "9d"),
+            "--retention: a store in a cluster remembers deletions for 10 days, so retention and webhook-grace together \
+             may be at most 9d; they are 10d, shorten one of them"
+                .to_owned(),
+        ),
     ] {
         assert_eq!(world.error(), message);
     }
@@ -59,7 +65,8 @@ fn what_a_cluster_and_its_absence_contradict_is_refused() {
 fn what_a_cluster_permits_is_permitted() {
     let whole = clustered().file(
         "cassandra-data-center = 'east'\ncassandra-user = 'ann'\ncassandra-password-file = 'password'\n\
-         cassandra-tls = 'on'\ncassandra-ca = '/ca.pem'\ncassandra-timeout = '10s'\nmax-messages-per-mailbox = 5",
+         cassandra-tls = 'on'\ncassandra-ca = '/ca.pem'\ncassandra-timeout = '10s'\nmax-messages-per-mailbox = 5\n\
+         retention = '8d'",
     );
     let config = whole.config();
     let of_file = whole.dir.path().join("password");
