@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde_json::Value;
 
 use super::terminal::{self, Screen};
@@ -125,9 +125,13 @@ impl Binary {
         local(&self.data_dir, args)
     }
 
-    /// Sends a signal.
+    /// Sends a signal. After SIGSTOP it returns when all threads stand still.
     pub(crate) fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).expect("kill");
+        let id = Pid::from_child(&self.child);
+        kill_process(id, signal).expect("kill");
+        if signal == Signal::STOP {
+            waitid(WaitId::Pid(id), WaitIdOptions::STOPPED).expect("wait");
+        }
     }
 
     /// Waits for the end of the process, and how it ended.

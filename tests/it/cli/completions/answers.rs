@@ -1,8 +1,7 @@
 //! What the daemon knows is offered, and what a stranger wrote does no harm.
 
 use super::super::service::{Service, domain, email};
-use super::{HOSTILE_LOCAL, Machine, complete, offers};
-use crate::support::until::blocking;
+use super::{HOSTILE_LOCAL, Machine, complete, gives, offers};
 
 const NONE: [&str; 0] = [];
 
@@ -35,9 +34,7 @@ fn values_come_from_the_daemon() {
     machine.offers("tempmail read bo", &["bob@example.test"]);
     machine.offers(&format!("tempmail read {}", &ids[0][..6]), &ids[..1]);
 
-    let described = |line: &str, text: &str| {
-        blocking::until(format!("{text} for {line}"), || machine.complete(line).stdout == text);
-    };
+    let described = |line: &str, text: &str| gives(|| machine.complete(line).stdout, line, text);
     let (newest, oldest) = (&ids[0], &ids[1]);
     described(
         "tempmail read bob@example.test ",
@@ -72,7 +69,7 @@ fn what_a_stranger_wrote_cannot_leave_its_line() {
     for (line, text) in
         [("tempmail read ann@example.test ", mail.as_str()), ("tempmail domain rm ", "good.test\tactive\n")]
     {
-        blocking::until(format!("{text:?} for {line}"), || complete(home.path(), &server, line).stdout == text);
+        gives(|| complete(home.path(), &server, line).stdout, line, text);
     }
 }
 

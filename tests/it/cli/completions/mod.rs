@@ -104,3 +104,8 @@ fn offers<S: AsRef<str>>(ask: impl Fn() -> Outcome, line: &str, expected: &[S]) 
         ask().stdout.lines().map(|line| line.split('\t').next().unwrap_or_default()).eq(expected.iter().copied())
     });
 }
+
+/// `ask` gets this text for `line`. Asks again like [`offers`].
+fn gives(mut ask: impl FnMut() -> String, line: &str, text: &str) {
+    blocking::until(format!("{text:?} for {line:?}"), || ask() == text);
+}

@@ -3,8 +3,9 @@
 use std::fmt::from_fn;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
-use super::{HOSTILE, Machine};
+use super::{HOSTILE, Machine, gives};
 use crate::support::programs;
 use crate::support::terminal::Terminal;
 use crate::support::until::blocking;
@@ -12,7 +13,11 @@ use crate::support::until::blocking;
 const TAB: &str = "\t";
 /// Go to the beginning of the line, print its words instead of running them, and run that.
 const PRINT: &str = "\u{1}echo \u{5} >printed\n";
+/// Empty the line.
+const CLEAR: &str = "\u{15}";
 const PROMPT: &str = "ready> ";
+/// After this time the keys for a list are typed again.
+const LISTED_WITHIN: Duration = Duration::from_secs(2);
 
 fn script(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("completions").join(name).display().to_string()
@@ -55,6 +60,23 @@ impl<'m> Shell<'m> {
     fn completes(&mut self, keys: &str, line: &str) {
         // zsh takes a slash away again where nothing follows it.
         blocking::until(format!("{line:?} by {keys:?}"), || self.line(keys).trim_end_matches('/') == line);
+    }
+
+    /// `keys` show these texts. Tries again like [`Self::completes`].
+    fn lists(&mut self, keys: &str, texts: &[impl AsRef<str>]) {
+        let terminal = &mut self.terminal;
+        blocking::until(format!("{keys:?} shows a list"), || {
+            // zsh shows no list while keys wait for it.
+            terminal.type_in(&format!("{CLEAR}{keys}"));
+            let begun = Instant::now();
+            let mut has_all = false;
+            while !has_all && begun.elapsed() < LISTED_WITHIN {
+                std::thread::sleep(Duration::from_millis(2));
+                let shown = terminal.shown();
+                has_all = texts.iter().all(|text| shown.contains(text.as_ref()));
+            }
+            has_all
+        });
     }
 }
 
@@ -104,8 +126,7 @@ fn bash_completes_on_a_terminal() {
     press_tab(&mut shell);
     // bash could insert a description into the line, so it gets none.
     // The first one may only insert what the ids have in common.
-    shell.terminal.type_in(&format!("tempmail read ann@example.test {TAB}{TAB}{TAB}"));
-    machine.ids("ann@example.test").iter().for_each(|id| shell.shows(id));
+    shell.lists(&format!("tempmail read ann@example.test {TAB}{TAB}{TAB}"), &machine.ids("ann@example.test"));
     assert!(!shell.terminal.shown().contains("stranger"));
 }
 
@@ -122,10 +143,10 @@ fn zsh_completes_on_a_terminal() {
     let setup = "unsetopt beep; fpath+=~/functions; autoload -Uz compinit; compinit -u -D; PS1='rea''dy> '";
     let mut shell = Shell::start(&machine, command, setup);
     press_tab(&mut shell);
-    shell.terminal.type_in(&format!("tempmail read ann@example.test {TAB}"));
-    shell.shows("$(touch pwned) `touch pwned`");
-    shell.shows("%F{red};|&<>*~ <U+202E>pwned");
     let ids = machine.ids("ann@example.test");
+    let subject = ["$(touch pwned) `touch pwned`", "%F{red};|&<>*~ <U+202E>pwned"];
+    let texts: Vec<_> = subject.into_iter().chain(ids.iter().map(String::as_str)).collect();
+    shell.lists(&format!("tempmail read ann@example.test {TAB}"), &texts);
     let shown = shell.terminal.shown();
     assert!(shown.rfind(&ids[0]) < shown.rfind(&ids[1]), "the newest is not the first: {shown}");
 }
@@ -154,12 +175,17 @@ fn fish_lists_values_with_their_descriptions() {
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    assert_eq!(of("tempmail inbox "), machine.complete("tempmail inbox ").stdout);
-    let mails = of("tempmail read ann@example.test ");
-    assert_eq!(mails, machine.complete("tempmail read ann@example.test ").stdout);
-    assert!(mails.contains("$(touch pwned) `touch pwned`"), "{mails}");
-    assert_eq!(of("tempmail --config=som"), "--config=some file\n");
-    assert_eq!(of("true; tempmail inbox bo"), "bob@example.test\t2 mails\n");
+    let lists = |line: &str, text: &str| gives(|| of(line), line, text);
+    for (line, text) in
+        [("tempmail inbox ", "bob@"), ("tempmail read ann@example.test ", "$(touch pwned) `touch pwned`")]
+    {
+        let listed = blocking::until_some(format!("{text:?} for {line:?}"), || {
+            Some(machine.complete(line).stdout).filter(|listed| listed.contains(text))
+        });
+        lists(line, &listed);
+    }
+    lists("tempmail --config=som", "--config=some file\n");
+    lists("true; tempmail inbox bo", "bob@example.test\t2 mails\n");
 }
 
 #[test]
@@ -179,6 +205,7 @@ fn bash_splits_words_at_signs_of_addresses() {
     ] {
         let mut command = machine.command(&bash);
         command.args(["--norc", "--noprofile", "-c", call, "bash", &script("tempmail.bash"), line, replaced]);
-        assert_eq!(String::from_utf8_lossy(&programs::run(&mut command, "").stdout), expected, "{line}");
+        let mut run = || String::from_utf8_lossy(&programs::run(&mut command, "").stdout).into_owned();
+        gives(&mut run, line, expected);
     }
 }
