@@ -16,8 +16,8 @@ const PRINT: &str = "\u{1}echo \u{5} >printed\n";
 /// Empty the line.
 const CLEAR: &str = "\u{15}";
 const PROMPT: &str = "ready> ";
-/// After this time the keys for a list are typed again.
-const LISTED_WITHIN: Duration = Duration::from_secs(2);
+/// After this time the keys for a list are typed again, and later after twice the last time.
+const LISTED_WITHIN: Duration = Duration::from_secs(1);
 
 fn script(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("completions").join(name).display().to_string()
@@ -64,17 +64,18 @@ impl<'m> Shell<'m> {
 
     /// `keys` show these texts. Tries again like [`Self::completes`].
     fn lists(&mut self, keys: &str, texts: &[impl AsRef<str>]) {
-        let terminal = &mut self.terminal;
+        let (terminal, mut patience) = (&mut self.terminal, LISTED_WITHIN);
         blocking::until(format!("{keys:?} shows a list"), || {
             // zsh shows no list while keys wait for it.
             terminal.type_in(&format!("{CLEAR}{keys}"));
             let begun = Instant::now();
             let mut has_all = false;
-            while !has_all && begun.elapsed() < LISTED_WITHIN {
+            while !has_all && begun.elapsed() < patience {
                 std::thread::sleep(Duration::from_millis(2));
                 let shown = terminal.shown();
                 has_all = texts.iter().all(|text| shown.contains(text.as_ref()));
             }
+            patience *= 2;
             has_all
         });
     }

@@ -12,7 +12,7 @@ use crate::store::outbox::proven;
 use crate::support::mail::{delivery, mailbox};
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-const MAILS: usize = 500;
+const MAILS: usize = 250;
 /// Each mail has an event for each of them, so it costs the cluster five times as much.
 const WEBHOOKS: usize = 10;
 const TO: &str = "ann@example.test";

@@ -58,10 +58,12 @@ impl Place {
 }
 
 /// The server's settings. What is acknowledged is in the commit log on disk before, so that it outlives a killed process.
-/// The bounds of times and of sizes of requests are the server's defaults.
+/// The bounds of times and of sizes of requests are the server's defaults. Only a node that is alone gets more time: its tests are
+/// not about the loss of servers, and the machine may be busy.
 pub(super) fn server(place: &Place, handoff: Handoff, dir: &Path) -> String {
     let Place { address, ports: Ports { native, storage }, token, ring } = place;
     let handoff = matches!(handoff, Handoff::On);
+    let times = if ring.len() == 1 { PATIENT } else { "" };
     let (dir, seeds) = (dir.display(), ring.iter().map(Ipv4Addr::to_string).collect::<Vec<_>>().join(","));
     format!(
         "cluster_name: tests
@@ -103,9 +105,18 @@ auto_snapshot: false
 hinted_handoff_enabled: {handoff}
 hints_flush_period: 500ms
 materialized_views_enabled: false
-"
+{times}"
     )
 }
+
+/// How long a server waits for its own disk.
+const PATIENT: &str = "read_request_timeout: 10s
+range_request_timeout: 10s
+write_request_timeout: 10s
+cas_contention_timeout: 10s
+truncate_request_timeout: 60s
+request_timeout: 10s
+";
 
 /// Warnings, and what tells how far a start has come and which nodes are seen.
 pub(super) const LOGGERS: &str = r#"<configuration>
