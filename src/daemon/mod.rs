@@ -237,22 +237,7 @@ impl Daemon {
                 tls::watch(Arc::clone(&tls), Arc::clone(&clock), stop.clone())
             });
         }
-        tasks.spawn_restarting("expiry", &shutdown, {
-            let (store, stop, mut first) = (Arc::clone(&store), shutdown.clone(), Some(watch));
-            move || {
-                let (store, clock, stop, first) = (Arc::clone(&store), Arc::clone(&clock), stop.clone(), first.take());
-                let (outlived, data_dir, retention) =
-                    (outlived(&config), config.data_dir.clone(), config.mail.retention);
-                async move {
-                    let watch = match first {
-                        Some(watch) => watch,
-                        None => ClockWatch::begin(&*store, &*clock, &data_dir).await,
-                    };
-                    let sweep = Sweep::new(store.clone(), outlived, clock.boot());
-                    expiry::run(retention, store, clock, watch, sweep, stop).await;
-                }
-            }
-        });
+        remove_expired(&mut tasks, config, Arc::clone(&store), clock, watch, &shutdown);
         tasks.spawn("the store's writer", stop_with_writer(Arc::clone(&store), shutdown.clone()));
         if let Some(supervisor) = supervisor {
             tasks.spawn("the service manager", supervisor.run(store.clone(), shutdown.clone()));
@@ -284,6 +269,30 @@ fn exchange_hints(
     let stop = shutdown.clone();
     tasks.spawn_restarting("hints for other nodes", shutdown, move || {
         peers::sender::run(Arc::clone(&peers), stop.clone())
+    });
+}
+
+/// Removes expired mail. After a panic it begins again with a new watch of the clock.
+fn remove_expired(
+    tasks: &mut Tasks,
+    config: Arc<Config>,
+    store: Arc<dyn Storage>,
+    clock: Arc<dyn Clock>,
+    watch: ClockWatch,
+    shutdown: &CancellationToken,
+) {
+    let (stop, mut first) = (shutdown.clone(), Some(watch));
+    tasks.spawn_restarting("expiry", shutdown, move || {
+        let (config, store, clock) = (Arc::clone(&config), Arc::clone(&store), Arc::clone(&clock));
+        let (stop, first) = (stop.clone(), first.take());
+        async move {
+            let watch = match first {
+                Some(watch) => watch,
+                None => ClockWatch::begin(&*store, &*clock, &config.data_dir).await,
+            };
+            let sweep = Sweep::new(store.clone(), outlived(&config), clock.boot());
+            expiry::run(config.mail.retention, store, clock, watch, sweep, stop).await;
+        }
     });
 }
 
