@@ -30,6 +30,8 @@ async fn no_hostile_mail_does_anything_in_the_page() {
         peer.deliver(TO, &hostile.message(SCRIPT, &sink.url("/remote"))).await;
         let (_, newest) = http::get(trial.server.http(), &format!("/api/mail/messages?to={TO}&limit=1")).await;
         let id = newest["emails"][0]["id"].as_str().expect("id").to_owned();
+        // The page of an empty inbox has elements that others have not.
+        trial.browser.until(&format!("document.querySelector('{ROWS}')")).await;
         trial.go(&format!("inbox/{TO}/{id}")).await;
         let is_shown = "document.querySelector('.pane .mail-head') && (!document.querySelector('iframe') || isLoaded(document.querySelector('iframe')))";
         trial
