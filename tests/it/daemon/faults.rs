@@ -36,7 +36,7 @@ async fn postfix_retries_after_a_451_and_after_a_drop_and_its_mail_arrives_once(
     let relay = format!("smtp:[{}]:{}", daemon.smtp.ip(), daemon.smtp.port());
     let Some(postfix) = Postfix::start(&relay, "retries of Postfix") else { return };
     postfix.take_messages(&["-m", "1", "-f", "ann@sender.test", "-t", TO]);
-    postfix.wait_until_empty();
+    postfix.wait_until_done_with(1);
     assert_eq!((postfix.attempts("deferred"), postfix.attempts("sent")), (3, 1), "{}", postfix.state());
     assert!(postfix.log().contains("451 4.3.0 Again"), "{}", postfix.state());
     assert_eq!(http::total(daemon.http, TO).await, 1, "neither lost nor twice");

@@ -74,7 +74,7 @@ async fn all_that_postfix_has_arrives_though_the_receiver_is_stopped_and_killed(
         let daemon = Binary::serve_at(smtp, dir.path(), &["--domain", "example.test"]);
 
         source.join().expect("smtp-source");
-        postfix.wait_until_empty();
+        postfix.wait_until_done_with(MESSAGES);
         daemon
     });
 
@@ -112,7 +112,7 @@ async fn postfix_in_front_delivers_by_lmtp() {
         // Each message has three recipients: this name, and this name behind a 2 and behind a 3.
         let to = format!("lmtp{number}@example.test");
         postfix.take_messages(&["-m", "20", "-r", "3", "-f", SENDER, "-t", &to]);
-        postfix.wait_until_empty();
+        postfix.wait_until_done_with(20);
         assert_eq!((postfix.attempts("sent"), postfix.attempts("deferred")), (60, 0), "{}", postfix.state());
         for number in ["", "2", "3"] {
             assert_eq!(http::total(daemon.http, &format!("{number}{to}")).await, 20, "{number}{to} by {next_hop}");
