@@ -71,6 +71,9 @@ async fn a_failure_is_logged_once_with_its_request() {
     let writer = log.reopen().expect("the same file");
     let subscriber =
         tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.try_clone().expect("a copy"));
+    // While there is one subscriber only, tracing asks the thread that comes first to a span or an event whether anyone
+    // wants it, for all threads. The threads of other tests have no subscriber.
+    let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::new());
     let _guard = tracing::subscriber::set_default(subscriber.finish());
     let api = TestApi::new();
     api.store.fail_with(Some(StoreError::Failed("the inside".into())));
