@@ -33,7 +33,8 @@ fn keeper(files: &CertificateFiles) -> Keeper {
 fn keys_of_each_kind_are_taken() {
     let dir = directory();
     for algorithm in [&rcgen::PKCS_ECDSA_P256_SHA256, &rcgen::PKCS_ECDSA_P384_SHA384, &rcgen::PKCS_ED25519] {
-        let files = Pair::of(KeyPair::generate_for(algorithm).expect("a key")).write(dir.path());
+        let files =
+            CertificateFiles::from(Pair::of(KeyPair::generate_for(algorithm).expect("a key")).write(dir.path()));
         assert_eq!(Certificate::read(&files).expect("a certificate").names, ["localhost"]);
     }
     let Some(openssl) = programs::find("openssl", "keys as OpenSSL writes them") else { return };
@@ -70,7 +71,7 @@ fn run(openssl: &Path, command: &str, files: &CertificateFiles) {
 #[test]
 fn what_cannot_be_used_is_named_with_what_to_do() {
     let dir = directory();
-    let files = Pair::fresh().write(dir.path());
+    let files = CertificateFiles::from(Pair::fresh().write(dir.path()));
     let put = |name: &str, text: &[u8]| {
         fs::write(dir.path().join(name), text).expect("write");
         dir.path().join(name)
@@ -106,7 +107,7 @@ fn what_cannot_be_used_is_named_with_what_to_do() {
 #[test]
 fn a_broken_new_file_is_reported_and_the_old_one_stays_in_use() {
     let dir = directory();
-    let files = Pair::fresh().write(dir.path());
+    let files = CertificateFiles::from(Pair::fresh().write(dir.path()));
     let keeper = keeper(&files);
     let before = keeper.certificate();
     assert_eq!(keeper.fault(), None);
@@ -124,7 +125,7 @@ fn a_broken_new_file_is_reported_and_the_old_one_stays_in_use() {
 fn an_expired_certificate_is_served_only_in_place_of_none_or_another_expired_one() {
     let dir = directory();
     let expired = |year| Pair::until(KeyPair::generate().expect("a key"), year);
-    let files = expired(2020).write(dir.path());
+    let files = CertificateFiles::from(expired(2020).write(dir.path()));
     let keeper = keeper(&files);
     assert!(keeper.certificate().is_expired(NOW));
     expired(2021).write(dir.path());
@@ -146,7 +147,7 @@ fn an_expired_certificate_is_served_only_in_place_of_none_or_another_expired_one
 #[tokio::test]
 async fn a_change_of_either_file_is_noticed() {
     let dir = directory();
-    let files = Pair::fresh().write(dir.path());
+    let files = CertificateFiles::from(Pair::fresh().write(dir.path()));
     let keeper = Arc::new(keeper(&files));
     let shutdown = CancellationToken::new();
     let watching = tokio::spawn(watch(Arc::clone(&keeper), Arc::new(SystemClock), shutdown.clone()));
@@ -185,7 +186,7 @@ fn a_self_signed_certificate_is_for_the_hostname_and_stays() {
 #[test]
 fn a_key_that_everyone_may_read_is_reported() {
     let dir = directory();
-    let files = Pair::fresh().write(dir.path());
+    let files = CertificateFiles::from(Pair::fresh().write(dir.path()));
     for (mode, is_readable) in [(0o600, false), (0o640, false), (0o644, true), (0o604, true)] {
         fs::set_permissions(&files.key, fs::Permissions::from_mode(mode)).expect("chmod");
         assert_eq!(files.is_key_world_readable(), is_readable, "{mode:o}");

@@ -7,13 +7,13 @@ pub(crate) mod daemon;
 pub(crate) mod figures;
 #[path = "../support/http.rs"]
 pub(crate) mod http;
-#[path = "../../it/support/programs.rs"]
+#[path = "../../support/programs.rs"]
 pub(crate) mod programs;
-#[path = "../../it/support/ring/mod.rs"]
+#[path = "../../support/ring/mod.rs"]
 pub(crate) mod ring;
 #[path = "../support/smtp.rs"]
 pub(crate) mod smtp;
-#[path = "../../it/support/until.rs"]
+#[path = "../../support/until.rs"]
 pub(crate) mod until;
 #[path = "../wait/waiter.rs"]
 pub(crate) mod waiter;

@@ -2,11 +2,11 @@
 
 #![allow(dead_code, reason = "the tests use all of it")]
 
-#[path = "../../it/support/mail.rs"]
+#[path = "../../support/mail.rs"]
 pub mod mail;
-#[path = "../../it/support/outbox.rs"]
+#[path = "../../support/outbox.rs"]
 pub mod outbox;
-#[path = "../../it/support/recording_disk/mod.rs"]
+#[path = "../../support/recording_disk/mod.rs"]
 pub mod recording_disk;
-#[path = "../../it/support/until.rs"]
+#[path = "../../support/until.rs"]
 pub mod until;

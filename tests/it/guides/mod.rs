@@ -3,10 +3,9 @@
 mod containers;
 mod examples;
 mod generated;
-mod sign_up;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tempmail::config::{Sources, load};
 use tempmail::error::Exit;
@@ -14,15 +13,8 @@ use tempmail::http::problem::Code;
 
 use crate::support::document::Document;
 use crate::support::exposition::{Exposition, Family};
+use crate::support::files::{file, path};
 use crate::support::test_server::TestServer;
-
-fn path(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
-fn file(name: &str) -> String {
-    std::fs::read_to_string(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
 
 fn guide(name: &str) -> String {
     file(&format!("man/guide/{name}.md"))

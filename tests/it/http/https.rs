@@ -11,7 +11,7 @@ use tokio_rustls::client::TlsStream;
 
 use super::TestApi;
 use super::server::{limits, read_to_end, serve_with};
-use crate::support::certificates::keeper;
+use crate::support::keeper::keeper;
 
 const SHORT: Duration = Duration::from_millis(50);
 const HEALTH: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";

@@ -23,7 +23,6 @@ mod openapi;
 mod problems;
 mod proxied;
 mod rate_limits;
-pub(crate) mod scripts;
 mod server;
 mod slow_readers;
 mod submission;

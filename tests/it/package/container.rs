@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use tempmail::config::{Sources, load};
 
-use super::{file, path};
-use crate::support::binary::{Binary, local};
+use crate::support::files::{file, path};
+use crate::support::program::{Program, local};
 
 /// The instructions of all stages, with continued lines joined.
 fn instructions() -> Vec<(String, String)> {
@@ -88,7 +88,7 @@ fn its_health_check_succeeds_only_while_its_command_runs() {
     let dir = tempfile::tempdir().expect("a directory");
     let is_healthy = || local(dir.path(), args).code == Some(0);
     assert!(!is_healthy(), "nothing runs yet");
-    let running = Binary::serve(dir.path(), &[]);
+    let running = Program::serve(dir.path(), &[]);
     assert!(is_healthy());
     running.stop();
     assert!(!is_healthy(), "nothing runs any more");

@@ -2,17 +2,9 @@
 
 mod container;
 
-use std::path::{Path, PathBuf};
-
 use tempmail::config::{Sources, load};
 
-fn path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
-}
-
-fn file(name: &str) -> String {
-    std::fs::read_to_string(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
+use crate::support::files::file;
 
 /// The problems that the configuration has with this file.
 fn problems(config: &str) -> Option<String> {

@@ -10,8 +10,8 @@ use tempmail::smtp::{Service, SmtpSettings};
 use tempmail::tls::Keeper;
 
 use super::{TestReceiver, from, until_checked};
-use crate::support::certificates::keeper;
 use crate::support::clock::SetClock;
+use crate::support::keeper::keeper;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
 

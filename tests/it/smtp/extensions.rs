@@ -6,8 +6,8 @@ use tempmail::smtp::Service;
 use tempmail::store::StoreError;
 
 use super::TestReceiver;
-use crate::support::binary::Binary;
 use crate::support::faulty_store::FaultyStore;
+use crate::support::program::Program;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::{http, programs};
 
@@ -70,7 +70,7 @@ async fn lmtp_answers_for_each_recipient() {
 }
 
 /// The octets of the one Email of a mailbox, with the trace before them.
-async fn raw_of(daemon: &Binary, mailbox: &str) -> String {
+async fn raw_of(daemon: &Program, mailbox: &str) -> String {
     let page = http::inbox(daemon.http, mailbox).await;
     assert_eq!(page["total"], 1, "{mailbox}");
     let raw = http::raw(daemon.http, page["emails"][0]["id"].as_str().expect("id")).await;
@@ -84,7 +84,7 @@ async fn smtplib_speaks_all_of_it() {
     let socket = dir.path().join("lmtp");
     let socket = socket.to_str().expect("UTF-8");
     let args = ["--domain", "example.test", "--lmtp-listen", socket, "--tls-self-signed", "--smtp-auth", "accept-any"];
-    let daemon = Binary::serve(dir.path(), &args);
+    let daemon = Program::serve(dir.path(), &args);
     let script = format!(
         "import smtplib, ssl\n\
          utf8 = ['SMTPUTF8', 'BODY=8BITMIME']\n\

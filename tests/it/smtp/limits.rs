@@ -10,9 +10,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixListener, UnixStream};
 
 use super::{TestReceiver, from, until_checked};
-use crate::support::certificates::keeper;
 use crate::support::clock::SetClock;
 use crate::support::faulty_store::FaultyStore;
+use crate::support::keeper::keeper;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
 

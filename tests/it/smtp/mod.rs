@@ -1,14 +1,11 @@
 //! The receiver over real sockets, with a store that each test controls.
 
-mod application;
 mod budget;
-mod clients;
 mod differential;
 mod eviction;
 mod extensions;
 mod limits;
 mod policy;
-mod postfix;
 mod proxied;
 mod sessions;
 mod smuggling;

@@ -10,8 +10,8 @@ use tempmail::smtp::{Service, SmtpSettings};
 use tokio::net::TcpSocket;
 
 use super::TestReceiver;
-use crate::support::certificates::keeper;
 use crate::support::faulty_store::FaultyStore;
+use crate::support::keeper::keeper;
 use crate::support::programs;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until_some;

@@ -8,8 +8,9 @@ use tempmail::smtp::{Service, SmtpSettings};
 use tempmail::tls::Keeper;
 
 use super::TestReceiver;
-use crate::support::certificates::{Pair, keeper};
+use crate::support::certificates::Pair;
 use crate::support::faulty_store::FaultyStore;
+use crate::support::keeper::keeper;
 use crate::support::programs;
 use crate::support::smtp_peer::SmtpPeer;
 

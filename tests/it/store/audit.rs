@@ -7,8 +7,8 @@ use tempmail::model::Timestamp;
 use tempmail::store::check::{FindingKind, check};
 use tempmail::store::{EmbeddedStore, Store};
 
-use super::embedded::options;
-use super::outbox::register;
+use crate::suites::options;
+use crate::suites::outbox::register;
 use crate::support::mail::delivery;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);

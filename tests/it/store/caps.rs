@@ -10,8 +10,8 @@ use tempmail::store::check::check;
 use tempmail::store::disk::Disk;
 use tempmail::store::{EmbeddedStore, Outbox, PageRequest, Store, StoreError, StoreOptions};
 
-use super::embedded::options;
-use super::outbox::{pending, register};
+use crate::suites::options;
+use crate::suites::outbox::{pending, register};
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::RecordingDisk;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tempmail::model::Timestamp;
 use tempmail::store::{EmbeddedStore, PageRequest, Store};
 
-use super::embedded::options;
+use crate::suites::options;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::RecordingDisk;
 

@@ -8,8 +8,8 @@ use tempmail::model::Timestamp;
 use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 use tokio::time::timeout;
 
-use super::PATIENCE;
-use super::embedded::options;
+use crate::suites::PATIENCE;
+use crate::suites::options;
 use crate::support::faulty_disk::{FaultyDisk, Operation};
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::RecordingDisk;

@@ -10,7 +10,6 @@ use tempmail::store::backup::BackupRecord;
 use tempmail::store::check::{FindingKind, check};
 use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreError, StoreOptions};
 
-use super::embedded;
 use crate::support::mail::{delivery, mailbox};
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -19,7 +18,7 @@ const B: &str = "b@example.test";
 
 /// Options under which messages stay in their segments.
 fn options() -> StoreOptions {
-    StoreOptions { retention: None, ..embedded::options() }
+    StoreOptions { retention: None, ..crate::suites::options() }
 }
 
 fn segment(dir: &Path, number: u64) -> PathBuf {

@@ -7,7 +7,7 @@ use futures_util::future::{join_all, poll_immediate};
 use tempmail::model::Timestamp;
 use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 
-use super::embedded::options;
+use crate::suites::options;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::RecordingDisk;
 

@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
 use super::answers::Answers;
-use super::embedded::options;
+use crate::suites::options;
 use crate::support::faulty_disk::{FaultyDisk, Operation};
 use crate::support::mail::mailbox;
 use crate::support::recording_disk::{RecordingDisk, rng};

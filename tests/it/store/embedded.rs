@@ -5,35 +5,25 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tempmail::model::{Caps, Timestamp};
+use tempmail::model::Timestamp;
 use tempmail::store::disk::Directory;
-use tempmail::store::{EmbeddedStore, OpenError, OutboxLimits, PageRequest, Store, StoreError, StoreOptions};
+use tempmail::store::{EmbeddedStore, OpenError, PageRequest, Store, StoreError, StoreOptions};
 
-use super::conformance::conformance;
+use crate::suites::conformance::conformance;
+use crate::suites::options;
+use crate::suites::outbox_conformance::outbox_conformance;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::RecordingDisk;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const FIRST_PAGE: PageRequest = PageRequest { offset: 0, limit: 20 };
 
-pub fn options() -> StoreOptions {
-    StoreOptions {
-        retention: Some(Duration::from_hours(24)),
-        message_octets_max: 64 << 10,
-        segment_octets: 1 << 20,
-        index_cache_octets: 4 << 20,
-        checkpoint_octets: 128 << 10,
-        checkpoint_quiet: Duration::from_millis(5),
-        outbox: OutboxLimits::default(),
-        caps: Caps::default(),
-    }
-}
-
 fn in_memory() -> Ready<Arc<dyn Store>> {
     ready(Arc::new(EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &options()).expect("open")))
 }
 
 conformance!(in_memory);
+outbox_conformance!(crate::suites::outbox_conformance::in_memory);
 
 async fn reopen(store: EmbeddedStore, path: &Path, options: &StoreOptions) -> EmbeddedStore {
     store.close().await.expect("close");

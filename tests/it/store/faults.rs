@@ -11,7 +11,7 @@ use tempmail::model::Timestamp;
 use tempmail::store::{EmbeddedStore, OpenError, PageRequest, Store, StoreError, StoreOptions};
 
 use super::answers::Answers;
-use super::embedded::options;
+use crate::suites::options;
 use crate::support::faulty_disk::{FaultyDisk, Operation};
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::{RecordingDisk, rng};

@@ -7,7 +7,7 @@ use tempmail::model::Timestamp;
 use tempmail::store::disk::Disk;
 use tempmail::store::{EmbeddedStore, OpenError, PageRequest, Store, StoreError, StoreOptions};
 
-use super::embedded::options;
+use crate::suites::options;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::quota_disk::QuotaDisk;
 use crate::support::until::{until, until_some};

@@ -6,8 +6,8 @@ use std::time::Duration;
 use tempmail::model::{AttemptRecord, Timestamp, Verdict, WebhookId, WebhookStatus};
 use tempmail::store::{EmbeddedStore, Outbox, OutboxLimits, Store, StoreOptions};
 
-use super::embedded::options;
-use super::outbox::{attempt, pending, register};
+use crate::suites::options;
+use crate::suites::outbox::{attempt, pending, register};
 use crate::support::mail::delivery;
 use crate::support::recording_disk::RecordingDisk;
 use crate::support::until::until;

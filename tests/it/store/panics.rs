@@ -7,7 +7,7 @@ use tempmail::model::Timestamp;
 use tempmail::store::backup::BackupRecord;
 use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreError};
 
-use super::embedded::options;
+use crate::suites::options;
 use crate::support::faulty_disk::{FaultyDisk, Operation};
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::RecordingDisk;

@@ -11,8 +11,8 @@ use tempmail::store::{EmbeddedStore, Outbox, PageRequest, Store, StoreOptions, b
 use tokio::task::JoinSet;
 
 use super::crash::images::relocated;
-use super::embedded::options;
-use super::outbox::{attempt, pending, register};
+use crate::suites::options;
+use crate::suites::outbox::{attempt, pending, register};
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::RecordingDisk;
 use crate::support::until::until;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use tempmail::model::Timestamp;
 use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions, salvage};
 
-use super::embedded::options;
 use super::{locked, locked_directory};
+use crate::suites::options;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::RecordingDisk;
 

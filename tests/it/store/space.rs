@@ -9,7 +9,7 @@ use tempmail::model::Timestamp;
 use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 use tokio::task::JoinSet;
 
-use super::embedded::options;
+use crate::suites::options;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::until::until;
 

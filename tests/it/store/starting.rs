@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use tempmail::model::Timestamp;
 use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 
-use super::embedded::options;
+use crate::suites::options;
 use crate::support::faulty_disk::{FaultyDisk, Operation};
 use crate::support::mail::{delivery, mailbox};
 use crate::support::recording_disk::RecordingDisk;

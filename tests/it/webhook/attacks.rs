@@ -10,7 +10,7 @@ use tempmail::config::Config;
 use tempmail::model::{RoleAddresses, WebhookLimits};
 
 use super::dispatch::{quick, register};
-use crate::store::outbox::{proven, webhook};
+use crate::suites::outbox::{proven, webhook};
 use crate::support::http;
 use crate::support::test_server::TestServer;
 use crate::support::until::{until, until_some};

@@ -13,8 +13,8 @@ use tokio::sync::watch;
 
 use super::observed::{ObservedOutbox, Observer};
 use super::running::{NOW, PER_ORIGIN, Running};
-use crate::store::embedded::options;
-use crate::store::outbox::webhook;
+use crate::suites::options;
+use crate::suites::outbox::webhook;
 use crate::support::mail::delivery;
 use crate::support::until::until;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};

@@ -7,7 +7,7 @@ use tempmail::clock::Clock;
 use tempmail::model::{Timestamp, WebhookId, WebhookLimits};
 use tempmail::store::WebhookRegistration;
 
-use crate::store::outbox::proven;
+use crate::suites::outbox::proven;
 use crate::support::mail::delivery;
 use crate::support::test_server::TestServer;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};

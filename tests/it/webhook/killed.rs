@@ -15,8 +15,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::support::binary::Binary;
 use crate::support::http;
+use crate::support::program::Program;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
 
@@ -125,7 +125,7 @@ async fn send(server: SocketAddr, mailbox: usize, acknowledged: Arc<Mutex<usize>
 }
 
 /// Has each webhook deliver an event, because an unproven webhook has few pending events.
-async fn prove(daemon: &Binary, seen: &Shared) {
+async fn prove(daemon: &Program, seen: &Shared) {
     for mailbox in 0..MAILBOXES {
         let sent = *seen.lock().expect("seen").delivered.borrow() + 1;
         let acknowledged = Arc::new(Mutex::new(sent - 1));
@@ -158,7 +158,7 @@ async fn every_event_arrives(events: usize, kills: usize) {
     let secret = dir.path().join("secret");
     std::fs::write(&secret, SECRET).expect("write");
     let data = dir.path().join("data");
-    let mut daemon = Binary::serve(&data, &FLAGS);
+    let mut daemon = Program::serve(&data, &FLAGS);
     for (mailbox, url) in urls.iter().enumerate() {
         let secret = secret.to_str().expect("path");
         let added = daemon.tempmail(&["webhook", "add", &recipient(mailbox), url, "--secret-file", secret]);
@@ -180,7 +180,7 @@ async fn every_event_arrives(events: usize, kills: usize) {
         daemon.kill();
         // A sender may wait for deliveries, which do not happen now.
         senders.shutdown().await;
-        daemon = Binary::serve(&data, &FLAGS);
+        daemon = Program::serve(&data, &FLAGS);
         senders = start_senders(daemon.smtp);
     }
     senders.join_all().await;

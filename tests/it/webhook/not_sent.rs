@@ -10,7 +10,7 @@ use tempmail::store::{EmbeddedStore, Outbox};
 
 use super::observed::{ObservedOutbox, Observer};
 use super::running::{PER_ORIGIN, Running};
-use crate::store::outbox::webhook;
+use crate::suites::outbox::webhook;
 use crate::support::until::until;
 use crate::support::webhook_sink::Behaviour;
 

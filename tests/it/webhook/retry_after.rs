@@ -7,8 +7,8 @@ use tempmail::model::{AttemptRecord, Timestamp, Verdict, WebhookId};
 use tempmail::store::Outbox;
 
 use super::running::{NOW, PER_ORIGIN, Running};
-use crate::store::outbox::{attempt, pending};
-use crate::support::binary::Binary;
+use crate::suites::outbox::{attempt, pending};
+use crate::support::program::Program;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
@@ -98,7 +98,7 @@ async fn a_webhook_backs_off_after_the_process_was_killed() {
     sink.script("/", Behaviour::with_header(503, "retry-after", "3600"));
     sink.script("/other", Behaviour::status(200));
     let flags = ["--webhook-allow", "127.0.0.0/8", "--webhook-schedule", "50ms"];
-    let daemon = Binary::serve(dir.path(), &flags);
+    let daemon = Program::serve(dir.path(), &flags);
     let add = |recipient: &str, path: &str| {
         let added = daemon.tempmail(&["webhook", "add", recipient, &sink.url(path), "-o", "id"]);
         assert_eq!(added.code, Some(0), "{}", added.stderr);
@@ -106,7 +106,7 @@ async fn a_webhook_backs_off_after_the_process_was_killed() {
     };
     let id = add("ann@example.test", "/");
     add("bob@example.test", "/other");
-    let send = async |daemon: &Binary, recipient: &str| {
+    let send = async |daemon: &Program, recipient: &str| {
         SmtpPeer::greeted(daemon.smtp).await.deliver(recipient, "Subject: s\r\n\r\ntext").await;
     };
     send(&daemon, "ann@example.test").await;
@@ -114,7 +114,7 @@ async fn a_webhook_backs_off_after_the_process_was_killed() {
     until("the attempt is recorded", is_recorded).await;
     send(&daemon, "ann@example.test").await;
     daemon.kill();
-    let daemon = Binary::serve(dir.path(), &flags);
+    let daemon = Program::serve(dir.path(), &flags);
     // The outbox is scanned for each of these events.
     for count in 2..=5 {
         send(&daemon, "bob@example.test").await;

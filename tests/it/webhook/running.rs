@@ -14,8 +14,8 @@ use tempmail::webhook::{Caller, CallerSettings, EventSender, Guard, GuardSetting
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::store::embedded::options;
-use crate::store::outbox::proven;
+use crate::suites::options;
+use crate::suites::outbox::proven;
 use crate::support::clock::SetClock;
 use crate::support::mail::delivery;
 use crate::support::until::{until, until_some};

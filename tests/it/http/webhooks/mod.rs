@@ -15,7 +15,7 @@ use tempmail::store::{Outbox, Store, StoreError};
 use tempmail::webhook::{Busy, TestError};
 
 use super::{NOW, TestApi};
-use crate::store::outbox::{self, pending};
+use crate::suites::outbox::{self, pending};
 use crate::support::mail::delivery;
 
 const TO: &str = "Ann@example.test";

@@ -1,0 +1,15 @@
+//! The whole service in this process.
+
+mod caps;
+mod clock;
+mod domains;
+mod faults;
+mod hostile;
+mod metrics;
+mod panics;
+mod retention;
+mod revision;
+mod scaling;
+mod supervised;
+mod webhooks;
+mod writer;

@@ -1,0 +1,174 @@
+//! The cost of a mail, a list and an opening, in calls to the disk. It must not grow with the number of stored mails.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tempmail::model::Timestamp;
+use tempmail::store::disk::Disk;
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
+
+use crate::suites::options;
+use crate::support::counting_disk::CountingDisk;
+use crate::support::mail::{delivery, mailbox};
+use crate::support::until::until;
+
+/// How many mails are counted.
+const MAILS: u64 = 20;
+const INDEX: &str = "index.redb";
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+fn small_cache() -> StoreOptions {
+    StoreOptions { index_cache_octets: 64 << 10, ..options() }
+}
+
+/// A disk with a closed store of so many mails for each of these mailboxes.
+async fn filled(mailboxes: &[(String, usize)]) -> CountingDisk {
+    let disk = CountingDisk::default();
+    let store = open(&disk);
+    for (address, mails) in mailboxes {
+        for start in (0..*mails).step_by(500) {
+            let batch =
+                (start..(start + 500).min(*mails)).map(|number| delivery(&[address], format!("mail {number}"), NOW));
+            for received in join_all(batch.map(|delivery| store.receive(delivery))).await {
+                received.expect("receive");
+            }
+        }
+    }
+    store.close().await.expect("close");
+    disk
+}
+
+fn open(disk: &CountingDisk) -> EmbeddedStore {
+    let disk: Arc<dyn Disk> = Arc::new(disk.clone());
+    EmbeddedStore::open_on(disk, &small_cache()).expect("open")
+}
+
+/// How many reads and octets the newest 20 Emails of a mailbox take, where nothing is cached.
+async fn reads(disk: &CountingDisk, address: &str, total: usize) -> (u64, u64) {
+    let store = open(disk);
+    let before = (disk.reads(), disk.octets_read());
+    let part = store.list(&mailbox(address), PageRequest { offset: 0, limit: 20 }, NOW).await.expect("list");
+    assert_eq!((part.emails.len(), part.total), (20, total as u64));
+    for listed in &part.emails {
+        store.load(listed).await.expect("load").expect("an Email");
+    }
+    let reads = (disk.reads() - before.0, disk.octets_read() - before.1);
+    store.close().await.expect("close");
+    reads
+}
+
+/// A disk with so many mailboxes of 40 mails.
+async fn filled_with(mailboxes: usize) -> CountingDisk {
+    let names: Vec<_> = (0..mailboxes).map(|number| (format!("m{number}@example.test"), 40)).collect();
+    filled(&names).await
+}
+
+#[tokio::test]
+async fn a_list_of_twenty_costs_no_more_in_a_mailbox_of_thousands() {
+    let (large, small) = ("large@example.test".to_owned(), "small@example.test".to_owned());
+    let disk = filled(&[(large.clone(), 4_000), (small.clone(), 40)]).await;
+    let (of_large, of_small) = (reads(&disk, &large, 4_000).await, reads(&disk, &small, 40).await);
+    assert!(of_large.0 <= of_small.0 + 10, "{of_large:?} where the small mailbox takes {of_small:?}");
+    let ten_pages = 10 * 4096;
+    assert!(of_large.1 <= of_small.1 + ten_pages, "{of_large:?} where the small mailbox takes {of_small:?}");
+}
+
+#[tokio::test]
+async fn a_list_of_twenty_costs_little_more_in_a_store_4_and_16_times_as_full() {
+    let mut cost = Vec::new();
+    for mailboxes in [10, 40, 160] {
+        let disk = filled_with(mailboxes).await;
+        cost.push(reads(&disk, "m7@example.test", 40).await);
+    }
+    assert!(
+        cost.iter().all(|(reads, octets)| *reads <= cost[0].0 + 10 && *octets <= cost[0].1 + 10 * 4096),
+        "{cost:?}"
+    );
+}
+
+/// Clients ask the same mailboxes again and again, and most of these have no new mail.
+#[tokio::test]
+async fn a_poll_reads_one_way_down_the_index_and_no_message() {
+    const VERSION_ONLY: PageRequest = PageRequest { offset: 0, limit: 0 };
+    const INDEX: &str = "index.redb";
+    let mut cost = Vec::new();
+    for mails in [250, 1_000, 4_000] {
+        let disk = filled(&[("a@example.test".to_owned(), mails), ("b@example.test".to_owned(), mails)]).await;
+        let store = open(&disk);
+        for (address, total) in [("a@example.test", mails), ("nobody@example.test", 0)] {
+            let before = (disk.reads(), disk.reads_of(INDEX));
+            let page = store.list(&mailbox(address), VERSION_ONLY, NOW).await.expect("list");
+            assert_eq!((page.total, page.emails.len()), (total as u64, 0));
+            let (all, of_index) = (disk.reads() - before.0, disk.reads_of(INDEX) - before.1);
+            assert_eq!(all, of_index, "reads of the journal");
+            cost.push(of_index);
+        }
+        store.close().await.expect("close");
+    }
+    // One page for each level of the tree, and the page beside.
+    assert!(cost.iter().all(|reads| *reads <= 6), "{cost:?} reads");
+}
+
+/// By how many reads of the index an opening costs more after a kill than after a stop in order, with so many mails. What
+/// both cost grows here, since redb looks at every page in a build with debug assertions.
+async fn reads_of_recovery(mails: usize) -> u64 {
+    let disk = filled(&[("a@example.test".to_owned(), mails)]).await.copy();
+    let store = open(&disk);
+    let killed = disk.copy();
+    store.close().await.expect("close");
+    drop(store);
+    let [killed, stopped] = [killed, disk.copy()].map(|disk| {
+        let _store = open(&disk);
+        disk.reads_of(INDEX)
+    });
+    killed.saturating_sub(stopped)
+}
+
+/// A regression: a checkpoint lacked what redb repairs from, so the next opening read every page of the index.
+#[tokio::test]
+async fn an_opening_after_a_kill_costs_no_more_in_a_store_four_times_as_full() {
+    let (few, many) = (reads_of_recovery(500).await, reads_of_recovery(2_000).await);
+    assert!(many <= few * 2 + 20, "{many} reads more, where a quarter of the mail takes {few} more");
+}
+
+/// How many calls [`MAILS`] further mails cost, each in a group of its own, beside `mails` others.
+async fn calls_for_mails(mails: usize) -> BTreeMap<&'static str, u64> {
+    let disk = filled(&[("a@example.test".to_owned(), mails)]).await.copy();
+    // No checkpoint is due.
+    let never = Duration::from_hours(24);
+    let options = StoreOptions { checkpoint_octets: u64::MAX, checkpoint_quiet: never, ..options() };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open");
+    let receive = async |raw| store.receive(delivery(&["a@example.test"], raw, NOW)).await.expect("receive");
+    // This reads the rows of the mailbox into memory.
+    receive("first".to_owned()).await;
+    let is_made = |name: &str| disk.calls().contains_key(&("sync", name.to_owned()));
+    let are_made = |segments: Vec<String>| segments.len() > 1 && segments.iter().all(|name| is_made(name));
+    until("the next segment", async || are_made(disk.files_with("allocate"))).await;
+    let before = disk.calls();
+    for number in 0..MAILS {
+        receive(format!("further {number}")).await;
+    }
+    let after = disk.calls();
+    store.close().await.expect("close");
+    let mut calls = BTreeMap::new();
+    for (call, count) in after {
+        let more = count - before.get(&call).copied().unwrap_or(0);
+        // The directory may be synced a moment after the next segment, and the index grows now and then.
+        let is_other = call.0 == "sync_dir" || call.1 == INDEX && call.0 != "read";
+        if more > 0 && !is_other {
+            *calls.entry(call.0).or_default() += more;
+        }
+    }
+    calls
+}
+
+/// A mail that is alone in its group costs a write, a sync, and a question for the space that is left.
+#[tokio::test]
+async fn a_mail_costs_no_more_in_a_store_four_and_sixteen_times_as_full() {
+    for mails in [100, 400, 1_600] {
+        let calls = calls_for_mails(mails).await;
+        assert_eq!(calls, BTreeMap::from(["free_octets", "sync", "write"].map(|method| (method, MAILS))), "{mails}");
+    }
+}

@@ -1,0 +1,162 @@
+//! Webhooks and events of the store in one directory, beside what every store must do.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use tempmail::model::{AttemptRecord, DomainName, Timestamp, Verdict, WebhookLimits, WebhookRecord};
+use tempmail::store::{
+    DueQuery, EmbeddedStore, Outbox, OutboxLimits, Registration, Replay, StoreOptions, WebhookRegistration,
+};
+
+use crate::suites::outbox::{attempt, pending, register, webhook};
+use crate::suites::outbox_bounds::{receive, registered};
+use crate::suites::outbox_conformance::{embedded, in_memory, within};
+use crate::suites::replays::came_to;
+use crate::suites::{disabled, due_events, options};
+use crate::support::mail::{delivery, mailbox};
+use crate::support::recording_disk::RecordingDisk;
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+#[tokio::test]
+async fn a_sweep_goes_through_all_webhooks_and_writes_nothing_where_none_is_idle() {
+    let store = embedded(&options());
+    let limits = WebhookLimits { per_recipient: 3, total: 2_000, ..WebhookLimits::UNBOUNDED };
+    let later = NOW.plus(Duration::from_hours(24));
+    let mut idle = Vec::new();
+    // More than one read looks at, and idle ones more than one change deletes.
+    for number in 0..1_100 {
+        let record = webhook(&format!("r{number}@example.test"), "https://a.example/");
+        let record = WebhookRecord { last_mail_at: if number % 50 == 7 { NOW } else { later }, ..record };
+        idle.extend((number % 50 == 7).then_some(record.id));
+        assert_eq!(store.register_webhook(record, limits).await, Ok(WebhookRegistration::New));
+    }
+    let before = store.version();
+    assert_eq!(store.delete_idle_webhooks(NOW).await, Ok(0));
+    assert!(store.is_current(before), "a sweep that is written down outdates what was read");
+    assert_eq!(store.delete_idle_webhooks(later).await, Ok(idle.len()));
+    for id in idle {
+        assert_eq!(store.webhook(id).await, Ok(None));
+    }
+    assert_eq!(store.delete_idle_webhooks(later.plus(Duration::from_secs(1))).await, Ok(1_100 - 22));
+}
+
+#[tokio::test]
+async fn a_new_record_removes_those_that_are_too_old() {
+    let store = embedded(&options());
+    let id = register(&*store, "a@example.test", "https://a.example/").await;
+    store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");
+    let event = pending(&*store, id).await.remove(0);
+    for days in [0, 31] {
+        let at = NOW.plus(Duration::from_hours(days * 24));
+        let failed = AttemptRecord { email: None, at, ..attempt(&event, Verdict::GivenUp) };
+        store.record_attempt(failed).await.expect("record");
+    }
+    assert_eq!(store.attempts(id, 1_000, NOW).await.expect("log").len(), 1);
+}
+
+#[tokio::test]
+async fn no_webhook_outlives_its_domain_wherever_its_removal_was_cut_off() {
+    let domain: DomainName = "example.test".parse().expect("domain");
+    for polls in 0..6 {
+        let store = embedded(&within(OutboxLimits::default()));
+        assert_eq!(store.register_domain(registered(&domain), 9).await, Ok(Registration::Won));
+        let id = register(&*store, "a@example.test", "https://a.example/").await;
+        {
+            let (mut removal, mut polls_left) = (pin!(store.remove_domain(&domain)), polls);
+            poll_fn(|context| {
+                if polls_left == 0 {
+                    return Poll::Ready(());
+                }
+                polls_left -= 1;
+                removal.as_mut().poll(context).map(drop)
+            })
+            .await;
+        }
+        let is_registered = !store.domains().await.expect("domains").is_empty();
+        let has_webhook = store.webhook(id).await.expect("read").is_some();
+        assert!(is_registered || !has_webhook, "cut off at {polls}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_replayed_keeps_to_the_limits_that_it_was_received_under() {
+    assert_eq!(replayed(1_000, 1).await, (3, 0));
+    assert_eq!(replayed(2, 1_000).await, (2, 1));
+    assert_eq!(replayed(1_000, 0).await, (3, 0), "a start that sends nothing");
+    assert_eq!(replayed(0, 1_000).await, (0, 0), "mail without events");
+}
+
+/// How many events are pending and how many were dropped, after three mails under one limit were replayed under another.
+async fn replayed(under: u32, then: u32) -> (usize, u64) {
+    let options = |events_per_webhook| StoreOptions {
+        outbox: OutboxLimits { events_per_webhook, ..OutboxLimits::default() },
+        // Changes since the last checkpoint are replayed.
+        checkpoint_quiet: Duration::from_hours(1),
+        ..options()
+    };
+    let disk = RecordingDisk::default();
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options(under)).expect("open");
+    let id = register(&store, "a@example.test", "https://a.example/").await;
+    for _ in 0..3 {
+        receive(&store, "a@example.test", 5).await;
+    }
+    let disk = disk.kill();
+    let store = EmbeddedStore::open_on(Arc::new(disk), &options(then)).expect("open again");
+    let dropped = store.webhook(id).await.expect("read").expect("the webhook").dropped;
+    (pending(&store, id).await.len(), dropped)
+}
+
+#[tokio::test]
+async fn what_was_read_of_a_webhook_that_is_disabled_is_outdated() {
+    let (store, id) = disabled::store(in_memory, 2).await.expect("a store");
+    for hours in [0, 48, 96] {
+        disabled::note(&*store, id, hours, Verdict::Retry(NOW)).await;
+    }
+    let before = store.version();
+    disabled::note(&*store, id, 100, Verdict::Retry(NOW)).await;
+    assert!(store.is_current(before), "a failure ends nothing");
+    assert_eq!(disabled::note(&*store, id, 120, Verdict::Retry(NOW)).await, disabled::disabled());
+    assert!(!store.is_current(before));
+    assert_eq!(pending(&*store, id).await, []);
+}
+
+#[tokio::test]
+async fn a_backoff_that_a_receiver_asked_for_is_read_with_its_events_after_a_kill_as_well() {
+    let disk = RecordingDisk::default();
+    // Changes since the last checkpoint are replayed from the journal.
+    let options = StoreOptions { checkpoint_quiet: Duration::from_hours(1), ..options() };
+    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open");
+    let webhook = register(&store, "a@example.test", "https://a.example/").await;
+    due_events::receive(&store).await;
+    due_events::receive(&store).await;
+    let read = due_events::due(&store, webhook, due_events::wanted(1, &[])).await;
+    assert_eq!(read.backs_off_until, None);
+    let until = NOW.plus(Duration::from_secs(7));
+    let asks = AttemptRecord { backs_off_until: Some(until), ..attempt(&read.events[0], Verdict::Retry(until)) };
+    store.record_attempt(asks).await.expect("record");
+    let again = EmbeddedStore::open_on(Arc::new(disk.kill()), &options).expect("open again");
+    for store in [store, again] {
+        let read = due_events::due(&store, webhook, due_events::wanted(3, &[])).await;
+        assert_eq!((read.backs_off_until, read.events.len()), (Some(until), 1));
+        let read = due_events::due(&store, webhook, DueQuery { due_by: until, ..due_events::wanted(3, &[]) }).await;
+        assert_eq!((read.backs_off_until, read.events.len()), (None, 2));
+    }
+}
+
+#[tokio::test]
+async fn what_was_read_holds_while_events_come_and_are_delivered_and_come_again() {
+    let (store, webhook) = due_events::store(in_memory, 2).await.expect("a store");
+    let version = store.version();
+    let read = due_events::due(&*store, webhook, due_events::wanted(3, &[])).await;
+    let later = NOW.plus(Duration::from_secs(5));
+    store.record_attempt(attempt(&read.events[0], Verdict::Delivered)).await.expect("record");
+    store.record_attempt(attempt(&read.events[1], Verdict::Retry(later))).await.expect("record");
+    due_events::receive(&*store).await;
+    assert_eq!(store.replay(webhook, Replay::Event(read.events[0].id), NOW).await, came_to(1, 0));
+    store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await.expect("delete");
+    assert!(store.is_current(version));
+}

@@ -1,0 +1,136 @@
+//! Commands whose store is in a cluster that nobody reaches, and what needs no cluster.
+
+use std::path::Path;
+use std::time::Duration;
+
+use assert_cmd::Command;
+
+use super::{Outcome, tempmail};
+use crate::support::program::{Program, local, local_with, serve_command};
+
+/// Nothing listens there.
+const DEAD: &str = "cassandra://127.0.0.1:1/tempmail";
+/// How long the driver may try before it gives up.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What the binary says that has the store, and the one that has not.
+const CODE: i32 = if cfg!(feature = "cassandra") { 6 } else { 78 };
+const SAID: [&str; 2] = if cfg!(feature = "cassandra") {
+    ["the cluster cannot be used: ", "see that the nodes in store run"]
+} else {
+    ["has no store in a cluster", "cargo install --locked --features cassandra --path ."]
+};
+
+fn assert_unreached(outcome: &Outcome) {
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(CODE), ""), "{}", outcome.stderr);
+    for words in SAID {
+        assert!(outcome.stderr.contains(words), "{words}: {}", outcome.stderr);
+    }
+}
+
+/// A daemon that is killed if it does not end in time.
+fn serve(data_dir: &Path) -> Outcome {
+    let mut command = serve_command(data_dir);
+    command.args(["--store", DEAD]);
+    Command::from_std(command).timeout(PATIENCE).output().expect("run").into()
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(dir).expect("directory");
+    entries.map(|entry| entry.expect("entry").file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn a_daemon_without_its_cluster_ends_in_time_and_makes_no_store() {
+    let dir = tempfile::tempdir().expect("directory");
+    let data = dir.path().join("data");
+    assert_unreached(&serve(&data));
+    assert_eq!(names(&data), ["lock"]);
+}
+
+#[test]
+fn two_daemons_share_no_data_directory_wherever_the_mail_is() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Program::serve(dir.path(), &[]);
+    let ended = serve(dir.path());
+    assert_eq!(ended.code, Some(75), "{}", ended.stderr);
+    assert!(ended.stderr.contains("is in use by process"), "{}", ended.stderr);
+    daemon.stop();
+}
+
+#[test]
+fn a_command_finds_the_cluster_in_the_environment_and_in_the_file() {
+    let dir = tempfile::tempdir().expect("directory");
+    let data = dir.path().join("data");
+    let of_environment = local_with(&data, &[("TEMPMAIL_STORE", DEAD)], &["inbox", "a@example.test"]);
+    assert_unreached(&of_environment);
+    let file = dir.path().join("tempmail/config.toml");
+    std::fs::create_dir(file.parent().expect("a parent")).expect("directory");
+    std::fs::write(&file, format!("store = '{DEAD}'\ndata-dir = '{}'", data.display())).expect("write");
+    for args in [&["inbox", "a@example.test"][..], &["db", "stats"], &["db", "init", "--replication", "1"]] {
+        let of_file = tempmail().env("XDG_CONFIG_HOME", dir.path()).args(args).output().expect("run");
+        assert_unreached(&of_file.into());
+    }
+    assert!(!data.exists(), "a command made the data directory");
+}
+
+#[test]
+fn a_daemon_that_runs_goes_before_the_cluster() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Program::serve(dir.path(), &[]);
+    let answered = local_with(dir.path(), &[("TEMPMAIL_STORE", DEAD)], &["inbox", "a@example.test"]);
+    assert_eq!(answered.code, Some(0), "{}", answered.stderr);
+    daemon.stop();
+}
+
+#[test]
+fn a_store_in_the_data_directory_is_not_made_by_init() {
+    let dir = tempfile::tempdir().expect("directory");
+    let refused = local(dir.path(), &["db", "init"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{}", refused.stderr);
+    for words in ["where `tempmail serve` makes the store", "set TEMPMAIL_STORE=cassandra://"] {
+        assert!(refused.stderr.contains(words), "{words}: {}", refused.stderr);
+    }
+    assert_eq!(names(dir.path()), [""; 0]);
+    for copies in ["0", "101", "-1", "x"] {
+        assert_eq!(local(dir.path(), &["db", "init", "--replication", copies]).code, Some(2), "{copies}");
+    }
+}
+
+#[test]
+fn work_on_files_is_refused_for_a_cluster_with_what_to_do_instead() {
+    let dir = tempfile::tempdir().expect("directory");
+    for (args, otherwise) in [
+        (&["db", "check", "--salvage", "--yes"][..], "`nodetool repair` brings back"),
+        (&["db", "compact"], "`nodetool compact`"),
+    ] {
+        let refused = local_with(dir.path(), &[("TEMPMAIL_STORE", DEAD)], args);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{args:?}: {}", refused.stderr);
+        for words in ["mail is kept in cassandra://127.0.0.1:1/tempmail", otherwise] {
+            assert!(refused.stderr.contains(words), "{words}: {}", refused.stderr);
+        }
+    }
+    assert_eq!(names(dir.path()), [""; 0]);
+}
+
+/// The file is read before the cluster is asked.
+#[cfg(feature = "cassandra")]
+#[test]
+fn a_password_that_others_may_read_is_a_bad_configuration() {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    let dir = tempfile::tempdir().expect("directory");
+    let password = dir.path().join("password");
+    std::fs::write(&password, "secret\n").expect("write");
+    std::fs::set_permissions(&password, Permissions::from_mode(0o644)).expect("mode");
+    let env = [
+        ("TEMPMAIL_STORE", DEAD),
+        ("TEMPMAIL_CASSANDRA_USER", "ann"),
+        ("TEMPMAIL_CASSANDRA_PASSWORD_FILE", password.to_str().expect("a path")),
+    ];
+    let refused = local_with(dir.path(), &env, &["db", "init"]);
+    assert_eq!(refused.code, Some(78), "{}", refused.stderr);
+    assert!(refused.stderr.contains("cassandra-password-file: /"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("chmod o="), "{}", refused.stderr);
+}

@@ -1,0 +1,46 @@
+//! A command that opens the data directory itself does not know for how long the service keeps mail.
+
+use super::{damage, send, serve_with};
+use crate::support::program::{local, local_with};
+use crate::support::until::until;
+
+const TO: &str = "a@example.test";
+
+/// The expiry of the newest mail, as `read` shows it.
+fn expiry(dir: &std::path::Path) -> String {
+    let read = local_with(dir, &[("TEMPMAIL_RETENTION", "1s")], &["read", TO, "--latest"]);
+    let line = read.stdout.lines().find(|line| line.starts_with("Expires: "));
+    line.unwrap_or_else(|| panic!("{read:?}")).to_owned()
+}
+
+/// `tempmail inbox` on the data of a stopped service cut every life to the retention that the command knew of, for good.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_command_shortens_the_life_of_mail() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = serve_with(dir.path(), &["--retention", "7d"]);
+    send(&daemon, TO, "Subject: one\r\n\r\nthe first message").await;
+    send(&daemon, TO, "Subject: two\r\n\r\nthe second message").await;
+    let shown = daemon.tempmail(&["read", TO, "--latest"]).stdout;
+    daemon.stop();
+    let wanted = expiry(dir.path());
+    assert!(shown.lines().any(|line| line == wanted), "{wanted}\n{shown}");
+    let backup = dir.path().join("backup").display().to_string();
+    let commands: [&[&str]; 5] = [
+        &["db", "stats"],
+        &["db", "compact"],
+        &["db", "backup", &backup],
+        &["db", "restore", &backup, "--yes"],
+        &["db", "check", "--salvage", "--yes"],
+    ];
+    for command in commands {
+        if command[1] == "check" {
+            damage(dir.path(), b"the first message");
+        }
+        let done = local_with(dir.path(), &[("TEMPMAIL_RETENTION", "1s")], command);
+        assert_eq!(done.code, Some(0), "{command:?}: {}", done.stderr);
+        assert_eq!(expiry(dir.path()), wanted, "{command:?}");
+    }
+    // The service does, as its settings require.
+    serve_with(dir.path(), &["--retention", "1s"]).stop();
+    until("the mail has expired", async || local(dir.path(), &["read", TO, "--latest"]).code == Some(3)).await;
+}

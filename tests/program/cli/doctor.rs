@@ -1,0 +1,241 @@
+//! `tempmail doctor`
+
+use std::fs::{self, Permissions};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rcgen::KeyPair;
+use serde_json::Value;
+
+use super::Outcome;
+use crate::support::certificates::Pair;
+use crate::support::dns_zone::DnsZone;
+use crate::support::program::{Program, local, local_with};
+use crate::support::programs;
+
+const DOMAIN: &str = "inbox.example.org";
+const MX_HOST: &str = "mx.example.org";
+/// So few connections that any limit of open files is enough for them.
+const SMALL: [&str; 8] = [
+    "--max-http-waiting",
+    "50",
+    "--max-smtp-connections",
+    "50",
+    "--max-http-connections",
+    "50",
+    "--webhook-in-flight",
+    "5",
+];
+
+/// A zone in which everything is right.
+async fn zone() -> DnsZone {
+    let zone = DnsZone::start().await;
+    zone.set_addresses(MX_HOST, &["127.0.0.1"]);
+    zone.set_mx(DOMAIN, &[(10, MX_HOST)]);
+    zone
+}
+
+/// A daemon that asks this zone.
+fn serve(dir: &Path, zone: &DnsZone, args: &[&str]) -> Program {
+    let resolver = zone.addr().to_string();
+    let own = ["--mx-host", MX_HOST, "--resolver", &resolver];
+    Program::serve(dir, &[&own, &SMALL[..], args].concat())
+}
+
+/// The findings of one check, of `tempmail doctor --json`.
+fn of<'a>(findings: &'a Value, check: &str) -> Vec<&'a Value> {
+    let all = findings["findings"].as_array().expect("findings");
+    all.iter().filter(|finding| finding["check"] == check).collect()
+}
+
+fn json(outcome: &Outcome) -> Value {
+    serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| panic!("{error}: {outcome:?}"))
+}
+
+/// What `tempmail doctor` says of a running daemon, which must end with 8 for this check alone.
+fn failure(binary: &Program, check: &str) -> String {
+    let outcome = binary.tempmail(&["doctor", "--json"]);
+    assert_eq!(outcome.code, Some(8), "{outcome:?}");
+    let findings = json(&outcome);
+    let all = findings["findings"].as_array().expect("findings");
+    let failed: Vec<_> = all.iter().filter(|finding| finding["verdict"] == "failure").collect();
+    assert_eq!(failed.iter().map(|finding| &finding["check"]).collect::<Vec<_>>(), [check], "{findings:#}");
+    format!("{}; {}", failed[0]["found"].as_str().expect("text"), failed[0]["advice"].as_str().expect("advice"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_healthy_daemon_has_only_good_lines() {
+    let (dir, zone) = (tempfile::tempdir().expect("directory"), zone().await);
+    let binary = serve(dir.path(), &zone, &["--tls-self-signed", "--hostname", MX_HOST, "--domain", "fixed.test"]);
+    assert_eq!(binary.tempmail(&["domain", "add", DOMAIN]).code, Some(0));
+    let files = || {
+        let entries = fs::read_dir(dir.path()).expect("list").map(|entry| entry.expect("an entry").file_name());
+        entries.collect::<std::collections::BTreeSet<_>>()
+    };
+    let before = files();
+    let outcome = binary.tempmail(&["doctor", "--json"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert_eq!(files(), before);
+    let findings = json(&outcome);
+    assert_eq!(findings["ok"], true);
+    for finding in findings["findings"].as_array().expect("findings") {
+        // How much room a machine of tests has, and how busy its disk is, is nothing that the test decides.
+        if finding["check"] != "space" && finding["check"] != "disk" {
+            assert_eq!(finding["verdict"], "ok", "{finding}");
+            assert!(finding["advice"].is_null(), "{finding}");
+        }
+    }
+    for (check, lines) in [
+        ("settings", 1),
+        ("daemon", 1),
+        ("version", 1),
+        ("listener", 2),
+        ("data-dir", 1),
+        ("space", 1),
+        ("disk", 1),
+        ("clock", 1),
+        ("open-files", 1),
+        ("resolver", 1),
+        ("mx-host", 1),
+        ("domain", 2),
+        ("certificate", 1),
+    ] {
+        assert_eq!(of(&findings, check).len(), lines, "{check} in {findings:#}");
+    }
+    let lines = binary.tempmail(&["doctor"]).stdout;
+    assert!(lines.lines().all(|line| line.split('\t').count() == 4), "{lines}");
+    assert!(lines.contains("ok\tdomain\tThe MX record of inbox.example.org points at mx.example.org\t\n"), "{lines}");
+    binary.stop();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_port_of_another_process_is_named_with_its_owner() {
+    let (dir, zone) = (tempfile::tempdir().expect("directory"), zone().await);
+    let taken = TcpListener::bind("127.0.0.1:0").expect("bind");
+    let address = taken.local_addr().expect("address").to_string();
+    let resolver = zone.addr().to_string();
+    let doctor = |smtp: &str| {
+        let env =
+            [("TEMPMAIL_SMTP_LISTEN", smtp), ("TEMPMAIL_HTTP_LISTEN", "127.0.0.1:0"), ("TEMPMAIL_RESOLVER", &resolver)];
+        local_with(dir.path(), &env, &["doctor"])
+    };
+    let outcome = doctor(&address);
+    assert_eq!(outcome.code, Some(8), "{outcome:?}");
+    let owner = format!("failure\tlistener\tSMTP: {address} is in use by ");
+    let line = outcome.stdout.lines().find(|line| line.starts_with(&owner)).unwrap_or_else(|| panic!("{outcome:?}"));
+    assert!(line.contains(&format!("(process {})\tstop that process", std::process::id())), "{line}");
+    drop(taken);
+    let outcome = doctor(&address);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(outcome.stdout.contains(&format!("ok\tlistener\tSMTP on {address} is free\t\n")), "{outcome:?}");
+    assert!(outcome.stdout.contains("warning\tdaemon\tnone runs on "), "{outcome:?}");
+    assert_eq!(fs::read_dir(dir.path()).expect("list").count(), 0, "it has made something");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_data_directory_that_others_may_enter_is_a_failure() {
+    let (dir, zone) = (tempfile::tempdir().expect("directory"), zone().await);
+    let binary = serve(dir.path(), &zone, &[]);
+    fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).expect("chmod");
+    let said = failure(&binary, "data-dir");
+    assert!(said.contains("has mode 755: other users may look into it; run chmod 700 /"), "{said}");
+    let mode = fs::metadata(dir.path()).expect("metadata").permissions().mode();
+    assert_eq!(mode & 0o777, 0o755, "it has changed something");
+    binary.stop();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expired_certificate_is_a_failure() {
+    let (dir, zone) = (tempfile::tempdir().expect("directory"), zone().await);
+    let tls = tempfile::tempdir().expect("directory");
+    let files = Pair::until(KeyPair::generate().expect("a key"), 2020).write(tls.path());
+    let (cert, key) = (files.certificate.display().to_string(), files.key.display().to_string());
+    let binary = serve(dir.path(), &zone, &["--tls-cert", &cert, "--tls-key", &key]);
+    let said = failure(&binary, "certificate");
+    assert!(
+        said.starts_with("that of localhost expired ") && said.ends_with("2020-01-01T00:00:00Z; renew it"),
+        "{said}"
+    );
+    binary.stop();
+    // Without the daemon its files are read.
+    let env = [("TEMPMAIL_TLS_CERT", cert.as_str()), ("TEMPMAIL_TLS_KEY", &key)];
+    let outcome = local_with(dir.path(), &env, &["doctor", "--json"]);
+    assert_eq!(of(&json(&outcome), "certificate")[0]["verdict"], "failure", "{outcome:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_mx_that_points_elsewhere_is_a_failure_with_the_record_to_set() {
+    let (dir, zone) = (tempfile::tempdir().expect("directory"), zone().await);
+    let binary = serve(dir.path(), &zone, &[]);
+    assert_eq!(binary.tempmail(&["domain", "add", DOMAIN]).code, Some(0));
+    zone.set_mx(DOMAIN, &[(5, "mail.other.example")]);
+    let said = failure(&binary, "domain");
+    assert_eq!(
+        said,
+        "The MX record of inbox.example.org points at mail.other.example, not at mx.example.org; \
+         Replace the MX records of the domain with: inbox.example.org. IN MX 10 mx.example.org."
+    );
+    // What DNS does not answer is not known, and no failure.
+    zone.servfail(DOMAIN);
+    let outcome = binary.tempmail(&["doctor", "--json"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert_eq!(of(&json(&outcome), "domain")[0]["verdict"], "warning");
+    binary.stop();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_leads_elsewhere_is_doubted_and_one_without_an_address_fails() {
+    let (dir, zone) = (tempfile::tempdir().expect("directory"), zone().await);
+    let binary = serve(dir.path(), &zone, &[]);
+    zone.set_addresses(MX_HOST, &["192.0.2.7"]);
+    let outcome = binary.tempmail(&["doctor", "--json"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let findings = json(&outcome);
+    assert_eq!(of(&findings, "mx-host")[0]["verdict"], "warning");
+    assert!(of(&findings, "mx-host")[0]["advice"].as_str().is_some_and(|text| text.contains("public-address")));
+    zone.remove(MX_HOST);
+    assert!(failure(&binary, "mx-host").starts_with("mx.example.org has no address"));
+    binary.stop();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_resolver_that_does_not_answer_holds_nobody_up() {
+    let (dir, zone) = (tempfile::tempdir().expect("directory"), zone().await);
+    let binary = serve(dir.path(), &zone, &[]);
+    for name in ["doctor.test", MX_HOST] {
+        zone.silence(name);
+    }
+    let start = Instant::now();
+    let said = failure(&binary, "resolver");
+    assert!(said.contains("did not answer in time"), "{said}");
+    assert!(start.elapsed() < Duration::from_secs(20), "it took {:?}", start.elapsed());
+    binary.stop();
+}
+
+#[test]
+fn a_data_directory_of_another_user_is_said_before_anything_is_guessed() {
+    if !programs::is_root("a directory of another user") {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("directory");
+    std::os::unix::fs::chown(dir.path(), Some(12_345), None).expect("chown");
+    let outcome = local(dir.path(), &["doctor"]);
+    assert_eq!(outcome.code, Some(8), "{outcome:?}");
+    let lines: Vec<_> = outcome.stdout.lines().collect();
+    assert!(lines.len() == 2 && lines[1].starts_with("failure\tdata-dir\t"), "{outcome:?}");
+    assert!(lines[1].ends_with("is not known\trun `tempmail doctor` as the user of the service"), "{outcome:?}");
+}
+
+#[test]
+fn settings_that_cannot_be_used_are_a_failure() {
+    let dir = tempfile::tempdir().expect("directory");
+    let outcome = local_with(dir.path(), &[("TEMPMAIL_RETENTION", "soon")], &["doctor"]);
+    assert_eq!(outcome.code, Some(8), "{outcome:?}");
+    assert!(
+        outcome.stdout.starts_with("failure\tsettings\tTEMPMAIL_RETENTION: 'soon' is not a duration"),
+        "{outcome:?}"
+    );
+    assert_eq!(local(dir.path(), &["doctor", "--server", "http://127.0.0.1:1"]).code, Some(2));
+}

@@ -1,0 +1,175 @@
+//! The exit code of each command for each cause, and what it says then.
+//!
+//! ```text
+//! commands   every command with every cause that can come to any of them
+//! cases      causes that belong to one command or a few
+//! place      the daemons, files and ids that the two tables name
+//! ```
+
+mod cases;
+mod commands;
+mod place;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use ::tempmail::error::Exit;
+
+use super::Outcome;
+use super::screens::{self, Transcript};
+use crate::support::programs::is_root;
+use cases::CASES;
+use commands::{Cause, lines};
+use place::Places;
+
+const CASES_SNAPSHOT: &str = "errors_of_some_commands";
+/// Commands at a time.
+const THREADS: usize = 4;
+
+/// The names of the snapshots.
+pub(super) fn names() -> impl Iterator<Item = String> {
+    Cause::ALL.into_iter().filter_map(Cause::snapshot).chain([CASES_SNAPSHOT]).map(str::to_owned)
+}
+
+/// Runs all of `jobs`, a few at a time. The outcomes are in the order of the jobs.
+fn run_all<J: Sync>(jobs: &[J], run: impl Fn(&J) -> Outcome + Sync) -> Vec<Outcome> {
+    let (next, outcomes) = (Mutex::new(jobs.iter().enumerate()), Mutex::new(BTreeMap::new()));
+    let take = || next.lock().expect("the jobs").next();
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                while let Some((index, job)) = take() {
+                    let outcome = run(job);
+                    outcomes.lock().expect("the outcomes").insert(index, outcome);
+                }
+            });
+        }
+    });
+    outcomes.into_inner().expect("the outcomes").into_values().collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_command_has_the_exit_code_of_each_cause() {
+    let places = Places::start().await;
+    let tested = tokio::task::spawn_blocking(move || {
+        let lines = lines();
+        let of = |cause: Cause| lines.iter().filter_map(move |line| Some((cause, line.typed, line.code(cause)?)));
+        let causes = Cause::ALL.into_iter().filter(|cause| *cause != Cause::NotOurs || is_root("the data of another"));
+        let jobs: Vec<_> = causes.flat_map(of).collect();
+        let outcomes = run_all(&jobs, |(cause, typed, _)| places.caused(*cause, typed));
+
+        let mut wrong = Vec::new();
+        let mut said: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
+        for ((cause, typed, code), outcome) in jobs.iter().zip(&outcomes) {
+            if outcome.code != Some(*code) {
+                wrong.push(format!("{typed} ({cause:?}) must end with {code}: {outcome:?}"));
+            }
+            if let Some(name) = cause.snapshot() {
+                let commands = said.entry(name).or_default().entry(error(*cause, outcome)).or_default();
+                commands.extend(["$ tempmail ", *typed, "\n"]);
+            }
+        }
+        assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+        for (name, texts) in said {
+            let mut transcript = Transcript::default();
+            for (text, commands) in texts {
+                transcript.line(&format!("{commands}{text}"));
+            }
+            transcript.check(name);
+        }
+        places
+    });
+    tested.await.expect("the codes").stop().await;
+}
+
+/// What a command says on standard error. Of a wrong flag only the first line, since the usage is in the help.
+fn error(cause: Cause, outcome: &Outcome) -> String {
+    let text = screens::replaced(&outcome.stderr);
+    match cause {
+        Cause::Flag => text.lines().next().unwrap_or_default().to_owned() + "\n",
+        _ => text,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_cause_of_some_commands_has_its_exit_code() {
+    let places = Places::start().await;
+    let tested = tokio::task::spawn_blocking(move || {
+        let outcomes = run_all(&CASES, |(place, typed, _)| places.run(*place, typed));
+        let (mut wrong, mut transcript) = (Vec::new(), Transcript::default());
+        for ((place, typed, code), outcome) in CASES.iter().zip(outcomes) {
+            if outcome.code != Some(*code) {
+                wrong.push(format!("{typed} ({place:?}) must end with {code}: {outcome:?}"));
+            }
+            transcript.typed(typed, &outcome);
+        }
+        assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+        transcript.check(CASES_SNAPSHOT);
+        places
+    });
+    tested.await.expect("the codes").stop().await;
+}
+
+/// The commands of the guide, such as `domain add`.
+fn guide() -> (String, Vec<String>) {
+    let guide = include_str!("../../../../man/guide/commands.md");
+    let (_, all) = guide.split_once("\n## All commands\n").expect("the table of commands");
+    let names = all.lines().filter_map(|line| line.strip_prefix("| `tempmail ")?.split_once('`'));
+    (guide.to_owned(), names.map(|(name, _)| name.to_owned()).collect())
+}
+
+/// Whether these words call this command.
+fn calls(typed: &str, command: &str) -> bool {
+    typed == command || typed.strip_prefix(command).is_some_and(|rest| rest.starts_with(' '))
+}
+
+/// Every command and code that these tests run.
+fn tested() -> Vec<(&'static str, i32)> {
+    let lines = lines();
+    let of = |cause| lines.iter().filter_map(move |line| Some((line.typed, line.code(cause)?)));
+    let any = Cause::ALL.into_iter().flat_map(of);
+    any.chain(CASES.map(|(_, typed, code)| (typed, code))).collect()
+}
+
+#[test]
+fn each_command_of_the_guide_has_a_line() {
+    let (_, commands) = guide();
+    assert!(commands.len() > 40, "{commands:?}");
+    let lines = lines();
+    for command in &commands {
+        let own = lines.iter().filter(|line| calls(line.typed, command)).count();
+        assert_eq!(own, 1, "`tempmail {command}` needs its line in tests/program/cli/exits/commands.rs");
+    }
+    assert_eq!(lines.len(), commands.len(), "a line is of no command");
+}
+
+/// Pairs of command and code that tests of their own show, since they need more than a command line.
+const ELSEWHERE: [(&str, i32); 4] = [
+    // daemon::stopping; the second signal gives 130.
+    ("serve", 0),
+    ("serve", 130),
+    ("serve", 143),
+    // A service of revision 1.
+    ("webhook", 3),
+];
+
+#[test]
+fn each_pair_of_code_and_command_in_the_guide_is_tested() {
+    let (guide, _) = guide();
+    let tree = ::tempmail::cli::command();
+    let names: Vec<&str> = tree.get_subcommands().map(clap::Command::get_name).collect();
+    let tested = tested();
+    for exit in Exit::ALL {
+        let code = i32::from(exit.code());
+        assert!(tested.iter().any(|(_, of)| *of == code), "no command is tested that ends with {code}");
+        let start = format!("| {code} | ");
+        let row = guide.lines().find(|line| line.starts_with(&start)).expect("a row per code");
+        for word in row.split('`').skip(1).step_by(2) {
+            let command = word.split(' ').next().unwrap_or_default();
+            if names.contains(&command) && !ELSEWHERE.contains(&(command, code)) {
+                let is_tested = tested.iter().any(|(typed, of)| *of == code && calls(typed, word));
+                assert!(is_tested, "the guide says that `{word}` may end with {code}, and no test shows it");
+            }
+        }
+    }
+}

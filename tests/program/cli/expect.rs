@@ -1,0 +1,350 @@
+//! `tempmail expect`, against a daemon.
+
+use std::path::Path;
+use std::process::Command;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use super::Outcome;
+use super::wait::{Running, send, until_waiting};
+use crate::support::program::{Program, local, remote};
+use crate::support::programs;
+use crate::support::smtp_peer::SmtpPeer;
+
+const TO: &str = "hello@example.test";
+const MAIL: &str = concat!(
+    "From: App <no-reply@app.test>\r\nSubject: Your code for App\r\nMIME-Version: 1.0\r\n",
+    "Content-Type: multipart/mixed; boundary=m\r\n\r\n",
+    "--m\r\nContent-Type: multipart/alternative; boundary=a\r\n\r\n",
+    "--a\r\nContent-Type: text/plain\r\n\r\nHello Ann,\r\nyour verification code is 482913.\r\nIt ends soon.\r\n",
+    "--a\r\nContent-Type: text/html\r\n\r\n<p>Your verification code is <b>482913</b>.</p>",
+    "<a class=\"button\" href=\"https://www.app.test/verify?a=1\">Verify</a> <a href=\"https://cdn.test/\">Help</a>\r\n",
+    "--a--\r\n",
+    "--m\r\nContent-Type: application/pdf\r\nContent-Disposition: attachment; filename=\"invoice-7.pdf\"\r\n\r\nx\r\n",
+    "--m--"
+);
+
+fn deliver(daemon: &Program, message: &str) {
+    let smtp = daemon.smtp;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async { SmtpPeer::greeted(smtp).await.deliver(TO, message).await });
+}
+
+fn expect(daemon: &Program, args: &[&str]) -> Outcome {
+    daemon.tempmail(&[&["expect", TO], args].concat())
+}
+
+/// Expects of the mail that is there.
+fn expect_now(daemon: &Program, args: &[&str]) -> Outcome {
+    expect(daemon, &[&["--timeout", "0s"], args].concat())
+}
+
+/// The ids in the inbox, the oldest first.
+fn ids(daemon: &Program) -> Vec<String> {
+    daemon.tempmail(&["inbox", TO, "-o", "id"]).stdout.lines().rev().map(str::to_owned).collect()
+}
+
+#[test]
+fn each_assertion_holds_or_is_shown_with_what_was_there() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Program::serve(dir.path(), &[]);
+    deliver(&daemon, MAIL);
+    let id = ids(&daemon)[0].clone() + "\n";
+    for (args, diff) in [
+        (&[][..], ""),
+        (&["--from", "APP.test"], ""),
+        (&["--from", "other"], "sender contains \"other\"\n          found    \"no-reply@app.test\""),
+        (&["--subject", "your CODE"], ""),
+        (&["--subject", "welcome"], "subject contains \"welcome\"\n          found    \"Your code for App\""),
+        (&["--text", r"^your verification code is \d{6}\.$"], ""),
+        (
+            &["--text", r"code is \d{8}"],
+            "text matches /code is \\d{8}/\n          nearest  \"your verification code is 482913.\"",
+        ),
+        (&["--html-has", "p ~ a.button[href^='https://']"], ""),
+        (
+            &["--html-has", "a.primary"],
+            "HTML has a.primary\n          nearest  <a class=\"button\" href=\"https://www.app.test/verify?a=1\">\n                   <a href=\"https://cdn.test/\">",
+        ),
+        (&["--link-host", "app.test"], ""),
+        (&["--link-host", "www.app.test", "--link-host", "cdn.test"], ""),
+        (
+            &["--link-host", "pp.test"],
+            "a link leads to pp.test or below\n          found    www.app.test\n                   cdn.test",
+        ),
+        (&["--attachment", "invoice-*.pdf"], ""),
+        (
+            &["--attachment", "invoice.pdf"],
+            "an attachment is named \"invoice.pdf\"\n          found    \"invoice-7.pdf\"",
+        ),
+    ] {
+        let outcome = expect_now(&daemon, args);
+        if diff.is_empty() {
+            assert_eq!((outcome.code, &outcome.stdout, outcome.stderr.as_str()), (Some(0), &id, ""), "{args:?}");
+        } else {
+            assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(8), ""), "{args:?}");
+            assert!(outcome.stderr.contains(&format!("\n  not ok  {diff}")), "{}", outcome.stderr);
+        }
+    }
+    let code = expect_now(&daemon, &["--code", "--from", "app.test"]);
+    assert_eq!((code.code, code.stdout.as_str()), (Some(0), "482913\n"), "{}", code.stderr);
+    let json: Value = serde_json::from_str(&expect_now(&daemon, &["--code", "--json"]).stdout).expect("JSON");
+    assert_eq!((&json["subject"], &json["codes"][0]["code"]), (&"Your code for App".into(), &"482913".into()));
+}
+
+#[test]
+fn mail_that_is_not_as_expected_is_passed_over_and_the_nearest_is_shown() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Program::serve(dir.path(), &[]);
+    let none = expect(&daemon, &["--timeout", "100ms", "--code"]);
+    assert_eq!((none.code, none.stdout.as_str()), (Some(124), ""), "{}", none.stderr);
+    assert!(none.stderr.contains("no mail for hello@example.test within 100ms"), "{}", none.stderr);
+
+    send(&daemon, "first offer");
+    send(&daemon, "second offer");
+    send(&daemon, "news");
+    let args = ["--subject", "offer", "--from", "sender.test", "--text", "code"];
+    let outcome = expect(&daemon, &[&["--timeout", "100ms"], &args[..]].concat());
+    let second = ids(&daemon)[1].clone();
+    let expected = format!(
+        "error: 3 mails came for {TO} within 100ms, none of them as expected\n\
+         the nearest is {second} from ann@sender.test with subject \"second offer\"; 2 of 3 assertions hold:\n  \
+         ok      sender contains \"sender.test\"\n  ok      subject contains \"offer\"\n  \
+         not ok  text matches /code/\n          nearest  \"text of second offer\"\n\
+         hint: `tempmail read {second}` shows it\n"
+    );
+    assert_eq!((outcome.code, outcome.stdout.as_str(), outcome.stderr), (Some(8), "", expected));
+
+    for is_local in [true, false] {
+        let args = ["expect", TO, "--since", "now", "--subject", "your code", "--code"];
+        let waiting = Running::start(&daemon, &dir, is_local, &args);
+        until_waiting(&daemon, 1);
+        send(&daemon, "your code of conduct");
+        deliver(&daemon, MAIL);
+        let outcome = waiting.end();
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "482913\n"), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn a_number_of_mails_is_exact() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Program::serve(dir.path(), &[]);
+    assert_eq!(expect_now(&daemon, &["--count", "1"]).code, Some(124));
+    send(&daemon, "reminder 1");
+    send(&daemon, "news");
+    let waiting = Running::start(&daemon, &dir, true, &["expect", TO, "--count", "2", "--subject", "reminder"]);
+    until_waiting(&daemon, 1);
+    send(&daemon, "reminder 2");
+    let outcome = waiting.end();
+    let ids = ids(&daemon);
+    assert_eq!((outcome.code, outcome.stdout), (Some(0), format!("{}\n{}\n", ids[0], ids[2])), "{}", outcome.stderr);
+
+    let surplus = expect_now(&daemon, &["--count", "1", "--subject", "reminder"]);
+    assert_eq!((surplus.code, surplus.stdout.as_str()), (Some(8), ""));
+    assert!(
+        surplus.stderr.contains("2 mails for hello@example.test are as expected within 0s, not 1\n"),
+        "{}",
+        surplus.stderr
+    );
+    assert!(surplus.stderr.contains(&format!("\n  {} from ann@sender.test with subject \"reminder 2\"\n", ids[2])));
+    let few = expect_now(&daemon, &["--count", "3", "--subject", "reminder"]);
+    assert_eq!(few.code, Some(8));
+    assert!(
+        few.stderr.contains("as expected within 0s, not 3") && few.stderr.contains("with subject \"news\"; 0 of 1"),
+        "{}",
+        few.stderr
+    );
+    let json = expect_now(&daemon, &["--count", "2", "--subject", "reminder", "--json"]).stdout;
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!((&json[1]["subject"], json.as_array().map(Vec::len)), (&"reminder 2".into(), Some(2)));
+}
+
+#[test]
+fn mail_that_is_not_to_come_is_named() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Program::serve(dir.path(), &[]);
+    send(&daemon, "news");
+    let args = ["--subject", "invoice", "--no-mail-within", "100ms"];
+    let outcome = expect(&daemon, &args);
+    assert_eq!((outcome.code, outcome.stdout.as_str(), outcome.stderr.as_str()), (Some(0), "", ""));
+    let waiting =
+        Running::start(&daemon, &dir, true, &["expect", TO, "--subject", "invoice", "--no-mail-within", "1h"]);
+    until_waiting(&daemon, 1);
+    send(&daemon, "news");
+    send(&daemon, "your invoice");
+    let outcome = waiting.end();
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(8), ""));
+    let named = format!("\n  {} from ann@sender.test with subject \"your invoice\"\n", ids(&daemon)[2]);
+    assert!(outcome.stderr.contains(&named), "{}", outcome.stderr);
+    assert_eq!(expect(&daemon, &["--no-mail-within", "0s"]).code, Some(8));
+    assert_eq!(expect(&daemon, &["--no-mail-within", "0s", "--since", "now"]).code, Some(0));
+}
+
+#[test]
+fn mail_that_cannot_be_judged_is_never_none_and_takes_little_time() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Program::serve(dir.path(), &[]);
+    let html = format!("{}\r\n", "<div><p a=b>".repeat(20)).repeat(1_200);
+    let hostile = format!("Subject: s\r\nMIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\n{html}<a class=go>x</a>");
+    for _ in 0..3 {
+        deliver(&daemon, &hostile);
+    }
+    let outcome = expect(&daemon, &["--html-has", "a.go", "--no-mail-within", "0s"]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(8), ""), "{}", outcome.stderr);
+    let named = format!("could not be judged, so it may be as expected: {} from", ids(&daemon)[0]);
+    assert!(outcome.stderr.contains(&named), "{}", outcome.stderr);
+    let other = expect(&daemon, &["--html-has", "a.go", "--subject", "other", "--no-mail-within", "0s"]);
+    assert_eq!(other.code, Some(0), "{}", other.stderr);
+    let begun = std::time::Instant::now();
+    let outcome = expect_now(&daemon, &["--html-has", "a.go", "--html-has", "a.went"]);
+    assert_eq!(outcome.code, Some(8), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("unsure  HTML has a.go\n          nearest  (could not be"), "{}", outcome.stderr);
+    // Six searches of 3 s without a bound.
+    assert!(begun.elapsed() < std::time::Duration::from_secs(12), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_restart_of_the_daemon_ends_no_expectation() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Program::serve(dir.path(), &[]);
+    send(&daemon, "before");
+    let running = |args: &[&str]| Running::start(&daemon, &dir, true, &[&["expect", TO], args].concat());
+    let waiting = [
+        running(&["--subject", "after", "--timeout", "2m"]),
+        running(&["--count", "2", "--timeout", "2m"]),
+        running(&["--no-mail-within", "2m", "--subject", "after"]),
+    ];
+    until_waiting(&daemon, 3);
+    daemon.stop();
+    let daemon = Program::serve(dir.path(), &[]);
+    send(&daemon, "after");
+    let codes = waiting.map(|waiting| {
+        let outcome = waiting.end();
+        assert!(outcome.stderr.contains("trying again"), "{}", outcome.stderr);
+        outcome.code
+    });
+    assert_eq!(codes, [Some(0), Some(0), Some(8)]);
+}
+
+/// That no mail came can't be said by a service that is away.
+#[test]
+fn without_a_daemon_nothing_is_certain() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Program::serve(dir.path(), &[]);
+    let http = daemon.http;
+    let waiting = Running::start(&daemon, &dir, false, &["expect", TO, "--no-mail-within", "3s"]);
+    until_waiting(&daemon, 1);
+    daemon.stop();
+    assert_eq!(waiting.end().code, Some(6));
+    let report = dir.path().join("report.xml");
+    let named = format!("junit={}", report.display());
+    let outcome = local(dir.path(), &["expect", TO, "--report", &named]);
+    assert_eq!(outcome.code, Some(6), "{}", outcome.stderr);
+    assert!(std::fs::read_to_string(report).expect("a report").contains("<error message=\"no daemon runs"));
+    assert_eq!(remote(http, &["expect", TO]).code, Some(6));
+}
+
+#[test]
+fn a_wrong_value_is_refused_before_anything_is_waited_for() {
+    let dir = tempfile::tempdir().expect("directory");
+    for (args, said) in [
+        (&["--text", "code ("][..], "unclosed group"),
+        (&["--text", r"\w{5000}{5000}"], "size limit"),
+        (&["--html-has", "a["], "give a CSS selector"),
+        (&["--link-host", "https://app.test/"], "give a host alone"),
+        (&["--count", "0"], "1..=100"),
+        (&["--count", "1", "--no-mail-within", "1s"], "cannot be used with"),
+        (&["--timeout", "1s", "--no-mail-within", "1s"], "cannot be used with"),
+        (&["--report", "xml"], "give junit=FILE or tap=FILE"),
+        (&["--report", "tap=/no/such/directory/x"], "name a file in a directory that is there"),
+        (&["--report", "tap=/dev/null"], "not a regular file"),
+    ] {
+        let outcome = local(dir.path(), &[&["expect", TO], args].concat());
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{args:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(said), "{args:?}: {}", outcome.stderr);
+    }
+}
+
+/// What a reader of XML finds in the file of a report: the counts, and the name, message and text of the failure.
+const READ_JUNIT: &str = "
+import sys, xml.etree.ElementTree as tree
+suite = tree.parse(sys.argv[1]).getroot().find('testsuite')
+case = suite.find('testcase')
+failure = case.find('failure')
+print([suite.get(name) for name in ('tests', 'failures', 'errors')], float(case.get('time')) >= 0)
+print(ascii(case.get('name')))
+if failure is not None:
+    print(failure.get('message'))
+    print(ascii(failure.text))
+";
+
+fn read_junit(file: &Path) -> Option<String> {
+    let python = programs::find("python3", "a report for JUnit's readers")?;
+    let output = programs::run(Command::new(python).args(["-c", READ_JUNIT]).arg(file), "");
+    Some(String::from_utf8(output.stdout).expect("text"))
+}
+
+#[test]
+fn a_report_is_read_by_other_programs_whatever_the_mail_has() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Program::serve(dir.path(), &[]);
+    let (junit, tap) = (dir.path().join("result.xml"), dir.path().join("result.tap"));
+    let (to_junit, to_tap) = (format!("junit={}", junit.display()), format!("tap={}", tap.display()));
+    let reports = ["--timeout", "0s", "--report", &to_junit, "--report", &to_tap];
+    let head = "From: Ann <ann@sender.test>\r\nSubject: a\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n";
+    deliver(&daemon, &format!("{head}]]></failure><x a=\"\u{1}\u{8}\u{1b}[2J\u{9b}\u{ffff}\u{202e} &amp; # TODO\r\n"));
+
+    let outcome = expect(&daemon, &[&reports, &["--text", "code # SKIP <&>"][..]].concat());
+    assert_eq!(outcome.code, Some(8));
+    assert!(!outcome.stderr.contains(|c: char| c.is_control() && c != '\n'), "{:?}", outcome.stderr);
+    if let Some(read) = read_junit(&junit) {
+        let lines: Vec<&str> = read.lines().collect();
+        let name = "'hello@example.test gets a mail: text matches /code # SKIP <&>/'";
+        let message = "1 mail came for hello@example.test within 0s, none of them as expected";
+        assert_eq!(lines[..3], ["['1', '1', '0'] True", name, message]);
+        assert!(
+            lines[3].contains(r#"]]></failure><x a="\u2401\u2408\u241b[2J<U+009B>\ufffd<U+202E> &amp; # TODO"#),
+            "{read}"
+        );
+    }
+    let text = std::fs::read_to_string(&tap).expect("a report");
+    let head = "TAP version 13\n1..1\nnot ok 1 - hello@example.test gets a mail: text matches /code \\# SKIP <&>/\n  ---\n  exit: 8\n";
+    assert!(text.starts_with(head), "{text}");
+    let prove = |expected: &str| {
+        let Some(prove) = programs::find("prove", "a report for TAP's readers") else { return };
+        let output = Command::new(prove).args(["--exec", "cat"]).arg(&tap).output().expect("prove");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(said.contains(expected) && !said.contains("Parse errors"), "{said}");
+    };
+    prove("Failed 1/1 subtests");
+
+    let outcome = expect(&daemon, &[&reports, &["--from", "sender.test"][..]].concat());
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    assert!(read_junit(&junit).is_none_or(|read| read.starts_with("['1', '0', '0'] True\n")));
+    prove("Result: PASS");
+    let left: Vec<_> =
+        std::fs::read_dir(dir.path()).expect("a directory").map(|it| it.expect("it").file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".result")), "{left:?}");
+}
+
+#[test]
+fn an_expectation_that_a_signal_ends_leaves_no_report() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Program::serve(dir.path(), &[]);
+    let report = dir.path().join("result.xml");
+    std::fs::write(&report, "older").expect("a file");
+    let args = ["expect", TO, "--report", &format!("junit={}", report.display())];
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let mut waiting = Running::start(&daemon, &dir, true, &args);
+        until_waiting(&daemon, 1);
+        waiting.signal(signal);
+        let outcome = waiting.end();
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(code), ""));
+        assert_eq!(std::fs::read_to_string(&report).expect("a file"), "older");
+        let left = std::fs::read_dir(dir.path()).expect("a directory").map(|it| it.expect("it").file_name());
+        assert!(!left.into_iter().any(|name| name.to_string_lossy().starts_with(".result")));
+        until_waiting(&daemon, 0);
+    }
+}

@@ -1,0 +1,90 @@
+//! Signals to commands that are blocked.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::program::terminal_command;
+use crate::support::terminal::Terminal;
+use crate::support::until::blocking;
+
+const TO: &str = "hello@example.test";
+
+fn start(dir: &tempfile::TempDir, args: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
+    command.env("XDG_CONFIG_HOME", dir.path()).env("TEMPMAIL_DATA_DIR", dir.path()).args(args);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary")
+}
+
+/// The threads of a process by their names, each with its state.
+fn threads(process: u32) -> Vec<(String, char)> {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).expect("its threads");
+    let stats = tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("stat")).ok());
+    let read = |stat: String| {
+        let (name, rest) = stat.split_once('(')?.1.rsplit_once(") ")?;
+        Some((name.to_owned(), rest.chars().next()?))
+    };
+    stats.filter_map(read).collect()
+}
+
+/// Waits until the command's thread is in this state of proc(5): `S` sleeps, as in a read, and `R` runs.
+fn until_state(child: &Child, state: char) {
+    blocking::until("the thread of the command", || threads(child.id()).contains(&("command".to_owned(), state)));
+}
+
+fn interrupted(mut child: Child) {
+    kill_process(Pid::from_child(&child), Signal::INT).expect("kill");
+    let status = blocking::until_some("the end of the command", || child.try_wait().expect("wait"));
+    assert_eq!(status.code(), Some(130));
+}
+
+#[test]
+fn a_command_that_reads_standard_input_is_interrupted() {
+    let dir = tempfile::tempdir().expect("directory");
+    for args in [
+        &["import", TO][..],
+        &["delete", "-", "--yes"],
+        &["sendmail", "-S", "127.0.0.1:9", TO],
+        &["webhook", "add", TO, "https://hooks.example/", "--secret-file", "-"],
+        &["context", "add", "work", "--server", "https://mail.example", "--token-file", "-"],
+    ] {
+        // Its standard input stays open and empty.
+        let child = start(&dir, args);
+        until_state(&child, 'S');
+        interrupted(child);
+    }
+}
+
+#[test]
+fn an_expression_that_never_ends_is_interrupted() {
+    let dir = tempfile::tempdir().expect("directory");
+    let child = start(&dir, &["config", "show", "--jq", "def f: f; f"]);
+    until_state(&child, 'R');
+    interrupted(child);
+}
+
+#[test]
+fn a_command_has_one_thread_beside_the_first() {
+    let dir = tempfile::tempdir().expect("directory");
+    let child = start(&dir, &["import", TO]);
+    until_state(&child, 'S');
+    assert_eq!(threads(child.id()).len(), 2);
+    interrupted(child);
+}
+
+#[test]
+fn while_the_pager_has_the_terminal_the_interrupt_is_for_it() {
+    let dir = tempfile::tempdir().expect("directory");
+    let (begun, end) = (dir.path().join("begun"), dir.path().join("end"));
+    let script = dir.path().join("pager");
+    let text = format!("touch {}\nuntil [ -e {} ]; do sleep 0.02; done\n", begun.display(), end.display());
+    fs::write(&script, text).expect("write");
+    let mut command = terminal_command(dir.path(), &["help", "http"]);
+    command.env("PAGER", format!("sh {}", script.display()));
+    let terminal = Terminal::start(command, 80, "");
+    blocking::until("the pager", || begun.exists());
+    terminal.signal(Signal::INT);
+    fs::write(end, "").expect("write");
+    assert_eq!(terminal.ended().code, Some(0));
+}

@@ -1,0 +1,126 @@
+//! One mail through the pager, in a browser and as files; test mails from a file and in numbers.
+
+use std::path::Path;
+
+use super::Outcome;
+use crate::support::program::{self, Program};
+use crate::support::smtp_peer::SmtpPeer;
+use crate::support::terminal;
+
+const TO: &str = "hello@example.test";
+
+async fn daemon(dir: &Path, messages: &[&str]) -> Program {
+    let daemon = Program::serve(dir, &[]);
+    let mut peer = SmtpPeer::greeted(daemon.smtp).await;
+    for message in messages {
+        peer.deliver(TO, message).await;
+    }
+    daemon
+}
+
+fn with_env(dir: &Path, name: &str, value: &str, args: &[&str]) -> Outcome {
+    program::local_with(dir, &[(name, value)], args)
+}
+
+#[tokio::test]
+async fn a_long_mail_goes_through_the_pager_with_its_header() {
+    let dir = tempfile::tempdir().expect("directory");
+    let long = format!("Subject: long\r\n\r\n{}last", "line\r\n".repeat(30));
+    let _daemon = daemon(dir.path(), &["Subject: short\r\n\r\nline", &long]).await;
+    let paged = dir.path().join("paged");
+    let read = |args: &[&str]| {
+        let mut command = program::terminal_command(dir.path(), &[&["read", TO], args].concat());
+        command.env("PAGER", format!("tee {}", paged.display()));
+        terminal::on_terminal(command, 80, "")
+    };
+    let screen = read(&["--latest"]);
+    let text = std::fs::read_to_string(&paged).expect("what the pager was given");
+    assert!(text.contains("Subject: long\n") && text.ends_with("last\n"), "{text}");
+    assert_eq!((screen.code, screen.text), (Some(0), text));
+
+    std::fs::remove_file(&paged).expect("remove");
+    let ids = program::local(dir.path(), &["inbox", TO, "-o", "id"]).stdout;
+    let short = read(&[ids.lines().nth(1).expect("the first mail")]);
+    assert!(short.code == Some(0) && short.text.contains("Subject: short"), "{short:?}");
+    assert!(!paged.exists(), "a short mail needs no pager");
+    let piped = with_env(dir.path(), "PAGER", "tee /dev/null", &["read", TO, "--latest"]);
+    assert!(piped.stdout.ends_with("last\n"), "{piped:?}");
+}
+
+#[tokio::test]
+async fn every_attachment_is_saved_and_nothing_is_replaced() {
+    let part = |name: &str, text: &str| {
+        format!(
+            "--b\r\nContent-Type: text/plain\r\nContent-Disposition: attachment; filename=\"{name}\"\r\n\r\n{text}\r\n"
+        )
+    };
+    let message = format!(
+        "Subject: files\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n{}{}{}--b--\r\n",
+        part("a.txt", "one"),
+        part("a.txt", "two"),
+        part("../../etc/passwd", "three")
+    );
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = daemon(&dir.path().join("data"), &[&message]).await;
+    let files = dir.path().join("files");
+    let path = files.to_str().expect("path");
+    let first = daemon.tempmail(&["read", TO, "--latest", "--save-all", path]);
+    let written: Vec<String> =
+        first.stdout.lines().map(|line| line.strip_prefix(&format!("{path}/")).expect("inside").to_owned()).collect();
+    assert_eq!((first.code, written.len()), (Some(0), 3), "{first:?}");
+    assert_eq!(written[..2], ["a.txt", "a-2.txt"]);
+    assert!(!written[2].contains('/'), "{written:?}");
+    let text = |name: &str| std::fs::read_to_string(files.join(name)).expect(name);
+    assert_eq!((text("a.txt").as_str(), text("a-2.txt").as_str(), text(&written[2]).as_str()), ("one", "two", "three"));
+
+    std::fs::write(files.join("a.txt"), "mine").expect("write");
+    std::os::unix::fs::symlink(dir.path().join("elsewhere"), files.join("a-3.txt")).expect("link");
+    assert_eq!(daemon.tempmail(&["read", TO, "--latest", "--save-all", path]).code, Some(0));
+    assert_eq!((text("a.txt").as_str(), text("a-4.txt").as_str()), ("mine", "one"));
+    assert!(!dir.path().join("elsewhere").exists());
+}
+
+#[tokio::test]
+async fn a_browser_is_given_the_page_of_a_mail() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = daemon(dir.path(), &["Subject: x\r\nContent-Type: text/html\r\n\r\n<b>bold</b>"]).await;
+    let opened = with_env(dir.path(), "BROWSER", "/nowhere/browser:echo opened %s", &["open", TO, "--latest"]);
+    let url = opened.stdout.lines().next().expect("an address").to_owned();
+    assert_eq!(
+        (opened.code, opened.stdout.as_str()),
+        (Some(0), format!("{url}\nopened {url}\n").as_str()),
+        "{opened:?}"
+    );
+    assert!(url.starts_with(&format!("http://{}/api/mail/messages/", daemon.http)), "{url}");
+    let page = reqwest::get(&url).await.expect("the page").text().await.expect("text");
+    assert!(page.contains("<b>bold</b>"), "{page}");
+
+    let none = with_env(dir.path(), "BROWSER", "/nowhere/browser", &["open", TO, "--latest"]);
+    assert_eq!((none.code, none.stdout), (Some(1), format!("{url}\n")));
+    assert!(none.stderr.contains("BROWSER"), "{}", none.stderr);
+    daemon.stop();
+    let stopped = with_env(dir.path(), "BROWSER", "echo", &["open", TO, "--latest"]);
+    assert_eq!((stopped.code, stopped.stdout.as_str()), (Some(6), ""), "{stopped:?}");
+    assert!(stopped.stderr.contains("tempmail serve"), "{stopped:?}");
+}
+
+#[tokio::test]
+async fn test_mails_come_from_a_file_and_in_numbers() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = daemon(dir.path(), &["Subject: before\r\n\r\n"]).await;
+    let file = dir.path().join("welcome.eml");
+    std::fs::write(&file, b"From: shop@x.test\nSubject: Welcome\n\n.dot \xfc\nend").expect("write");
+    let path = file.to_str().expect("path");
+    let sent = daemon.tempmail(&["send-test", TO, "--file", path, "--count", "3"]);
+    assert_eq!((sent.code, sent.stdout.lines().count()), (Some(0), 3), "{sent:?}");
+    assert!(sent.stdout.lines().all(|line| line.ends_with("\tshop@x.test\tWelcome")), "{sent:?}");
+    let raw = super::tempmail().env("TEMPMAIL_DATA_DIR", dir.path()).args(["read", TO, "--latest", "--raw"]).output();
+    assert!(raw.expect("run").stdout.ends_with(b"Subject: Welcome\r\n\r\n.dot \xfc\r\nend\r\n"));
+
+    let numbered = daemon.tempmail(&["send-test", TO, "--count", "2", "-o", "id", "-q"]);
+    assert_eq!((numbered.code, numbered.stdout.lines().count(), numbered.stderr.as_str()), (Some(0), 2, ""));
+    assert_eq!(daemon.tempmail(&["inbox", TO, "--all"]).stdout.lines().count(), 6);
+    for bad in ["0", "1001", "x"] {
+        assert_eq!(daemon.tempmail(&["send-test", TO, "--count", bad]).code, Some(2), "{bad}");
+    }
+}

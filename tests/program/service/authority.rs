@@ -1,0 +1,302 @@
+//! What callers without a token, with a bad one and with one for reading get from every route of the binary.
+
+use std::net::IpAddr;
+
+use reqwest::{Client, Method, Response};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::document::Document;
+use crate::support::http;
+use crate::support::program::Program;
+use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until;
+
+const ROLE: &str = "admin@example.com";
+const PLAIN: &str = "ann@example.com";
+/// What only the administrator may see.
+const SECRETS: [&str; 5] = ["Olga", "olga@private.test", "secret-path", "wh-secret-0123", "certificate code"];
+const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS"];
+
+/// A daemon that has something to protect.
+struct Guarded {
+    daemon: Program,
+    dir: TempDir,
+    /// The id of a mail of the role address.
+    mail: String,
+    webhook: String,
+    document: Document,
+}
+
+impl Guarded {
+    async fn start() -> Self {
+        let dir = tempfile::tempdir().expect("directory");
+        let daemon = Program::serve(dir.path(), &["--domain", "example.com"]);
+        SmtpPeer::greeted(daemon.smtp).await.deliver(ROLE, "Subject: certificate code\r\n\r\ncertificate code").await;
+        let owned = ["domain", "add", "owned.test", "--owner", "Olga", "--email", "olga@private.test"];
+        let outcome = daemon.tempmail(&[&owned[..], &["--skip-dns-check"]].concat());
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        let file = dir.path().join("wh-secret");
+        std::fs::write(&file, "wh-secret-0123").expect("write");
+        let add = ["webhook", "add", PLAIN, "https://hooks.test/secret-path", "-o", "id", "--secret-file"];
+        let added = daemon.tempmail(&[&add[..], &[file.to_str().expect("path")]].concat());
+        assert_eq!(added.code, Some(0), "{added:?}");
+        let mail = daemon.tempmail(&["inbox", ROLE, "-o", "id"]).stdout.trim().to_owned();
+        let webhook = added.stdout.trim().to_owned();
+        let document = Document::of(daemon.http).await;
+        Self { daemon, dir, mail, webhook, document }
+    }
+
+    fn token(&self, args: &[&str]) -> String {
+        let created = self.daemon.tempmail(&[&["token", "new"], args].concat());
+        assert_eq!(created.code, Some(0), "{created:?}");
+        let token = created.stdout.trim_end().to_owned();
+        assert!(token.starts_with("tm_") && !token.contains('\n'), "alone on standard output: {created:?}");
+        token
+    }
+
+    /// What a write could have changed.
+    fn state(&self) -> Vec<String> {
+        let lists: [&[&str]; 5] = [
+            &["domain", "list", "--json"],
+            &["webhook", "list", "--all", "--json"],
+            &["webhook", "deliveries", &self.webhook],
+            &["token", "list"],
+            &["inbox", ROLE],
+        ];
+        lists.iter().map(|args| self.daemon.tempmail(args).stdout).collect()
+    }
+
+    /// Every path of the description with every method, and queries and a body that would do harm.
+    fn requests(&self) -> Vec<Sent> {
+        let queries = [
+            String::new(),
+            format!("?to={ROLE}"),
+            format!("?recipient={ROLE}"),
+            format!("?id={}", self.mail),
+            "?domain=owned.test&force=true".to_owned(),
+            "?origin=https://hooks.test".to_owned(),
+            "?id=reader".to_owned(),
+        ];
+        let paths = [self.document.paths(), vec!["/api/admin/".to_owned(), "/no/such/path".to_owned()]].concat();
+        let mut requests = Vec::new();
+        for path in paths {
+            let id = if path.contains("/webhooks/") { &self.webhook } else { &self.mail };
+            for query in &queries {
+                let target = format!("http://{}{}{query}", self.daemon.http, path.replace("{id}", id));
+                let with = |method: &str| Sent {
+                    method: method.parse().expect(method),
+                    path: path.clone(),
+                    target: target.clone(),
+                };
+                requests.extend(METHODS.map(with));
+            }
+        }
+        requests
+    }
+
+    /// Checks an answer against the description. Methods that it does not have are 405.
+    fn check(&self, sent: &Sent, status: u16, body: &[u8]) {
+        let Sent { method, path, target } = sent;
+        if self.document.methods(path).contains(&method.to_string()) {
+            assert_eq!(self.document.fault(method.as_str(), path, status, body), None, "{target}");
+        }
+    }
+}
+
+/// A request of the walk.
+struct Sent {
+    method: Method,
+    /// As the description has it.
+    path: String,
+    target: String,
+}
+
+async fn send(client: &Client, method: &Method, target: &str, token: Option<&str>) -> Response {
+    let body = json!({
+        "domain": "stranger.test", "skipDnsCheck": true, "recipient": ROLE, "url": "https://hooks.test/x",
+        "name": "evil", "failed": true,
+    });
+    let mut request = client.request(method.clone(), target).json(&body);
+    if let Some(token) = token {
+        request = request.bearer_auth(token);
+    }
+    request.send().await.expect("an answer")
+}
+
+/// The body of an answer; of a stream, which has no end, its beginning.
+async fn body(mut response: Response) -> Vec<u8> {
+    let is_stream = response.headers().get("content-type").is_some_and(|kind| kind == "text/event-stream");
+    if is_stream {
+        return response.chunk().await.expect("a chunk").unwrap_or_default().to_vec();
+    }
+    response.bytes().await.expect("a body").to_vec()
+}
+
+async fn code(response: Response) -> String {
+    code_in(&response.bytes().await.expect("a body"))
+}
+
+fn code_in(body: &[u8]) -> String {
+    serde_json::from_slice::<Value>(body).map_or(String::new(), |body| body["code"].as_str().unwrap_or("").to_owned())
+}
+
+#[tokio::test]
+async fn without_a_token_no_route_gives_or_changes_what_is_the_administrators() {
+    let guarded = Guarded::start().await;
+    let before = guarded.state();
+    let client = http::client();
+    for sent in guarded.requests() {
+        let Sent { method, target, .. } = &sent;
+        let response = send(&client, method, target, None).await;
+        let status = response.status().as_u16();
+        assert!(status < 500 || status == 503, "{method} {target}: {status}");
+        if target.contains("/api/admin") && *method != Method::OPTIONS {
+            assert_eq!(status, 401, "{method} {target}");
+        }
+        let body = response.bytes().await.expect("a body");
+        guarded.check(&sent, status, &body);
+        let body = String::from_utf8_lossy(&body);
+        assert!(!SECRETS.iter().any(|secret| body.contains(secret)), "{method} {target}: {body}");
+    }
+    assert_eq!(guarded.state(), before);
+}
+
+#[tokio::test]
+async fn a_token_that_is_not_valid_is_refused_on_every_route() {
+    let guarded = Guarded::start().await;
+    let admin = guarded.token(&["--name", "admin"]);
+    let revoked = guarded.token(&["--name", "old"]);
+    assert_eq!(guarded.daemon.tempmail(&["token", "revoke", "old"]).code, Some(0));
+    let tokens = format!("http://{}/api/admin/tokens", guarded.daemon.http);
+    let short = json!({ "name": "short", "expiresInSeconds": 1 });
+    let created = http::client().post(&tokens).bearer_auth(&admin).json(&short).send().await.expect("an answer");
+    assert_eq!(created.status(), 201);
+    let created: Value = created.json().await.expect("JSON");
+    let expired = created["token"].as_str().expect("token").to_owned();
+    until("the token has expired", async || {
+        let list = guarded.daemon.tempmail(&["token", "list"]).stdout;
+        list.lines().any(|line| line.starts_with("short\tadmin\texpired\t"))
+    })
+    .await;
+
+    let before = guarded.state();
+    let wrong = ["", "tm_wrong", &admin[..45], &format!("{admin}x"), &revoked, &expired].map(str::to_owned);
+    let requests = guarded.requests();
+    // Each client may send only some wrong tokens a minute.
+    let clients = (1..=250_u8).flat_map(|third| (1..=250_u8).map(move |last| [127, 1, third, last]));
+    for (chunk, address) in requests.chunks(25).zip(clients) {
+        let client = http::client_builder().local_address(IpAddr::from(address)).build().expect("a client");
+        for (at, sent) in chunk.iter().enumerate().filter(|(_, sent)| sent.method != Method::OPTIONS) {
+            let Sent { method, target, .. } = sent;
+            let response = send(&client, method, target, Some(&wrong[at % wrong.len()])).await;
+            assert_eq!(response.status(), 401, "{method} {target}");
+            let asks = response.headers()["www-authenticate"].to_str().expect("text").to_owned();
+            assert!(asks.starts_with("Bearer"), "{asks}");
+            let body = response.bytes().await.expect("a body");
+            guarded.check(sent, 401, &body);
+            if method != Method::HEAD {
+                assert_eq!(code_in(&body), "token_invalid", "{method} {target}");
+            }
+        }
+    }
+    assert_eq!(guarded.state(), before);
+}
+
+#[tokio::test]
+async fn wrong_tokens_are_limited_for_each_client() {
+    let guarded = Guarded::start().await;
+    let token = guarded.token(&["--name", "reader", "--scope", "read"]);
+    let target = format!("http://{}/api/admin/tokens", guarded.daemon.http);
+    let guessing = http::client_builder().local_address(IpAddr::from([127, 0, 0, 2])).build().expect("a client");
+    let mut refused = 0;
+    let limited = loop {
+        let response = send(&guessing, &Method::GET, &target, Some("tm_guess")).await;
+        match response.status().as_u16() {
+            401 => refused += 1,
+            status => break (status, response.headers().contains_key("retry-after"), code(response).await),
+        }
+        assert!(refused < 100, "no limit");
+    };
+    assert_eq!(limited, (429, true, "rate_limited".to_owned()));
+    assert!(refused >= 30, "{refused}");
+    // Whoever has the right one may share the address with the guesser.
+    assert_eq!(send(&guessing, &Method::GET, &target, Some(&token)).await.status(), 200);
+    assert_eq!(send(&guessing, &Method::GET, &target, Some("tm_guess")).await.status(), 429);
+    assert_eq!(send(&guessing, &Method::GET, &target, None).await.status(), 401, "the public is as it was");
+    assert_eq!(send(&http::client(), &Method::GET, &target, Some(&token)).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_token_for_reading_reads_what_the_administrator_reads_and_writes_nothing() {
+    let guarded = Guarded::start().await;
+    let token = guarded.token(&["--name", "reader", "--scope", "read"]);
+    let before = guarded.state();
+    let client = http::client();
+    let mut read = String::new();
+    for sent in guarded.requests() {
+        let Sent { method, target, .. } = &sent;
+        let response = send(&client, method, target, Some(&token)).await;
+        let status = response.status().as_u16();
+        assert!(status < 500 || status == 503, "{method} {target}: {status}");
+        let body = body(response).await;
+        guarded.check(&sent, status, &body);
+        let is_read = [Method::GET, Method::HEAD, Method::OPTIONS].contains(method);
+        if !is_read || target.contains("/backup") && *method != Method::OPTIONS {
+            assert_eq!(status, 403, "{method} {target}");
+            if *method != Method::HEAD {
+                assert_eq!(code_in(&body), "scope_insufficient", "{method} {target}");
+            }
+            continue;
+        }
+        read.push_str(&String::from_utf8_lossy(&body));
+    }
+    for secret in ["Olga", "olga@private.test", "secret-path", "certificate code"] {
+        assert!(read.contains(secret), "{secret}");
+    }
+    assert!(!read.contains("wh-secret-0123"), "nobody reads the secret of a webhook");
+    assert_eq!(guarded.state(), before);
+}
+
+#[tokio::test]
+async fn a_token_in_the_environment_is_the_administrators_and_is_shown_nowhere() {
+    let dir = tempfile::tempdir().expect("directory");
+    let token = "0123456789abcdef0123456789abcdef";
+    let daemon = Program::serve_with(dir.path(), &["--domain", "example.com"], |command| {
+        command.env("TEMPMAIL_ADMIN_TOKEN", token);
+    });
+    let target = format!("http://{}/api/admin/domains", daemon.http);
+    let body = json!({ "domain": "pinned.test", "skipDnsCheck": true });
+    let pinned = http::client().post(&target).bearer_auth(token).json(&body).send().await.expect("an answer");
+    assert_eq!(pinned.status(), 201);
+    assert!(!daemon.log().contains(token), "{}", daemon.log());
+    let guarded = std::fs::read_dir(dir.path()).expect("directory").map(|entry| entry.expect("entry").path());
+    for path in guarded.filter(|path| path.is_file()) {
+        let content = std::fs::read(&path).expect("content");
+        assert!(!content.windows(token.len()).any(|part| part == token.as_bytes()), "{}", path.display());
+    }
+    daemon.stop();
+}
+
+#[tokio::test]
+async fn a_token_outlives_the_daemon_and_a_restore() {
+    let Guarded { daemon, dir, .. } = Guarded::start().await;
+    let created = daemon.tempmail(&["token", "new", "--name", "ci"]);
+    let token = created.stdout.trim_end().to_owned();
+    assert!(created.stderr.contains("cannot show it again"), "{}", created.stderr);
+    let backup = dir.path().join("backup");
+    assert_eq!(daemon.tempmail(&["db", "backup", backup.to_str().expect("path")]).code, Some(0));
+    daemon.stop();
+    let restored =
+        crate::support::program::local(dir.path(), &["db", "restore", backup.to_str().expect("path"), "--yes"]);
+    assert_eq!(restored.code, Some(0), "{restored:?}");
+    // Without a daemon, too.
+    let offline = crate::support::program::local(dir.path(), &["token", "new", "--name", "offline", "--json"]);
+    let offline: Value = serde_json::from_str(&offline.stdout).expect("JSON");
+    let daemon = Program::serve(dir.path(), &["--domain", "example.com"]);
+    let target = format!("http://{}/api/admin/status", daemon.http);
+    for token in [token.as_str(), offline["token"].as_str().expect("token")] {
+        assert_eq!(send(&http::client(), &Method::GET, &target, Some(token)).await.status(), 200);
+    }
+    daemon.stop();
+}

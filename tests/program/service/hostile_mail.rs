@@ -1,0 +1,166 @@
+//! Mail that is made to kill its reader, read in every way there is from the real binary.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::http;
+use crate::support::program::Program;
+use crate::support::smtp_peer::SmtpPeer;
+use crate::support::until::until;
+use crate::support::webhook_sink::{Behaviour, WebhookSink};
+
+const MB: usize = 1 << 20;
+/// The size of each mail: that of the largest message, or less in a build without optimization.
+const OCTETS: usize = if cfg!(debug_assertions) { MB } else { 10 * MB - 200 };
+/// How long a read may take. In a build without optimization, and beside other tests, this says little.
+const READ: Duration = Duration::from_secs(if cfg!(debug_assertions) { 30 } else { 2 });
+/// The most memory of the daemon, which decodes, shows and escapes each mail of 10 MB.
+const MEMORY_MB: u64 = 600;
+
+/// `octets` of `unit`, again and again.
+fn filled(start: &str, unit: &str, octets: usize) -> String {
+    format!("{start}{}", unit.repeat((octets - start.len()) / unit.len()))
+}
+
+/// Each mail with its name. The subject comes first, so that it can be shown whatever follows.
+fn mails() -> Vec<(&'static str, String)> {
+    let mut nested = String::new();
+    for depth in 0..200_000 {
+        let _ = write!(nested, "Content-Type:multipart/mixed;boundary={depth}\r\n\r\n--{depth}\r\n");
+    }
+    nested.truncate(OCTETS);
+    let mixed = "Content-Type: multipart/mixed; boundary=b\r\n\r\n";
+    let mut charsets = mixed.to_owned();
+    for number in 0..20_000 {
+        let _ = write!(
+            charsets,
+            "--b\r\nContent-Type: text/plain; charset=no-such-{number}\r\n\r\n\u{80}=?no-{number}?q?x?=\r\n"
+        );
+    }
+    vec![
+        ("nested-multiparts", nested),
+        ("nested-messages", filled("", "Content-Type: message/rfc822\r\n\r\n", OCTETS)),
+        ("a-million-parts", filled(mixed, "--b\r\n\r\n", OCTETS.min(mixed.len() + 7 * 1_000_000))),
+        ("parameters", filled("Content-Type: text/html", "; a*1=b", MB) + "\r\n\r\n<p>"),
+        ("addresses", filled("To: ", "g:a@b.example;,\r\n ", OCTETS)),
+        ("senders", filled("From: ", "(((\"<a@b.example>,", OCTETS)),
+        ("header-without-end", filled("", "A: b\r\n", OCTETS)),
+        ("one-endless-field", filled("X-A: ", "=?utf-8?q?=41?= ", OCTETS)),
+        ("no-base64", filled("Content-Transfer-Encoding: base64\r\n\r\n", "=$\u{fc}A\r\n", OCTETS)),
+        ("no-quoted-printable", filled("Content-Transfer-Encoding: quoted-printable\r\n\r\n", "=X=\r\n=4", OCTETS)),
+        ("charsets", charsets),
+        ("encoded-words", filled("To: ", "=?no-such?b?YQ?= ", OCTETS)),
+        ("boundaries", filled(mixed, "--b\r\n", OCTETS)),
+        ("almost-boundaries", filled(mixed, "--bb\r\n--b-\r\n", OCTETS)),
+        ("nested-html", filled("Content-Type: text/html\r\n\r\n", "<div><table><tr><td>", OCTETS)),
+        ("entities", filled("Content-Type: text/html\r\n\r\n", "&lt;&#x110000;&", OCTETS)),
+    ]
+}
+
+fn to(name: &str) -> String {
+    format!("{name}@example.test")
+}
+
+fn daemon(dir: &std::path::Path) -> Program {
+    let args = [
+        "--max-message-size",
+        "10MB",
+        "--max-line-size",
+        "10MB",
+        "--webhook-allow",
+        "127.0.0.0/8",
+        "--webhook-timeout",
+        "2m",
+    ];
+    Program::serve(dir, &args)
+}
+
+async fn deliver(daemon: &Program, name: &str, mail: &str) {
+    let mut peer = SmtpPeer::greeted(daemon.smtp).await;
+    peer.deliver(&to(name), &format!("Subject: {name}\r\n{mail}")).await;
+}
+
+/// The answer of HTTP, which must come in time.
+async fn timely(what: &str, name: &str, read: impl Future<Output = Value>) -> Value {
+    let began = Instant::now();
+    let answer = tokio::time::timeout(READ, read).await.unwrap_or_else(|_| panic!("{name}: {what} takes too long"));
+    println!("{name}: {what} in {} ms", began.elapsed().as_millis());
+    answer
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_is_listed_shown_sent_on_and_served_as_it_came() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = daemon(dir.path());
+    let sink = WebhookSink::start().await;
+    for (number, (name, mail)) in mails().into_iter().enumerate() {
+        sink.script(&format!("/{name}"), Behaviour::status(200));
+        let hook = json!({"recipient": to(name), "url": sink.url(&format!("/{name}"))});
+        let url = format!("http://{}/api/webhooks", daemon.http);
+        let registered = http::client().post(url).json(&hook).send().await.expect("an answer");
+        assert!(registered.status().is_success(), "{registered:?}");
+        deliver(&daemon, name, &mail).await;
+
+        let page = timely("list", name, http::inbox(daemon.http, &to(name))).await;
+        assert_eq!((&page["total"], &page["emails"][0]["subject"]), (&1.into(), &name.into()));
+        let id = page["emails"][0]["id"].as_str().expect("id").to_owned();
+        let show = async {
+            let (status, shown) = http::get(daemon.http, &format!("/api/mail/messages/{id}")).await;
+            assert_eq!(status, 200, "{name}");
+            shown
+        };
+        assert_eq!(timely("show", name, show).await["subject"], name);
+        let raw = http::raw(daemon.http, &id).await.expect("its octets");
+        assert!(raw.ends_with(format!("Subject: {name}\r\n{mail}\r\n").as_bytes()), "{name}: the octets are others");
+        let delivered = async {
+            let requests = sink.wait_for(number + 1).await;
+            let request = requests.last().expect("one");
+            assert_eq!(request.path, format!("/{name}"));
+            serde_json::from_slice(&request.body).expect("JSON")
+        };
+        let event: Value = timely("webhook", name, delivered).await;
+        assert!(event.to_string().contains(name), "{name}");
+    }
+    let peak_mb = daemon.memory_kb("VmHWM:") >> 10;
+    println!("peak {peak_mb} MB");
+    assert!(peak_mb < MEMORY_MB, "{peak_mb} MB");
+    daemon.stop();
+}
+
+/// Readers queue for the threads that parse. Senders do not need these threads.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn mail_is_taken_while_readers_wait_for_hostile_mail() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = daemon(dir.path());
+    let mails = mails();
+    for (name, mail) in mails.iter().filter(|(name, _)| ["nested-html", "boundaries"].contains(name)) {
+        deliver(&daemon, name, mail).await;
+    }
+    let read = Arc::<AtomicUsize>::default();
+    let readers: Vec<_> = ["nested-html", "boundaries"]
+        .repeat(15)
+        .into_iter()
+        .map(|name| {
+            let (server, read) = (daemon.http, Arc::clone(&read));
+            tokio::spawn(async move {
+                assert_eq!(http::total(server, &to(name)).await, 1);
+                read.fetch_add(1, Ordering::Relaxed);
+            })
+        })
+        .collect();
+    // All threads that parse are busy, and other reads wait for them.
+    until("two reads", async || read.load(Ordering::Relaxed) >= 2).await;
+    let mut peer = SmtpPeer::greeted(daemon.smtp).await;
+    for _ in 0..10 {
+        peer.deliver("ann@example.test", "Subject: small\r\n\r\n").await;
+    }
+    assert!(read.load(Ordering::Relaxed) < readers.len(), "all were read before ten small mails were taken");
+    for reader in readers {
+        reader.await.expect("a good answer");
+    }
+    daemon.stop();
+}

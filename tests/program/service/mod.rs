@@ -1,0 +1,21 @@
+//! `tempmail serve` as a process: starts, signals, kills, hostile peers, logs.
+
+mod abuse;
+mod activation;
+mod answers;
+mod authority;
+mod full;
+mod hangup;
+mod hostile_http;
+mod hostile_mail;
+mod http_socket;
+mod https;
+mod kill;
+mod listeners;
+mod logs;
+mod memory;
+mod refusals;
+mod remote;
+mod stopping;
+mod tour;
+mod transports;

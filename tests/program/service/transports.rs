@@ -1,0 +1,82 @@
+//! One command, three ways to the service: the daemon's socket, HTTP, and the store opened by the command itself.
+
+use serde_json::Value;
+
+use crate::support::command::Outcome;
+use crate::support::program::{Program, local, remote};
+use crate::support::smtp_peer::SmtpPeer;
+
+const TO: &str = "hello@example.test";
+
+fn json(outcome: &Outcome) -> Value {
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    serde_json::from_str(&outcome.stdout).expect("JSON")
+}
+
+#[tokio::test]
+async fn all_three_give_the_same_answers() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = Program::serve(dir.path(), &["--domain", "example.test"]);
+    let mut peer = SmtpPeer::greeted(daemon.smtp).await;
+    for number in 1..=4 {
+        peer.deliver(TO, &format!("From: a@sender.test\r\nSubject: mail {number}\r\n\r\nHello {number}\r\n")).await;
+    }
+    assert_eq!(daemon.tempmail(&["domain", "add", "kept.test", "--skip-dns-check"]).code, Some(0));
+
+    let listed = json(&daemon.tempmail(&["inbox", TO, "--json"]));
+    let ids: Vec<String> = listed["emails"]
+        .as_array()
+        .unwrap_or_else(|| listed.as_array().expect("emails"))
+        .iter()
+        .map(|email| email["id"].as_str().expect("id").to_owned())
+        .collect();
+    assert_eq!(ids.len(), 4);
+    let oldest = &ids[3];
+
+    // Reading, through the socket, over HTTP, and without a daemon.
+    let reads: [&[&str]; 5] = [
+        &["inbox", TO, "--json"],
+        &["inbox", TO],
+        &["read", oldest],
+        &["read", oldest, "--json"],
+        &["read", oldest, "--raw"],
+    ];
+    let by_socket: Vec<Outcome> = reads.iter().map(|args| daemon.tempmail(args)).collect();
+    for (args, expected) in reads.iter().zip(&by_socket) {
+        assert_eq!(expected.code, Some(0), "{expected:?}");
+        assert_eq!(remote(daemon.http, args).stdout, expected.stdout, "{args:?}");
+    }
+    let domains = ["domain", "list"];
+    let list = daemon.tempmail(&domains);
+    assert!(list.stdout.contains("example.test") && list.stdout.contains("kept.test"), "{list:?}");
+    let active = remote(daemon.http, &["domain", "list", "--active"]);
+    assert_eq!(active.stdout, daemon.tempmail(&["domain", "list", "--active"]).stdout);
+    let status = json(&daemon.tempmail(&["status", "--json"]));
+    assert_eq!(status["store"]["emails"], 4);
+    let public = json(&remote(daemon.http, &["status", "--json"]));
+    assert_eq!((&public["ready"], &public["domains"]["active"]), (&true.into(), &2.into()));
+
+    // Each way deletes one Email.
+    let delete = |id| ["delete", "--id", id, "--yes"];
+    let by_socket_deleted = daemon.tempmail(&delete(&ids[0]));
+    let by_http_deleted = remote(daemon.http, &delete(&ids[1]));
+    daemon.stop();
+    let alone_deleted = local(dir.path(), &delete(&ids[2]));
+    for (id, outcome) in ids.iter().zip([by_socket_deleted, by_http_deleted, alone_deleted]) {
+        assert_eq!((outcome.code, outcome.stdout), (Some(0), format!("{id}\t1\n")), "{}", outcome.stderr);
+    }
+
+    for (args, expected) in reads.iter().zip(&by_socket).skip(2) {
+        let outcome = local(dir.path(), args);
+        assert_eq!(outcome.stdout, expected.stdout, "{args:?}: {}", outcome.stderr);
+    }
+    // A command without the flag does not know the domain of the flag.
+    assert_eq!(local(dir.path(), &domains).stdout.lines().count() + 1, list.stdout.lines().count());
+    let alone = local(dir.path(), &["status", "--json"]);
+    assert_eq!(alone.code, Some(6), "no daemon runs: {alone:?}");
+    let alone: Value = serde_json::from_str(&alone.stdout).expect("JSON");
+    assert_eq!((&alone["startedAt"], &alone["store"]["emails"]), (&Value::Null, &1.into()));
+    for field in ["version", "revision", "retentionSeconds", "maxMessageOctets", "dataDir"] {
+        assert_eq!(alone[field], status[field], "{field}");
+    }
+}

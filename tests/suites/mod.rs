@@ -1,0 +1,32 @@
+//! What every store must do. Both the store in one directory and the one in a cluster are held to these suites.
+
+pub mod conformance;
+pub mod disabled;
+pub mod due_events;
+pub mod outbox;
+pub mod outbox_bounds;
+pub mod outbox_conformance;
+pub mod outbox_shares;
+pub mod replays;
+
+use std::time::Duration;
+
+use tempmail::model::Caps;
+use tempmail::store::{OutboxLimits, StoreOptions};
+
+/// How long a test waits for an expected event.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Options of a small store.
+pub fn options() -> StoreOptions {
+    StoreOptions {
+        retention: Some(Duration::from_hours(24)),
+        message_octets_max: 64 << 10,
+        segment_octets: 1 << 20,
+        index_cache_octets: 4 << 20,
+        checkpoint_octets: 128 << 10,
+        checkpoint_quiet: Duration::from_millis(5),
+        outbox: OutboxLimits::default(),
+        caps: Caps::default(),
+    }
+}

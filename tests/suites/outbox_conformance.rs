@@ -1,0 +1,101 @@
+//! The suite of webhooks and events that every store must pass. Its promises are in the files by their subjects.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use tempmail::store::{EmbeddedStore, OutboxLimits, Storage, StoreOptions};
+
+use super::options;
+use crate::support::recording_disk::RecordingDisk;
+
+/// Opens an empty store; `None` if the test is skipped.
+pub type Open = fn(StoreOptions) -> BoxFuture<'static, Option<Arc<dyn Storage>>>;
+
+/// Options with limits of the outbox.
+pub fn within(outbox: OutboxLimits) -> StoreOptions {
+    StoreOptions { outbox, ..options() }
+}
+
+/// An embedded store in memory.
+pub fn embedded(options: &StoreOptions) -> Arc<dyn Storage> {
+    Arc::new(EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), options).expect("open"))
+}
+
+pub fn in_memory(options: StoreOptions) -> BoxFuture<'static, Option<Arc<dyn Storage>>> {
+    Box::pin(async move { Some(embedded(&options)) })
+}
+
+/// The tests that run the whole suite on the stores that `$open` makes.
+macro_rules! outbox_conformance {
+    ($open:path) => {
+        crate::suites::outbox_conformance::outbox_conformance! { $open;
+            outbox: {
+                a_webhook_is_registered_once_and_within_the_limits
+                registering_a_disabled_webhook_again_enables_it
+                an_event_that_was_never_sent_is_no_failure_of_the_receiver
+                each_message_gives_each_webhook_of_its_recipients_one_event
+                an_event_outlives_its_email_and_then_frees_the_octets
+                an_attempt_moves_its_event_and_is_in_the_log
+                what_disables_a_webhook_ends_its_events_and_a_replay_begins_them_again
+                a_replay_of_nothing_enables_nothing
+                a_full_outbox_drops_the_oldest_and_says_so
+                webhooks_go_with_their_domain_and_when_no_mail_comes
+                attempts_recorded_together_count_as_one_after_the_other
+                what_a_replay_delivered_has_not_failed
+                the_log_is_bounded_in_number_and_age
+            }
+            outbox_bounds: {
+                an_event_that_has_ended_is_not_given_out_although_its_email_is_there
+                a_message_larger_than_the_outbox_of_a_webhook_drops_only_itself
+                the_webhook_that_fills_the_outbox_loses_events_to_make_room_for_others
+                a_message_for_many_webhooks_keeps_within_the_bound_of_all
+                failed_events_are_those_whose_last_attempt_failed
+                webhooks_of_an_earlier_time_do_not_go_to_the_next_owner_of_the_domain
+                a_removed_domain_takes_its_webhooks_with_it
+                without_a_dispatcher_no_event_begins
+                each_full_webhook_drops_its_oldest_however_many_a_message_is_for
+                the_octets_of_a_webhook_have_a_bound_and_its_oldest_events_make_the_room
+                a_dropped_event_is_in_the_log_at_the_time_of_the_drop
+                events_whose_mail_has_expired_end_when_they_are_swept
+            }
+            outbox_shares: {
+                an_unproven_webhook_holds_twenty_events_or_a_megabyte_and_a_single_one_of_any_size
+                unproven_webhooks_push_out_no_event_of_a_proven_one_whatever_their_number
+                unproven_webhooks_of_one_registrant_push_out_no_event_of_another_one
+                a_full_outbox_is_shared_by_registrant_and_by_origin_and_not_by_webhook
+                each_registrant_has_a_limit_and_the_oldest_unproven_webhook_is_evicted
+                all_webhooks_are_listed_in_pages_by_origin_and_domain
+            }
+            replays: {
+                a_replay_into_a_full_outbox_drops_nothing_and_says_so
+                a_replay_takes_the_oldest_mail_first_and_another_one_the_rest
+                the_octets_of_a_webhook_and_of_all_bound_a_replay
+                a_replay_that_finds_no_room_leaves_a_webhook_disabled
+                a_replay_takes_what_the_log_shows
+            }
+            disabled: {
+                five_days_of_nothing_but_failures_disable_a_webhook
+                of_the_time_between_two_failures_two_days_count_at_most
+                a_clock_that_comes_back_makes_no_days_of_failures
+                a_success_among_attempts_that_were_decided_on_together_keeps_a_webhook_active
+            }
+            due_events: {
+                so_many_as_are_wanted_are_read
+                events_come_in_the_order_of_time_whether_they_were_tried_or_not
+                an_event_that_was_not_tried_is_due_also_where_the_clock_was_put_back
+                a_backoff_is_recorded_though_its_event_was_dropped_meanwhile
+                an_event_is_pending_until_it_ends
+                what_was_read_holds_no_longer_once_webhooks_or_events_may_have_ended
+            }
+        }
+    };
+    ($open:path; $($subject:ident: { $($promise:ident)* })*) => {
+        $($(
+            #[tokio::test]
+            async fn $promise() {
+                crate::suites::$subject::$promise($open).await;
+            }
+        )*)*
+    };
+}
+pub(crate) use outbox_conformance;

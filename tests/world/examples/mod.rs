@@ -1,0 +1,3 @@
+//! The examples of the guides, run by the programs that they are written for.
+
+mod sign_up;

@@ -1,0 +1,42 @@
+//! Tests that need other programs: browsers, databases, mail servers, compilers.
+
+mod clients;
+#[cfg(feature = "cassandra")]
+mod cluster;
+mod durability;
+mod examples;
+mod page;
+#[cfg(feature = "cassandra")]
+mod store_in_cluster;
+#[allow(dead_code, reason = "each of the test binaries uses a part of it")]
+#[path = "../suites/mod.rs"]
+mod suites;
+#[allow(dead_code, reason = "each of the test binaries uses a part of it")]
+#[path = "../support"]
+mod support {
+    pub mod browser;
+    pub mod certificates;
+    pub mod clock;
+    pub mod command;
+    pub mod dns_zone;
+    pub mod document;
+    pub mod exposition;
+    pub mod files;
+    pub mod http;
+    #[cfg(feature = "cassandra")]
+    pub mod keyspaces;
+    pub mod mail;
+    pub mod outbox;
+    pub mod postfix;
+    pub mod program;
+    pub mod programs;
+    pub mod recording_disk;
+    pub mod ring;
+    pub mod smtp_peer;
+    pub mod steady;
+    pub mod terminal;
+    pub mod test_server;
+    pub mod traced_names;
+    pub mod until;
+    pub mod webhook_sink;
+}

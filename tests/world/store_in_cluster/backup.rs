@@ -1,0 +1,185 @@
+//! A cluster as a file, and an embedded store from it.
+
+use std::sync::Arc;
+
+use futures_util::TryStreamExt;
+use tempmail::model::{DomainRecord, DomainStatus, EmailId, Envelope, Timestamp};
+use tempmail::store::backup::{self, BackupCounts, BackupItem, BackupRecord};
+use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
+
+use crate::suites::options;
+use crate::support::mail::{delivery, mailbox};
+use crate::support::recording_disk::RecordingDisk;
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const MAILBOXES: [&str; 4] = ["a@example.test", "b@example.test", "c@other.test", "nobody@example.test"];
+/// Three parts of a message.
+const LARGE: usize = 600_000;
+
+/// What readers see of an Email.
+type Seen = (EmailId, Timestamp, Timestamp, Envelope, Vec<u8>);
+
+/// What a store shows of some mailboxes, and its domains.
+#[derive(Debug, PartialEq)]
+pub struct Content {
+    mailboxes: Vec<(u64, Vec<Seen>)>,
+    domains: Vec<DomainRecord>,
+}
+
+pub fn large_options() -> StoreOptions {
+    StoreOptions { message_octets_max: 1 << 20, segment_octets: 4 << 20, ..options() }
+}
+
+pub async fn content(store: &dyn Store, now: Timestamp) -> Content {
+    let mut mailboxes = Vec::new();
+    for address in MAILBOXES {
+        let page = store.list(&mailbox(address), PageRequest { offset: 0, limit: 1000 }, now).await.expect("list");
+        let mut seen = Vec::new();
+        for listed in page.emails {
+            let email = store.load(&listed).await.expect("load").expect("a listed Email");
+            assert_eq!(store.find(listed.id, now).await.expect("find").as_ref(), Some(&listed));
+            seen.push((listed.id, listed.received_at, listed.expires_at, email.envelope, email.raw.to_vec()));
+        }
+        mailboxes.push((page.total, seen));
+    }
+    Content { mailboxes, domains: store.domains().await.expect("domains") }
+}
+
+pub fn domain(name: &str) -> DomainRecord {
+    DomainRecord {
+        name: name.parse().expect(name),
+        status: DomainStatus::Active,
+        pinned: false,
+        owner: Some("Ann".into()),
+        email: None,
+        added_at: NOW,
+        last_checked_at: None,
+        last_check_result: None,
+        registrant: None,
+        deactivated_at: None,
+    }
+}
+
+/// Puts mail of all kinds into a store: for one and for several, deleted for some, in several parts, at a clock that goes
+/// back.
+pub async fn fill(store: &dyn Store, message_octets: usize) {
+    for name in ["b.example", "a.example"] {
+        store.register_domain(domain(name), 9).await.expect("register");
+    }
+    let [a, b, c, _] = MAILBOXES;
+    let clock = [0, 400, -700, 90_000].map(|millis| Timestamp::from_millis(NOW.millis() + millis));
+    let addresses: [&[&str]; 4] = [&[a], &[a, b, c], &[c, a], &[b]];
+    for n in 0..60 {
+        let (at, recipients) = (clock[n % 4], addresses[n / 2 % 4]);
+        let sent = delivery(recipients, format!("mail {n}"), at);
+        let (first, last) = (sent.envelope.recipients[0].id, sent.envelope.recipients[recipients.len() - 1].id);
+        store.receive(sent).await.expect("receive");
+        match n % 7 {
+            3 => assert!(store.delete(first, at).await.expect("delete")),
+            5 => assert!(store.delete(last, at).await.expect("delete")),
+            _ => {}
+        }
+    }
+    store.receive(delivery(&[a, b], vec![b'x'; message_octets], NOW)).await.expect("receive");
+    store.receive(delivery(&[a], Vec::new(), NOW)).await.expect("receive");
+}
+
+/// The records of a backup.
+pub async fn items(store: &dyn Store) -> Vec<BackupItem> {
+    store.backup().try_concat().await.expect("a backup")
+}
+
+/// A backup as a file.
+pub async fn file(store: &dyn Store) -> Vec<u8> {
+    [backup::header(), backup::encode(&items(store).await).expect("encode")].concat()
+}
+
+/// An embedded store from the file.
+pub fn embedded(file: &[u8]) -> (EmbeddedStore, BackupCounts) {
+    let disk: Arc<dyn tempmail::store::disk::Disk> = Arc::new(RecordingDisk::default());
+    let options = large_options();
+    let counts = backup::restore(&mut &*file, &disk, &options, false, &mut |_| {}).expect("restore");
+    (EmbeddedStore::open_on(disk, &StoreOptions { retention: None, ..options }).expect("open"), counts)
+}
+
+#[tokio::test]
+async fn a_backup_of_a_cluster_has_each_message_once_and_makes_an_embedded_store() {
+    let Some(store) = super::store(&large_options()).await else { return };
+    fill(&*store, LARGE).await;
+    let seen = content(&*store, NOW).await;
+    let items = items(&*store).await;
+    let mail = |item: &BackupItem| match &item.record {
+        BackupRecord::Mail { envelope, live, .. } => Some((envelope.recipients[0].id, live.clone())),
+        _ => None,
+    };
+    let mut messages: Vec<_> = items.iter().filter_map(mail).collect();
+    let counted = messages.len();
+    messages.sort_unstable();
+    messages.dedup_by_key(|(id, _)| *id);
+    assert_eq!(messages.len(), counted, "a message is there twice");
+    let stats = store.stats().await.expect("stats");
+    let Some(BackupRecord::End(counts)) = items.last().map(|item| &item.record) else { panic!("no end") };
+    assert_eq!((counts.messages, counts.emails, counts.domains), (stats.messages, stats.emails, 2));
+
+    let (embedded, restored) = embedded(&file(&*store).await);
+    assert_eq!(restored, *counts);
+    assert_eq!(content(&embedded, NOW).await, seen);
+    // New mail goes on above what was there.
+    let newer = delivery(&[MAILBOXES[0]], "newer", NOW);
+    embedded.receive(newer).await.expect("receive");
+    assert_eq!(content(&embedded, NOW).await.mailboxes[0].1[0].4, b"newer");
+}
+
+#[tokio::test]
+async fn a_backup_while_mail_arrives_has_no_part_of_a_message() {
+    let Some(store) = super::store(&options()).await else { return };
+    let receiver = Arc::clone(&store);
+    let sending = tokio::spawn(async move {
+        for n in 0..100 {
+            receiver.receive(delivery(&MAILBOXES[..3], format!("mail {n}"), NOW)).await.expect("receive");
+        }
+    });
+    let mut last = 0;
+    while last < 100 {
+        let items = items(&*store).await;
+        let mail = items.iter().filter_map(|item| match &item.record {
+            BackupRecord::Mail { live, .. } => Some(live.len()),
+            _ => None,
+        });
+        let mail: Vec<usize> = mail.collect();
+        assert!(mail.iter().all(|live| *live == 3), "{mail:?}");
+        assert!(mail.len() >= last, "mail is missing");
+        last = mail.len();
+    }
+    sending.await.expect("sent");
+}
+
+/// Two nodes may give one number at the same moment. A directory has no place for that.
+#[tokio::test]
+async fn two_emails_with_one_number_are_both_restored() {
+    let mail = |text: &str| {
+        let sent = delivery(&MAILBOXES[..2], text.to_owned(), NOW);
+        let live = sent.envelope.recipients.iter().map(|recipient| recipient.id).collect();
+        let record = BackupRecord::Mail {
+            envelope: sent.envelope,
+            received_at: NOW,
+            expires_at: sent.expires_at,
+            sequence: 7,
+            live,
+        };
+        BackupItem { record, content: sent.raw }
+    };
+    let mut items = vec![BackupRecord::Store { secret: [1; 16] }.into(), mail("one"), mail("two"), mail("three")];
+    let mut counts = BackupCounts::default();
+    for item in &items {
+        counts.count(item);
+    }
+    items.push(BackupRecord::End(counts).into());
+    let file = [backup::header(), backup::encode(&items).expect("encode")].concat();
+    let (store, restored) = embedded(&file);
+    assert_eq!(restored, counts);
+    for (total, emails) in &content(&store, NOW).await.mailboxes[..2] {
+        assert_eq!((*total, emails.len()), (3, 3));
+    }
+    assert_eq!(store.stats().await.expect("stats").emails, 6);
+}

@@ -1,0 +1,45 @@
+//! The store in a cluster, on a real node of Cassandra.
+
+mod backup;
+mod burst;
+mod check;
+mod outbox;
+mod restore;
+mod schema;
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use tempmail::store::cassandra::{CassandraOptions, CassandraStore};
+use tempmail::store::{Storage, Store, StoreOptions};
+
+use crate::suites::conformance::conformance;
+use crate::suites::options as embedded_options;
+use crate::suites::outbox_conformance::outbox_conformance;
+use crate::support::keyspaces;
+
+/// The connection to an empty keyspace of its own; `None` if the test is skipped.
+pub async fn keyspace() -> Option<CassandraOptions> {
+    keyspaces::empty("a store in a cluster").await
+}
+
+/// A store in an empty keyspace of its own; `None` if the test is skipped.
+pub async fn store(options: &StoreOptions) -> Option<Arc<CassandraStore>> {
+    Some(node(&keyspace().await?, options).await)
+}
+
+/// One more node of the service in a keyspace.
+pub async fn node(connection: &CassandraOptions, options: &StoreOptions) -> Arc<CassandraStore> {
+    Arc::new(Box::pin(CassandraStore::connect(connection, options)).await.expect("connect"))
+}
+
+async fn in_cluster() -> Option<Arc<dyn Store>> {
+    store(&embedded_options()).await.map(|store| store as Arc<dyn Store>)
+}
+
+fn with_outbox(options: StoreOptions) -> BoxFuture<'static, Option<Arc<dyn Storage>>> {
+    Box::pin(async move { store(&options).await.map(|store| store as Arc<dyn Storage>) })
+}
+
+conformance!(in_cluster);
+outbox_conformance!(with_outbox);

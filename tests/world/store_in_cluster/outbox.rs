@@ -1,0 +1,208 @@
+//! Events where nodes die, and where there are several.
+
+use std::collections::HashSet;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use scylla::client::session::Session;
+use tempmail::clock::SystemClock;
+use tempmail::model::{Timestamp, Verdict, WebhookId, WebhookLimits};
+use tempmail::store::backup::BackupRecord;
+use tempmail::store::cassandra::CassandraStore;
+use tempmail::store::{Outbox, OutboxLimits, PageRequest, Replay, Storage, Store, WebhookRegistration};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::backup::items;
+use super::{keyspace, node};
+use crate::suites::options;
+use crate::suites::outbox::{attempt, pending, proven, register};
+use crate::suites::outbox_conformance::within;
+use crate::suites::replays::came_to;
+use crate::support::keyspaces::session;
+use crate::support::mail::{delivery, mailbox};
+use crate::support::until::until;
+
+const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const TO: &str = "a@example.test";
+/// The most steps at which a message is cut off.
+const STEPS_MAX: usize = 200;
+
+/// A row of an intent: slot, shard, message and intent.
+type Intent = (i64, i8, Uuid, Vec<u8>);
+
+/// Begins to receive a message, and stops after so many steps. `true` if it was done before.
+async fn receive_until(store: &CassandraStore, raw: String, steps: usize) -> bool {
+    let (mut receiving, mut steps_left) = (pin!(store.receive(delivery(&[TO], raw, NOW))), steps);
+    poll_fn(|context| {
+        if steps_left == 0 {
+            return Poll::Ready(false);
+        }
+        steps_left -= 1;
+        receiving.as_mut().poll(context).map(|received| received.is_ok())
+    })
+    .await
+}
+
+async fn mails(store: &CassandraStore) -> u64 {
+    store.list(&mailbox(TO), PageRequest { offset: 0, limit: 1 }, NOW).await.expect("list").total
+}
+
+async fn sweep(store: &CassandraStore) -> u64 {
+    let since = Timestamp::from_millis(NOW.millis() - 60_000);
+    let swept = store.sweep_intents(since, NOW.plus(Duration::from_mins(1))).await;
+    assert_eq!(swept.failed, 0);
+    swept.finished
+}
+
+async fn intents(session: &Session) -> Vec<Intent> {
+    let rows = session.query_unpaged("SELECT slot, shard, message, intent FROM intent", ()).await.expect("intents");
+    let rows = rows.into_rows_result().expect("rows");
+    rows.rows::<Intent>().expect("intents").map(|row| row.expect("an intent")).collect()
+}
+
+/// Receives messages that are cut off ever later, until an intent is left without the rows. Returns it.
+///
+/// Wherever a message is cut off, it has an event exactly if it is stored, once the intents are swept.
+async fn left_intent(session: &Session, dying: &CassandraStore, other: &CassandraStore, webhook: WebhookId) -> Intent {
+    for steps in 0..STEPS_MAX {
+        receive_until(dying, format!("cut off after {steps}"), steps).await;
+        let (before, left) = (mails(other).await, intents(session).await);
+        sweep(other).await;
+        let after = mails(other).await;
+        let events = pending(other, webhook).await;
+        assert_eq!(events.len() as u64, after, "cut off after {steps}");
+        if let [intent] = &left[..]
+            && after == before + 1
+        {
+            return intent.clone();
+        }
+    }
+    panic!("no message was cut off between its intent and its rows");
+}
+
+#[tokio::test]
+async fn a_message_that_a_dead_node_left_gets_its_events_once() {
+    let Some(connection) = keyspace().await else { return };
+    let session = session(&connection).await;
+    let (dying, other) = (node(&connection, &options()).await, node(&connection, &options()).await);
+    let webhook = register(&*other, TO, "https://a.example/").await;
+    left_intent(&session, &dying, &other, webhook).await;
+    let events = pending(&*other, webhook).await;
+    assert!(other.load_event(events.last().expect("an event")).await.expect("load").is_some());
+    assert_eq!(sweep(&other).await, 0, "the intent is done");
+    assert_eq!(pending(&*other, webhook).await, events);
+}
+
+#[tokio::test]
+async fn an_intent_that_cannot_be_read_is_left_to_a_node_that_can() {
+    let Some(connection) = keyspace().await else { return };
+    let (session, store) = (session(&connection).await, node(&connection, &options()).await);
+    let values = (NOW.millis() / 10_000, Uuid::now_v7(), vec![0xff_u8; 9]);
+    let insert = "INSERT INTO intent (slot, shard, message, intent) VALUES (?, 0, ?, ?)";
+    session.query_unpaged(insert, values).await.expect("an intent");
+    let swept = store.sweep_intents(NOW, NOW.plus(Duration::from_mins(1))).await;
+    assert_eq!((swept.finished, swept.failed), (0, 1));
+    assert_eq!(intents(&session).await.len(), 1);
+}
+
+#[tokio::test]
+async fn an_event_that_has_ended_is_not_brought_back_by_a_sweeper() {
+    let Some(connection) = keyspace().await else { return };
+    let session = session(&connection).await;
+    let (dying, other) = (node(&connection, &options()).await, node(&connection, &options()).await);
+    let webhook = register(&*other, TO, "https://a.example/").await;
+    let intent = left_intent(&session, &dying, &other, webhook).await;
+    // A second sweeper has read the intent before the first one removed it.
+    let repeat = async || {
+        let insert = "INSERT INTO intent (slot, shard, message, intent) VALUES (?, ?, ?, ?)";
+        session.query_unpaged(insert, &intent).await.expect("insert");
+        assert_eq!(sweep(&other).await, 1);
+    };
+    let event = pending(&*other, webhook).await.pop().expect("an event");
+    let later = NOW.plus(Duration::from_secs(5));
+    other.record_attempt(attempt(&event, Verdict::Retry(later))).await.expect("record");
+    repeat().await;
+    let retried = pending(&*other, webhook).await.into_iter().find(|found| found.id == event.id).expect("the event");
+    assert_eq!((retried.attempts, retried.due_at), (1, later), "as it was received");
+    let is_pending = async || other.is_pending(&event).await;
+    for ends in 0..2 {
+        other.record_attempt(attempt(&retried, Verdict::Delivered)).await.expect("record");
+        repeat().await;
+        assert_eq!(is_pending().await, Ok(false), "delivered {ends} times before");
+        assert_eq!(other.replay(webhook, Replay::Event(event.id), NOW).await, came_to(1, 0));
+        assert_eq!(is_pending().await, Ok(true), "replayed {ends} times before");
+    }
+}
+
+#[tokio::test]
+async fn what_another_node_ends_is_seen_within_a_second_or_so() {
+    let Some(connection) = keyspace().await else { return };
+    let (one, other) = (node(&connection, &options()).await, node(&connection, &options()).await);
+    let webhook = register(&*one, TO, "https://a.example/").await;
+    one.receive(delivery(&[TO], "mail", NOW)).await.expect("receive");
+    let event = pending(&*other, webhook).await.remove(0);
+    let version = other.version();
+    assert_eq!(one.delete_webhook(webhook).await, Ok(true));
+    until("the other node reads again", async || !other.is_current(version)).await;
+    assert_eq!(other.is_pending(&event).await, Ok(false));
+    assert_eq!(other.load_event(&event).await, Ok(None));
+}
+
+#[tokio::test]
+async fn nodes_keep_together_to_the_limits_of_a_webhook() {
+    let Some(connection) = keyspace().await else { return };
+    let limits = within(OutboxLimits { events_per_webhook: 3, ..OutboxLimits::default() });
+    let webhook = {
+        let one = node(&connection, &limits).await;
+        let webhook = register(&*one, TO, "https://a.example/").await;
+        for _ in 0..3 {
+            one.receive(delivery(&[TO], "mail", NOW)).await.expect("receive");
+        }
+        webhook
+    };
+    let other = node(&connection, &limits).await;
+    other.receive(delivery(&[TO], "one more", NOW)).await.expect("receive");
+    assert_eq!(pending(&*other, webhook).await.len(), 3);
+    assert_eq!(other.webhook(webhook).await.expect("read").expect("the webhook").dropped, 1);
+}
+
+#[tokio::test]
+async fn of_running_nodes_one_sends_the_events_of_a_webhook() {
+    let Some(connection) = keyspace().await else { return };
+    let nodes = [node(&connection, &options()).await, node(&connection, &options()).await];
+    let mut webhooks = HashSet::new();
+    for number in 0..16 {
+        let to = format!("a{number}@example.test");
+        let record = proven(&to, "https://a.example/");
+        webhooks.insert(record.id);
+        let registered = nodes[0].register_webhook(record, WebhookLimits::UNBOUNDED).await;
+        assert_eq!(registered, Ok(WebhookRegistration::New));
+        nodes[0].receive(delivery(&[&to], "mail", NOW)).await.expect("receive");
+    }
+    let shutdown = CancellationToken::new();
+    for node in &nodes {
+        let (node, shutdown) = (Arc::clone(node), shutdown.clone());
+        tokio::spawn(async move { node.run(Arc::new(SystemClock), shutdown).await });
+    }
+    until("each webhook is one node's", async || {
+        let mut sent = Vec::new();
+        for node in &nodes {
+            for (webhook, _) in node.pending_webhooks().await.expect("pending webhooks") {
+                let event = &pending(&**node, webhook).await;
+                sent.extend(event.first().map(|event| event.webhook));
+            }
+        }
+        sent.len() == webhooks.len() && sent.into_iter().collect::<HashSet<_>>() == webhooks
+    })
+    .await;
+    for node in &nodes {
+        let backup = items(&**node).await;
+        let events = backup.iter().filter(|item| matches!(item.record, BackupRecord::Event { .. })).count();
+        assert_eq!(events, webhooks.len(), "a backup has the events that other nodes send too");
+    }
+    shutdown.cancel();
+}
