@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::setting::{Setting, Shape};
-use super::settings::{SETTINGS, SUBJECTS};
+use super::settings::SUBJECTS;
 
 /// The settings given as flags, as texts: the loader reads values, so that a value has one
 /// meaning, one message and one exit code from every source.
@@ -47,19 +47,21 @@ const COMMON: [&str; 11] = [
 
 /// The settings that are flags of `serve`.
 fn flags() -> impl Iterator<Item = &'static Setting> {
-    SETTINGS.iter().filter(|setting| !setting.is_global)
+    Setting::all().filter(|setting| !setting.is_global)
 }
 
 /// A setting's flag below the title of its subject.
 fn flag(setting: &'static Setting) -> Arg {
     let is_in = |subject: &&super::settings::Subject| subject.settings.iter().any(|other| other.key == setting.key);
-    let title = SUBJECTS.iter().find(is_in).map_or("Service", |subject| subject.title);
-    let arg = Arg::new(setting.key).long(setting.key).value_name(setting.value_name).help(format!(
-        "{} [default: {}]",
-        setting.help,
-        setting.default_text()
-    ));
-    let arg = arg.help_heading(title).hide_short_help(!COMMON.contains(&setting.key));
+    let arg = Arg::new(setting.key).long(setting.key).value_name(setting.value_name);
+    let arg = match SUBJECTS.iter().find(is_in) {
+        // A constant.
+        None => arg.hide(true),
+        Some(subject) => arg
+            .help(format!("{} [default: {}]", setting.help, setting.default_text()))
+            .help_heading(subject.title)
+            .hide_short_help(!COMMON.contains(&setting.key)),
+    };
     match setting.shape {
         Shape::Switch => arg.num_args(0..=1).require_equals(true).default_missing_value("true"),
         Shape::One => arg,
@@ -99,6 +101,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::config::SETTINGS;
 
     fn command() -> Command {
         ServeArgs::augment_args(Command::new("serve"))
@@ -112,8 +115,11 @@ mod tests {
     #[test]
     fn flags_and_settings_are_the_same_set() {
         command().debug_assert();
-        let flags: BTreeSet<_> =
-            command().get_arguments().filter_map(|arg| arg.get_long().map(str::to_owned)).collect();
+        let flags: BTreeSet<_> = command()
+            .get_arguments()
+            .filter(|arg| !arg.is_hide_set())
+            .filter_map(|arg| arg.get_long().map(str::to_owned))
+            .collect();
         let mut settings: BTreeSet<_> = SETTINGS.iter().map(|setting| setting.key.to_owned()).collect();
         assert_eq!(settings.len(), SETTINGS.len(), "a key is listed twice");
         assert!(settings.remove("data-dir"), "data-dir is a flag of the whole program");

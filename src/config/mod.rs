@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! settings   structs, defaults, table    setting   one entry of it     args, file   flags and TOML to values
+//! constants  what only tests set
 //! load       which source wins          check     values that depend on each other or contradict
 //! value, parse, words   text to values  error     what can be wrong    paths        default places
 //! endpoint   where LMTP listens       fault_rule   rules for faults on purpose    store_location   where mail is kept
@@ -14,6 +15,7 @@
 
 mod args;
 mod check;
+mod constants;
 mod effective;
 mod endpoint;
 mod error;
@@ -37,6 +39,7 @@ use crate::model::Secret;
 
 pub use args::ServeArgs;
 pub use check::{exposed, exposed_faults};
+pub use constants::Constants;
 pub use effective::SettingInEffect;
 pub use endpoint::Endpoint;
 pub use error::{ConfigError, ConfigProblem, Contradiction, KeyLocation, ValueOrigin, Warning};
@@ -206,6 +209,8 @@ pub struct Config {
     pub store: StoreConfig,
     /// How a cluster is asked, where mail is kept in one.
     pub cassandra: CassandraConfig,
+    /// What is the same in every installation.
+    pub constants: Constants,
     /// The value of `TEMPMAIL_ADMIN_TOKEN`, a token with the scope `admin` for containers. It is no setting, so nothing
     /// shows it.
     pub admin_token: Option<Secret>,
@@ -229,6 +234,7 @@ impl Config {
             webhooks: WebhooksConfig::default(),
             store: StoreConfig::default(),
             cassandra: CassandraConfig::default(),
+            constants: Constants::default(),
             admin_token: None,
             origins: BTreeMap::new(),
         }

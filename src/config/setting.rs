@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::constants::CONSTANTS;
 use super::settings::SETTINGS;
 use super::value::ValueError;
 use super::{Config, Revision};
@@ -71,9 +72,14 @@ impl Setting {
         self
     }
 
-    /// The setting with this key.
+    /// Every setting, and every constant that a test may set.
+    pub(super) fn all() -> impl Iterator<Item = &'static Self> {
+        SETTINGS.iter().chain(CONSTANTS)
+    }
+
+    /// The setting or constant with this key.
     pub fn find(key: &str) -> Option<&'static Self> {
-        SETTINGS.iter().find(|setting| setting.key == key)
+        Self::all().find(|setting| setting.key == key)
     }
 
     /// The environment variable: `TEMPMAIL_` and the key in upper case with underscores.

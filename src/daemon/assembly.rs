@@ -53,7 +53,8 @@ pub async fn assemble(
     let calls = CallerSettings {
         timeout: config.webhooks.timeout,
         per_address_per_minute: config.webhooks.per_address_per_minute,
-        ..CallerSettings::default()
+        connect_timeout: config.constants.webhook_connect_timeout,
+        has_probation: config.constants.webhook_probation,
     };
     let event_sender = Arc::new(EventSender {
         outbox: store.clone(),

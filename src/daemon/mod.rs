@@ -337,5 +337,6 @@ fn example_domain() -> DomainPattern {
 
 /// The resolver that the settings ask for.
 fn resolver(config: &Config) -> dns::ResolverSettings {
-    dns::ResolverSettings::new(config.domains.resolvers.clone())
+    let timeout = config.constants.dns_timeout;
+    dns::ResolverSettings { timeout, ..dns::ResolverSettings::new(config.domains.resolvers.clone()) }
 }

@@ -80,12 +80,18 @@ impl HttpLimits {
 
     /// The limits that follow from the settings.
     pub fn from_config(config: &Config) -> Self {
+        let constants = &config.constants;
         Self {
             connections_per_client_max: config.http.connections_per_client_max,
             exempt: config.smtp.exempt.clone(),
             trusted_proxies: config.http.trusted_proxies.clone(),
             proxy_from: config.smtp.proxy_from.clone(),
             handshake_timeout: config.tls.handshake_timeout,
+            proxy_timeout: constants.proxy_timeout,
+            head_timeout: constants.http_head_timeout,
+            body_timeout: constants.http_body_timeout,
+            write_timeout: constants.http_write_timeout,
+            drain_timeout: constants.drain_timeout,
             ..Self::new(config.http.connections_max)
         }
     }

@@ -72,6 +72,7 @@ pub struct SmtpSettings {
 impl SmtpSettings {
     /// The settings that follow from the daemon's.
     pub fn from_config(config: &Config) -> Self {
+        let constants = &config.constants;
         Self {
             hostname: config.smtp.hostname.clone(),
             accepts_any_auth: config.smtp.auth == SmtpAuth::AcceptAny,
@@ -85,19 +86,19 @@ impl SmtpSettings {
             bodies_octets_max: config.smtp.bodies_octets_max,
             bodies_octets_per_client_max: (config.smtp.bodies_octets_max / 4).max(config.mail.message_octets_max),
             exempt: config.smtp.exempt.clone(),
-            errors_max: 20,
+            errors_max: constants.smtp_errors_max,
             message_octets_max: config.mail.message_octets_max,
             text_line_octets_max: config.smtp.text_line_octets_max,
             recipients_max: SMTP_RECIPIENTS_MAX,
             hops_max: 100,
             client_timeout: config.smtp.timeout,
-            message_timeout: Duration::from_mins(10),
-            octets_per_second_min: 500,
-            session_timeout: Duration::from_hours(1),
-            stress_timeout: Duration::from_secs(10).min(config.smtp.timeout),
+            message_timeout: constants.smtp_message_timeout,
+            octets_per_second_min: constants.smtp_octets_per_second_min,
+            session_timeout: constants.smtp_session_timeout,
+            stress_timeout: constants.smtp_stress_timeout.min(config.smtp.timeout),
             handshake_timeout: config.tls.handshake_timeout,
-            proxy_timeout: Duration::from_secs(5),
-            drain_timeout: Duration::from_secs(8),
+            proxy_timeout: constants.proxy_timeout,
+            drain_timeout: constants.drain_timeout,
         }
     }
 

@@ -17,6 +17,7 @@ mod suites;
 #[allow(dead_code, reason = "each of the test binaries uses a part of it")]
 #[path = "../support"]
 mod support {
+    pub mod answer;
     pub mod certificates;
     pub mod clock;
     pub mod command;

@@ -86,6 +86,11 @@ pub fn location(options: &CassandraOptions) -> String {
     format!("cassandra://{}/{}", options.contact_points.join(","), options.keyspace)
 }
 
+/// The lines of a configuration file that name the keyspace.
+pub fn settings(options: &CassandraOptions) -> String {
+    format!("store = '{}'\ncassandra-timeout = '{}s'\n", location(options), options.timeout.as_secs())
+}
+
 /// A session in the keyspace, for what the store does not offer.
 pub async fn session(options: &CassandraOptions) -> Session {
     let session = SessionBuilder::new().known_nodes(&options.contact_points).build().await.expect("connect");

@@ -1,4 +1,6 @@
 //! The daemon in the process of the test, on free ports, with its own data directory and a clock that the test sets.
+//!
+//! Its settings are the text of a configuration file, as an operator writes it.
 
 use std::cell::Cell;
 use std::fmt::from_fn;
@@ -7,10 +9,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use reqwest::{Client, RequestBuilder};
 use serde_json::Value;
 use tempfile::TempDir;
 use tempmail::clock::{Clock, SystemClock};
-use tempmail::config::{Config, Revision};
+use tempmail::config::{self, Config, Sources};
 use tempmail::daemon::{
     ControlSocket, Daemon, DaemonError, Inherited, Listeners, hold_data_dir, open_certificate, open_store,
 };
@@ -21,23 +24,30 @@ use tempmail::store::{EmbeddedStore, Storage, StoreOptions, StoreStats};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::answer::Answer;
 use super::clock::SetClock;
+use super::command::Outcome;
 use super::http;
 use super::program;
 use super::smtp_peer::SmtpPeer;
 use super::until::until;
-use crate::support::command::Outcome;
 
 /// How long a test waits for an expected event.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// 2023-11-14 22:13:20 UTC.
-const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+/// When a test begins: 2023-11-14 22:13:20 UTC.
+pub(crate) const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+/// What a test changes if its own settings name the key. Each start fills two segments with zeros, so they are small.
+const DEFAULTS: [(&str, &str); 4] = [
+    ("smtp-listen", "127.0.0.1:0"),
+    ("http-listen", "127.0.0.1:0"),
+    ("hostname", "localhost"),
+    ("segment-size", "1MB"),
+];
 
 /// A running daemon.
 pub(crate) struct TestServer {
     dir: TempDir,
-    smtp: SocketAddr,
-    http: SocketAddr,
+    listening: Listening,
     store: Arc<dyn Storage>,
     /// The panics that the daemon knows.
     pub(crate) panics: Panics,
@@ -45,100 +55,130 @@ pub(crate) struct TestServer {
     running: JoinHandle<Result<(), DaemonError>>,
     /// The daemon's clock.
     pub(crate) clock: Arc<SetClock>,
+    client: Client,
+    administrator: Client,
+}
+
+/// The first address of each service.
+#[derive(Clone, Copy, Debug)]
+struct Listening {
+    smtp: SocketAddr,
+    smtps: Option<SocketAddr>,
+    lmtp: Option<SocketAddr>,
+    http: SocketAddr,
+    https: Option<SocketAddr>,
+}
+
+impl Listening {
+    fn of(listeners: &Listeners) -> Self {
+        Self {
+            smtp: listeners.smtp_addresses()[0],
+            smtps: listeners.smtps_addresses().first().copied(),
+            lmtp: listeners.lmtp_endpoints().first().and_then(|endpoint| endpoint.to_string().parse().ok()),
+            http: listeners.http_addresses()[0],
+            https: listeners.https_addresses().first().copied(),
+        }
+    }
 }
 
 impl TestServer {
     /// A daemon as a first start makes it.
     pub(crate) async fn start() -> Self {
-        Self::with(|_| {}).await
+        Self::with("").await
     }
 
-    /// A daemon with settings of revision 2 that `configure` changes.
-    pub(crate) async fn with(configure: impl FnOnce(&mut Config)) -> Self {
-        Self::of_revision(Revision::Two, configure).await
+    /// A daemon with these settings, whose clock stands still.
+    pub(crate) async fn with(settings: &str) -> Self {
+        Self::run(None, fresh_directory(), Arc::new(SetClock::at(START)), settings).await
     }
 
     /// A daemon whose clock ticks, for tests of retries.
-    pub(crate) async fn ticking(configure: impl FnOnce(&mut Config)) -> Self {
-        let dir = tempfile::tempdir().expect("directory");
-        Self::run(dir, Arc::new(SetClock::ticking_from(START)), Revision::Two, configure).await
+    pub(crate) async fn ticking(settings: &str) -> Self {
+        Self::run(None, fresh_directory(), Arc::new(SetClock::ticking_from(START)), settings).await
     }
 
     /// A daemon in the time of this machine, for browsers, which have no other.
-    pub(crate) async fn live(configure: impl FnOnce(&mut Config)) -> Self {
-        let dir = tempfile::tempdir().expect("directory");
-        Self::run(dir, Arc::new(SetClock::ticking_from(SystemClock.now())), Revision::Two, configure).await
-    }
-
-    /// A daemon with the settings of a revision that `configure` changes.
-    pub(crate) async fn of_revision(revision: Revision, configure: impl FnOnce(&mut Config)) -> Self {
-        let dir = tempfile::tempdir().expect("directory");
-        Self::run(dir, Arc::new(SetClock::at(START)), revision, configure).await
+    pub(crate) async fn live(settings: &str) -> Self {
+        Self::run(None, fresh_directory(), Arc::new(SetClock::ticking_from(SystemClock.now())), settings).await
     }
 
     /// A daemon that stores mail on a disk of the caller.
-    pub(crate) async fn on(disk: impl Disk, configure: impl FnOnce(&mut Config)) -> Self {
-        let dir = tempfile::tempdir().expect("directory");
-        Self::run_on(Some(Arc::new(disk)), dir, Arc::new(SetClock::at(START)), Revision::Two, configure).await
+    pub(crate) async fn on(disk: impl Disk, settings: &str) -> Self {
+        Self::run(Some(Arc::new(disk)), fresh_directory(), Arc::new(SetClock::at(START)), settings).await
     }
 
     /// Stops it, and returns what starts it again on the same data and the same ports.
-    pub(crate) async fn pause(self, configure: impl FnOnce(&mut Config)) -> impl AsyncFnOnce() -> Self {
-        let (smtp, http, clock) = (self.smtp, self.http, Arc::clone(&self.clock));
+    pub(crate) async fn pause(self, settings: &str) -> impl AsyncFnOnce() -> Self {
+        let (Listening { smtp, http, .. }, clock) = (self.listening, Arc::clone(&self.clock));
         let dir = self.stop().await;
-        async move || {
-            let ports = |config: &mut Config| {
-                configure(config);
-                (config.smtp.listen, config.http.listen) = (vec![smtp], vec![http.into()]);
-            };
-            Self::run(dir, clock, Revision::Two, ports).await
-        }
+        let settings = format!("smtp-listen = '{smtp}'\nhttp-listen = '{http}'\n{settings}");
+        async move || Self::run(None, dir, clock, &settings).await
     }
 
     /// Stops it and starts it again on the same data, with the same clock.
-    pub(crate) async fn restart(self, configure: impl FnOnce(&mut Config)) -> Self {
+    pub(crate) async fn restart(self, settings: &str) -> Self {
         let clock = Arc::clone(&self.clock);
-        Self::run(self.stop().await, clock, Revision::Two, configure).await
+        Self::again(self.stop().await, clock, settings).await
     }
 
     /// A daemon on the data of one that has ended.
-    pub(crate) async fn again(dir: TempDir, clock: Arc<SetClock>) -> Self {
-        Self::run(dir, clock, Revision::Two, |_| {}).await
+    pub(crate) async fn again(dir: TempDir, clock: Arc<SetClock>, settings: &str) -> Self {
+        Self::run(None, dir, clock, settings).await
     }
 
-    async fn run(dir: TempDir, clock: Arc<SetClock>, revision: Revision, configure: impl FnOnce(&mut Config)) -> Self {
-        Self::run_on(None, dir, clock, revision, configure).await
+    /// As [`Self::with`], with a change of the settings' struct.
+    pub(crate) async fn with_config(configure: impl FnOnce(&mut Config)) -> Self {
+        Self::run_config(None, fresh_directory(), Arc::new(SetClock::at(START)), "", configure).await
     }
 
-    async fn run_on(
+    pub(crate) async fn of_revision(revision: config::Revision, configure: impl FnOnce(&mut Config)) -> Self {
+        let text = format!("revision = {}", revision.number());
+        Self::run_config(None, fresh_directory(), Arc::new(SetClock::at(START)), &text, configure).await
+    }
+
+    pub(crate) async fn ticking_config(configure: impl FnOnce(&mut Config)) -> Self {
+        Self::run_config(None, fresh_directory(), Arc::new(SetClock::ticking_from(START)), "", configure).await
+    }
+
+    pub(crate) async fn on_config(disk: impl Disk, configure: impl FnOnce(&mut Config)) -> Self {
+        Self::run_config(Some(Arc::new(disk)), fresh_directory(), Arc::new(SetClock::at(START)), "", configure).await
+    }
+
+    pub(crate) async fn restart_config(self, configure: impl FnOnce(&mut Config)) -> Self {
+        let clock = Arc::clone(&self.clock);
+        Self::run_config(None, self.stop().await, clock, "", configure).await
+    }
+
+    async fn run(disk: Option<Arc<dyn Disk>>, dir: TempDir, clock: Arc<SetClock>, settings: &str) -> Self {
+        Self::run_config(disk, dir, clock, settings, |_| {}).await
+    }
+
+    async fn run_config(
         disk: Option<Arc<dyn Disk>>,
         dir: TempDir,
         clock: Arc<SetClock>,
-        revision: Revision,
+        settings: &str,
         configure: impl FnOnce(&mut Config),
     ) -> Self {
-        let mut config = Config::of_revision(revision, dir.path().into());
-        let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-        (config.smtp.listen, config.http.listen) = (vec![any_port], vec![any_port.into()]);
-        // Just enough for two of the largest messages, because each start fills two segments with zeros.
-        config.store.segment_octets = 20 << 20;
+        let mut config = load(dir.path(), settings);
         configure(&mut config);
         let listeners = Listeners::bind(&config, Inherited::default()).expect("free ports");
-        let (smtp, http) = (listeners.smtp_addresses()[0], listeners.http_addresses()[0]);
+        let listening = Listening::of(&listeners);
         let directory = hold_data_dir(&config).await.expect("the data directory");
         let store: Arc<dyn Storage> = match disk {
             Some(disk) => Arc::new(EmbeddedStore::open_on(disk, &StoreOptions::from_config(&config)).expect("open")),
             None => open_store(&config, &directory).await.expect("open"),
         };
-        let control = vec![ControlSocket::bind(&dir.path().join("tempmail.sock")).expect("socket")];
+        let socket = dir.path().join("tempmail.sock");
+        let control = vec![ControlSocket::bind(&socket).expect("socket")];
         let panics = Panics::default();
         let tls = open_certificate(&config, clock.now()).expect("a certificate");
         let daemon = Daemon::new(config, Arc::clone(&store), listeners, tls, control, clock.clone(), panics.clone());
         let daemon = daemon.await.expect("daemon").holding(directory);
         let shutdown = CancellationToken::new();
-        let stop = shutdown.clone();
-        let running = tokio::spawn(daemon.run(stop));
-        Self { dir, smtp, http, store, panics, shutdown, running, clock }
+        let running = tokio::spawn(daemon.run(shutdown.clone()));
+        let administrator = http::client_builder().unix_socket(socket).build().expect("a client");
+        Self { dir, listening, store, panics, shutdown, running, clock, client: http::client(), administrator }
     }
 
     /// The data directory.
@@ -148,12 +188,27 @@ impl TestServer {
 
     /// Where SMTP listens.
     pub(crate) fn smtp(&self) -> SocketAddr {
-        self.smtp
+        self.listening.smtp
+    }
+
+    /// Where SMTP with TLS from the first octet listens.
+    pub(crate) fn smtps(&self) -> SocketAddr {
+        self.listening.smtps.expect("smtps-listen is set")
+    }
+
+    /// Where LMTP listens.
+    pub(crate) fn lmtp(&self) -> SocketAddr {
+        self.listening.lmtp.expect("lmtp-listen is set to an address")
     }
 
     /// Where HTTP listens.
     pub(crate) fn http(&self) -> SocketAddr {
-        self.http
+        self.listening.http
+    }
+
+    /// Where HTTP with TLS listens.
+    pub(crate) fn https(&self) -> SocketAddr {
+        self.listening.https.expect("https-listen is set")
     }
 
     /// The daemon's store.
@@ -161,27 +216,52 @@ impl TestServer {
         &*self.store
     }
 
-    /// The administrator's `GET`, through the control socket.
+    /// A request of the public.
+    pub(crate) fn request(&self, method: &str, path: &str) -> RequestBuilder {
+        let method = method.parse().expect("a method");
+        self.client.request(method, format!("http://{}{path}", self.http()))
+    }
+
+    /// A request of the administrator, through the control socket.
+    pub(crate) fn admin(&self, method: &str, path: &str) -> RequestBuilder {
+        let method = method.parse().expect("a method");
+        self.administrator.request(method, format!("http://control{path}"))
+    }
+
+    /// `GET`, by the public.
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        Answer::to(self.request("GET", path)).await
+    }
+
+    /// `DELETE`, by the public.
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
+        Answer::to(self.request("DELETE", path)).await
+    }
+
+    /// `POST` of JSON, by the public.
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
+        Answer::to(self.request("POST", path).json(body)).await
+    }
+
+    /// The administrator's `GET`.
     pub(crate) async fn admin_get(&self, path: &str) -> Value {
-        let answer = self.control().get(format!("http://control{path}")).send().await.expect("an answer");
-        answer.json().await.expect("JSON")
+        Answer::to(self.admin("GET", path)).await.json()
     }
 
-    /// The administrator's `POST`, through the control socket.
+    /// The administrator's `POST`.
     pub(crate) async fn admin_post(&self, path: &str, body: &Value) -> (u16, Value) {
-        let answer = self.control().post(format!("http://control{path}")).json(body).send().await.expect("an answer");
-        (answer.status().as_u16(), answer.json().await.expect("JSON"))
+        let answer = Answer::to(self.admin("POST", path).json(body)).await;
+        (answer.status.as_u16(), serde_json::from_slice(&answer.body).unwrap_or_default())
     }
 
-    fn control(&self) -> reqwest::Client {
-        let socket = self.dir.path().join("tempmail.sock");
-        http::client_builder().unix_socket(socket).build().expect("a client")
+    /// Delivers a message over SMTP, in an envelope of `bob@example.com`.
+    pub(crate) async fn deliver(&self, to: &str, message: &str) {
+        SmtpPeer::greeted(self.smtp()).await.deliver(to, message).await;
     }
 
     /// Delivers a text mail over SMTP.
     pub(crate) async fn send(&self, to: &str, subject: &str, text: &str) {
-        let message = format!("From: bob@example.com\r\nSubject: {subject}\r\n\r\n{text}");
-        SmtpPeer::greeted(self.smtp).await.deliver(to, &message).await;
+        self.deliver(to, &format!("From: bob@example.com\r\nSubject: {subject}\r\n\r\n{text}")).await;
     }
 
     /// The statistics of the store.
@@ -226,4 +306,23 @@ impl TestServer {
         drop(store);
         dir
     }
+}
+
+/// A directory that no daemon had.
+fn fresh_directory() -> TempDir {
+    tempfile::tempdir().expect("directory")
+}
+
+/// The settings of a file with this text, and the defaults of tests for what it does not name.
+fn load(dir: &Path, settings: &str) -> Config {
+    let names = |key: &str| settings.lines().any(|line| line.split('=').next().is_some_and(|name| name.trim() == key));
+    // Segments must take two of the largest messages.
+    let has_large_mail = names("max-message-size") || names("revision");
+    let is_default = |key: &str| !names(key) && !(key == "segment-size" && has_large_mail);
+    let defaults =
+        DEFAULTS.iter().filter(|(key, _)| is_default(key)).map(|(key, value)| format!("{key} = '{value}'\n"));
+    let file = dir.join("config.toml");
+    std::fs::write(&file, defaults.collect::<String>() + settings).expect("write");
+    let sources = Sources { data_dir: Some(dir.into()), config_file: Some(file), ..Sources::default() };
+    config::load(&sources).unwrap_or_else(|error| panic!("{error}\n{settings}")).config
 }

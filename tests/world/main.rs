@@ -14,6 +14,7 @@ mod suites;
 #[allow(dead_code, reason = "each of the test binaries uses a part of it")]
 #[path = "../support"]
 mod support {
+    pub mod answer;
     pub mod browser;
     pub mod certificates;
     pub mod clock;

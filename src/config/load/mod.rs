@@ -88,8 +88,8 @@ fn load_on(machine: &Machine<'_>, sources: &Sources) -> Result<Loaded, ConfigErr
             values: entry.values,
         }));
     }
-    given.extend(SETTINGS.iter().filter_map(|setting| from_environment(setting, sources)));
-    given.extend(SETTINGS.iter().filter_map(|setting| from_flags(setting, sources)));
+    given.extend(Setting::all().filter_map(|setting| from_environment(setting, sources)));
+    given.extend(Setting::all().filter_map(|setting| from_flags(setting, sources)));
 
     let revision = revision_of(&given);
     let data_dir = paths::default_data_dir(&sources.env);
@@ -195,7 +195,8 @@ fn settle_paths(config: &mut Config, origins: &mut BTreeMap<&'static str, ValueO
 
 fn warnings(config: &Config, sources: &Sources) -> Vec<Warning> {
     let keys = || SETTINGS.iter().map(|setting| setting.key);
-    let is_known = |name: &str| OTHER_VARIABLES.contains(&name) || keys().any(|key| variable(key) == name);
+    let is_known =
+        |name: &str| OTHER_VARIABLES.contains(&name) || Setting::all().any(|setting| setting.variable() == name);
     let set = sources.env.iter().filter(|(_, value)| !value.is_empty()).map(|(name, _)| name.as_str());
     // The prefix is compared apart: it alone would make every name look like every other.
     let mut warnings: Vec<Warning> = set

@@ -98,7 +98,7 @@ fn both_loopbacks(port: u16) -> Vec<SocketAddr> {
 }
 
 /// The one value that a setting takes.
-fn one<T>(values: &[String], parse: impl FnOnce(&str) -> Result<T, ValueError>) -> Result<T, ValueError> {
+pub(super) fn one<T>(values: &[String], parse: impl FnOnce(&str) -> Result<T, ValueError>) -> Result<T, ValueError> {
     match values {
         [value] => parse(value),
         [] => Err(ValueError::Missing { accepted: "one value" }),

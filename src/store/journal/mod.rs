@@ -42,7 +42,7 @@ const FREEING_RESERVE_OCTETS: u64 = 1 << 20;
 const RECORD_OVERHEAD_OCTETS: u64 = 96 << 10;
 
 /// The size of a process's first segment, beside its last record. It is small because the start waits for it.
-const FIRST_ROOM_OCTETS: u64 = 16 << 20;
+const FIRST_ROOM_OCTETS: u64 = 4 << 20;
 
 /// A position between two groups. Positions are ordered as in the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -24,20 +24,20 @@ async fn storm(server: &TestServer) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fifty_senders_fill_a_mailbox_and_no_more() {
     let caps = Caps { emails_per_mailbox: 10, ..Caps::default() };
-    let server = TestServer::with(|config| config.mail.caps = caps).await;
+    let server = TestServer::with_config(|config| config.mail.caps = caps).await;
     let replies = storm(&server).await;
     let stored = replies.iter().filter(|reply| *reply == "250 2.0.0 Stored").count();
     let refused = replies.iter().filter(|reply| reply.starts_with("452 4.2.2 ")).count();
     assert_eq!((stored, refused), (10, SENDERS - 10), "{replies:?}");
     assert_eq!(server.stats().await.emails, 10);
-    let server = server.restart(|_| {}).await;
+    let server = server.restart("").await;
     assert_eq!(server.stats().await.emails, 10);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fifty_senders_are_all_accepted_where_the_oldest_is_evicted() {
     let caps = Caps { emails_per_mailbox: 10, when_full: WhenFull::DropOldest, ..Caps::default() };
-    let server = TestServer::with(|config| config.mail.caps = caps).await;
+    let server = TestServer::with_config(|config| config.mail.caps = caps).await;
     let replies = storm(&server).await;
     assert!(replies.iter().all(|reply| reply == "250 2.0.0 Stored"), "{replies:?}");
     assert_eq!(server.stats().await.emails, 10);

@@ -107,7 +107,7 @@ async fn a_start_with_a_clock_that_is_ahead_removes_nothing_for_ten_minutes() {
     server.send(TO, "first", "").await;
     let before = server.clock.now();
     server.clock.step_to(before.plus(DAY));
-    let server = server.restart(|config| config.revision = Revision::One).await;
+    let server = server.restart_config(|config| config.revision = Revision::One).await;
     assert_eq!(http::total(server.http(), TO).await, 0);
     let_expiry_work(&server).await;
     assert_eq!(server.stats().await.emails, 1);
@@ -129,7 +129,7 @@ async fn a_restart_while_the_clock_does_not_jump_waits_for_nothing() {
     let clock = Arc::clone(&server.clock);
     let dir = server.stop().await;
     clock.advance(DAY);
-    let server = TestServer::again(dir, clock).await;
+    let server = TestServer::again(dir, clock, "").await;
     server.until_stats(|stats| stats.emails == 0).await;
     server.stop().await;
 }
@@ -143,7 +143,7 @@ async fn after_another_boot_of_the_machine_nothing_is_removed_for_ten_minutes() 
     let dir = server.stop().await;
     clock.advance(DAY);
     clock.reboot();
-    let server = TestServer::again(dir, clock).await;
+    let server = TestServer::again(dir, clock, "").await;
     let_expiry_work(&server).await;
     assert_eq!(server.stats().await.emails, 1);
     server.clock.advance(PAUSE);

@@ -66,7 +66,7 @@ async fn msmtp_reports_a_451_and_delivers_the_second_time() {
 
 #[tokio::test]
 async fn a_fault_at_the_end_stores_nothing_and_a_drop_says_nothing() {
-    let server = TestServer::with(with(&["end #1 550 5.6.0", "end #2 drop"])).await;
+    let server = TestServer::with_config(with(&["end #1 550 5.6.0", "end #2 drop"])).await;
     let mut peer = SmtpPeer::greeted(server.smtp()).await;
     for end in ["550 5.6.0", ""] {
         peer.begin_data(TO).await;
@@ -89,7 +89,7 @@ async fn a_fault_at_the_end_stores_nothing_and_a_drop_says_nothing() {
 #[tokio::test]
 async fn a_delay_lets_others_go_on_and_ends_when_the_service_stops() {
     let rules = [&format!("RCPT slow@* {LONG}")[..], &format!("end {LONG}")];
-    let server = TestServer::with(with(&rules)).await;
+    let server = TestServer::with_config(with(&rules)).await;
     let mut at_recipient = SmtpPeer::greeted(server.smtp()).await;
     // The earlier replies come before the delay.
     at_recipient.send(format!("EHLO client.test\r\n{MAIL}\r\nRCPT TO:<slow@example.test>\r\n")).await;
@@ -104,7 +104,7 @@ async fn a_delay_lets_others_go_on_and_ends_when_the_service_stops() {
     other.begin_data(TO).await;
     assert_eq!(server.admin_get("/api/admin/status").await["smtp"]["connections"], 3, "delayed ones count");
     let begun = Instant::now();
-    let server = server.restart(|_| {}).await;
+    let server = server.restart("").await;
     assert!(begun.elapsed() < Duration::from_secs(8), "it stopped at once, not at the end of its patience");
     for mut delayed in [at_recipient, at_end] {
         delayed.expect("421 4.3.2").await;
@@ -116,7 +116,8 @@ async fn a_delay_lets_others_go_on_and_ends_when_the_service_stops() {
 
 #[tokio::test]
 async fn a_delay_is_over_in_time_and_the_message_is_stored() {
-    let server = TestServer::with(with(&["end delay 300ms", "banner delay 200ms", "RCPT #1 delay 100ms 450"])).await;
+    let server =
+        TestServer::with_config(with(&["end delay 300ms", "banner delay 200ms", "RCPT #1 delay 100ms 450"])).await;
     let begun = Instant::now();
     let mut peer = SmtpPeer::greeted(server.smtp()).await;
     assert!(begun.elapsed() >= Duration::from_millis(200));
@@ -135,7 +136,7 @@ async fn a_delay_is_over_in_time_and_the_message_is_stored() {
 
 #[tokio::test]
 async fn a_delay_may_be_longer_than_the_timeout_of_a_client() {
-    let server = TestServer::with(|config| {
+    let server = TestServer::with_config(|config| {
         with(&["DATA delay 700ms"])(config);
         config.smtp.timeout = Duration::from_millis(500);
     })
@@ -156,7 +157,7 @@ async fn a_delay_may_be_longer_than_the_timeout_of_a_client() {
 
 #[tokio::test]
 async fn a_slow_reply_takes_its_time_and_comes_whole() {
-    let server = TestServer::with(with(&["end slow 50/s", "EHLO #2 slow 1/s"])).await;
+    let server = TestServer::with_config(with(&["end slow 50/s", "EHLO #2 slow 1/s"])).await;
     let mut peer = SmtpPeer::greeted(server.smtp()).await;
     peer.begin_data(TO).await;
     let begun = Instant::now();
@@ -177,7 +178,7 @@ async fn a_slow_reply_takes_its_time_and_comes_whole() {
 
 #[tokio::test]
 async fn starttls_breaks_off() {
-    let server = TestServer::with(|config| {
+    let server = TestServer::with_config(|config| {
         with(&["TLS #1 drop", "TLS #2 454 4.7.0"])(config);
         config.tls.self_signed = true;
     })
@@ -194,7 +195,7 @@ async fn starttls_breaks_off() {
 
 #[tokio::test]
 async fn rules_are_added_listed_and_cleared_while_the_daemon_runs() {
-    let server = TestServer::with(with(&["EHLO every 2 550"])).await;
+    let server = TestServer::with_config(with(&["EHLO every 2 550"])).await;
     let (status, added) = server.admin_post("/api/admin/faults", &json!({ "rule": "MAIL #1 421 4.3.2" })).await;
     let expected = json!({ "id": 2, "rule": "MAIL #1 421 4.3.2", "source": "request", "matched": 0, "injected": 0 });
     assert_eq!((status, added), (201, expected));
@@ -220,7 +221,7 @@ async fn rules_are_added_listed_and_cleared_while_the_daemon_runs() {
     assert_eq!(server.admin_get("/api/admin/faults").await, json!([]));
     SmtpPeer::greeted(server.smtp()).await.deliver(TO, "hi\r\n").await;
 
-    let server = server.restart(with(&["EHLO every 2 550"])).await;
+    let server = server.restart_config(with(&["EHLO every 2 550"])).await;
     let listed = server.admin_get("/api/admin/faults").await;
     assert_eq!(listed.as_array().map(Vec::len), Some(1), "those of the settings alone are back: {listed}");
     server.stop().await;
@@ -251,11 +252,11 @@ async fn what_is_no_rule_and_what_is_one_too_many_is_refused() {
 async fn strangers_meet_no_faults_unless_that_is_permitted() {
     let rule = json!({ "rule": "RCPT 451" });
     let proxied = |config: &mut Config| config.smtp.proxy_from = vec!["192.0.2.1/32".parse().expect("network")];
-    let server = TestServer::with(proxied).await;
+    let server = TestServer::with_config(proxied).await;
     let (status, problem) = server.admin_post("/api/admin/faults", &rule).await;
     assert_eq!((status, problem["code"].as_str()), (409, Some("faults_exposed")), "{problem}");
     server.stop().await;
-    let server = TestServer::with(|config| {
+    let server = TestServer::with_config(|config| {
         config.smtp.listen.push(([0, 0, 0, 0], 0).into());
     })
     .await;
@@ -263,7 +264,7 @@ async fn strangers_meet_no_faults_unless_that_is_permitted() {
     assert_eq!((status, problem["code"].as_str()), (409, Some("faults_exposed")), "{problem}");
     assert!(problem["detail"].as_str().is_some_and(|detail| detail.contains("fault-anywhere")), "{problem}");
     server.stop().await;
-    let server = TestServer::with(|config| {
+    let server = TestServer::with_config(|config| {
         proxied(config);
         config.smtp.faults_anywhere = true;
     })

@@ -51,7 +51,7 @@ async fn a_client_that_goes_in_the_middle_of_data_leaves_nothing() {
     }
     SmtpPeer::greeted(server.smtp()).await.deliver(TO, "Subject: whole\r\n\r\n").await;
     // A stop waits for the sessions, so all of them have ended.
-    let server = server.restart(|_| {}).await;
+    let server = server.restart("").await;
     assert_eq!(server.stats().await.emails, 1);
     server.stop().await;
 }

@@ -62,7 +62,7 @@ async fn revision_1_has_all_but_those_of_webhooks() {
 
 #[tokio::test]
 async fn mail_and_refusals_are_counted() {
-    let server = TestServer::with(|config| {
+    let server = TestServer::with_config(|config| {
         config.mail.message_octets_max = 2_000;
         config.mail.caps = Caps { emails_per_mailbox: 2, when_full: WhenFull::DropOldest, ..Caps::default() };
     })
@@ -140,7 +140,7 @@ async fn what_webhooks_come_to_is_counted() {
     for (path, status) in [("/good", 200), ("/bad", 500), ("/gone", 410)] {
         sink.script(path, Behaviour::status(status));
     }
-    let server = TestServer::ticking(|config| {
+    let server = TestServer::ticking_config(|config| {
         config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("network")];
         config.webhooks.outbox_events_max = 1;
     })
@@ -203,7 +203,7 @@ async fn readiness_status_and_metrics_tell_the_same_cause_while_the_disk_fails()
     for (wanted, refusal, break_disk) in faults {
         let quota = QuotaDisk::with_room_for(64 << 20);
         let disk = FaultyDisk::on(quota.clone());
-        let server = TestServer::on(disk.clone(), |config| config.store.segment_octets = 1 << 20).await;
+        let server = TestServer::on_config(disk.clone(), |config| config.store.segment_octets = 1 << 20).await;
         server.send(TO, "kept", "text").await;
         assert_eq!(cause_over_sockets(&server).await, (None, None, None));
 
@@ -289,7 +289,8 @@ async fn cause_by(router: &Router) -> [Option<String>; 3] {
 /// Labels are words of the program, however many addresses, domains, paths and clients there were.
 #[tokio::test]
 async fn nothing_from_outside_becomes_a_label() {
-    let server = TestServer::with(|config| config.domains.fixed.push("*.wild.test".parse().expect("pattern"))).await;
+    let server =
+        TestServer::with_config(|config| config.domains.fixed.push("*.wild.test".parse().expect("pattern"))).await;
     let visit = async |word: &str| {
         server.send(&format!("{word}@{word}.wild.test"), word, word).await;
         let mut peer = SmtpPeer::greeted(server.smtp()).await;

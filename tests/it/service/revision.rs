@@ -35,7 +35,7 @@ async fn revision_1_takes_10_mb_and_knows_no_webhooks() {
 
 #[tokio::test]
 async fn revision_2_takes_300_kb_and_larger_pages_if_told() {
-    let server = TestServer::with(|config| config.http.page_size_max = 300).await;
+    let server = TestServer::with_config(|config| config.http.page_size_max = 300).await;
     assert_eq!(announced_size(&server).await, "SIZE 307200");
     assert_eq!(pages(&server).await, (20, 300));
     server.stop().await;

@@ -43,7 +43,7 @@ async fn is_deleted_after(server: &TestServer, time: Duration, id: WebhookId) {
 #[tokio::test]
 async fn no_webhook_leads_to_a_listener_of_the_daemon_itself() {
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
-    let server = TestServer::with(|config| {
+    let server = TestServer::with_config(|config| {
         config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("a network")];
         config.tls.self_signed = true;
         config.smtp.smtps_listen = vec![any];
@@ -70,7 +70,7 @@ async fn no_webhook_leads_to_a_listener_of_the_daemon_itself() {
 
 #[tokio::test]
 async fn a_webhook_without_mail_is_deleted_and_one_with_mail_stays() {
-    let server = TestServer::with(idle_after_two_days).await;
+    let server = TestServer::with_config(idle_after_two_days).await;
     let start = server.clock.now();
     let idle = register(&server, "https://idle.example/", start).await;
     let later = register(&server, "https://later.example/", start.plus(DAY)).await;
@@ -104,11 +104,11 @@ async fn an_unproven_webhook_is_deleted_after_two_days_and_a_proven_one_stays() 
 
 #[tokio::test]
 async fn a_service_deletes_idle_webhooks_some_minutes_after_each_start() {
-    let mut server = TestServer::with(idle_after_two_days).await;
+    let mut server = TestServer::with_config(idle_after_two_days).await;
     let idle = register(&server, "https://idle.example/", server.clock.now()).await;
     server.clock.advance(3 * DAY);
     for _ in 0..2 {
-        server = server.restart(idle_after_two_days).await;
+        server = server.restart_config(idle_after_two_days).await;
         assert!(server.store().webhook(idle).await.expect("read").is_some(), "the clock is not known yet");
     }
     // When a request was answered, the pause has begun.
@@ -121,10 +121,11 @@ async fn a_service_deletes_idle_webhooks_some_minutes_after_each_start() {
 async fn as_revision_1_pending_events_end_after_their_grace_and_not_because_the_clock_jumps() {
     let sink = WebhookSink::start().await;
     sink.script("/hook", Behaviour::status(500));
-    let server = TestServer::with(|config| config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("network")]).await;
+    let server =
+        TestServer::with_config(|config| config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("network")]).await;
     let id = register(&server, &sink.url("/hook"), server.clock.now()).await;
     server.send(TO, "waits", "").await;
-    let server = server.restart(|config| config.revision = Revision::One).await;
+    let server = server.restart_config(|config| config.revision = Revision::One).await;
     let pending = async || server.store().pending_webhooks().await.expect("pending webhooks").len();
     server.clock.advance(PAUSE);
     let_expiry_work(&server).await;

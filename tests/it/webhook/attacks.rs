@@ -44,7 +44,7 @@ async fn a_victim_gets_few_requests_and_octets_however_many_webhooks_lead_there(
     const WEBHOOKS: usize = 40;
     let (victim, other) = (WebhookSink::start().await, WebhookSink::start().await);
     other.script("/", Behaviour::status(200));
-    let server = TestServer::with(|config| {
+    let server = TestServer::with_config(|config| {
         quick(config);
         config.webhooks.timeout = Duration::from_secs(20);
     })
@@ -77,7 +77,7 @@ async fn a_victim_gets_few_requests_and_octets_however_many_webhooks_lead_there(
 
 #[tokio::test]
 async fn a_client_with_all_its_webhooks_leaves_room_to_the_others() {
-    let server = TestServer::with(|config| {
+    let server = TestServer::with_config(|config| {
         quick(config);
         (config.webhooks.per_client_max, config.webhooks.total_max) = (5, 8);
         config.webhooks.registrations_per_minute = 10;
@@ -138,12 +138,12 @@ async fn only_the_administrators_webhook_gets_events_of_an_address_that_became_a
         }
     };
     let to = "billing@mail.example.com";
-    let server = TestServer::ticking(settings(&[])).await;
+    let server = TestServer::ticking_config(settings(&[])).await;
     let (status, answer) = register_from("127.0.0.1", &server, &of(to, &sink.url("/stranger"), "")).await;
     assert_eq!(status, 201, "{answer}");
     let stranger = answer["id"].as_str().expect("id").to_owned();
     register(&server, to, &sink.url("/admin"), None).await;
-    let server = server.restart(settings(&["billing"])).await;
+    let server = server.restart_config(settings(&["billing"])).await;
     server.send(to, "Your certificate", "the code is 123456").await;
     assert_eq!(sink.wait_for(1).await[0].path, "/admin");
     let path = format!("/api/admin/webhooks/{stranger}/deliveries");
@@ -155,7 +155,7 @@ async fn only_the_administrators_webhook_gets_events_of_an_address_that_became_a
 
 #[tokio::test]
 async fn a_secret_can_be_guessed_at_most_sixty_times_a_minute() {
-    let server = TestServer::with(quick).await;
+    let server = TestServer::with_config(quick).await;
     let url = "https://a.example/hook";
     register(&server, "a@example.test", url, Some("s3cret")).await;
     let mut answers = Vec::new();
@@ -176,7 +176,7 @@ async fn a_receiver_that_is_briefly_down_loses_no_event_to_many_unproven_webhook
     const STRANGERS: usize = 300;
     let sink = WebhookSink::start().await;
     sink.script("/hook", Behaviour::status(500));
-    let server = TestServer::ticking(|config| {
+    let server = TestServer::ticking_config(|config| {
         quick(config);
         config.webhooks.schedule = vec![Duration::from_millis(200)];
         config.webhooks.outbox_octets_max = 2 << 20;

@@ -38,7 +38,7 @@ pub async fn wait_until(server: &TestServer, recipient: &str, is_so: impl Fn(&Va
 async fn mail_becomes_a_request_in_the_form_of_the_interface() {
     let sink = WebhookSink::start().await;
     sink.script("/hook", Behaviour::status(200));
-    let server = TestServer::ticking(quick).await;
+    let server = TestServer::ticking_config(quick).await;
     register(&server, "ann@example.test", &sink.url("/hook"), Some("s3cret")).await;
     server.send("ann@example.test", "Hello", "<b>text</b>").await;
     let request = sink.wait_for(1).await.remove(0);
@@ -67,7 +67,7 @@ async fn an_event_is_retried_with_the_same_id_and_body() {
     let turns =
         [Behaviour::status(500), Behaviour::Hang, Behaviour::Close, Behaviour::status(302), Behaviour::status(204)];
     sink.script("/hook", Behaviour::InTurn(turns.to_vec()));
-    let server = TestServer::ticking(quick).await;
+    let server = TestServer::ticking_config(quick).await;
     register(&server, "ann@example.test", &sink.url("/hook"), None).await;
     server.send("ann@example.test", "Hello", "text").await;
     let requests = sink.wait_for(5).await;
@@ -82,13 +82,13 @@ async fn an_event_is_retried_with_the_same_id_and_body() {
 async fn an_event_survives_a_restart_and_the_deletion_of_its_mail() {
     let sink = WebhookSink::start().await;
     sink.script("/hook", Behaviour::status(503));
-    let server = TestServer::ticking(quick).await;
+    let server = TestServer::ticking_config(quick).await;
     register(&server, "ann@example.test", &sink.url("/hook"), None).await;
     server.send("ann@example.test", "Hello", "text").await;
     sink.wait_for(1).await;
     server.tempmail(&["delete", "ann@example.test", "--yes"]).await;
     assert_eq!(server.stats().await.emails, 0);
-    let server = server.restart(quick).await;
+    let server = server.restart_config(quick).await;
     sink.script("/hook", Behaviour::status(200));
     wait_until(&server, "ann@example.test", |webhook| !webhook["lastDeliveryAt"].is_null()).await;
     let requests = sink.requests();
@@ -100,7 +100,7 @@ async fn an_event_survives_a_restart_and_the_deletion_of_its_mail() {
 async fn a_410_disables_the_webhook_and_no_more_is_sent() {
     let sink = WebhookSink::start().await;
     sink.script("/hook", Behaviour::status(410));
-    let server = TestServer::ticking(quick).await;
+    let server = TestServer::ticking_config(quick).await;
     register(&server, "ann@example.test", &sink.url("/hook"), None).await;
     server.send("ann@example.test", "one", "text").await;
     let webhook = wait_until(&server, "ann@example.test", |webhook| webhook["status"] == "disabled").await;
@@ -122,7 +122,7 @@ async fn a_receiver_that_hangs_delays_no_other() {
     let (dead, alive) = (WebhookSink::start().await, WebhookSink::start().await);
     dead.script("/hook", Behaviour::Hang);
     alive.script("/hook", Behaviour::status(200));
-    let server = TestServer::ticking(|config| {
+    let server = TestServer::ticking_config(|config| {
         quick(config);
         config.webhooks.timeout = Duration::from_secs(60);
     })
@@ -144,11 +144,11 @@ async fn a_receiver_that_hangs_delays_no_other() {
 #[tokio::test]
 async fn nothing_is_sent_to_an_address_that_is_not_public() {
     let sink = WebhookSink::start().await;
-    let server = TestServer::ticking(quick).await;
+    let server = TestServer::ticking_config(quick).await;
     let id = register(&server, "ann@example.test", &sink.url("/hook"), None).await;
     // The administrator closes the network again. The webhook stays registered.
     let server = server
-        .restart(|config| {
+        .restart_config(|config| {
             quick(config);
             config.webhooks.allow = Vec::new();
         })
@@ -165,7 +165,7 @@ async fn nothing_is_sent_to_an_address_that_is_not_public() {
 async fn receivers_that_hang_leave_slots_to_the_others() {
     const HANGING: usize = 20;
     const HEALTHY: usize = 100;
-    let server = TestServer::ticking(|config| {
+    let server = TestServer::ticking_config(|config| {
         quick(config);
         // No attempt that hangs ends while the test runs.
         config.webhooks.timeout = Duration::from_secs(120);

@@ -44,7 +44,7 @@ async fn send_to_all(server: &TestServer, healthy: &[WebhookSink], count: usize)
 
 #[tokio::test]
 async fn receivers_get_events_beside_one_that_hangs_and_one_with_an_endless_body() {
-    let server = TestServer::ticking(|config| {
+    let server = TestServer::ticking_config(|config| {
         config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("network")];
         // No attempt that hangs ends while the test runs.
         config.webhooks.timeout = Duration::from_secs(300);
@@ -92,7 +92,7 @@ async fn receivers_get_events_beside_one_that_hangs_and_one_with_an_endless_body
 
 #[tokio::test]
 async fn a_prompt_receiver_that_begins_to_hang_has_four_attempts_in_flight() {
-    let server = TestServer::ticking(|config| {
+    let server = TestServer::ticking_config(|config| {
         config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("network")];
         config.webhooks.timeout = Duration::from_secs(300);
     })

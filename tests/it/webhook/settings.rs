@@ -26,7 +26,7 @@ async fn an_event_is_retried_within_the_grace() {
     for (grace, is_retried) in [(Duration::ZERO, false), (Duration::from_hours(24), true)] {
         let sink = WebhookSink::start().await;
         sink.script("/hook", Behaviour::status(500));
-        let server = TestServer::ticking(|config| {
+        let server = TestServer::ticking_config(|config| {
             quick(config);
             config.webhooks.schedule = vec![Duration::from_hours(12)];
             config.webhooks.grace = grace;
@@ -50,14 +50,14 @@ async fn no_event_is_late_while_the_clock_is_not_known_after_a_start() {
         // Expiry removes no webhook while the test reads its log, however far the clock goes.
         config.webhooks.unproven_life = Duration::from_hours(24 * 300);
     };
-    let server = TestServer::ticking(slow).await;
+    let server = TestServer::ticking_config(slow).await;
     let id = register(&server, TO, &sink.url("/hook"), None).await;
     server.send(TO, "Hello", "text").await;
     lines(&server, &id, 1).await;
     let clock = std::sync::Arc::clone(&server.clock);
     clock.reboot();
     clock.step_to(Timestamp::from_millis(1_700_000_000_000).plus(Duration::from_hours(100)));
-    let server = server.restart(slow).await;
+    let server = server.restart_config(slow).await;
     // The event is sent although it seems to be late.
     let log = lines(&server, &id, 2).await;
     assert_eq!(log[0]["status"], 500, "{log:?}");
@@ -77,7 +77,7 @@ async fn no_event_is_late_while_the_clock_is_not_known_after_a_start() {
 async fn events_beyond_the_rate_limit_of_an_address_wait_and_do_not_fail() {
     let sink = WebhookSink::start().await;
     sink.script("/hook", Behaviour::status(200));
-    let server = TestServer::ticking(|config| {
+    let server = TestServer::ticking_config(|config| {
         quick(config);
         config.webhooks.per_address_per_minute = 2;
     })
@@ -101,11 +101,11 @@ async fn events_beyond_the_rate_limit_of_an_address_wait_and_do_not_fail() {
 async fn a_port_that_was_refused_after_the_registration_is_not_called() {
     let sink = WebhookSink::start().await;
     sink.script("/hook", Behaviour::status(200));
-    let server = TestServer::ticking(quick).await;
+    let server = TestServer::ticking_config(quick).await;
     let id = register(&server, TO, &sink.url("/hook"), None).await;
     let port = sink.addr().port();
     let server = server
-        .restart(move |config| {
+        .restart_config(move |config| {
             quick(config);
             config.webhooks.refused_ports = vec![port];
         })
@@ -119,7 +119,7 @@ async fn a_port_that_was_refused_after_the_registration_is_not_called() {
 
 #[tokio::test]
 async fn our_listeners_are_refused_at_the_public_addresses_too() {
-    let server = TestServer::ticking(|config| {
+    let server = TestServer::ticking_config(|config| {
         quick(config);
         config.domains.public_addresses = vec!["127.0.0.9".parse().expect("address")];
     })
@@ -137,7 +137,7 @@ async fn our_listeners_are_refused_at_the_public_addresses_too() {
 #[tokio::test]
 async fn each_limit_of_the_outbox_has_its_own_setting() {
     for (of_webhook, in_all, dropped) in [(2_000, 1 << 30, 2), (64 << 20, 16_000, 3), (64 << 20, 1 << 30, 0)] {
-        let server = TestServer::ticking(|config| {
+        let server = TestServer::ticking_config(|config| {
             quick(config);
             config.webhooks.outbox_octets_per_webhook_max = of_webhook;
             config.webhooks.outbox_octets_max = in_all;

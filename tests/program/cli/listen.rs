@@ -273,7 +273,7 @@ async fn receivers_get_the_same_whether_they_are_registered_or_listening() {
     sink.script("/registered", Behaviour::status(200));
     sink.script("/listening", Behaviour::status(200));
     let loopback = "127.0.0.0/8".parse().expect("network");
-    let server = TestServer::ticking(|config| config.webhooks.allow = vec![loopback]).await;
+    let server = TestServer::ticking_config(|config| config.webhooks.allow = vec![loopback]).await;
     let secret = tempfile::NamedTempFile::new().expect("file");
     std::fs::write(secret.path(), "whsec_c2VjcmV0").expect("write");
     let secret = secret.path().to_str().expect("path").to_owned();

@@ -77,7 +77,7 @@ fn a_secret_that_only_looks_like_base64_is_said_to_be_the_key_itself() {
 
 #[tokio::test]
 async fn a_url_that_is_refused_gets_the_hint_that_helps() {
-    let server = TestServer::with(|config| config.webhooks.refused_ports = vec![2375]).await;
+    let server = TestServer::with_config(|config| config.webhooks.refused_ports = vec![2375]).await;
     let own = |host: &str| format!("http://{host}:{}/x", server.http().port());
     for (url, detail, hint) in [
         ("http://127.0.0.1/".to_owned(), "not a public address", "webhook-allow"),

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use tempmail::config::StoreLocation;
 
 use super::keyspace::Keyspace;
 use super::nodes::DOMAIN;
@@ -57,12 +56,7 @@ pub(super) async fn keep_order(keyspace: &Keyspace) {
 }
 
 async fn server(keyspace: &Keyspace) -> TestServer {
-    let location: StoreLocation = keyspace.store.parse().expect("a location");
-    TestServer::live(|config| {
-        config.store.location = location;
-        config.http.rate_limit = None;
-    })
-    .await
+    TestServer::live(&format!("store = '{}'\nrate-limit = 'off'", keyspace.store)).await
 }
 
 fn subject(email: &Value) -> String {

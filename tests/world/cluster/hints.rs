@@ -1,6 +1,5 @@
 //! Daemons over one keyspace. One of them learns of mail by the hints of another, and one through the cluster alone.
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use tempmail::events::Hint;
@@ -21,13 +20,9 @@ const LATER: i64 = 4_102_444_800_000_000;
 
 /// A daemon that takes hints at an address that the others may be told wrongly.
 async fn node(keyspace: &CassandraOptions, told: Option<&str>) -> TestServer {
-    TestServer::with(|config| {
-        config.store.location = keyspaces::location(keyspace).parse().expect("a location");
-        config.cassandra.timeout = keyspace.timeout;
-        config.cassandra.peer_listen = Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-        config.cassandra.peer_address = told.map(str::to_owned);
-    })
-    .await
+    let told = told.map_or(String::new(), |told| format!("peer-address = '{told}'"));
+    let settings = format!("{}peer-listen = '127.0.0.1:0'\n{told}", keyspaces::settings(keyspace));
+    TestServer::with(&settings).await
 }
 
 /// Waits until a subscriber at `to` learns of mail that `from` receives.

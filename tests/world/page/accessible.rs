@@ -13,7 +13,7 @@ const VIOLATIONS: &str = "axe.run(document, { iframes: false, resultTypes: ['vio
 async fn each_view_keeps_the_rules_of_accessibility() {
     let test = "each_view_keeps_the_rules_of_accessibility";
     let Some(axe) = programs::installed_by_npm("axe-core/axe.min.js", test) else { return };
-    let Some(trial) = Trial::with(test, views::settings).await else { return };
+    let Some(trial) = Trial::with(test, views::SETTINGS).await else { return };
     let mut violations = Vec::new();
     for view in views::prepare(&trial).await {
         view.show(&trial).await;

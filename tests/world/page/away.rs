@@ -29,7 +29,7 @@ async fn a_restarted_service_is_found_again(trial: Trial) {
     trial.deliver_many("restart@example.test", 2).await;
     trial.open_inbox("restart@example.test").await;
     let Trial { server, browser } = trial;
-    let start_again = server.pause(|_| {}).await;
+    let start_again = server.pause("").await;
     browser.until("document.querySelector('.banner')").await;
     assert_eq!(browser.count(ROWS).await, 2, "what was read stays");
     // A view that has nothing yet says it too.

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode};
-use tempmail::config::Revision;
 
 use crate::support::http;
 use crate::support::test_server::TestServer;
@@ -113,8 +112,8 @@ async fn programs_get_json() {
 
 #[tokio::test]
 async fn a_service_without_the_page_gives_browsers_json_too() {
-    let off = TestServer::with(|config| config.http.web = false).await;
-    let first = TestServer::of_revision(Revision::One, |_| {}).await;
+    let off = TestServer::with("web = 'off'").await;
+    let first = TestServer::with("revision = 1").await;
     let with_page = TestServer::start().await;
     let document = get(&with_page, "/", &[("accept", OF_BROWSERS)]).await.text().await.expect("text");
     let file = files(&document).pop_first().expect("a file");

@@ -21,7 +21,7 @@ const CONTROLS: &str = "[...document.querySelectorAll('*')].flatMap((it, index) 
 
 #[tokio::test]
 async fn keys_do_everything() {
-    let Some(trial) = Trial::with("keys_do_everything", views::settings).await else { return };
+    let Some(trial) = Trial::with("keys_do_everything", views::SETTINGS).await else { return };
     letters_go_through_an_inbox(&trial).await;
     letters_are_text_in_a_field(&trial).await;
     enter_follows_and_presses(&trial).await;

@@ -31,7 +31,7 @@ const HOLES: &str = "(document.body.innerText + document.title).match(/undefined
 
 #[tokio::test]
 async fn each_language_is_whole_and_fits() {
-    let Some(trial) = Trial::with("each_language_is_whole_and_fits", views::settings).await else { return };
+    let Some(trial) = Trial::with("each_language_is_whole_and_fits", views::SETTINGS).await else { return };
     let views = views::prepare(&trial).await;
     trial.open("").await;
     let words = trial.browser.eval(MISSING).await;

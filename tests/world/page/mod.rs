@@ -20,7 +20,6 @@ mod states;
 mod views;
 
 use serde_json::{Value, json};
-use tempmail::config::Config;
 
 use crate::support::browser::Browser;
 use crate::support::browser::keys::ENTER;
@@ -54,14 +53,14 @@ struct Trial {
 impl Trial {
     /// `None` if the test is skipped.
     async fn start(test: &str) -> Option<Self> {
-        Self::with(test, |_| {}).await
+        Self::with(test, "").await
     }
 
-    /// With settings that `configure` changes.
-    async fn with(test: &str, configure: impl FnOnce(&mut Config)) -> Option<Self> {
+    /// With these settings.
+    async fn with(test: &str, settings: &str) -> Option<Self> {
         let browser = Browser::start(test).await?;
         watch(&browser).await;
-        Some(Self { server: TestServer::live(configure).await, browser })
+        Some(Self { server: TestServer::live(settings).await, browser })
     }
 
     /// Loads the page at a place, the part after `#/`. A change of the place alone would load nothing.

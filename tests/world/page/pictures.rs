@@ -17,7 +17,7 @@ const WIDTHS: [u32; 3] = [360, 768, 1280];
 #[tokio::test]
 async fn each_view_fits_each_width_and_is_pictured() {
     let test = "each_view_fits_each_width_and_is_pictured";
-    let Some(trial) = Trial::with(test, views::settings).await else { return };
+    let Some(trial) = Trial::with(test, views::SETTINGS).await else { return };
     fs::create_dir_all(DIR).expect("a directory");
     for view in views::prepare(&trial).await {
         view.show(&trial).await;

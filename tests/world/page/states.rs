@@ -1,16 +1,11 @@
 //! What the page says and does in its less happy states.
 
-use std::time::Duration;
-
-use tempmail::config::PublicAccess;
-
 use super::{ROWS, Trial, watch};
 use crate::support::browser::Browser;
 use crate::support::http;
 use crate::support::test_server::TestServer;
 
 /// Long enough to open a mail on a busy machine.
-const SHORT: Duration = Duration::from_secs(15);
 
 impl Trial {
     /// The same browser with another daemon.
@@ -30,7 +25,7 @@ async fn the_page_explains_its_states() {
     an_empty_inbox_says_how_to_try_it(&trial).await;
     a_mail_that_is_deleted_elsewhere_says_so(&trial).await;
     a_role_address_and_no_address_are_refused(&trial).await;
-    let trial = trial.with_server(TestServer::live(|config| config.mail.retention = SHORT).await).await;
+    let trial = trial.with_server(TestServer::live("retention = '15s'").await).await;
     a_mail_that_expires_says_so(&trial).await;
 }
 
@@ -91,16 +86,13 @@ async fn a_mail_that_expires_says_so(trial: &Trial) {
 async fn the_page_goes_on_after_a_limit_and_with_a_token() {
     let Some(browser) = Browser::start("the_page_goes_on_after_a_limit_and_with_a_token").await else { return };
     watch(&browser).await;
-    let server = TestServer::live(|config| config.http.rate_limit = Some(60)).await;
+    let server = TestServer::live("rate-limit = 60").await;
     let trial = Trial { server, browser };
     a_limit_passes_by_itself(&trial).await;
-    let closed = TestServer::live(|config| {
-        (config.public.read, config.public.delete) = (PublicAccess::Token, PublicAccess::Token);
-    });
-    let trial = trial.with_server(closed.await).await;
+    let closed = TestServer::live("public-read = 'token'\npublic-delete = 'token'").await;
+    let trial = trial.with_server(closed).await;
     a_token_opens_a_closed_service(&trial).await;
-    let off = TestServer::live(|config| config.public.read = PublicAccess::Off);
-    let trial = trial.with_server(off.await).await;
+    let trial = trial.with_server(TestServer::live("public-read = 'off'").await).await;
     trial.open("inbox/off@example.test").await;
     trial.until_text("This service does not offer this").await;
     trial.expect_no_complaints().await;

@@ -172,7 +172,7 @@ impl Places {
 /// A daemon whose disk has no room for another segment, and whose last segment is full.
 async fn full() -> TestServer {
     let disk = FaultyDisk::on(RecordingDisk::default());
-    let server = TestServer::on(disk.clone(), |config| config.store.segment_octets = 1 << 20).await;
+    let server = TestServer::on_config(disk.clone(), |config| config.store.segment_octets = 1 << 20).await;
     let needs_room = |operation| matches!(operation, Operation::FreeOctets | Operation::Allocate(_));
     disk.fail(move |operation, _| needs_room(operation).then_some(ErrorKind::StorageFull));
     let message = format!("Subject: x\r\n\r\n{}", "x".repeat(200_000));
