@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_root_help_names_every_topic() {
-        let help = super::super::command().render_help().to_string();
+        let help = super::super::command().term_width(80).render_help().to_string();
         let (_, listed) = help.split_once("Topics (tempmail help TOPIC):\n").expect("the list");
         let (listed, _) = listed.split_once("\n\n").expect("its end");
         assert_eq!(listed.split_whitespace().collect::<Vec<_>>(), names().collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Constants that nobody sets but tests: flags, variables and keys like the settings, in no help, guide, file or list.
+//! Constants that nobody sets but tests: flags, variables and keys like the settings, but in no help, guide or list of them.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -12,8 +12,6 @@ const ANY_TIME: RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::
 /// What is the same in every installation.
 #[derive(Clone, Debug)]
 pub struct Constants {
-    /// How long one message may take over SMTP, beside its octets.
-    pub smtp_message_timeout: Duration,
     /// The fewest octets of a message in a second, after the message timeout.
     pub smtp_octets_per_second_min: u64,
     /// The age at which an SMTP session ends between two transactions.
@@ -43,7 +41,6 @@ pub struct Constants {
 impl Default for Constants {
     fn default() -> Self {
         Self {
-            smtp_message_timeout: Duration::from_mins(10),
             smtp_octets_per_second_min: 500,
             smtp_session_timeout: Duration::from_hours(1),
             smtp_stress_timeout: Duration::from_secs(10),
@@ -79,7 +76,6 @@ macro_rules! constant {
 
 /// Every constant.
 pub(super) const CONSTANTS: &[Setting] = &[
-    constant!("smtp-message-timeout", smtp_message_timeout),
     constant!(
         "smtp-octets-per-second-min",
         smtp_octets_per_second_min,

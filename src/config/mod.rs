@@ -1,8 +1,8 @@
 //! The settings of the daemon: one struct, validated once.
 //!
 //! Flags > `TEMPMAIL_*` > the TOML file > the defaults of the revision. One table, [`SETTINGS`], makes the flags, the
-//! variables, the keys of the file and the rows of the configuration guide. A new setting is a field of its room's struct,
-//! its default and one entry, all three in one file of `settings`.
+//! variables, the keys of the file and the rows of the configuration guide; `constants` has those that only tests set. A new
+//! setting is a field of its struct, its default and one entry, all three in one file of `settings`.
 //!
 //! ```text
 //! settings   structs, defaults, table    setting   one entry of it     args, file   flags and TOML to values

@@ -72,3 +72,21 @@ impl Cause {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The last two end the service before anybody can ask it.
+    #[test]
+    fn each_error_of_the_store_has_its_cause() {
+        for (error, cause) in [
+            (StoreError::Full, "storage_full"),
+            (StoreError::Failed("the disk".into()), "store_unavailable"),
+            (StoreError::WriterEnded, "writer_ended"),
+            (StoreError::Stopping, "stopping"),
+        ] {
+            assert_eq!(Cause::of(&error).as_str(), cause);
+        }
+    }
+}

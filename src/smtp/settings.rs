@@ -11,7 +11,7 @@ use crate::config::{Config, SMTP_RECIPIENTS_MAX, SmtpAuth};
 use crate::connections::ClientLimits;
 use crate::model::{DomainName, Nodes, Subaddressing};
 
-/// The settings of the receiver. The fields that have no setting of the daemon are there for tests.
+/// The settings of the receiver.
 #[derive(Clone, Debug)]
 pub struct SmtpSettings {
     /// The name in the greeting, and the domain of `<postmaster>`.
@@ -92,7 +92,7 @@ impl SmtpSettings {
             recipients_max: SMTP_RECIPIENTS_MAX,
             hops_max: 100,
             client_timeout: config.smtp.timeout,
-            message_timeout: constants.smtp_message_timeout,
+            message_timeout: Duration::from_mins(10),
             octets_per_second_min: constants.smtp_octets_per_second_min,
             session_timeout: constants.smtp_session_timeout,
             stress_timeout: constants.smtp_stress_timeout.min(config.smtp.timeout),

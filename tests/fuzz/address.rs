@@ -1,4 +1,5 @@
 //! Addresses: any text is one or an error, and a mailbox is the same however its address is written.
+//! Promise: it outlives the code below it.
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;

@@ -1,4 +1,5 @@
 //! Commands made by the grammar of RFC 5321 are understood, and what comes of changing them is answered.
+//! Promise: it outlives the code below it.
 
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -1,4 +1,5 @@
 //! Headers of the PROXY protocol beside the grammar of the specification, applied to the whole at once.
+//! Promise: it outlives the code below it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,4 +1,5 @@
 //! Whole sessions: any octets, in any cut.
+//! Promise: it outlives the code below it.
 
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -1,4 +1,5 @@
 //! The decoder of DATA's transparency beside the rules of RFC 5321 section 4.5.2, applied to the whole at once.
+//! Promise: it outlives the code below it.
 
 use proptest::prelude::*;
 use proptest::sample::select;

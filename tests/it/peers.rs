@@ -1,4 +1,5 @@
 //! Hints between nodes over real sockets. What the hints say is the store's own matter.
+//! Mechanism: it goes with the push of hints between nodes.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

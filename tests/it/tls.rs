@@ -1,9 +1,8 @@
 //! Certificates from files: which are accepted, how others are refused, and what happens when the files change.
+//! Promise: it outlives the code below it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,12 +13,17 @@ use tempmail::model::Timestamp;
 use tempmail::tls::{Certificate, CertificateError, CertificateFiles, CertificateSource, Keeper, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::certificates::Pair;
-use crate::support::programs;
+use crate::support::certificates::{Files, Pair};
 use crate::support::until::until;
 
 /// 2026-01-01.
 const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+
+impl From<Files> for CertificateFiles {
+    fn from(Files { certificate, key }: Files) -> Self {
+        Self { certificate, key }
+    }
+}
 
 fn directory() -> TempDir {
     tempfile::tempdir().expect("directory")
@@ -37,35 +41,6 @@ fn keys_of_each_kind_are_taken() {
             CertificateFiles::from(Pair::of(KeyPair::generate_for(algorithm).expect("a key")).write(dir.path()));
         assert_eq!(Certificate::read(&files).expect("a certificate").names, ["localhost"]);
     }
-    let Some(openssl) = programs::find("openssl", "keys as OpenSSL writes them") else { return };
-    // PKCS #1, SEC 1 and PKCS #8, and both in one file.
-    for (make, form) in [
-        ("genrsa -traditional -out KEY 2048", "BEGIN RSA PRIVATE KEY"),
-        ("genrsa -out KEY 3072", "BEGIN PRIVATE KEY"),
-        ("ecparam -name prime256v1 -genkey -out KEY", "BEGIN EC PRIVATE KEY"),
-        ("ecparam -name secp521r1 -genkey -noout -out KEY", "BEGIN EC PRIVATE KEY"),
-        ("genpkey -algorithm ed25519 -out KEY", "BEGIN PRIVATE KEY"),
-    ] {
-        let files = CertificateFiles { certificate: dir.path().join("c.pem"), key: dir.path().join("k.pem") };
-        run(&openssl, make, &files);
-        run(&openssl, "req -x509 -key KEY -out CERT -days 30 -subj /CN=mail.example.test", &files);
-        let key = fs::read_to_string(&files.key).expect("read");
-        assert!(key.contains(form), "{make}: {key}");
-        assert_eq!(Certificate::read(&files).expect(make).names, ["CN=mail.example.test"]);
-        let both = fs::read_to_string(&files.certificate).expect("read") + &key;
-        fs::write(&files.certificate, both).expect("write");
-        Certificate::read(&CertificateFiles { key: files.certificate.clone(), ..files }).expect("both in one file");
-    }
-}
-
-fn run(openssl: &Path, command: &str, files: &CertificateFiles) {
-    let (certificate, key) = (files.certificate.to_string_lossy(), files.key.to_string_lossy());
-    let args = command.split(' ').map(|word| match word {
-        "KEY" => key.as_ref(),
-        "CERT" => certificate.as_ref(),
-        word => word,
-    });
-    programs::run(Command::new(openssl).args(args), "");
 }
 
 #[test]

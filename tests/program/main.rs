@@ -7,26 +7,17 @@ mod service;
 mod support {
     pub mod answer;
     pub mod certificates;
-    pub mod clock;
     pub mod command;
+    pub mod completions;
     pub mod dns_zone;
     pub mod document;
-    pub mod exposition;
-    pub mod faulty_disk;
     pub mod files;
     pub mod http;
-    #[cfg(feature = "cassandra")]
-    pub mod keyspaces;
-    pub mod mail;
-    pub mod outbox;
     pub mod program;
-    pub mod programs;
-    pub mod recording_disk;
-    pub mod ring;
     pub mod smtp_peer;
-    pub mod steady;
     pub mod terminal;
-    pub mod test_server;
+    pub mod tour;
+    pub mod transcript;
     pub mod until;
     pub mod webhook_sink;
 }

@@ -1,4 +1,5 @@
 //! The suite that every implementation of `Store` must pass, as one function per promise.
+//! Promise: it outlives the code below it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -302,10 +303,10 @@ pub async fn a_subscription_begins_after_the_changes_that_were_answered(store: A
     }
 }
 
-/// The tests that run the whole suite on the stores that `$open` makes. It may make none, and then a test is skipped.
+/// The tests that run the whole suite on the stores that `$open` makes, with another attribute if there is one.
 macro_rules! conformance {
-    ($open:path) => {
-        crate::suites::conformance::conformance! { $open;
+    ($open:path $(, #[$attribute:meta])?) => {
+        crate::suites::conformance::conformance! { [$(#[$attribute])?] $open;
             a_mailbox_lists_newest_first_page_by_page
             a_message_gives_each_recipient_an_email_of_its_own
             handing_a_message_over_twice_keeps_it_once
@@ -322,15 +323,9 @@ macro_rules! conformance {
             a_subscription_begins_after_the_changes_that_were_answered
         }
     };
-    ($open:path; $($promise:ident)*) => {
+    ($attributes:tt $open:path; $($promise:ident)*) => {
         $(
-            #[tokio::test]
-            async fn $promise() {
-                let opened: Option<Arc<dyn tempmail::store::Store>> = $open().await.into();
-                if let Some(store) = opened {
-                    crate::suites::conformance::$promise(store).await;
-                }
-            }
+            crate::suites::promise! { $attributes $promise: crate::suites::conformance::$promise($open().await) }
         )*
     };
 }

@@ -1,4 +1,5 @@
 //! What every store must do. Both the store in one directory and the one in a cluster are held to these suites.
+//! Promise: it outlives the code below it.
 
 pub mod conformance;
 pub mod disabled;
@@ -13,6 +14,18 @@ use std::time::Duration;
 
 use tempmail::model::Caps;
 use tempmail::store::{OutboxLimits, StoreOptions};
+
+/// One of the tests.
+macro_rules! promise {
+    ([$($attribute:tt)*] $name:ident: $run:expr) => {
+        #[tokio::test]
+        $($attribute)*
+        async fn $name() {
+            $run.await;
+        }
+    };
+}
+pub(crate) use promise;
 
 /// How long a test waits for an expected event.
 pub const PATIENCE: Duration = Duration::from_secs(20);

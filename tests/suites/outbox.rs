@@ -1,4 +1,5 @@
 //! Webhooks, their events and their log, for every implementation of the store.
+//! Promise: it outlives the code below it.
 
 use std::time::Duration;
 
@@ -75,7 +76,7 @@ pub async fn pending(store: &dyn Outbox, webhook: WebhookId) -> Vec<PendingEvent
 }
 
 pub async fn a_webhook_is_registered_once_and_within_the_limits(open: Open) {
-    let Some(store) = open(options()).await else { return };
+    let store = open(options()).await;
     let record = webhook("a@example.test", "https://a.example/");
     assert_eq!(store.register_webhook(record.clone(), LIMITS).await, Ok(WebhookRegistration::New));
     let again = WebhookRecord { id: WebhookId::fresh(), ..record.clone() };
@@ -95,7 +96,7 @@ pub async fn a_webhook_is_registered_once_and_within_the_limits(open: Open) {
 }
 
 pub async fn registering_a_disabled_webhook_again_enables_it(open: Open) {
-    let Some(store) = open(options()).await else { return };
+    let store = open(options()).await;
     let record = webhook("a@example.test", "https://a.example/");
     store.register_webhook(record.clone(), LIMITS).await.expect("register");
     store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");
@@ -115,7 +116,7 @@ pub async fn registering_a_disabled_webhook_again_enables_it(open: Open) {
 }
 
 pub async fn an_event_that_was_never_sent_is_no_failure_of_the_receiver(open: Open) {
-    let Some(store) = open(options()).await else { return };
+    let store = open(options()).await;
     let id = register(&*store, "a@example.test", "https://a.example/").await;
     for (error, failures) in [(AttemptRecord::TOO_LATE, 0), (AttemptRecord::DAMAGED, 0), ("connect", 1)] {
         store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");
@@ -128,7 +129,7 @@ pub async fn an_event_that_was_never_sent_is_no_failure_of_the_receiver(open: Op
 }
 
 pub async fn each_message_gives_each_webhook_of_its_recipients_one_event(open: Open) {
-    let Some(store) = open(options()).await else { return };
+    let store = open(options()).await;
     let first = register(&*store, "a@example.test", "https://a.example/1").await;
     let second = register(&*store, "a@example.test", "https://a.example/2").await;
     let other = register(&*store, "b@example.test", "https://b.example/").await;
@@ -145,7 +146,7 @@ pub async fn each_message_gives_each_webhook_of_its_recipients_one_event(open: O
 }
 
 pub async fn an_event_outlives_its_email_and_then_frees_the_octets(open: Open) {
-    let Some(store) = open(options()).await else { return };
+    let store = open(options()).await;
     let id = register(&*store, "a@example.test", "https://a.example/").await;
     store.receive(delivery(&["a@example.test"], "deleted", NOW)).await.expect("receive");
     store.receive(delivery(&["a@example.test"], "expired", NOW)).await.expect("receive");
@@ -162,7 +163,7 @@ pub async fn an_event_outlives_its_email_and_then_frees_the_octets(open: Open) {
 }
 
 pub async fn an_attempt_moves_its_event_and_is_in_the_log(open: Open) {
-    let Some(store) = open(options()).await else { return };
+    let store = open(options()).await;
     let id = register(&*store, "a@example.test", "https://a.example/").await;
     store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");
     let event = pending(&*store, id).await.remove(0);
@@ -188,7 +189,7 @@ pub async fn an_attempt_moves_its_event_and_is_in_the_log(open: Open) {
 }
 
 pub async fn what_disables_a_webhook_ends_its_events_and_a_replay_begins_them_again(open: Open) {
-    let Some(store) = open(options()).await else { return };
+    let store = open(options()).await;
     let id = register(&*store, "a@example.test", "https://a.example/").await;
     store.receive(delivery(&["a@example.test"], "one", NOW)).await.expect("receive");
     store.receive(delivery(&["a@example.test"], "two", NOW)).await.expect("receive");
@@ -214,7 +215,7 @@ pub async fn what_disables_a_webhook_ends_its_events_and_a_replay_begins_them_ag
 }
 
 pub async fn a_replay_of_nothing_enables_nothing(open: Open) {
-    let Some(store) = open(options()).await else { return };
+    let store = open(options()).await;
     let id = register(&*store, "a@example.test", "https://a.example/").await;
     store.receive(delivery(&["a@example.test"], "one", NOW)).await.expect("receive");
     let event = pending(&*store, id).await.remove(0);
@@ -231,7 +232,7 @@ pub async fn a_replay_of_nothing_enables_nothing(open: Open) {
 pub async fn a_full_outbox_drops_the_oldest_and_says_so(open: Open) {
     let limits = tempmail::store::OutboxLimits { events_per_webhook: 3, ..options().outbox };
     let options = StoreOptions { outbox: limits, ..options() };
-    let Some(store) = open(options).await else { return };
+    let store = open(options).await;
     let id = register(&*store, "a@example.test", "https://a.example/").await;
     for n in 0..5 {
         store.receive(delivery(&["a@example.test"], format!("mail {n}"), NOW)).await.expect("receive");
@@ -252,7 +253,7 @@ pub async fn a_full_outbox_drops_the_oldest_and_says_so(open: Open) {
 }
 
 pub async fn webhooks_go_with_their_domain_and_when_no_mail_comes(open: Open) {
-    let Some(store) = open(options()).await else { return };
+    let store = open(options()).await;
     let idle = register(&*store, "a@example.test", "https://a.example/").await;
     let busy = register(&*store, "b@example.test", "https://b.example/").await;
     let later = NOW.plus(Duration::from_hours(24));
@@ -282,7 +283,7 @@ pub async fn webhooks_go_with_their_domain_and_when_no_mail_comes(open: Open) {
 }
 
 pub async fn attempts_recorded_together_count_as_one_after_the_other(open: Open) {
-    let Some(store) = open(options()).await else { return };
+    let store = open(options()).await;
     let id = register(&*store, "a@example.test", "https://a.example/").await;
     for n in 0..3 {
         store.receive(delivery(&["a@example.test"], format!("mail {n}"), NOW)).await.expect("receive");
@@ -304,7 +305,7 @@ pub async fn attempts_recorded_together_count_as_one_after_the_other(open: Open)
 }
 
 pub async fn what_a_replay_delivered_has_not_failed(open: Open) {
-    let Some(store) = open(options()).await else { return };
+    let store = open(options()).await;
     let id = register(&*store, "a@example.test", "https://a.example/").await;
     store.receive(delivery(&["a@example.test"], "one", NOW)).await.expect("receive");
     let event = pending(&*store, id).await.remove(0);
@@ -316,7 +317,7 @@ pub async fn what_a_replay_delivered_has_not_failed(open: Open) {
 }
 
 pub async fn the_log_is_bounded_in_number_and_age(open: Open) {
-    let Some(store) = open(options()).await else { return };
+    let store = open(options()).await;
     let record = webhook("a@example.test", "https://a.example/");
     let id = record.id;
     store.register_webhook(record, LIMITS).await.expect("register");

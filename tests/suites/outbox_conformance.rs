@@ -6,10 +6,10 @@ use futures_util::future::BoxFuture;
 use tempmail::store::{EmbeddedStore, OutboxLimits, Storage, StoreOptions};
 
 use super::options;
-use crate::support::recording_disk::RecordingDisk;
+use crate::support::test_disk::TestDisk;
 
-/// Opens an empty store; `None` if the test is skipped.
-pub type Open = fn(StoreOptions) -> BoxFuture<'static, Option<Arc<dyn Storage>>>;
+/// Opens an empty store.
+pub type Open = fn(StoreOptions) -> BoxFuture<'static, Arc<dyn Storage>>;
 
 /// Options with limits of the outbox.
 pub fn within(outbox: OutboxLimits) -> StoreOptions {
@@ -18,17 +18,17 @@ pub fn within(outbox: OutboxLimits) -> StoreOptions {
 
 /// An embedded store in memory.
 pub fn embedded(options: &StoreOptions) -> Arc<dyn Storage> {
-    Arc::new(EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), options).expect("open"))
+    Arc::new(EmbeddedStore::open_on(Arc::new(TestDisk::default()), options).expect("open"))
 }
 
-pub fn in_memory(options: StoreOptions) -> BoxFuture<'static, Option<Arc<dyn Storage>>> {
-    Box::pin(async move { Some(embedded(&options)) })
+pub fn in_memory(options: StoreOptions) -> BoxFuture<'static, Arc<dyn Storage>> {
+    Box::pin(async move { embedded(&options) })
 }
 
-/// The tests that run the whole suite on the stores that `$open` makes.
+/// The tests that run the whole suite on the stores that `$open` makes, with another attribute if there is one.
 macro_rules! outbox_conformance {
-    ($open:path) => {
-        crate::suites::outbox_conformance::outbox_conformance! { $open;
+    ($open:path $(, #[$attribute:meta])?) => {
+        crate::suites::outbox_conformance::outbox_conformance! { [$(#[$attribute])?] $open;
             outbox: {
                 a_webhook_is_registered_once_and_within_the_limits
                 registering_a_disabled_webhook_again_enables_it
@@ -89,12 +89,9 @@ macro_rules! outbox_conformance {
             }
         }
     };
-    ($open:path; $($subject:ident: { $($promise:ident)* })*) => {
+    ($attributes:tt $open:path; $($subject:ident: { $($promise:ident)* })*) => {
         $($(
-            #[tokio::test]
-            async fn $promise() {
-                crate::suites::$subject::$promise($open).await;
-            }
+            crate::suites::promise! { $attributes $promise: crate::suites::$subject::$promise($open) }
         )*)*
     };
 }

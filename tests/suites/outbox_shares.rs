@@ -1,4 +1,5 @@
 //! Shares of the outbox: small ones for webhooks without a delivery so far, and others by registrant and origin.
+//! Mechanism: it goes with the stored shares of the outbox.
 
 use tempmail::model::{Client, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord};
 use tempmail::store::{OutboxLimits, Storage, StoreOptions, WebhookFilter, WebhookRegistration};
@@ -31,7 +32,7 @@ async fn dropped(store: &dyn Storage, id: WebhookId) -> u64 {
 }
 
 pub async fn an_unproven_webhook_holds_twenty_events_or_a_megabyte_and_a_single_one_of_any_size(open: Open) {
-    let Some(store) = open(with(OutboxLimits { octets: 1 << 30, ..LIMITS })).await else { return };
+    let store = open(with(OutboxLimits { octets: 1 << 30, ..LIMITS })).await;
     let id = add(&*store, webhook("a@example.test", "https://a.example/")).await;
     for _ in 0..25 {
         receive(&*store, "a@example.test", 10).await;
@@ -52,7 +53,7 @@ pub async fn an_unproven_webhook_holds_twenty_events_or_a_megabyte_and_a_single_
 }
 
 pub async fn unproven_webhooks_push_out_no_event_of_a_proven_one_whatever_their_number(open: Open) {
-    let Some(store) = open(with(LIMITS)).await else { return };
+    let store = open(with(LIMITS)).await;
     let honest =
         add(&*store, WebhookRecord { registrant: Some(by(1)), ..proven("h@example.test", "https://h.example/") }).await;
     for _ in 0..6 {
@@ -76,7 +77,7 @@ pub async fn unproven_webhooks_push_out_no_event_of_a_proven_one_whatever_their_
 }
 
 pub async fn unproven_webhooks_of_one_registrant_push_out_no_event_of_another_one(open: Open) {
-    let Some(store) = open(with(LIMITS)).await else { return };
+    let store = open(with(LIMITS)).await;
     for number in 0..20_u8 {
         let record = webhook(&format!("s{number}@example.test"), &format!("https://s{number}.example/"));
         add(&*store, WebhookRecord { registrant: Some(by(1)), ..record }).await;
@@ -95,7 +96,7 @@ pub async fn unproven_webhooks_of_one_registrant_push_out_no_event_of_another_on
 
 pub async fn a_full_outbox_is_shared_by_registrant_and_by_origin_and_not_by_webhook(open: Open) {
     for shares_origin in [false, true] {
-        let Some(store) = open(with(LIMITS)).await else { return };
+        let store = open(with(LIMITS)).await;
         let honest =
             add(&*store, WebhookRecord { registrant: Some(by(1)), ..proven("h@example.test", "https://h.example/") })
                 .await;
@@ -124,7 +125,7 @@ pub async fn a_full_outbox_is_shared_by_registrant_and_by_origin_and_not_by_webh
 }
 
 pub async fn each_registrant_has_a_limit_and_the_oldest_unproven_webhook_is_evicted(open: Open) {
-    let Some(store) = open(with(LIMITS)).await else { return };
+    let store = open(with(LIMITS)).await;
     let at = |second: i64| Timestamp::from_millis(NOW.millis() + 1000 * second);
     let limits = WebhookLimits { per_registrant: 2, total: 4, unproven_before: at(10), ..WebhookLimits::UNBOUNDED };
     let record = |number: u8, registrant, second| WebhookRecord {
@@ -161,7 +162,7 @@ pub async fn each_registrant_has_a_limit_and_the_oldest_unproven_webhook_is_evic
 }
 
 pub async fn all_webhooks_are_listed_in_pages_by_origin_and_domain(open: Open) {
-    let Some(store) = open(with(LIMITS)).await else { return };
+    let store = open(with(LIMITS)).await;
     for number in 0..10 {
         let domain = if number < 4 { "one" } else { "two" };
         add(&*store, webhook(&format!("a{number}@{domain}.test"), &format!("https://o{}.example/", number % 2))).await;

@@ -9,12 +9,14 @@ use tempmail::model::Timestamp;
 use tokio::sync::Notify;
 
 /// Stands still until it is moved, unless it was made to tick.
-#[derive(Debug)]
 pub(crate) struct SetClock {
     times: Mutex<Times>,
+    trap: Mutex<Option<Trap>>,
     ticks_since: Option<Instant>,
     woken: Notify,
 }
+
+type Trap = Box<dyn Fn() -> bool + Send>;
 
 #[derive(Clone, Copy, Debug)]
 struct Times {
@@ -23,7 +25,6 @@ struct Times {
     boots: u64,
     looks: u64,
     sleeps: u64,
-    last_sleep: Duration,
     panics: bool,
 }
 
@@ -31,8 +32,8 @@ impl SetClock {
     /// A clock that shows `at`.
     pub(crate) fn at(at: Timestamp) -> Self {
         let boot = at.since(Timestamp::from_millis(0));
-        let times = Times { now: at, boot, boots: 1, looks: 0, sleeps: 0, last_sleep: Duration::ZERO, panics: false };
-        Self { times: Mutex::new(times), ticks_since: None, woken: Notify::new() }
+        let times = Times { now: at, boot, boots: 1, looks: 0, sleeps: 0, panics: false };
+        Self { times: Mutex::new(times), trap: Mutex::default(), ticks_since: None, woken: Notify::new() }
     }
 
     /// A clock that shows `at` and goes on from there.
@@ -45,9 +46,9 @@ impl SetClock {
         self.times.lock().expect("clock").panics = true;
     }
 
-    /// Whether no read has panicked yet.
-    pub(crate) fn will_panic(&self) -> bool {
-        self.times.lock().expect("clock").panics
+    /// The first read of the time of day panics once `is_it` says so.
+    pub(crate) fn panic_when(&self, is_it: impl Fn() -> bool + Send + 'static) {
+        *self.trap.lock().expect("clock") = Some(Box::new(is_it));
     }
 
     fn ticked(&self) -> Duration {
@@ -86,11 +87,6 @@ impl SetClock {
         self.times.lock().expect("clock").sleeps
     }
 
-    /// For how long the last sleep on this clock was to be.
-    pub(crate) fn last_sleep(&self) -> Duration {
-        self.times.lock().expect("clock").last_sleep
-    }
-
     /// How often the monotonic clock was read.
     pub(crate) fn looks(&self) -> u64 {
         self.times.lock().expect("clock").looks
@@ -99,6 +95,8 @@ impl SetClock {
 
 impl Clock for SetClock {
     fn now(&self) -> Timestamp {
+        let springs = self.trap.lock().expect("clock").take_if(|is_it| is_it()).is_some();
+        assert!(!springs, "the clock panics as the test wants");
         self.times.lock().expect("clock").now.plus(self.ticked())
     }
 
@@ -117,9 +115,7 @@ impl Clock for SetClock {
     }
 
     fn sleep(&self, time: Duration) -> BoxFuture<'_, ()> {
-        let mut times = self.times.lock().expect("clock");
-        (times.sleeps, times.last_sleep) = (times.sleeps + 1, time);
-        drop(times);
+        self.times.lock().expect("clock").sleeps += 1;
         let woken = self.woken.notified();
         Box::pin(async move {
             let _ = tokio::time::timeout(time, woken).await;

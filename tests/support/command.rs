@@ -1,40 +1,57 @@
-//! One command of the binary, and what it came to.
+//! Commands of the binary that know nothing of who runs the tests.
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::Output;
-use std::sync::mpsc::{Receiver, channel};
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
 
-use assert_cmd::Command;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
-/// The binary, without those variables of the caller's environment that it reads.
-pub(crate) fn tempmail() -> Command {
-    let mut command = Command::cargo_bin("tempmail").expect("binary");
-    for name in [
-        "TEMPMAIL_SERVER",
-        "TEMPMAIL_CONTEXT",
-        "TEMPMAIL_TOKEN",
-        "TEMPMAIL_DATA_DIR",
-        "STATE_DIRECTORY",
-        "XDG_RUNTIME_DIR",
-        "COLUMNS",
-    ] {
-        command.env_remove(name);
-    }
-    command.timeout(std::time::Duration::from_mins(1));
+use super::until::blocking;
+
+/// How long a command may take that ends by itself. It says nothing about speed.
+const LIMIT: Duration = Duration::from_mins(1);
+/// A home that is not there, for commands that need none.
+const NOWHERE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/nowhere");
+
+/// The binary with nothing of the caller's environment but PATH. Its configuration and data are in `home`.
+pub(crate) fn tempmail(home: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
+    isolate(&mut command, home);
+    command.stdin(Stdio::null());
     command
 }
 
-/// The lines of a stream as they come.
-pub(crate) fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
-    let (send, receive) = channel();
-    std::thread::spawn(move || {
-        for line in BufReader::new(stream).lines().map_while(Result::ok) {
-            if send.send(line).is_err() {
-                break;
-            }
-        }
-    });
-    receive
+/// Takes the caller's environment from a program that calls the binary.
+pub(crate) fn isolate(command: &mut Command, home: &Path) {
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] {
+        command.env(name, home);
+    }
+}
+
+/// A command on a data directory of this machine, whose configuration is in the same directory.
+pub(crate) fn on_data(data_dir: &Path, args: &[impl AsRef<OsStr>]) -> Command {
+    let mut command = tempmail(data_dir);
+    command.env("TEMPMAIL_DATA_DIR", data_dir).args(args);
+    command
+}
+
+/// A command that asks a server over HTTP.
+pub(crate) fn on_server(server: SocketAddr, args: &[impl AsRef<OsStr>]) -> Command {
+    let mut command = tempmail(Path::new(NOWHERE));
+    command.env("TEMPMAIL_SERVER", format!("http://{server}")).args(args);
+    command
+}
+
+/// Runs the binary without a server, a data directory and a configuration.
+pub(crate) fn run(args: &[&str]) -> Outcome {
+    outcome(tempmail(Path::new(NOWHERE)).args(args))
 }
 
 /// The result of a command: exit code, standard output, standard error.
@@ -55,7 +72,130 @@ impl From<Output> for Outcome {
     }
 }
 
-/// Runs the binary with `args`.
-pub(crate) fn run(args: &[&str]) -> Outcome {
-    tempmail().args(args).output().expect("run").into()
+impl Outcome {
+    /// It has succeeded.
+    pub(crate) fn ok(self) -> Self {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self
+    }
+
+    /// Standard output as JSON.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+/// Runs a command that ends by itself.
+pub(crate) fn outcome(command: &mut Command) -> Outcome {
+    output(command).into()
+}
+
+/// Runs a command that ends by itself, with this on standard input.
+pub(crate) fn fed(command: &mut Command, input: impl Into<Vec<u8>>) -> Outcome {
+    let mut child = spawn(command.stdin(Stdio::piped()));
+    let (mut stdin, input) = (child.stdin.take().expect("stdin"), input.into());
+    // A command that reads nothing may have ended by now.
+    thread::spawn(move || drop(stdin.write_all(&input)));
+    wait(child).into()
+}
+
+/// Runs a command that ends by itself. The output is as it was, octet by octet.
+pub(crate) fn output(command: &mut Command) -> Output {
+    wait(spawn(command))
+}
+
+fn spawn(command: &mut Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary")
+}
+
+/// Waits for the end of a command, and reads what it writes meanwhile.
+pub(crate) fn wait(child: Child) -> Output {
+    let (id, (sender, ended)) = (Pid::from_child(&child), channel());
+    thread::spawn(move || sender.send(child.wait_with_output()));
+    match ended.recv_timeout(LIMIT) {
+        Ok(output) => output.expect("its output"),
+        Err(RecvTimeoutError::Timeout) => {
+            let _ = kill_process(id, Signal::KILL);
+            panic!("a command has not ended within {LIMIT:?}");
+        }
+        Err(RecvTimeoutError::Disconnected) => panic!("its reader has failed"),
+    }
+}
+
+/// A command that runs beside the test, and its lines as they come. It is killed when this is dropped.
+pub(crate) struct Running {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: Receiver<String>,
+    stderr: Receiver<String>,
+}
+
+impl Running {
+    /// Starts it. Its standard input stays open, and is empty unless a test says something.
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let mut child = spawn(command.stdin(Stdio::piped()));
+        let (stdout, stderr) = (child.stdout.take().expect("stdout"), child.stderr.take().expect("stderr"));
+        Self { stdin: child.stdin.take(), stdout: lines(stdout), stderr: lines(stderr), child }
+    }
+
+    /// The number of its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The next line of standard output.
+    pub(crate) fn line(&self) -> String {
+        self.stdout.recv_timeout(LIMIT).expect("a line in time").trim_end_matches('\n').to_owned()
+    }
+
+    /// The next line of standard error.
+    pub(crate) fn hint(&self) -> String {
+        self.stderr.recv_timeout(LIMIT).expect("a hint in time").trim_end_matches('\n').to_owned()
+    }
+
+    /// Writes a line to standard input.
+    pub(crate) fn say(&mut self, line: &str) {
+        writeln!(self.stdin.as_mut().expect("stdin"), "{line}").expect("write");
+    }
+
+    /// Closes standard input.
+    pub(crate) fn hang_up(&mut self) {
+        self.stdin.take();
+    }
+
+    /// Sends a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("kill");
+    }
+
+    /// How it ends by itself.
+    pub(crate) fn status(&mut self) -> ExitStatus {
+        blocking::until_some("the end of a command", || self.child.try_wait().expect("wait"))
+    }
+
+    /// Waits for its end. Of its output this has what no test has read yet.
+    pub(crate) fn end(mut self) -> Outcome {
+        let code = self.status().code();
+        Outcome { code, stdout: self.stdout.iter().collect(), stderr: self.stderr.iter().collect() }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The lines of a stream as they come, each with its end.
+fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (send, receive) = channel();
+    thread::spawn(move || {
+        let (mut stream, mut line) = (BufReader::new(stream), String::new());
+        while stream.read_line(&mut line).is_ok_and(|octets| octets > 0) && send.send(std::mem::take(&mut line)).is_ok()
+        {
+        }
+    });
+    receive
 }

@@ -1,31 +1,29 @@
 //! The binary itself as a daemon, in a process of its own.
 
-use std::ffi::OsStr;
 use std::fmt::from_fn;
 use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde_json::Value;
+use tempfile::TempDir;
 
+use super::command::{Outcome, Running, on_data, on_server, outcome, tempmail};
 use super::terminal::{self, Screen};
 use super::until::blocking;
-use crate::support::command::{Outcome, tempmail};
 
-/// How long a test waits for an expected event.
-const PATIENCE: Duration = Duration::from_secs(30);
-const PAUSE: Duration = Duration::from_millis(10);
 const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// A running `tempmail serve`. It is killed when this is dropped.
 pub(crate) struct Program {
     child: Child,
     data_dir: PathBuf,
+    /// The data directory, if it ends with the daemon.
+    own: Option<TempDir>,
     log: Arc<Mutex<String>>,
     reader: Option<JoinHandle<()>>,
     /// Where SMTP listens.
@@ -34,35 +32,43 @@ pub(crate) struct Program {
     pub(crate) http: SocketAddr,
 }
 
-/// A command for `tempmail serve` on free ports of loopback, without those variables of the caller that it reads.
+/// A command for `tempmail serve` on free ports of loopback.
 pub(crate) fn serve_command(data_dir: &Path) -> Command {
     serve_command_at(data_dir, ANY_PORT)
 }
 
 /// A command for `tempmail serve` with this address for SMTP.
 fn serve_command_at(data_dir: &Path, smtp: SocketAddr) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
-    let heeded = |name: &OsStr| name.to_string_lossy().starts_with("TEMPMAIL_");
-    for (name, _) in std::env::vars_os().filter(|(name, _)| heeded(name)) {
-        command.env_remove(name);
-    }
-    for name in ["RUST_LOG", "STATE_DIRECTORY", "XDG_RUNTIME_DIR", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] {
-        command.env_remove(name);
-    }
-    // Just enough for two of the largest messages, because each start fills two segments with zeros.
-    command.env("TEMPMAIL_SEGMENT_SIZE", "20MB");
-    // The daemon must not read the configuration of the person who runs the tests.
-    command.env("XDG_CONFIG_HOME", data_dir);
+    let mut command = tempmail(data_dir);
+    // Enough for two of the largest messages. Each start fills two segments with zeros.
+    command.env("TEMPMAIL_SEGMENT_SIZE", "1MB");
     command.args(["serve", "--smtp-listen", &smtp.to_string(), "--http-listen", "127.0.0.1:0"]);
-    command.args(["--log-format", "json"]);
-    command.arg("--data-dir").arg(data_dir).stdin(Stdio::null()).stdout(Stdio::null());
+    command.args(["--log-format", "json"]).arg("--data-dir").arg(data_dir).stdout(Stdio::null());
     command
+}
+
+/// A start that is refused, so that it ends by itself.
+pub(crate) fn refused(data_dir: &Path, args: &[&str]) -> Outcome {
+    outcome(serve_command(data_dir).args(args))
 }
 
 impl Program {
     /// Starts the daemon on `data_dir` and waits until it is ready.
     pub(crate) fn serve(data_dir: &Path, args: &[&str]) -> Self {
         Self::serve_with(data_dir, args, |_| {})
+    }
+
+    /// Starts a daemon on a data directory of its own, which goes with it.
+    pub(crate) fn fresh(args: &[&str]) -> Self {
+        let own = tempfile::tempdir().expect("directory");
+        let mut started = Self::serve(own.path(), args);
+        started.own = Some(own);
+        started
+    }
+
+    /// Its data directory.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.data_dir
     }
 
     /// Starts the daemon with this address for SMTP, which is the same after a restart.
@@ -86,7 +92,8 @@ impl Program {
         let mut child = command.spawn().expect("the binary");
         let log = Arc::<Mutex<String>>::default();
         let reader = read_log(child.stderr.take().expect("stderr"), Arc::clone(&log));
-        let mut binary = Self { child, data_dir: data_dir.into(), log, reader: Some(reader), smtp, http: ANY_PORT };
+        let mut binary =
+            Self { child, data_dir: data_dir.into(), own: None, log, reader: Some(reader), smtp, http: ANY_PORT };
         let ready = binary.logged("ready");
         let first = |field: &str| ready[field].as_str().and_then(|list| list.split(", ").next());
         let address = |field: &str| first(field).expect(field).parse().expect(field);
@@ -125,6 +132,11 @@ impl Program {
         local(&self.data_dir, args)
     }
 
+    /// A command on the same data directory that runs beside the test.
+    pub(crate) fn beside(&self, args: &[&str]) -> Running {
+        Running::start(&mut on_data(&self.data_dir, args))
+    }
+
     /// Sends a signal. After SIGSTOP it returns when all threads stand still.
     pub(crate) fn signal(&self, signal: Signal) {
         let id = Pid::from_child(&self.child);
@@ -134,24 +146,17 @@ impl Program {
         }
     }
 
-    /// Waits for the end of the process, and how it ended.
-    pub(crate) fn ended_within(mut self, patience: Duration) -> ExitStatus {
-        let deadline = Instant::now() + patience;
-        loop {
-            if let Some(status) = self.child.try_wait().expect("wait") {
-                return status;
-            }
-            let log = self.log.lock().expect("log").clone();
-            assert!(Instant::now() < deadline, "it has not ended within {patience:?}:\n{log}");
-            std::thread::sleep(PAUSE);
-        }
+    /// Waits for the end of the process. Returns its exit code.
+    pub(crate) fn ended(mut self) -> Option<i32> {
+        let log = Arc::clone(&self.log);
+        let what = from_fn(|f| write!(f, "the end of the daemon:\n{}", log.lock().expect("log")));
+        blocking::until_some(what, || self.child.try_wait().expect("wait")).code()
     }
 
     /// Stops it in order.
     pub(crate) fn stop(self) {
         self.signal(Signal::TERM);
-        let status = self.ended_within(PATIENCE);
-        assert_eq!(status.code(), Some(0));
+        assert_eq!(self.ended(), Some(0));
     }
 
     /// Ends it as a power cut ends a process: at once.
@@ -172,39 +177,31 @@ impl Drop for Program {
     }
 }
 
-/// A command of the binary on a data directory of this machine.
+/// Runs a command on a data directory of this machine.
 pub(crate) fn local(data_dir: &Path, args: &[&str]) -> Outcome {
-    local_with(data_dir, &[], args)
+    outcome(&mut on_data(data_dir, args))
 }
 
-/// A command of the binary on a data directory of this machine, with these variables.
+/// Runs a command on a data directory of this machine, with these variables.
 pub(crate) fn local_with(data_dir: &Path, env: &[(&str, &str)], args: &[&str]) -> Outcome {
-    let mut command = tempmail();
-    command.env("XDG_CONFIG_HOME", data_dir).env("TEMPMAIL_DATA_DIR", data_dir).envs(env.iter().copied()).args(args);
-    command.output().expect("run").into()
+    outcome(on_data(data_dir, args).envs(env.iter().copied()))
 }
 
-/// A command of the binary on a data directory of this machine, on a terminal. `answers` are typed at once.
+/// Runs a command that asks a server over HTTP.
+pub(crate) fn remote(server: SocketAddr, args: &[&str]) -> Outcome {
+    outcome(&mut on_server(server, args))
+}
+
+/// A command on a data directory of this machine, on a terminal. `answers` are typed at once.
 pub(crate) fn on_terminal(data_dir: &Path, columns: u16, answers: &str, args: &[&str]) -> Screen {
     terminal::on_terminal(terminal_command(data_dir, args), columns, answers)
 }
 
 /// The same command, to be changed before it runs.
 pub(crate) fn terminal_command(data_dir: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
-    for name in ["TEMPMAIL_SERVER", "TEMPMAIL_TOKEN", "STATE_DIRECTORY", "XDG_RUNTIME_DIR", "COLUMNS", "PAGER", "LESS"]
-    {
-        command.env_remove(name);
-    }
-    command.env("XDG_CONFIG_HOME", data_dir).env("TEMPMAIL_DATA_DIR", data_dir).env("NO_COLOR", "1").args(args);
+    let mut command = on_data(data_dir, args);
+    command.env("NO_COLOR", "1");
     command
-}
-
-/// A command of the binary that asks a server over HTTP.
-pub(crate) fn remote(server: SocketAddr, args: &[&str]) -> Outcome {
-    let mut command = tempmail();
-    command.env("TEMPMAIL_SERVER", format!("http://{server}")).args(args);
-    command.output().expect("run").into()
 }
 
 fn read_log(stderr: ChildStderr, log: Arc<Mutex<String>>) -> JoinHandle<()> {

@@ -1,4 +1,4 @@
-//! Other programs that some tests run. `cargo test` needs none of them. With `CI=true` all of them must be installed.
+//! Other programs that some tests run. Such a test is ignored unless it is asked for, and fails if a program is missing.
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -7,42 +7,25 @@ use std::thread;
 
 use memchr::memmem;
 
-/// The path of a program. If it is missing, this prints what is skipped, or fails with `CI=true`.
-pub(crate) fn find(program: &str, test: &str) -> Option<PathBuf> {
+/// The path of a program, which must be installed.
+pub(crate) fn find(program: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     // The directories of Postfix's programs are not in every PATH, and that of git's commands is in none.
     let system = ["/usr/sbin", "/sbin", "/usr/lib/git-core"].map(PathBuf::from);
     let found = std::env::split_paths(&path).chain(system).map(|dir| dir.join(program)).find(|file| file.is_file());
-    if found.is_none() {
-        skip(test, program);
-    }
-    found
+    found.unwrap_or_else(|| panic!("this test needs the program {program}"))
 }
 
-/// Whether the user is root. If not, this prints what is skipped, or fails with `CI=true`.
-pub(crate) fn is_root(test: &str) -> bool {
-    let is_root = rustix::process::geteuid().is_root();
-    if !is_root {
-        skip(test, "root");
-    }
-    is_root
+/// Fails unless the user is root.
+pub(crate) fn need_root() {
+    assert!(rustix::process::geteuid().is_root(), "this test needs root");
 }
 
-/// The text of a file that `tests/web/install.sh` installs. If it is missing, this prints what is skipped, or fails with
-/// `CI=true`.
-pub(crate) fn installed_by_npm(path: &str, test: &str) -> Option<String> {
+/// The text of a file that `tests/web/install.sh` installs.
+pub(crate) fn installed_by_npm(path: &str) -> String {
     let modules = concat!(env!("CARGO_MANIFEST_DIR"), "/target/npm/node_modules");
-    let found = std::fs::read_to_string(PathBuf::from(modules).join(path)).ok();
-    if found.is_none() {
-        skip(test, "tests/web/install.sh");
-    }
-    found
-}
-
-/// Prints that the test is skipped for want of `need`, or fails with `CI=true`.
-pub(super) fn skip(test: &str, need: &str) {
-    assert!(std::env::var("CI").as_deref() != Ok("true"), "{test} needs {need}");
-    println!("skipped: {test} needs {need}");
+    let found = std::fs::read_to_string(PathBuf::from(modules).join(path));
+    found.unwrap_or_else(|error| panic!("this test needs tests/web/install.sh: {path}: {error}"))
 }
 
 /// Runs a program with `input`. It must succeed.

@@ -165,6 +165,20 @@ impl SmtpPeer {
         self.expect(start).await
     }
 
+    /// The next replies must begin like these.
+    pub(crate) async fn expect_all(&mut self, starts: &[&str]) {
+        for start in starts {
+            self.expect(start).await;
+        }
+    }
+
+    /// Sends each command once the one before has its reply. The replies must begin like these.
+    pub(crate) async fn dialog(&mut self, turns: &[(&str, &str)]) {
+        for (command, start) in turns {
+            self.command(command, start).await;
+        }
+    }
+
     /// Sends the commands up to DATA for one recipient, and reads the replies.
     pub(crate) async fn begin_data(&mut self, recipient: &str) {
         self.command("EHLO client.test", "250").await;

@@ -17,6 +17,7 @@ use tempmail::config::{self, Config, Sources};
 use tempmail::daemon::{
     ControlSocket, Daemon, DaemonError, Inherited, Listeners, hold_data_dir, open_certificate, open_store,
 };
+use tempmail::error::Error;
 use tempmail::model::Timestamp;
 use tempmail::panics::Panics;
 use tempmail::store::disk::Disk;
@@ -126,42 +127,8 @@ impl TestServer {
         Self::run(None, dir, clock, settings).await
     }
 
-    /// As [`Self::with`], with a change of the settings' struct.
-    pub(crate) async fn with_config(configure: impl FnOnce(&mut Config)) -> Self {
-        Self::run_config(None, fresh_directory(), Arc::new(SetClock::at(START)), "", configure).await
-    }
-
-    pub(crate) async fn of_revision(revision: config::Revision, configure: impl FnOnce(&mut Config)) -> Self {
-        let text = format!("revision = {}", revision.number());
-        Self::run_config(None, fresh_directory(), Arc::new(SetClock::at(START)), &text, configure).await
-    }
-
-    pub(crate) async fn ticking_config(configure: impl FnOnce(&mut Config)) -> Self {
-        Self::run_config(None, fresh_directory(), Arc::new(SetClock::ticking_from(START)), "", configure).await
-    }
-
-    pub(crate) async fn on_config(disk: impl Disk, configure: impl FnOnce(&mut Config)) -> Self {
-        Self::run_config(Some(Arc::new(disk)), fresh_directory(), Arc::new(SetClock::at(START)), "", configure).await
-    }
-
-    pub(crate) async fn restart_config(self, configure: impl FnOnce(&mut Config)) -> Self {
-        let clock = Arc::clone(&self.clock);
-        Self::run_config(None, self.stop().await, clock, "", configure).await
-    }
-
     async fn run(disk: Option<Arc<dyn Disk>>, dir: TempDir, clock: Arc<SetClock>, settings: &str) -> Self {
-        Self::run_config(disk, dir, clock, settings, |_| {}).await
-    }
-
-    async fn run_config(
-        disk: Option<Arc<dyn Disk>>,
-        dir: TempDir,
-        clock: Arc<SetClock>,
-        settings: &str,
-        configure: impl FnOnce(&mut Config),
-    ) -> Self {
-        let mut config = load(dir.path(), settings);
-        configure(&mut config);
+        let config = load(dir.path(), settings);
         let listeners = Listeners::bind(&config, Inherited::default()).expect("free ports");
         let listening = Listening::of(&listeners);
         let directory = hold_data_dir(&config).await.expect("the data directory");
@@ -297,6 +264,12 @@ impl TestServer {
         tokio::task::spawn_blocking(run).await.expect("the command")
     }
 
+    /// Waits until it has ended by itself: the error that ended it.
+    pub(crate) async fn failed(self) -> Error {
+        let ended = tokio::time::timeout(PATIENCE, self.running).await.expect("an end in time");
+        ended.expect("no panic").expect_err("an end that is a failure").into()
+    }
+
     /// Stops it in order. Returns its data directory.
     pub(crate) async fn stop(self) -> TempDir {
         let Self { dir, store, shutdown, running, .. } = self;
@@ -318,7 +291,7 @@ fn load(dir: &Path, settings: &str) -> Config {
     let names = |key: &str| settings.lines().any(|line| line.split('=').next().is_some_and(|name| name.trim() == key));
     // Segments must take two of the largest messages.
     let has_large_mail = names("max-message-size") || names("revision");
-    let is_default = |key: &str| !names(key) && !(key == "segment-size" && has_large_mail);
+    let is_default = |key: &str| !(names(key) || key == "segment-size" && has_large_mail);
     let defaults =
         DEFAULTS.iter().filter(|(key, _)| is_default(key)).map(|(key, value)| format!("{key} = '{value}'\n"));
     let file = dir.join("config.toml");

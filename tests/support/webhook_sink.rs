@@ -58,8 +58,6 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The raw body.
     pub body: Vec<u8>,
-    /// The number of its connection, counted from 0.
-    pub connection: usize,
 }
 
 impl Request {
@@ -166,13 +164,9 @@ async fn accept(listener: TcpListener, seen: Arc<Mutex<Seen>>, counter: Arc<watc
     let mut connections = JoinSet::new();
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
-        let number = {
-            let mut seen = seen.lock().expect("seen");
-            seen.dialled.push(stream.local_addr().expect("a connected socket"));
-            seen.dialled.len() - 1
-        };
+        seen.lock().expect("seen").dialled.push(stream.local_addr().expect("a connected socket"));
         let counter = counter.clone();
-        let mut connection = Connection { stream, buffer: Vec::new(), number, seen: seen.clone() };
+        let mut connection = Connection { stream, buffer: Vec::new(), seen: seen.clone() };
         connections.spawn(async move {
             while let Some(request) = connection.request().await {
                 let behaviour = record(&connection.seen, request);
@@ -201,7 +195,6 @@ fn record(seen: &Mutex<Seen>, request: Request) -> Behaviour {
 struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
-    number: usize,
     seen: Arc<Mutex<Seen>>,
 }
 
@@ -229,7 +222,7 @@ impl Connection {
             self.more().await?;
         }
         let body = self.buffer.drain(..length).collect();
-        Some(Request { method, path, headers, body, connection: self.number })
+        Some(Request { method, path, headers, body })
     }
 
     async fn more(&mut self) -> Option<()> {

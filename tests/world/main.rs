@@ -1,4 +1,4 @@
-//! Tests that need other programs: browsers, databases, mail servers, compilers.
+//! Tests that need other programs, such as browsers, databases, mail servers and compilers, and what belongs to them.
 
 mod clients;
 #[cfg(feature = "cassandra")]
@@ -19,7 +19,7 @@ mod support {
     pub mod certificates;
     pub mod clock;
     pub mod command;
-    pub mod dns_zone;
+    pub mod completions;
     pub mod document;
     pub mod exposition;
     pub mod files;
@@ -31,12 +31,12 @@ mod support {
     pub mod postfix;
     pub mod program;
     pub mod programs;
-    pub mod recording_disk;
     pub mod ring;
     pub mod smtp_peer;
-    pub mod steady;
     pub mod terminal;
+    pub mod test_disk;
     pub mod test_server;
+    pub mod tour;
     pub mod traced_names;
     pub mod until;
     pub mod webhook_sink;

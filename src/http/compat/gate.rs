@@ -92,7 +92,23 @@ fn token_required() -> Problem {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::Body;
+
     use super::*;
+
+    #[test]
+    fn only_a_peer_on_loopback_is_from_here() {
+        for (peer, is_here) in
+            [("127.0.0.1:1", true), ("[::1]:1", true), ("[::ffff:127.0.0.1]:1", true), ("192.0.2.1:1", false)]
+        {
+            let peer = Peer(peer.parse().expect(peer));
+            let request = |field: &str| {
+                Request::builder().extension(peer).header(field, "192.0.2.9").body(Body::empty()).expect("a request")
+            };
+            assert_eq!(is_from_here(&request("accept")), is_here, "{peer:?}");
+            assert!(!is_from_here(&request("x-forwarded-for")), "{peer:?}");
+        }
+    }
 
     #[test]
     fn a_password_follows_the_user_in_basic_credentials() {

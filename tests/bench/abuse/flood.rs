@@ -43,12 +43,12 @@ pub(crate) fn endless(daemon: &Daemon, place: Place) -> Result<u64> {
         }
         stream.write_all(if matches!(place, Place::Header) { b"Subject: " } else { b"Subject: a\r\n\r\n" })?;
     }
-    let before_kb = daemon.memory_kb("VmRSS:")?;
+    let before_kb = daemon.memory_kb("VmRSS:");
     let piece = vec![b'x'; PIECE_OCTETS];
     let mut most_kb = before_kb;
     for _ in 0..PIECES {
         stream.write_all(&piece)?;
-        most_kb = most_kb.max(daemon.memory_kb("VmRSS:")?);
+        most_kb = most_kb.max(daemon.memory_kb("VmRSS:"));
     }
     let refused = match place {
         Place::Command => {

@@ -98,7 +98,7 @@ fn start(data: &Path, address: SocketAddr) -> Result<(Daemon, Duration)> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
     command.args(["serve", "--smtp-listen", &address.to_string(), "--http-listen", "127.0.0.1:0"]);
     command.args(["--domain", "example.test"]).arg("--data-dir").arg(data);
-    command.env("XDG_CONFIG_HOME", data).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.env_clear().env("XDG_CONFIG_HOME", data).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let begun = Instant::now();
     let mut daemon = Daemon(command.spawn()?);
     while begun.elapsed() < PATIENCE {

@@ -6,7 +6,7 @@
 pub mod mail;
 #[path = "../../support/outbox.rs"]
 pub mod outbox;
-#[path = "../../support/recording_disk/mod.rs"]
-pub mod recording_disk;
+#[path = "../../support/test_disk/mod.rs"]
+pub mod test_disk;
 #[path = "../../support/until.rs"]
 pub mod until;

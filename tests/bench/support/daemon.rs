@@ -1,21 +1,22 @@
-//! The daemon, and whatever other server a benchmark runs beside it, each ended by its own process id.
+//! The daemon, and whatever other server a benchmark runs beside it.
 
-use std::fs::{self, File};
+use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use super::{Result, http};
+use super::Result;
+use super::program::Program;
 
 /// How long a server may take to listen, or to end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A child process that ends with its owner: asked first, so that the daemon closes its store, then forced.
+/// A child process that ends with its owner: asked first, then forced.
 pub(crate) struct Server(Child);
 
 impl Server {
@@ -63,60 +64,40 @@ impl Drop for Server {
 /// The daemon with a data directory of its own, below `target`: a temporary directory may be in memory, where an
 /// fdatasync costs nothing.
 pub(crate) struct Daemon {
-    smtp: SocketAddr,
-    http: SocketAddr,
     // Fields are dropped in order: the process ends before its directory goes.
-    server: Server,
+    program: Program,
     dir: TempDir,
 }
 
 impl Daemon {
     /// Starts it with `args` beside those that every benchmark needs, and waits until it is ready.
     pub(crate) fn start(args: &[&str]) -> Result<Self> {
-        Self::start_in(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?, args)
+        Ok(Self::start_in(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?, args))
     }
 
     /// Starts it like [`Daemon::start`], with the data of one that was killed.
-    pub(crate) fn start_in(dir: TempDir, args: &[&str]) -> Result<Self> {
-        let [smtp, web] = free_addresses()?;
-        let log = dir.path().join("log");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
-        command.arg("serve").arg("--data-dir").arg(dir.path().join("data"));
-        command.args(["--smtp-listen", &smtp.to_string(), "--http-listen", &web.to_string()]);
-        command.args(["--domain", "example.test", "--rate-limit", "off"]);
-        // Everything here is one client's.
-        command
-            .args(["--max-webhooks-per-client", "10000", "--webhook-registrations-per-minute", "1000000"])
-            .args(args);
-        // Whatever the user has set for a daemon of theirs is none of ours.
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"TEMPMAIL_")) {
-            command.env_remove(name);
-        }
-        command.env("XDG_CONFIG_HOME", dir.path());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&log)?);
-        let mut server = Server::start(&mut command)?;
-        let is_ready = || http::ask(web, "GET /readyz", "").is_ok_and(|(code, _)| code == 200);
-        server.wait_until(is_ready).map_err(|error| {
-            let log = fs::read_to_string(&log).unwrap_or_default();
-            format!("the daemon: {error}\n{log}")
-        })?;
-        Ok(Self { smtp, http: web, server, dir })
+    pub(crate) fn start_in(dir: TempDir, args: &[&str]) -> Self {
+        let program = Program::serve_with(&dir.path().join("data"), args, |command| {
+            command.env_remove("TEMPMAIL_SEGMENT_SIZE");
+            command.args(["--domain", "example.test", "--rate-limit", "off"]);
+            // Everything here is one client's.
+            command.args(["--max-webhooks-per-client", "10000", "--webhook-registrations-per-minute", "1000000"]);
+        });
+        Self { program, dir }
     }
 
     pub(crate) fn smtp_address(&self) -> SocketAddr {
-        self.smtp
+        self.program.smtp
     }
 
     /// What the kernel says of its memory in KB: `VmRSS:` is what it has now.
-    pub(crate) fn memory_kb(&self, what: &str) -> Result<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.server.0.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix(what)).ok_or("no such line")?;
-        Ok(line.trim_matches(|c: char| !c.is_ascii_digit()).parse()?)
+    pub(crate) fn memory_kb(&self, what: &str) -> u64 {
+        self.program.memory_kb(what)
     }
 
     /// Processor time that it has had.
     pub(crate) fn processor_time(&self) -> Result<Duration> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.server.0.id()))?;
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.program.process()))?;
         // The name, in parentheses, may hold blanks; user and system time are the 14th and 15th field of all.
         let fields = stat.rsplit_once(')').ok_or("no name")?.1;
         let ticks: Result<Vec<u64>> =
@@ -126,10 +107,9 @@ impl Daemon {
     }
 
     /// Kills the process, as a crash would, and returns its data directory.
-    pub(crate) fn kill(mut self) -> Result<TempDir> {
-        self.server.0.kill()?;
-        self.server.0.wait()?;
-        Ok(self.dir)
+    pub(crate) fn kill(self) -> TempDir {
+        self.program.kill();
+        self.dir
     }
 
     pub(crate) fn data_dir(&self) -> PathBuf {
@@ -137,7 +117,7 @@ impl Daemon {
     }
 
     pub(crate) fn http_address(&self) -> SocketAddr {
-        self.http
+        self.program.http
     }
 }
 

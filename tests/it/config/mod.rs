@@ -1,4 +1,5 @@
 //! Settings as the program's own command line, environment and file give them.
+//! Promise: it outlives the code below it.
 
 use std::collections::BTreeSet;
 use std::fs;

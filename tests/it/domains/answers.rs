@@ -1,29 +1,29 @@
-//! What each answer of a real server means, through the resolver.
+//! What each answer of a real server means.
+//! Promise: it outlives the code below it.
 
-use tempmail::dns::Failure;
-use tempmail::domains::DomainError;
+use serde_json::json;
 
-use super::{OTHER_HOST, OUR_HOST, Setup, client, name};
+use super::{CLIENT, OTHER_HOST, OUR_HOST, Setup, outcome, reply};
 
 #[derive(Debug, PartialEq, Eq)]
 enum To {
     Here,
     Elsewhere,
-    NoOne(Failure),
+    NoOne,
 }
 
 async fn ask(setup: &Setup, domain: &str) -> To {
-    match setup.registry.check(&name(domain), None).await {
-        Ok(report) if report.ok => To::Here,
-        Ok(_) => To::Elsewhere,
-        Err(DomainError::Dns(why)) => To::NoOne(why),
-        Err(error) => panic!("{domain}: {error}"),
+    match setup.check(domain).await {
+        (200, report) if report["ok"] == true => To::Here,
+        (200, _) => To::Elsewhere,
+        (503, problem) if problem["code"] == "dns_unavailable" => To::NoOne,
+        other => panic!("{domain}: {other:?}"),
     }
 }
 
 #[tokio::test]
 async fn each_answer_of_a_server_is_understood() {
-    let setup = Setup::with(|config| config.domains.mx_hosts.push(name("post.bücher.test"))).await;
+    let setup = Setup::with(&format!("mx-host = ['{OUR_HOST}', 'post.bücher.test']")).await;
     let zone = &setup.zone;
     zone.set_mx("case.test", &[(10, "MX.TempMail.TEST.")]);
     zone.set_mx("idn.test", &[(10, "post.xn--bcher-kva.test")]);
@@ -61,7 +61,7 @@ async fn each_answer_of_a_server_is_understood() {
         ("backup.test", To::Elsewhere),
         ("alias.test", To::Here),
         ("dangling.test", To::Elsewhere),
-        ("loop.test", To::NoOne(Failure::ServerFailed)),
+        ("loop.test", To::NoOne),
         ("byalias.test", To::Here),
         ("byaddress.test", To::Here),
         ("mixed.test", To::Elsewhere),
@@ -75,26 +75,47 @@ async fn each_answer_of_a_server_is_understood() {
         ("web.test", To::Elsewhere),
         ("nodata.test", To::Elsewhere),
         ("nxdomain.test", To::Elsewhere),
-        ("servfail.test", To::NoOne(Failure::ServerFailed)),
-        ("refused.test", To::NoOne(Failure::Refused)),
-        ("half.test", To::NoOne(Failure::ServerFailed)),
+        ("servfail.test", To::NoOne),
+        ("refused.test", To::NoOne),
+        ("half.test", To::NoOne),
     ] {
         assert_eq!(ask(&setup, domain).await, expected, "{domain}");
     }
 }
 
 #[tokio::test]
-async fn a_server_that_says_nothing_is_no_answer() {
+async fn why_there_was_no_answer_is_kept_with_the_domain() {
     let setup = Setup::new().await;
-    setup.zone.silence("silent.test");
-    assert_eq!(ask(&setup, "silent.test").await, To::NoOne(Failure::TimedOut));
+    let domains = setup.register_many(5).await;
+    setup.zone.servfail(&domains[0]);
+    setup.zone.refuse(&domains[1]);
+    setup.zone.silence(&domains[2]);
+    setup.zone.set_cname(&domains[3], &domains[3]);
+    setup.zone.set_mx(&domains[4], &[(10, "mail.half.test")]);
+    setup.zone.set_addresses("mail.half.test", &["203.0.113.9"]);
+    setup.zone.servfail_aaaa("mail.half.test");
+    assert_eq!(setup.round().await, "checked 5, failed 5");
+    for (domain, why) in [
+        ("d0.test", "the name server failed (SERVFAIL)"),
+        ("d1.test", "the name server refused to answer (REFUSED)"),
+        ("d2.test", "the name server did not answer in time"),
+        ("d3.test", "the name server failed (SERVFAIL)"),
+        ("d4.test", "the name server failed (SERVFAIL)"),
+    ] {
+        assert_eq!(setup.record(domain).await["lastCheckResult"], format!("No answer: {why}"), "{domain}");
+    }
 }
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_no_answer() {
+    let setup = Setup::new().await;
+    setup.register_many(1).await;
     let silent = std::net::UdpSocket::bind("127.0.0.1:0").expect("a free port").local_addr().expect("address");
-    let setup = Setup::with(|config| config.domains.resolvers = vec![silent]).await;
-    assert!(matches!(ask(&setup, "a.test").await, To::NoOne(Failure::Unreachable | Failure::TimedOut)));
+    let setup = setup.restarted(&format!("resolver = ['{silent}']")).await;
+    assert_eq!(setup.round().await, "checked 1, failed 1");
+    let why = setup.record("d0.test").await["lastCheckResult"].to_string();
+    assert!(why.contains("cannot be reached") || why.contains("did not answer in time"), "{why}");
+    assert_eq!(ask(&setup, "a.test").await, To::NoOne);
 }
 
 #[tokio::test]
@@ -122,15 +143,15 @@ async fn no_answer_is_remembered() {
 async fn a_check_names_what_is_there_and_what_should_be() {
     let setup = Setup::new().await;
     setup.zone.set_mx("shop.test", &[(5, "MX.other.test")]);
-    let report = setup.registry.check(&name("shop.test"), None).await.expect("an answer");
-    assert!(!report.ok);
-    assert_eq!(report.expected, ["shop.test. IN MX 10 mx.tempmail.test."]);
-    assert_eq!(report.found, ["shop.test. IN MX 5 mx.other.test.", "mx.other.test. IN A 203.0.113.9"]);
-    assert_eq!(
-        report.message,
-        "The MX record of shop.test points at mx.other.test, not at mx.tempmail.test. \
-         Replace the MX records of the domain with: shop.test. IN MX 10 mx.tempmail.test."
-    );
+    let report = json!({
+        "ok": false,
+        "domain": "shop.test",
+        "expected": ["shop.test. IN MX 10 mx.tempmail.test."],
+        "found": ["shop.test. IN MX 5 mx.other.test.", "mx.other.test. IN A 203.0.113.9"],
+        "message": "The MX record of shop.test points at mx.other.test, not at mx.tempmail.test. \
+         Replace the MX records of the domain with: shop.test. IN MX 10 mx.tempmail.test.",
+    });
+    assert_eq!(setup.check("shop.test").await, (200, report));
 }
 
 #[tokio::test]
@@ -139,16 +160,17 @@ async fn a_stranger_learns_of_addresses_only_whether_they_are_ours() {
     setup.zone.set_mx("evil.test", &[(5, "db.internal.test"), (5, "mail.evil.test")]);
     setup.zone.set_addresses("db.internal.test", &["10.1.2.3", "fd00::1"]);
     setup.zone.set_addresses("mail.evil.test", &["192.0.2.25"]);
-    let report = setup.registry.check(&name("evil.test"), client(1)).await.expect("an answer");
-    assert_eq!(
-        report.found,
-        [
-            "evil.test. IN MX 5 db.internal.test.",
-            "evil.test. IN MX 5 mail.evil.test.",
-            "; db.internal.test is not at our address",
-            "; mail.evil.test is at our address",
-        ]
-    );
-    let Err(DomainError::MxMismatch(refused)) = setup.register("evil.test").await else { panic!("a mismatch") };
-    assert_eq!(refused, report);
+    let check = setup.server.request("GET", "/api/domains/check-dns?domain=evil.test");
+    let (_, report) = reply(check.header("x-forwarded-for", CLIENT)).await;
+    let found = [
+        "evil.test. IN MX 5 db.internal.test.",
+        "evil.test. IN MX 5 mail.evil.test.",
+        "; db.internal.test is not at our address",
+        "; mail.evil.test is at our address",
+    ];
+    assert_eq!(report["found"], json!(found));
+    let refused = setup.register("evil.test").await;
+    assert_eq!((refused.0, outcome(&refused)), (422, "mx_mismatch"));
+    let told = ["found", "expected", "detail"].map(|member| &refused.1[member]);
+    assert_eq!(told, ["found", "expected", "message"].map(|member| &report[member]));
 }

@@ -1,198 +1,207 @@
 //! Registering, pinning, listing, removing.
+//! Promise: it outlives the code below it.
+
+use std::io::ErrorKind;
+use std::time::Duration;
 
 use futures_util::future::join_all;
-use tempmail::dns::Failure;
-use tempmail::domains::{DomainError, DomainTable, NewDomain, Served};
-use tempmail::model::DomainStatus;
-use tempmail::store::StoreError;
+use serde_json::{Value, json};
 
-use super::{Setup, client, name, new};
+use super::{CLIENT, Setup, complete, outcome, zone};
+use crate::support::smtp_peer::SmtpPeer;
+use crate::support::test_disk::{Call, Kind, TestDisk};
+use crate::support::test_server::TestServer;
+
+const NEIGHBOUR: &str = "192.0.2.2";
 
 #[tokio::test]
 async fn a_domain_that_points_here_is_registered_and_served() {
     let setup = Setup::new().await;
     setup.point_here("shop.test");
-    let table: DomainTable = setup.registry.table();
-    let wish =
-        NewDomain { owner: Some("Ann".to_owned()), email: Some("ann@example.test".to_owned()), ..new("Shop.TEST.") };
-    let registered = setup.registry.register(wish, client(1)).await.expect("registered");
-    assert!(registered.created);
-    assert_eq!(registered.entry.domain, "shop.test");
-    assert_eq!(registered.entry.status, DomainStatus::Active);
-    assert!(registered.entry.added_at.is_some());
-    assert_eq!(registered.entry.last_checked_at, registered.entry.added_at);
-    assert_eq!(
-        registered.entry.last_check_result.as_deref(),
-        Some("The MX record of shop.test points at mx.tempmail.test")
-    );
-    assert_eq!(table.served(&name("shop.test")), Served::Active);
-    assert_eq!(table.active(), [name("shop.test")]);
-    assert_eq!(setup.registry.list().await.expect("list"), [registered.entry]);
-    let stored = setup.store.record("shop.test").await.expect("kept");
-    assert_eq!((stored.owner.as_deref(), stored.email.as_deref()), (Some("Ann"), Some("ann@example.test")));
+    let wish = json!({ "domain": "Shop.TEST.", "owner": "Ann", "email": "ann@example.test" });
+    let now = "2023-11-14 22:13:20";
+    let entry = json!({
+        "domain": "shop.test",
+        "status": "active",
+        "addedAt": now,
+        "lastCheckedAt": now,
+        "lastCheckResult": "The MX record of shop.test points at mx.tempmail.test",
+    });
+    assert_eq!(setup.register_as(CLIENT, &wish).await, (201, entry.clone()));
+    assert_eq!(setup.served("shop.test").await, "active");
+    assert_eq!(setup.server.get("/api/domains").await.json(), json!([entry]));
+    SmtpPeer::greeted(setup.server.smtp()).await.deliver("ann@shop.test", "hi").await;
+    let setup = setup.restarted("").await;
+    assert_eq!(setup.active().await, json!(["shop.test"]));
+    let kept = setup.record("shop.test").await;
+    assert_eq!([&kept["owner"], &kept["email"], &kept["registeredBy"]], ["Ann", "ann@example.test", CLIENT]);
 }
 
 #[tokio::test]
 async fn a_domain_that_points_elsewhere_is_not_registered_and_the_record_to_create_is_named() {
     let setup = Setup::new().await;
     setup.point_elsewhere("shop.test");
-    let Err(DomainError::MxMismatch(report)) = setup.register("shop.test").await else { panic!("a mismatch") };
-    assert!(report.message.contains("mx.other.test"), "{}", report.message);
-    assert!(report.message.ends_with("shop.test. IN MX 10 mx.tempmail.test."), "{}", report.message);
-    assert_eq!(setup.served("shop.test"), Served::Unknown);
-    assert_eq!(setup.store.record("shop.test").await, None);
+    let refused = setup.register("shop.test").await;
+    assert_eq!((refused.0, outcome(&refused)), (422, "mx_mismatch"));
+    let detail = refused.1["detail"].as_str().expect("a detail");
+    assert!(detail.contains("mx.other.test"), "{detail}");
+    assert!(detail.ends_with("shop.test. IN MX 10 mx.tempmail.test."), "{detail}");
+    assert_eq!(setup.served("shop.test").await, "unknown");
+    assert_eq!(setup.record("shop.test").await, Value::Null);
 }
 
 #[tokio::test]
 async fn a_web_site_at_our_address_is_not_registered_without_an_mx_record() {
     let setup = Setup::new().await;
     setup.zone.set_addresses("web.test", &["192.0.2.25"]);
-    let Err(DomainError::MxMismatch(report)) = setup.register("web.test").await else { panic!("a mismatch") };
-    assert_eq!(report.message, "web.test has no MX record. Create the record: web.test. IN MX 10 mx.tempmail.test.");
-    assert_eq!(setup.store.record("web.test").await, None);
+    let refused = setup.register("web.test").await;
+    assert_eq!(outcome(&refused), "mx_mismatch");
+    let detail = "web.test has no MX record. Create the record: web.test. IN MX 10 mx.tempmail.test.";
+    assert_eq!(refused.1["detail"], detail);
+    assert_eq!(setup.record("web.test").await, Value::Null);
 }
 
 #[tokio::test]
 async fn a_resolver_that_fails_says_nothing_about_the_domain() {
     let setup = Setup::new().await;
     setup.zone.servfail("shop.test");
-    assert_eq!(setup.register("shop.test").await, Err(DomainError::Dns(Failure::ServerFailed)));
-    assert_eq!(setup.served("shop.test"), Served::Unknown);
+    let refused = setup.register("shop.test").await;
+    assert_eq!((refused.0, outcome(&refused)), (503, "dns_unavailable"));
+    assert_eq!(setup.served("shop.test").await, "unknown");
 }
 
 #[tokio::test]
 async fn without_an_mx_host_nothing_is_checked() {
-    let setup = Setup::with(|config| config.domains.mx_hosts.clear()).await;
-    assert_eq!(setup.register("shop.test").await, Err(DomainError::MxHostUnset));
-    assert_eq!(setup.registry.check(&name("shop.test"), None).await, Err(DomainError::MxHostUnset));
-    assert_eq!(setup.registry.verify(None, false).await, Err(DomainError::MxHostUnset));
-    assert!(setup.registry.pin(new("shop.test")).await.expect("pinned").created);
+    let setup = Setup::with("mx-host = []").await;
+    for refused in [setup.register("shop.test").await, setup.check("shop.test").await, setup.verify("").await] {
+        assert_eq!((refused.0, outcome(&refused)), (503, "mx_host_unset"));
+    }
+    assert_eq!(outcome(&setup.pin(json!({ "domain": "shop.test" })).await), "created");
 }
 
 #[tokio::test]
 async fn registering_again_checks_again_and_keeps_the_owner() {
     let setup = Setup::new().await;
     setup.point_here("shop.test");
-    let first = NewDomain { owner: Some("Ann".to_owned()), ..new("shop.test") };
-    setup.registry.register(first, client(1)).await.expect("registered");
-    setup.clock.advance(std::time::Duration::from_mins(1));
-    let stranger =
-        NewDomain { owner: Some("Eve".to_owned()), email: Some("eve@evil.test".to_owned()), ..new("shop.test") };
-    let again = setup.registry.register(stranger, client(2)).await.expect("registered");
-    assert!(!again.created);
-    assert!(again.entry.last_checked_at > again.entry.added_at);
-    let stored = setup.store.record("shop.test").await.expect("kept");
-    assert_eq!((stored.owner.as_deref(), stored.email), (Some("Ann"), None));
+    let first = json!({ "domain": "shop.test", "owner": "Ann" });
+    assert_eq!(outcome(&setup.register_as(CLIENT, &first).await), "created");
+    setup.server.clock.advance(Duration::from_mins(1));
+    let stranger = json!({ "domain": "shop.test", "owner": "Eve", "email": "eve@evil.test" });
+    let again = setup.register_as(NEIGHBOUR, &stranger).await;
+    assert_eq!(outcome(&again), "known");
+    assert_eq!([&again.1["addedAt"], &again.1["lastCheckedAt"]], ["2023-11-14 22:13:20", "2023-11-14 22:14:20"]);
+    let kept = setup.record("shop.test").await;
+    assert_eq!([&kept["owner"], &kept["email"], &kept["registeredBy"]], [&json!("Ann"), &Value::Null, &json!(CLIENT)]);
     assert_eq!(setup.zone.mx_questions("shop.test"), 2);
 }
 
 #[tokio::test]
 async fn registering_again_never_deactivates() {
     let setup = Setup::new().await;
-    setup.point_here("shop.test");
-    setup.register("shop.test").await.expect("registered");
-    setup.point_elsewhere("shop.test");
-    assert!(matches!(setup.register("shop.test").await, Err(DomainError::MxMismatch(_))));
-    assert_eq!(setup.served("shop.test"), Served::Active);
+    setup.register_many(1).await;
+    setup.point_elsewhere("d0.test");
+    assert_eq!(outcome(&setup.register("d0.test").await), "mx_mismatch");
+    assert_eq!(setup.served("d0.test").await, "active");
 }
 
 #[tokio::test]
 async fn a_fixed_domain_is_answered_unchecked_and_not_stored() {
-    let setup = Setup::with(|config| {
-        config.domains.fixed = ["fixed.test", "*.dev.test"].map(|text| text.parse().expect(text)).to_vec();
-    })
-    .await;
+    let setup = Setup::with("domain = ['fixed.test', '*.dev.test']").await;
     for domain in ["fixed.test", "any.dev.test"] {
-        let answer = setup.register(domain).await.expect(domain);
-        assert!(!answer.created && answer.entry.fixed, "{domain}");
-        let pinned = setup.registry.pin(new(domain)).await.expect(domain);
-        assert!(!pinned.created && pinned.entry.fixed, "{domain}");
-        assert_eq!(setup.registry.remove(&name(domain)).await, Err(DomainError::Fixed), "{domain}");
+        assert_eq!(outcome(&setup.register(domain).await), "known", "{domain}");
+        let pinned = setup.pin(json!({ "domain": domain })).await;
+        assert_eq!((outcome(&pinned), &pinned.1["fixed"]), ("known", &json!(true)), "{domain}");
+        assert_eq!(outcome(&setup.remove(domain).await), "domain_fixed", "{domain}");
         assert_eq!(setup.zone.mx_questions(domain), 0);
-        assert_eq!(setup.store.record(domain).await, None);
-        assert_eq!(setup.served(domain), Served::Active);
+        SmtpPeer::greeted(setup.server.smtp()).await.deliver(&format!("ann@{domain}"), "hi").await;
     }
-    let listed: Vec<_> = setup.registry.list().await.expect("list").into_iter().map(|entry| entry.domain).collect();
+    let list = setup.server.get("/api/domains").await.json();
+    let listed: Vec<_> = list.as_array().expect("a list").iter().map(|entry| &entry["domain"]).collect();
     assert_eq!(listed, ["*.dev.test", "fixed.test"]);
-    assert_eq!(setup.registry.table().active(), [name("fixed.test")]);
+    assert_eq!(setup.active().await, json!(["fixed.test"]));
+    let setup = setup.restarted("").await;
+    assert_eq!(setup.active().await, json!([]), "nothing was stored");
 }
 
 #[tokio::test]
 async fn a_pinned_domain_is_active_without_dns() {
     let setup = Setup::new().await;
-    let wish = NewDomain { owner: Some("Ann".to_owned()), ..new("shop.test") };
-    let pinned = setup.registry.pin(wish).await.expect("pinned");
-    assert!(pinned.created && pinned.entry.pinned);
-    assert_eq!(pinned.entry.last_checked_at, None);
-    assert!(!setup.register("shop.test").await.expect("answered").created);
-    assert_eq!(setup.registry.verify(None, true).await.expect("round").checked, 0);
-    assert_eq!(setup.served("shop.test"), Served::Active);
-    let email = NewDomain { email: Some("ann@example.test".to_owned()), ..new("shop.test") };
-    let again = setup.registry.pin(email).await.expect("pinned");
-    assert!(!again.created);
-    assert_eq!((again.entry.owner.as_deref(), again.entry.email.as_deref()), (Some("Ann"), Some("ann@example.test")));
+    let pinned = setup.pin(json!({ "domain": "shop.test", "owner": "Ann" })).await;
+    assert_eq!((outcome(&pinned), &pinned.1["pinned"]), ("created", &json!(true)));
+    assert_eq!(pinned.1["lastCheckedAt"], Value::Null);
+    assert_eq!(outcome(&setup.register("shop.test").await), "known");
+    assert_eq!(super::shown(&setup.verify("?force=true").await), "");
+    assert_eq!(setup.served("shop.test").await, "active");
+    let again = setup.pin(json!({ "domain": "shop.test", "email": "ann@example.test" })).await;
+    assert_eq!(outcome(&again), "known");
+    assert_eq!([&again.1["owner"], &again.1["email"]], ["Ann", "ann@example.test"]);
     assert_eq!(setup.zone.mx_questions("shop.test"), 0);
 }
 
 #[tokio::test]
 async fn no_more_domains_are_registered_than_permitted() {
-    let setup = Setup::with(|config| config.domains.registered_max = 2).await;
+    let setup = Setup::with("max-domains = 2").await;
     setup.register_many(2).await;
     setup.point_here("third.test");
-    assert_eq!(setup.register("third.test").await, Err(DomainError::TooMany));
+    let refused = setup.register("third.test").await;
+    assert_eq!((refused.0, outcome(&refused)), (422, "too_many_domains"));
     assert_eq!(setup.zone.mx_questions("third.test"), 0);
-    assert_eq!(setup.registry.pin(new("third.test")).await, Err(DomainError::TooMany));
-    assert!(!setup.register("d0.test").await.expect("registered before").created);
-    assert_eq!(setup.registry.remove(&name("d0.test")).await, Ok(true));
-    assert!(setup.register("third.test").await.expect("room again").created);
+    assert_eq!(outcome(&setup.pin(json!({ "domain": "third.test" })).await), "too_many_domains");
+    assert_eq!(outcome(&setup.register("d0.test").await), "known");
+    assert_eq!(setup.remove("d0.test").await.1["deleted"], 1);
+    assert_eq!(outcome(&setup.register("third.test").await), "created");
 }
 
 #[tokio::test]
 async fn a_client_has_a_number_of_domains_and_the_administrator_any() {
-    let setup = Setup::with(|config| config.domains.registered_per_client_max = 2).await;
-    let register = async |domain: &str, client| {
-        setup.point_here(domain);
-        setup.registry.register(new(domain), client).await
-    };
+    const LIMIT: &str = "max-domains-per-client = 2";
+    let setup = Setup::with(LIMIT).await;
     setup.register_many(2).await;
-    assert_eq!(register("third.test", client(1)).await, Err(DomainError::TooManyOfClient(2)));
+    for domain in ["third.test", "fourth.test", "a0.test", "a1.test", "a2.test"] {
+        setup.point_here(domain);
+    }
+    let refused = setup.register("third.test").await;
+    assert_eq!((refused.0, outcome(&refused)), (422, "too_many_domains_for_client"));
     assert_eq!(setup.zone.mx_questions("third.test"), 0);
-    assert!(!register("d0.test", client(1)).await.expect("registered before").created);
-    assert_eq!(register("third.test", client(2)).await.expect("another client").entry.registrant, client(2));
+    assert_eq!(outcome(&setup.register("d0.test").await), "known");
+    assert_eq!(outcome(&setup.register_as(NEIGHBOUR, &json!({ "domain": "third.test" })).await), "created");
+    assert_eq!(setup.record("third.test").await["registeredBy"], NEIGHBOUR);
     for number in 0..3 {
-        assert!(register(&format!("a{number}.test"), None).await.expect("the administrator").created);
+        let wish = json!({ "domain": format!("a{number}.test") });
+        assert_eq!(setup.server.admin_post("/api/admin/domains", &wish).await.0, 201, "{wish}");
     }
     // A deactivated domain keeps its place.
     setup.point_elsewhere("d0.test");
-    setup.registry.verify(None, false).await.expect("round");
-    assert_eq!(register("fourth.test", client(1)).await, Err(DomainError::TooManyOfClient(2)));
+    assert_eq!(setup.round().await, "checked 6, deactivated 1");
+    assert_eq!(outcome(&setup.register("fourth.test").await), "too_many_domains_for_client");
     // After a restart the limit is the same.
-    let restarted = setup.restarted(|config| config.domains.registered_per_client_max = 2).await;
-    assert_eq!(restarted.register(new("fourth.test"), client(1)).await, Err(DomainError::TooManyOfClient(2)));
+    let setup = setup.restarted(LIMIT).await;
+    assert_eq!(outcome(&setup.register("fourth.test").await), "too_many_domains_for_client");
     // What the administrator pins is the administrator's.
-    setup.registry.pin(new("d1.test")).await.expect("pinned");
-    assert!(register("fourth.test", client(1)).await.expect("room again").created);
-    assert_eq!(setup.store.record("d1.test").await.expect("kept").registrant, None);
+    assert_eq!(outcome(&setup.pin(json!({ "domain": "d1.test" })).await), "known");
+    assert_eq!(outcome(&setup.register("fourth.test").await), "created");
+    assert_eq!(setup.record("d1.test").await["registeredBy"], Value::Null);
 }
 
 #[tokio::test]
 async fn registrations_at_the_same_time_stay_within_the_limit_of_a_client() {
-    let setup = Setup::with(|config| config.domains.registered_per_client_max = 2).await;
+    let setup = Setup::with("max-domains-per-client = 2").await;
     let domains: Vec<String> = (0..8).map(|number| format!("d{number}.test")).collect();
     setup.all_point_here(&domains);
-    let created = join_all(domains.iter().map(|domain| setup.register(domain))).await;
-    assert_eq!(created.iter().filter(|result| result.is_ok()).count(), 2, "{created:?}");
+    let replies = join_all(domains.iter().map(|domain| setup.register(domain))).await;
+    assert_eq!(replies.iter().filter(|reply| outcome(reply) == "created").count(), 2, "{replies:?}");
+    assert_eq!(setup.active().await.as_array().map(Vec::len), Some(2));
 }
 
 #[tokio::test]
 async fn a_removed_domain_is_not_served() {
     let setup = Setup::new().await;
-    setup.point_here("shop.test");
-    setup.register("shop.test").await.expect("registered");
-    assert_eq!(setup.registry.remove(&name("shop.test")).await, Ok(true));
-    assert_eq!(setup.registry.remove(&name("shop.test")).await, Ok(false));
-    assert_eq!(setup.served("shop.test"), Served::Unknown);
-    assert_eq!(setup.registry.list().await, Ok(Vec::new()));
+    setup.register_many(1).await;
+    assert_eq!(setup.remove("d0.test").await.1["deleted"], 1);
+    assert_eq!(setup.remove("d0.test").await.1["deleted"], 0);
+    assert_eq!(setup.served("d0.test").await, "unknown");
+    let setup = setup.restarted("").await;
+    assert_eq!(setup.served("d0.test").await, "unknown");
 }
 
 #[tokio::test]
@@ -200,23 +209,42 @@ async fn domains_outlive_a_restart_in_their_state() {
     let setup = Setup::new().await;
     setup.register_many(2).await;
     setup.point_elsewhere("d1.test");
-    setup.registry.verify(None, false).await.expect("round");
-    let restarted = setup.restarted(|_| ()).await;
-    assert_eq!(restarted.table().served(&name("d0.test")), Served::Active);
-    assert_eq!(restarted.table().served(&name("d1.test")), Served::Deactivated);
+    assert_eq!(setup.round().await, "checked 2, deactivated 1");
+    let setup = setup.restarted("").await;
+    assert_eq!(setup.served("d0.test").await, "active");
+    assert_eq!(setup.served("d1.test").await, "deactivated");
 }
 
 #[tokio::test]
 async fn a_domain_is_served_only_when_the_store_has_it() {
-    let setup = Setup::new().await;
-    setup.point_here("shop.test");
-    setup.store.fail_changes(Some(StoreError::Full));
-    assert_eq!(setup.register("shop.test").await, Err(DomainError::Store(StoreError::Full)));
-    assert_eq!(setup.served("shop.test"), Served::Unknown);
-    // The store may have the domain in the end, and then it is served.
-    setup.store.fail_changes(Some(StoreError::OutcomeUnknown));
-    assert_eq!(setup.register("shop.test").await, Err(DomainError::Store(StoreError::OutcomeUnknown)));
-    assert_eq!(setup.served("shop.test"), Served::Active);
+    const IN_USE: &str = "journal-0000000000000001";
+    for is_outcome_known in [true, false] {
+        let (disk, zone) = (TestDisk::default(), zone().await);
+        let server = TestServer::on(disk.clone(), &complete("", &zone)).await;
+        let setup = Setup { zone, server };
+        setup.point_here("shop.test");
+        let failing = if is_outcome_known {
+            vec![disk.fail(|call| call.is(Kind::Write, IN_USE).then_some(ErrorKind::StorageFull))]
+        } else {
+            // What can't be synced can't be cut off either.
+            let is_other = |call: &Call| call.is(Kind::Write, "journal-") && !call.is(Kind::Write, IN_USE);
+            vec![
+                disk.fail(|call| call.is(Kind::Sync, IN_USE).then_some(ErrorKind::Other)),
+                disk.fail(move |call| is_other(call).then_some(ErrorKind::Other)),
+            ]
+        };
+        let refused = setup.register("shop.test").await;
+        let why = if is_outcome_known { (507, "storage_full") } else { (503, "store_unavailable") };
+        assert_eq!((refused.0, outcome(&refused)), why);
+        assert_eq!(setup.served("shop.test").await, "unknown");
+        assert!(failing[0].failed() > 0);
+        // The store may have the domain in the end, and then it is served.
+        let disk = disk.kill();
+        drop(failing);
+        let next = TestServer::on(disk, &complete("", &setup.zone)).await;
+        let kept = if is_outcome_known { json!([]) } else { json!(["shop.test"]) };
+        assert_eq!(next.get("/api/domains/active").await.json(), kept);
+    }
 }
 
 #[tokio::test]
@@ -225,15 +253,15 @@ async fn a_registration_whose_caller_goes_away_is_whole_or_not_at_all() {
     for number in 0..50_u32 {
         let domain = format!("d{number}.test");
         setup.point_here(&domain);
-        let patience = std::time::Duration::from_micros(u64::from(number) * 40);
-        let _ = tokio::time::timeout(patience, setup.register(&domain)).await;
+        let patience = Duration::from_micros(u64::from(number) * 200);
+        let wish = json!({ "domain": domain });
+        // Each is another client, because one has only so many checks in a minute.
+        let _ = tokio::time::timeout(patience, setup.register_as(&format!("198.51.100.{number}"), &wish)).await;
     }
     // A registration that is complete by now came after every change that was in progress.
     setup.point_here("last.test");
-    setup.register("last.test").await.expect("registered");
-    for number in 0..50_u32 {
-        let domain = format!("d{number}.test");
-        let is_kept = setup.store.record(&domain).await.is_some();
-        assert_eq!(setup.served(&domain) == Served::Active, is_kept, "{domain}");
-    }
+    assert_eq!(outcome(&setup.register("last.test").await), "created");
+    let served = setup.active().await;
+    let setup = setup.restarted("").await;
+    assert_eq!(setup.active().await, served);
 }

@@ -1,4 +1,5 @@
 //! The guides show the examples as they are in `tests/examples`, where they are run, and the unit as it is packaged.
+//! Promise: it outlives the code below it.
 
 use super::{file, guide, path};
 

@@ -1,5 +1,6 @@
 //! What is made from the program's own: the tables of settings and commands in the guides, and the description of the
 //! HTTP interface.
+//! Promise: it outlives the code below it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

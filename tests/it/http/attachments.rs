@@ -1,25 +1,25 @@
-//! `GET /api/mail/messages/{id}/attachments/{index}`, and ranges of it and of the raw form.
+//! `GET /api/mail/messages/{id}/attachments/{index}`: saved, never shown; ranges of it and of the raw form.
+//! Promise: it outlives the code below it.
 
-use tempmail::model::EmailId;
-
-use super::TestApi;
+use super::TestServer;
+use crate::support::answer::Answer;
 
 /// A mail with one attachment, whose fields are `fields` and whose content is `hello`.
-async fn receive(api: &TestApi, fields: &str) -> EmailId {
+async fn receive(api: &TestServer, fields: &str) -> String {
     let raw = format!(
         "Content-Type: multipart/mixed; boundary=m\r\n\r\n--m\r\n\r\ntext\r\n--m\r\n{fields}\r\n\
          Content-Transfer-Encoding: base64\r\n\r\naGVsbG8=\r\n--m--\r\n"
     );
-    api.receive(&["ann@example.test"], &raw).await[0]
+    api.receive(&["ann@example.test"], &raw).await.remove(0)
 }
 
-async fn target(api: &TestApi, fields: &str) -> String {
+async fn target(api: &TestServer, fields: &str) -> String {
     format!("/api/mail/messages/{}/attachments/0", receive(api, fields).await)
 }
 
 #[tokio::test]
 async fn an_attachment_is_saved_and_never_shown() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     for (fields, content_type, disposition) in [
         ("Content-Type: application/pdf; name=a.pdf", "application/pdf", "attachment; filename=\"a.pdf\""),
         ("Content-Type: IMAGE/PNG", "image/png", "attachment; filename=\"attachment-0.png\""),
@@ -46,7 +46,7 @@ async fn an_attachment_is_saved_and_never_shown() {
 
 #[tokio::test]
 async fn an_index_without_an_attachment_is_not_found() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     let id = receive(&api, "Content-Type: image/png").await;
     for index in ["1", "-1", "x", "99999999999999999999999999", "0%00", "..%2f0"] {
         let answer = api.get(&format!("/api/mail/messages/{id}/attachments/{index}")).await;
@@ -58,7 +58,7 @@ async fn an_index_without_an_attachment_is_not_found() {
 
 #[tokio::test]
 async fn a_range_is_a_part_and_only_of_what_the_caller_knows() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     let attachment = target(&api, "Content-Type: image/png").await;
     let raw = attachment.replace("attachments/0", "raw");
     for target in [attachment, raw] {
@@ -84,7 +84,7 @@ async fn a_range_is_a_part_and_only_of_what_the_caller_knows() {
 
 #[tokio::test]
 async fn a_tag_says_whether_the_caller_has_it() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     let attachment = target(&api, "Content-Type: image/png").await;
     let raw = attachment.replace("attachments/0", "raw");
     let tag_of = async |target: &str| api.get(target).await.header("etag").expect("a tag").to_owned();
@@ -94,12 +94,11 @@ async fn a_tag_says_whether_the_caller_has_it() {
         let known = api.get_with(&target, "if-none-match", &tag).await;
         assert_eq!((known.status.as_u16(), known.body.len()), (304, 0));
         for (if_range, status) in [(tag.as_str(), 206), ("\"other\"", 200), (&format!("W/{tag}"), 200)] {
-            let request = super::public("GET", &target).header("range", "bytes=0-1").header("if-range", if_range);
-            let answer = api.send(request.body(axum::body::Body::empty()).expect("request")).await;
+            let request = api.request("GET", &target).header("range", "bytes=0-1").header("if-range", if_range);
+            let answer = Answer::to(request).await;
             assert_eq!(answer.status, status, "{if_range}");
         }
-        let request = super::public("HEAD", &target).header("range", "bytes=0-1");
-        let head = api.send(request.body(axum::body::Body::empty()).expect("request")).await;
+        let head = Answer::to(api.request("HEAD", &target).header("range", "bytes=0-1")).await;
         assert_eq!((head.status.as_u16(), head.body.len()), (200, 0));
     }
 }

@@ -1,30 +1,25 @@
-//! What pages in a browser may do: hosts and origins.
+//! What pages in a browser may do: which hosts are answered for, and which origins may read and write.
+//! Promise: it outlives the code below it.
 
-use axum::body::Body;
-use axum::http::Request;
-use tempmail::config::Endpoint;
-
-use super::{Answer, TestApi, public};
+use super::{Answer, TestServer};
 
 const INBOX: &str = "/api/mail/messages?to=a@example.test";
 
-async fn from_page(api: &TestApi, method: &str, target: &str, origin: &str) -> Answer {
-    api.send(public(method, target).header("origin", origin).body(Body::empty()).expect("request")).await
+async fn from_page(api: &TestServer, method: &str, target: &str, origin: &str) -> Answer {
+    Answer::to(api.request(method, target).header("origin", origin)).await
 }
 
-async fn to_host(api: &TestApi, host: &str) -> Answer {
-    let mut request = public("GET", INBOX);
-    request.headers_mut().expect("headers").insert("host", host.parse().expect("value"));
-    api.send(request.body(Body::empty()).expect("request")).await
+async fn to_host(api: &TestServer, host: &str) -> Answer {
+    api.get_with(INBOX, "host", host).await
 }
 
-fn public_service() -> TestApi {
-    TestApi::with(|config| config.http.listen = vec![Endpoint::Tcp("0.0.0.0:8080".parse().expect("address"))])
+async fn public_service() -> TestServer {
+    TestServer::with("http-listen = '0.0.0.0:0'").await
 }
 
 #[tokio::test]
 async fn on_loopback_only_loopback_pages_may_read() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     for origin in ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:1", "http://app.localhost"] {
         let answer = from_page(&api, "GET", INBOX, origin).await;
         assert_eq!((answer.status.as_u16(), answer.header("access-control-allow-origin")), (200, Some(origin)));
@@ -40,7 +35,7 @@ async fn on_loopback_only_loopback_pages_may_read() {
 
 #[tokio::test]
 async fn on_loopback_other_pages_may_not_write() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     api.receive(&["a@example.test"], "").await;
     let answer = from_page(&api, "DELETE", "/api/mail/delete?to=a@example.test", "https://evil.test").await;
     assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (403, "origin_not_allowed"));
@@ -52,7 +47,7 @@ async fn on_loopback_other_pages_may_not_write() {
 
 #[tokio::test]
 async fn on_loopback_only_loopback_hosts_are_answered_for() {
-    let api = TestApi::with(|config| config.http.allowed_hosts = vec!["mail.example.test".into()]);
+    let api = TestServer::with("http-allowed-hosts = ['mail.example.test']").await;
     for host in ["localhost", "127.0.0.1:8080", "[::1]:8080", "app.localhost:1", "mail.example.test"] {
         assert_eq!(to_host(&api, host).await.status, 200, "{host}");
     }
@@ -66,10 +61,8 @@ async fn on_loopback_only_loopback_hosts_are_answered_for() {
 
 #[tokio::test]
 async fn beyond_loopback_listed_hosts_and_loopback_are_the_only_ones() {
-    let api = TestApi::with(|config| {
-        config.http.listen = vec![Endpoint::Tcp("0.0.0.0:8080".parse().expect("address"))];
-        config.http.allowed_hosts = vec!["mail.example.test".into()];
-    });
+    let settings = "http-listen = '0.0.0.0:0'\nhttp-allowed-hosts = ['mail.example.test']";
+    let api = TestServer::with(settings).await;
     for host in ["mail.example.test", "Mail.example.test:8080", "localhost", "127.0.0.1:8080", "[::1]"] {
         assert_eq!(to_host(&api, host).await.status, 200, "{host}");
     }
@@ -81,7 +74,7 @@ async fn beyond_loopback_listed_hosts_and_loopback_are_the_only_ones() {
 
 #[tokio::test]
 async fn beyond_loopback_any_page_may_and_any_host_is_answered_for() {
-    let api = public_service();
+    let api = public_service().await;
     assert_eq!(to_host(&api, "mail.example.test").await.status, 200);
     for origin in ["https://app.example", "null"] {
         let answer = from_page(&api, "GET", INBOX, origin).await;
@@ -97,7 +90,7 @@ async fn beyond_loopback_any_page_may_and_any_host_is_answered_for() {
 
 #[tokio::test]
 async fn listed_origins_replace_the_rule() {
-    let api = TestApi::with(|config| config.http.allowed_origins = Some(vec!["https://app.example".into()]));
+    let api = TestServer::with("http-allowed-origins = ['https://app.example']").await;
     let granted = from_page(&api, "GET", INBOX, "https://app.example").await;
     assert_eq!(granted.header("access-control-allow-origin"), Some("https://app.example"));
     let refused = from_page(&api, "GET", INBOX, "http://localhost:3000").await;
@@ -106,7 +99,7 @@ async fn listed_origins_replace_the_rule() {
 
 #[tokio::test]
 async fn options_is_204_everywhere() {
-    for api in [TestApi::new(), public_service()] {
+    for api in [TestServer::start().await, public_service().await] {
         for (target, allow) in [
             (INBOX, Some("GET,HEAD,POST")),
             ("/api/mail/delete", Some("DELETE")),
@@ -128,8 +121,7 @@ async fn options_is_204_everywhere() {
 
 #[tokio::test]
 async fn without_tcp_there_is_no_browser_and_no_rule() {
-    let api = TestApi::new();
-    let request = Request::builder().uri(INBOX).header("host", "whatever").header("origin", "https://evil.test");
-    let answer = api.send(request.body(Body::empty()).expect("request")).await;
-    assert_eq!(answer.status, 200);
+    let api = TestServer::start().await;
+    let request = api.admin("GET", INBOX).header("host", "whatever").header("origin", "https://evil.test");
+    assert_eq!(Answer::to(request).await.status, 200);
 }

@@ -1,12 +1,11 @@
 //! Which answers are encoded for clients that accept it: large ones without a secret, and never mail.
+//! Mechanism: it goes with encoded answers.
 
-use axum::body::Body;
-
-use super::{Answer, TestApi, public};
+use super::{Answer, TestServer};
 
 const ACCEPTED: &str = "zstd, gzip, deflate, br";
 
-async fn encoded(api: &TestApi, target: &str) -> Answer {
+async fn encoded(api: &TestServer, target: &str) -> Answer {
     api.get_with(target, "accept-encoding", ACCEPTED).await
 }
 
@@ -19,7 +18,7 @@ fn content_length(gzip: &[u8]) -> usize {
 
 #[tokio::test]
 async fn large_answers_without_a_secret_are_encoded_if_the_client_accepts_it() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     for target in ["/openapi.json", "/docs", "/metrics"] {
         let plain = api.get(target).await;
         assert_eq!((plain.status.as_u16(), plain.header("content-encoding")), (200, None), "{target}");
@@ -37,15 +36,15 @@ async fn large_answers_without_a_secret_are_encoded_if_the_client_accepts_it() {
     }
     let refused = api.get_with("/openapi.json", "accept-encoding", "gzip;q=0, identity").await;
     assert_eq!(refused.header("content-encoding"), None);
-    let head = public("HEAD", "/openapi.json").header("accept-encoding", ACCEPTED).body(Body::empty());
-    assert_eq!(api.send(head.expect("request")).await.body.len(), 0);
+    let head = api.request("HEAD", "/openapi.json").header("accept-encoding", ACCEPTED);
+    assert_eq!(Answer::to(head).await.body.len(), 0);
 }
 
 #[tokio::test]
 async fn mail_is_never_encoded() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     let text = "your code is 482913 ".repeat(1_000);
-    let id = api.receive(&["ann@example.test"], &format!("Subject: code\r\n\r\n{text}")).await[0];
+    let id = api.receive(&["ann@example.test"], &format!("Subject: code\r\n\r\n{text}")).await.remove(0);
     for target in [
         "/api/mail/messages?to=ann@example.test".to_owned(),
         format!("/api/mail/messages/{id}"),

@@ -1,60 +1,55 @@
-//! `/api/domains`.
+//! `/api/domains`: list, registration and check, with the answers of a name server.
+//! Promise: it outlives the code below it.
 
-use axum::body::Body;
-use axum::http::header;
 use serde_json::json;
-use tempmail::dns::{Failure, MxReport};
-use tempmail::domains::{DomainEntry, DomainError};
-use tempmail::model::{Client, DomainStatus, Timestamp};
 
-use super::{TestApi, public};
+use super::{Answer, TestServer, refusal};
+use crate::support::dns_zone::DnsZone;
 
-fn mismatch() -> MxReport {
-    MxReport {
-        ok: false,
-        message: "The MX record of new.example points at other.example.".into(),
-        domain: "new.example".parse().expect("name"),
-        expected: vec!["mx.example.test".into()],
-        found: vec!["other.example".into()],
+const OURS: &str = "mx.example.test";
+
+/// A service that asks this zone, in which the mail of `new.example` and `a.example` goes to it.
+async fn serving(settings: &str) -> (TestServer, DnsZone) {
+    let zone = DnsZone::start().await;
+    zone.set_addresses(OURS, &["192.0.2.25"]);
+    for domain in ["new.example", "a.example"] {
+        zone.set_mx(domain, &[(10, OURS)]);
     }
+    let settings = format!("mx-host = ['{OURS}']\nresolver = ['{}']\n{settings}", zone.addr());
+    (TestServer::with(&settings).await, zone)
 }
 
-fn entry(domain: &str, status: DomainStatus) -> DomainEntry {
-    DomainEntry {
-        domain: domain.into(),
-        status,
-        fixed: false,
-        pinned: false,
-        added_at: Some(Timestamp::from_millis(0)),
-        last_checked_at: None,
-        last_check_result: None,
-        owner: Some("Ann".into()),
-        email: Some("ann@owner.test".into()),
-        registrant: Some(Client::of([192, 0, 2, 1].into())),
-    }
+async fn add(api: &TestServer, domain: &str) -> Answer {
+    api.post("/api/domains", &json!({ "domain": domain, "owner": "Ann", "email": "ann@owner.test" })).await
 }
 
 #[tokio::test]
 async fn the_list_shows_domains_without_their_owners() {
-    let api = TestApi::new();
-    api.domains
-        .entries
-        .lock()
-        .expect("entries")
-        .extend([entry("a.example", DomainStatus::Active), entry("b.example", DomainStatus::Deactivated)]);
-    let row = |domain: &str, status: &str| json!({ "domain": domain, "status": status, "addedAt": "1970-01-01 00:00:00", "lastCheckedAt": null, "lastCheckResult": null });
-    assert_eq!(
-        api.get("/api/domains").await.json(),
-        json!([row("a.example", "active"), row("b.example", "deactivated")])
-    );
+    let (api, zone) = serving("").await;
+    for domain in ["a.example", "new.example"] {
+        assert_eq!(add(&api, domain).await.status, 201);
+    }
+    zone.set_mx("new.example", &[(10, "other.example")]);
+    zone.set_addresses("other.example", &["203.0.113.9"]);
+    let verify = "/api/admin/domains/verify?force=true&domain=new.example";
+    assert_eq!(api.administrator("POST", verify, "").await.json()["deactivated"], 1);
+    let listed = api.get("/api/domains").await;
+    assert!(!listed.text().contains("Ann") && !listed.text().contains("owner"), "{listed:?}");
+    let row = |domain: &str, status: &str, result: &str| {
+        let at = "2023-11-14 22:13:20";
+        json!({ "domain": domain, "status": status, "addedAt": at, "lastCheckedAt": at, "lastCheckResult": result })
+    };
+    let result = |number: usize| listed.json()[number]["lastCheckResult"].as_str().expect("a result").to_owned();
+    assert!(result(1).contains("other.example"), "{listed:?}");
+    let rows = json!([row("a.example", "active", &result(0)), row("new.example", "deactivated", &result(1))]);
+    assert_eq!(listed.json(), rows);
     assert_eq!(api.get("/api/domains/active").await.json(), json!(["a.example"]));
 }
 
 #[tokio::test]
 async fn a_new_domain_is_201_and_a_known_one_200() {
-    let api = TestApi::new();
-    let body = r#"{"domain":"New.Example.","owner":"Ann","email":"ann@owner.test"}"#;
-    let answer = api.post("/api/domains", body).await;
+    let (api, _zone) = serving("").await;
+    let answer = add(&api, "New.Example.").await;
     assert_eq!(answer.status, 201);
     assert_eq!(
         answer.json(),
@@ -63,15 +58,15 @@ async fn a_new_domain_is_201_and_a_known_one_200() {
             "status": "active",
             "addedAt": "2023-11-14 22:13:20",
             "lastCheckedAt": "2023-11-14 22:13:20",
-            "lastCheckResult": null,
+            "lastCheckResult": answer.json()["lastCheckResult"],
         })
     );
-    assert_eq!(api.post("/api/domains", r#"{"domain":"new.example","owner":null}"#).await.status, 200);
+    assert_eq!(api.post_text("/api/domains", r#"{"domain":"new.example","owner":null}"#).await.status, 200);
 }
 
 #[tokio::test]
 async fn bad_bodies_get_their_codes() {
-    let api = TestApi::new();
+    let (api, _zone) = serving("").await;
     let long = format!(r#"{{"domain":"a.example","owner":"{}"}}"#, "x".repeat(257));
     for (body, code) in [
         ("", "json_invalid"),
@@ -94,23 +89,20 @@ async fn bad_bodies_get_their_codes() {
         (r#"{"domain":"a.example","email":"ann"}"#, "email_invalid"),
         (r#"{"domain":"a.example","email":[]}"#, "email_invalid"),
     ] {
-        let answer = api.post("/api/domains", body).await;
+        let answer = api.post_text("/api/domains", body).await;
         assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (400, code), "{body}");
     }
-    assert_eq!(api.post("/api/domains", &"[".repeat(60_000)).await.problem(), "json_invalid");
+    assert_eq!(api.post_text("/api/domains", "[".repeat(60_000)).await.problem(), "json_invalid");
     let owner = format!(r#"{{"domain":"a.example","owner":"{}"}}"#, "ü".repeat(256));
-    assert_eq!(api.post("/api/domains", &owner).await.status, 201);
+    assert_eq!(api.post_text("/api/domains", &owner).await.status, 201);
 }
 
 #[tokio::test]
 async fn the_body_is_json_and_bounded() {
-    let api = TestApi::new();
+    let (api, _zone) = serving("").await;
     let post = |content_type: Option<&str>, body: String| {
-        let mut request = public("POST", "/api/domains");
-        if let Some(content_type) = content_type {
-            request = request.header(header::CONTENT_TYPE, content_type);
-        }
-        api.send(request.body(Body::from(body)).expect("request"))
+        let request = api.request("POST", "/api/domains").body(body);
+        Answer::to(content_type.into_iter().fold(request, |request, it| request.header("content-type", it)))
     };
     let body = || r#"{"domain":"a.example"}"#.to_owned();
     for content_type in [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("application/jsonp")]
@@ -127,53 +119,66 @@ async fn the_body_is_json_and_bounded() {
 
 #[tokio::test]
 async fn each_failure_of_a_registration_has_its_answer() {
-    let api = TestApi::new();
-    for (fault, status, code) in [
-        (DomainError::MxMismatch(mismatch()), 422, "mx_mismatch"),
-        (DomainError::TooMany, 422, "too_many_domains"),
-        (DomainError::Dns(Failure::ServerFailed), 503, "dns_unavailable"),
-        (DomainError::TooManyOfClient(100), 422, "too_many_domains_for_client"),
-        (DomainError::Busy, 503, "dns_busy"),
-        (DomainError::MxHostUnset, 503, "mx_host_unset"),
-        (DomainError::Fixed, 409, "domain_fixed"),
-    ] {
-        *api.domains.fault.lock().expect("fault") = Some(fault);
-        let answer = api.post("/api/domains", r#"{"domain":"new.example"}"#).await;
-        assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (status, code));
+    let expect = async |api: &TestServer, status: u16, code: &str| {
+        let answer = add(api, "new.example").await;
+        assert_eq!(refusal(&answer), (status, code.into()));
         assert_eq!(answer.header("retry-after").is_some(), code.starts_with("dns_"));
-        assert!(!String::from_utf8_lossy(&answer.body).contains("192.0.2.53"));
+        assert!(!answer.text().contains("127.0.0.1"), "the name server is nobody's business");
+    };
+    expect(&TestServer::start().await, 503, "mx_host_unset").await;
+    for (limit, code) in
+        [("max-domains", "too_many_domains"), ("max-domains-per-client", "too_many_domains_for_client")]
+    {
+        let (api, _zone) = serving(&format!("{limit} = 1")).await;
+        assert_eq!(add(&api, "a.example").await.status, 201);
+        expect(&api, 422, code).await;
     }
+    let (api, zone) = serving("dns-timeout = '100ms'").await;
+    zone.set_mx("new.example", &[(10, "other.example")]);
+    expect(&api, 422, "mx_mismatch").await;
+    zone.servfail("new.example");
+    expect(&api, 503, "dns_unavailable").await;
+    zone.silence("new.example");
+    expect(&api, 503, "dns_unavailable").await;
+}
+
+#[tokio::test]
+async fn a_client_with_too_many_checks_at_once_is_busy() {
+    let (api, zone) = serving("dns-timeout = '1s'").await;
+    zone.silence("new.example");
+    let answers = futures_util::future::join_all((0..100).map(|_| add(&api, "new.example"))).await;
+    let busy = answers.iter().find(|answer| answer.problem() == "dns_busy").expect("one that is refused");
+    assert_eq!((busy.status.as_u16(), busy.header("retry-after")), (503, Some("5")));
 }
 
 #[tokio::test]
 async fn a_check_answers_200_whether_yes_or_no() {
-    let api = TestApi::new();
+    let (api, zone) = serving("dns-timeout = '100ms'").await;
     let target = "/api/domains/check-dns?domain=new.example";
     let yes = api.get(target).await;
     assert_eq!((yes.status.as_u16(), &yes.json()["ok"]), (200, &json!(true)));
-    assert_eq!(yes.json()["message"], "The MX record of new.example points at mx.example.test.");
+    let message = yes.json()["message"].as_str().expect("text").to_owned();
+    assert!(message.contains("new.example") && message.contains(OURS), "{message}");
 
-    *api.domains.fault.lock().expect("fault") = Some(DomainError::MxMismatch(mismatch()));
+    zone.set_mx("new.example", &[(10, "other.example")]);
     let no = api.get(target).await;
     assert_eq!(no.status, 200);
-    assert_eq!(
-        no.json(),
-        json!({
-            "ok": false,
-            "message": "The MX record of new.example points at other.example.",
-            "domain": "new.example",
-            "expected": ["mx.example.test"],
-            "found": ["other.example"],
-        })
-    );
+    let message = no.json()["message"].as_str().expect("text").to_owned();
+    assert!(message.contains("new.example") && message.contains("other.example"), "{message}");
+    let expected = json!({
+        "ok": false, "message": message, "domain": "new.example",
+        "expected": ["new.example. IN MX 10 mx.example.test."],
+        "found": ["new.example. IN MX 10 other.example.", "; other.example is not at our address"],
+    });
+    assert_eq!(no.json(), expected);
 
-    *api.domains.fault.lock().expect("fault") = Some(DomainError::Dns(Failure::TimedOut));
+    zone.silence("new.example");
     assert_eq!(api.get(target).await.status, 503);
 }
 
 #[tokio::test]
 async fn a_check_wants_a_domain() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     for (query, code) in [
         ("", "parameter_missing"),
         ("?domain=", "domain_invalid"),

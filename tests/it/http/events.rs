@@ -1,26 +1,19 @@
 //! The stream of events: what it says, in which order, and what a client gets that comes back.
+//! Promise: it outlives the code below it.
 
 use std::time::Duration;
 
-use axum::body::{Body, BodyDataStream, Bytes};
-use axum::http::{Request, StatusCode};
-use futures_util::StreamExt;
+use memchr::memmem;
+use reqwest::{RequestBuilder, Response};
 use serde_json::{Value, json};
-use tempmail::http::Principal;
-use tempmail::store::Store;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
-use tower::ServiceExt;
 
-use super::{NOW, TestApi, public};
-use crate::support::faulty_store::Look;
-use crate::support::mail::delivery;
-use crate::support::until::until;
+use super::TestServer;
+use crate::support::until::{until, until_some};
 
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What the answers of one client may have in memory, of those that are small.
-const SHARE_OCTETS: usize = 12 << 20;
-/// What an answer takes of that beside its mail, with what is rounded up.
-const OVERHEAD_OCTETS: usize = 5 << 10;
 const STREAM: &str = "/api/mail/stream?to=ann@example.test";
 
 /// An event as a client gets it.
@@ -32,17 +25,29 @@ struct Event {
 }
 
 struct Events {
-    body: BodyDataStream,
+    response: Response,
     text: String,
 }
 
 impl Events {
+    async fn open(request: RequestBuilder) -> Self {
+        let response = request.send().await.expect("an answer");
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self { response, text: String::new() }
+    }
+
     /// The next block that is no comment.
     async fn next(&mut self) -> Event {
+        self.next_or_end().await.expect("no end")
+    }
+
+    /// The next event, or nothing at the end of the stream.
+    async fn next_or_end(&mut self) -> Option<Event> {
         loop {
             if let Some((block, rest)) = self.text.split_once("\n\n") {
                 let mut event = Event::default();
-                for line in block.lines() {
+                for line in block.lines().filter(|line| *line != ":") {
                     match line.split_once(": ").expect(line) {
                         ("event", name) => name.clone_into(&mut event.name),
                         ("id", id) => event.id = Some(id.to_owned()),
@@ -53,17 +58,23 @@ impl Events {
                 }
                 let rest = rest.to_owned();
                 self.text = rest;
-                return event;
+                if event != Event::default() {
+                    return Some(event);
+                }
+                continue;
             }
-            let piece = timeout(PATIENCE, self.body.next()).await.expect("an event in time");
-            self.text += std::str::from_utf8(&piece.expect("no end").expect("octets")).expect("UTF-8");
+            let piece = timeout(PATIENCE, self.response.chunk()).await.expect("an event in time").expect("octets")?;
+            self.text += std::str::from_utf8(&piece).expect("UTF-8");
         }
     }
 
-    /// The next piece of the body, `None` at its end.
-    async fn piece(&mut self) -> Option<Bytes> {
-        let piece = timeout(PATIENCE, self.body.next()).await.expect("a piece or the end in time");
-        piece.map(|piece| piece.expect("octets"))
+    /// The next piece of a stream without events, or nothing at its end, once it has looked at its clock.
+    async fn piece(&mut self, api: &TestServer) -> Option<String> {
+        let piece = until_some("a piece or the end", async || {
+            api.clock.wake();
+            timeout(Duration::from_millis(20), self.response.chunk()).await.ok()
+        });
+        piece.await.expect("octets").map(|piece| String::from_utf8_lossy(&piece).into_owned())
     }
 
     /// The next event's name, and the subject or the id in its data.
@@ -74,20 +85,11 @@ impl Events {
     }
 }
 
-async fn open(api: &TestApi, request: Request<Body>) -> Events {
-    let answer = api.router.clone().oneshot(request).await.expect("infallible");
-    assert_eq!(answer.status(), StatusCode::OK);
-    assert_eq!(answer.headers()["content-type"], "text/event-stream");
-    Events { body: answer.into_body().into_data_stream(), text: String::new() }
-}
-
 /// Opens the stream after this event. Returns the id that it begins with.
-async fn follow(api: &TestApi, last: Option<&str>) -> (Events, Event) {
-    let mut request = public("GET", STREAM);
-    if let Some(last) = last {
-        request = request.header("last-event-id", last);
-    }
-    let mut events = open(api, request.body(Body::empty()).expect("a request")).await;
+async fn follow(api: &TestServer, last: Option<&str>) -> (Events, Event) {
+    let request = api.request("GET", STREAM);
+    let request = last.into_iter().fold(request, |request, last| request.header("last-event-id", last));
+    let mut events = Events::open(request).await;
     let begin = events.next().await;
     (events, begin)
 }
@@ -98,11 +100,11 @@ fn mail(subject: &str) -> String {
 
 #[tokio::test]
 async fn each_change_of_the_inbox_is_an_event_and_no_other_is() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     let (mut events, begin) = follow(&api, None).await;
     assert!(begin.name.is_empty() && begin.id.is_some(), "{begin:?}");
     api.receive(&["bob@example.test"], &mail("for bob")).await;
-    let id = api.receive(&["Ann@Example.Test"], &mail("one")).await[0];
+    let id = api.receive(&["Ann@Example.Test"], &mail("one")).await.remove(0);
     let received = events.next().await;
     let data = json!({
         "id": id, "recipient": "Ann@example.test", "from": "shop@example.org", "subject": "one",
@@ -113,23 +115,27 @@ async fn each_change_of_the_inbox_is_an_event_and_no_other_is() {
     let deleted = events.next().await;
     let data = json!({ "id": id, "recipient": "ann@example.test" });
     assert_eq!(deleted, Event { name: "email.deleted".into(), id: None, data });
-    let id = api.receive(&["ann@example.test"], &mail("two")).await[0];
+    api.receive(&["ann@example.test"], &mail("two")).await;
     assert_eq!(events.next_about().await, ("email.received".into(), "two".into()));
-    api.clock.advance(Duration::from_hours(3));
+    // Removals pause after a start, so the first one that expires shows that they go on.
+    api.clock.advance(Duration::from_hours(2));
+    api.in_time(|stats| stats.emails == 0).await;
+    let id = api.receive(&["ann@example.test"], &mail("three")).await.remove(0);
+    api.clock.advance(Duration::from_mins(119));
     let (mut events, _) = follow(&api, None).await;
-    api.store.expire(tempmail::clock::Clock::now(&*api.clock), 9).await.expect("expire");
-    assert_eq!(events.next_about().await, ("email.expired".into(), id.to_string()));
+    api.clock.advance(Duration::from_mins(1));
+    assert_eq!(events.next_about().await, ("email.expired".into(), id));
 }
 
 #[tokio::test]
 async fn a_client_that_comes_back_gets_what_arrived_meanwhile_once() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     let (mut events, begin) = follow(&api, None).await;
     api.receive(&["ann@example.test"], &mail("one")).await;
     let one = events.next().await;
     drop(events);
     api.receive(&["ann@example.test"], &mail("two")).await;
-    let gone = api.receive(&["ann@example.test"], &mail("gone")).await[0];
+    let gone = api.receive(&["ann@example.test"], &mail("gone")).await.remove(0);
     api.receive(&["ann@example.test"], &mail("three")).await;
     api.administrator("DELETE", &format!("/api/mail/delete?id={gone}"), "").await;
     let (mut events, _) = follow(&api, one.id.as_deref()).await;
@@ -139,29 +145,35 @@ async fn a_client_that_comes_back_gets_what_arrived_meanwhile_once() {
     api.receive(&["ann@example.test"], &mail("four")).await;
     assert_eq!(events.next_about().await, ("email.received".into(), "four".into()));
     let query = format!("{STREAM}&lastEventId={}", begin.id.expect("an id"));
-    let mut again = open(&api, public("GET", &query).body(Body::empty()).expect("a request")).await;
+    let mut again = Events::open(api.request("GET", &query)).await;
     again.next().await;
     assert_eq!(again.next_about().await, ("email.received".into(), "one".into()));
 }
 
+/// The subscription and the arrivals meet in another way each time. It takes a while to find what was missed.
 #[tokio::test]
 async fn nothing_falls_between_the_subscription_and_the_first_look_or_comes_twice() {
-    for moment in [Look::Before, Look::After] {
-        let api = TestApi::new();
-        let (_, begin) = follow(&api, None).await;
-        api.receive(&["ann@example.test"], &mail("one")).await;
-        api.store.deliver_at_next_look(moment, delivery(&["ann@example.test"], mail("two"), NOW));
-        let (mut events, _) = follow(&api, begin.id.as_deref()).await;
-        api.receive(&["ann@example.test"], &mail("three")).await;
-        for expected in ["one", "two", "three"] {
-            assert_eq!(events.next_about().await, ("email.received".into(), expected.into()), "{moment:?}");
+    let api = TestServer::start().await;
+    let begin = follow(&api, None).await.1.id;
+    let mut count = 0;
+    let mut receive = async |more: usize| {
+        let numbers = count..count + more;
+        count += more;
+        api.receive_all("ann@example.test", numbers.map(|number| mail(&number.to_string()))).await;
+        count
+    };
+    receive(200).await;
+    for _ in 0..10 {
+        let ((mut events, _), _) = tokio::join!(follow(&api, begin.as_deref()), receive(5));
+        for number in 0..receive(1).await {
+            assert_eq!(events.next_about().await, ("email.received".into(), number.to_string()));
         }
     }
 }
 
 #[tokio::test]
 async fn a_client_that_cannot_go_on_reads_the_list_again() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     let (_events, begin) = follow(&api, None).await;
     let begin = begin.id.expect("an id");
     let (tag, sequence) = begin.split_once('-').expect("two parts");
@@ -170,9 +182,7 @@ async fn a_client_that_cannot_go_on_reads_the_list_again() {
         let (_, reset) = follow(&api, Some(last)).await;
         assert_eq!((reset.name.as_str(), reset.id.as_deref()), ("reset", Some(&*begin)), "{last}");
     }
-    for number in 0..1001 {
-        api.store.receive(delivery(&["ann@example.test"], mail(&number.to_string()), NOW)).await.expect("store");
-    }
+    api.receive_all("ann@example.test", (0..1001).map(|number| mail(&number.to_string()))).await;
     assert_eq!(follow(&api, Some(&begin)).await.1.name, "reset");
     let (mut events, second) =
         follow(&api, Some(&format!("{tag}-{:x}", u64::from_str_radix(sequence, 16).expect("a number") + 1))).await;
@@ -180,31 +190,49 @@ async fn a_client_that_cannot_go_on_reads_the_list_again() {
     assert_eq!(events.next_about().await, ("email.received".into(), "1".into()));
 }
 
+/// Reads until `marker` has come, and keeps nothing.
+async fn read_past(stream: &mut TcpStream, marker: &str) {
+    let (mut last, mut buffer) = (Vec::new(), vec![0; 64 * 1024]);
+    while memmem::find(&last, marker.as_bytes()).is_none() {
+        last.drain(..last.len().saturating_sub(marker.len()));
+        let length = timeout(PATIENCE, stream.read(&mut buffer)).await.expect("in time").expect("read");
+        assert_ne!(length, 0, "closed before {marker}");
+        last.extend_from_slice(&buffer[..length]);
+    }
+}
+
 #[tokio::test]
 async fn a_client_that_is_late_gets_reset_and_then_what_comes() {
-    let api = TestApi::new();
-    let (mut events, _) = follow(&api, None).await;
-    for number in 0..65 {
-        api.store.receive(delivery(&["ann@example.test"], mail(&number.to_string()), NOW)).await.expect("store");
-    }
-    // Its writer has published all when it answers a change that came later.
-    api.store.answers().await.expect("answers");
-    assert_eq!(events.next().await.name, "reset");
-    api.receive(&["ann@example.test"], &mail("next")).await;
-    assert_eq!(events.next_about().await, ("email.received".into(), "next".into()));
+    let api = TestServer::start().await;
+    let socket = TcpSocket::new_v4().expect("a socket");
+    // Without this, a client that reads nothing may still take tens of megabytes.
+    socket.set_recv_buffer_size(16 * 1024).expect("a small buffer");
+    let mut stream = socket.connect(api.http()).await.expect("connect");
+    stream.write_all(format!("GET {STREAM} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).await.expect("write");
+    read_past(&mut stream, "retry: 1000").await;
+    // More than the service's socket holds.
+    let long = "long ".repeat(12_000);
+    api.receive_all("ann@example.test", (0..400).map(|_| mail(&long))).await;
+    read_past(&mut stream, "event: reset\n").await;
+    // While the client is late, another reset may stand for this one too.
+    until("what comes is an event again", async || {
+        api.receive(&["ann@example.test"], &mail("next")).await;
+        let said = read_past(&mut stream, "\"subject\":\"next\"");
+        timeout(Duration::from_secs(1), said).await.is_ok()
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn all_mail_is_for_the_administrator() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     assert_eq!(api.get("/api/mail/stream").await.problem(), "unauthorized");
     assert_eq!(api.get("/api/mail/stream?to=abuse@example.com").await.problem(), "role_address");
     assert_eq!(api.get("/api/mail/stream?to=nobody").await.problem(), "address_invalid");
-    let request = Request::get("/api/mail/stream").extension(Principal::Administrator).body(Body::empty());
-    let mut events = open(&api, request.expect("a request")).await;
+    let mut events = Events::open(api.admin("GET", "/api/mail/stream")).await;
     events.next().await;
     api.receive(&["bob@example.test"], &mail("for bob")).await;
-    let id = api.receive(&["ann@example.test"], &mail("for ann")).await[0];
+    let id = api.receive(&["ann@example.test"], &mail("for ann")).await.remove(0);
     assert_eq!(events.next_about().await, ("email.received".into(), "for bob".into()));
     assert_eq!(events.next_about().await, ("email.received".into(), "for ann".into()));
     api.administrator("DELETE", &format!("/api/mail/delete?id={id}"), "").await;
@@ -216,65 +244,31 @@ async fn all_mail_is_for_the_administrator() {
 
 #[tokio::test]
 async fn a_stream_without_events_shows_that_it_is_there_and_ends_after_15_minutes() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     let (mut events, _) = follow(&api, None).await;
-    let mut idle = async |by: Duration| {
-        let sleeps = api.clock.sleeps();
-        let (piece, ()) = tokio::join!(events.piece(), async {
-            until("the stream sleeps", async || api.clock.sleeps() > sleeps).await;
-            assert_eq!(api.clock.last_sleep(), Duration::from_secs(15));
-            api.clock.advance(by);
-        });
-        piece
-    };
-    for _ in 0..59 {
-        assert_eq!(idle(Duration::from_secs(15)).await.as_deref(), Some(&b":\n\n"[..]));
+    for time in [Duration::from_secs(15), Duration::from_secs(884) + Duration::from_millis(999)] {
+        api.clock.advance(time);
+        let piece = events.piece(&api).await.expect("no end before its time");
+        assert!(piece.lines().all(|line| [":", ""].contains(&line)), "{piece}");
     }
-    assert_eq!(idle(Duration::from_millis(14_999)).await.as_deref(), Some(&b":\n\n"[..]));
-    assert_eq!(idle(Duration::from_millis(1)).await.as_deref(), Some(&b":\n\n"[..]), "not yet 15 minutes old before");
-    assert_eq!(events.piece().await, None);
+    api.clock.advance(Duration::from_millis(1));
+    while let Some(piece) = events.piece(&api).await {
+        assert!(piece.lines().all(|line| [":", ""].contains(&line)), "{piece}");
+    }
 }
 
 #[tokio::test]
 async fn a_stream_that_is_never_idle_ends_after_15_minutes_too() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     let (mut events, _) = follow(&api, None).await;
-    for subject in ["one", "two", "three"] {
-        api.receive(&["ann@example.test"], &mail(subject)).await;
+    for _ in 0..15 {
+        api.receive(&["ann@example.test"], &mail("in time")).await;
+        assert_eq!(events.next_about().await.1, "in time");
+        api.clock.advance(Duration::from_mins(1));
     }
-    api.store.answers().await.expect("answers");
-    assert_eq!(events.next_about().await, ("email.received".into(), "one".into()));
-    api.clock.advance(Duration::from_mins(15) - Duration::from_millis(1));
-    assert_eq!(events.next_about().await, ("email.received".into(), "two".into()));
-    api.clock.advance(Duration::from_millis(1));
-    assert_eq!(events.piece().await, None);
-}
-
-/// What a stream has sent and its client has not read is memory of that client.
-#[tokio::test]
-async fn events_that_are_not_read_use_up_the_memory_for_answers_of_their_client() {
-    let api = TestApi::with(|config| config.mail.message_octets_max = 10 << 20);
-    let (mut events, _) = follow(&api, None).await;
-    let subject = "long ".repeat(12_000);
-    let id = api.receive(&["ann@example.test"], &mail("short")).await[0];
-    let (mut unread, mut octets) = (vec![events.piece().await.expect("an event")], 0);
-    // An event needs several times its length while it is prepared.
-    while octets < SHARE_OCTETS - 16 * subject.len() {
-        api.receive(&["ann@example.test"], &mail(&subject)).await;
-        let event = events.piece().await.expect("an event");
-        assert!(event.len() > subject.len() / 2, "{} octets", event.len());
-        octets += event.len() + OVERHEAD_OCTETS;
-        unread.push(event);
-    }
-    let large = api.receive(&["bob@example.test"], &(mail("large") + &"x".repeat(200_000))).await[0];
-    let path = format!("/api/mail/messages/{large}");
-    let mut answer = Box::pin(api.get(&path));
-    assert!(futures_util::poll!(&mut answer).is_pending());
-    // The thread that reads mail does so in the order of the requests.
-    for _ in 0..2 {
-        assert_eq!(api.administrator("GET", &format!("/api/mail/messages/{id}"), "").await.status, 200);
-        assert!(futures_util::poll!(&mut answer).is_pending(), "there is room");
-    }
-    drop(unread);
-    assert_eq!(timeout(PATIENCE, answer).await.expect("an answer in time").status, 200);
+    api.receive(&["ann@example.test"], &mail("late")).await;
+    api.receive(&["ann@example.test"], &mail("later")).await;
+    // The stream may have waited for the first one already.
+    let rest = [events.next_or_end().await, events.next_or_end().await];
+    assert!(rest.contains(&None), "{rest:?}");
 }

@@ -1,11 +1,12 @@
 //! Lists by filter, by cursor, and with chosen fields; deletions by filter.
+//! Promise: it outlives the code below it.
 
+use std::iter;
 use std::time::Duration;
 
 use serde_json::Value;
-use tempmail::clock::Clock;
 
-use super::TestApi;
+use super::TestServer;
 
 const INBOX: &str = "/api/mail/messages?to=ann@example.test";
 
@@ -26,8 +27,8 @@ fn subjects(page: &Value) -> Vec<&str> {
 }
 
 /// Four mails, a minute apart from the test's start on.
-async fn filled() -> TestApi {
-    let api = TestApi::new();
+async fn filled() -> TestServer {
+    let api = TestServer::start().await;
     for (from, subject, has_attachment) in [
         ("Bob <bob@one.test>", "Your code 1", false),
         ("carol@two.test", "Invoice", true),
@@ -43,7 +44,6 @@ async fn filled() -> TestApi {
 #[tokio::test]
 async fn each_filter_keeps_what_passes_it_and_all_must_pass() {
     let api = filled().await;
-    let at = |minutes| api.clock.now().before(Duration::from_mins(minutes)).to_rfc3339();
     for (filter, expected) in [
         ("from=BOB".to_owned(), vec!["Bestätigung", "Your code 1"]),
         ("from=bounces@".into(), vec!["your CODE 2"]),
@@ -51,9 +51,9 @@ async fn each_filter_keeps_what_passes_it_and_all_must_pass() {
         ("subject=BEST%C3%84T".into(), vec!["Bestätigung"]),
         ("has=attachment".into(), vec!["your CODE 2", "Invoice"]),
         ("has=attachment&subject=code".into(), vec!["your CODE 2"]),
-        (format!("since={}", at(2)), vec!["your CODE 2", "Bestätigung"]),
-        (format!("until={}", at(2)), vec!["Invoice", "Your code 1"]),
-        (format!("since={}&until={}", at(3), at(2)), vec!["Invoice"]),
+        ("since=2023-11-14T22:15:20Z".into(), vec!["your CODE 2", "Bestätigung"]),
+        ("until=2023-11-14T22:15:20Z".into(), vec!["Invoice", "Your code 1"]),
+        ("since=2023-11-14T22:14:20Z&until=2023-11-14T22:15:20Z".into(), vec!["Invoice"]),
         ("subject=nothing".into(), vec![]),
     ] {
         let page = api.get(&format!("{INBOX}&{filter}")).await.json();
@@ -68,7 +68,7 @@ async fn each_filter_keeps_what_passes_it_and_all_must_pass() {
 
 #[tokio::test]
 async fn mail_with_a_code_or_with_a_link_is_found() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     for (subject, body) in [
         ("order 482913", "Your order 482913 was shipped. Code of the coupon: SAVE20"),
         ("code", "Your login code is 482913."),
@@ -88,7 +88,7 @@ async fn mail_with_a_code_or_with_a_link_is_found() {
 
 #[tokio::test]
 async fn what_is_no_filter_is_refused() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     for (query, code) in [
         ("has=money", "filter_invalid"),
         ("since=yesterday", "time_invalid"),
@@ -107,7 +107,7 @@ async fn what_is_no_filter_is_refused() {
 
 #[tokio::test]
 async fn pages_by_cursor_show_each_email_once_whatever_arrives() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     for number in 0..5 {
         api.receive(&["ann@example.test"], &mail("a@b.test", &number.to_string(), false)).await;
     }
@@ -149,11 +149,9 @@ async fn only_the_chosen_fields_are_there_in_their_order() {
 /// A filter that looks at everything would let one caller read the whole store again and again.
 #[tokio::test]
 async fn a_filter_stops_after_a_thousand_emails_and_says_so() {
-    let api = TestApi::new();
-    api.receive(&["ann@example.test"], &mail("a@b.test", "the oldest", false)).await;
-    for _ in 0..1000 {
-        api.receive(&["ann@example.test"], &mail("a@b.test", "other", false)).await;
-    }
+    let api = TestServer::start().await;
+    let subjects_sent = iter::once("the oldest").chain(iter::repeat_n("other", 1000));
+    api.receive_all("ann@example.test", subjects_sent.map(|subject| mail("a@b.test", subject, false))).await;
     let target = format!("{INBOX}&subject=oldest");
     let page = api.get(&target).await.json();
     assert_eq!((&page["total"], &page["scanned"], &page["complete"]), (&0.into(), &1000.into(), &false.into()));
@@ -169,8 +167,7 @@ async fn a_filter_stops_after_a_thousand_emails_and_says_so() {
 async fn a_filtered_list_is_304_until_the_mailbox_changes_and_for_the_same_filter_only() {
     let api = filled().await;
     let ask = async |query: &str, etag: &str| {
-        let request = super::public("GET", &format!("{INBOX}{query}")).header("if-none-match", etag);
-        api.send(request.body(axum::body::Body::empty()).expect("request")).await.status.as_u16()
+        api.get_with(&format!("{INBOX}{query}"), "if-none-match", etag).await.status.as_u16()
     };
     let etag = api.get(&format!("{INBOX}&subject=code")).await.header("etag").expect("a tag").to_owned();
     assert_eq!(ask("&subject=code", &etag).await, 304);
@@ -185,27 +182,27 @@ async fn a_filtered_list_is_304_until_the_mailbox_changes_and_for_the_same_filte
 async fn only_what_passes_the_filter_is_deleted() {
     let api = filled().await;
     let delete = "/api/mail/delete?to=ann@example.test";
-    let answer = api.call("DELETE", &format!("{delete}&from=bob&subject=code")).await.json();
+    let answer = api.delete(&format!("{delete}&from=bob&subject=code")).await.json();
     assert_eq!(answer, serde_json::json!({"deleted": 1, "complete": true}));
     assert_eq!(subjects(&api.get(INBOX).await.json()), ["your CODE 2", "Bestätigung", "Invoice"]);
-    let invalid = api.call("DELETE", &format!("{delete}&has=money")).await;
+    let invalid = api.delete(&format!("{delete}&has=money")).await;
     assert_eq!(invalid.problem(), "filter_invalid");
     assert_eq!(api.get(INBOX).await.json()["total"], 3);
-    let rest = api.call("DELETE", delete).await.json();
+    let rest = api.delete(delete).await.json();
     assert_eq!(rest, serde_json::json!({"deleted": 3}));
 }
 
 #[tokio::test]
 async fn several_ids_are_deleted_at_once() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     let mut ids = Vec::new();
     for _ in 0..3 {
         ids.extend(api.receive(&["ann@example.test"], "\r\n").await);
     }
     let query = format!("id={}&id={}&id={}", ids[0], ids[2], ids[0]);
-    let answer = api.call("DELETE", &format!("/api/mail/delete?{query}")).await.json();
+    let answer = api.delete(&format!("/api/mail/delete?{query}")).await.json();
     assert_eq!(answer, serde_json::json!({"deleted": 2}));
-    assert_eq!(api.get(INBOX).await.json()["emails"][0]["id"], ids[1].to_string());
+    assert_eq!(api.get(INBOX).await.json()["emails"][0]["id"], ids[1]);
     let many = vec![format!("id={}", ids[1]); 101].join("&");
-    assert_eq!(api.call("DELETE", &format!("/api/mail/delete?{many}")).await.status, 400);
+    assert_eq!(api.delete(&format!("/api/mail/delete?{many}")).await.status, 400);
 }

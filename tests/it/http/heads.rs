@@ -1,10 +1,11 @@
 //! Heads of requests that cannot be read: each gets a problem, whoever finds the fault.
+//! Promise: it outlives the code below it.
 
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 
-use super::TestApi;
-use super::server::{limits, read_to_end, serve};
+use super::TestServer;
+use super::server::read_to_end;
 
 /// The statuses and codes of the answers, each of which must be a problem with its fields and exact length.
 fn problems(mut answers: &str) -> Vec<(u16, String)> {
@@ -29,7 +30,7 @@ fn problems(mut answers: &str) -> Vec<(u16, String)> {
 
 #[tokio::test]
 async fn a_head_that_cannot_be_read_gets_a_problem() {
-    let server = serve(TestApi::new().router, limits()).await;
+    let server = TestServer::start().await;
     let get = |fields: &str| format!("GET /healthz HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n").into_bytes();
     let post = |fields: &str| format!("POST /api/domains HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n").into_bytes();
     for (octets, status, code) in [
@@ -60,7 +61,7 @@ async fn a_head_that_cannot_be_read_gets_a_problem() {
 
 #[tokio::test]
 async fn a_bad_head_behind_good_requests_gets_a_problem_in_its_turn() {
-    let server = serve(TestApi::new().router, limits()).await;
+    let server = TestServer::start().await;
     let good = "GET /no-such HTTP/1.1\r\nHost: localhost\r\n\r\n";
     let answers = server.exchange(format!("{good}{good}garbage\r\n\r\n{good}").as_bytes()).await;
     let unknown = || (404, "unknown_path".to_owned());
@@ -69,7 +70,7 @@ async fn a_bad_head_behind_good_requests_gets_a_problem_in_its_turn() {
 
 #[tokio::test]
 async fn a_refusal_reaches_a_client_that_goes_on_sending() {
-    let server = serve(TestApi::new().router, limits()).await;
+    let server = TestServer::start().await;
     for _ in 0..20 {
         let mut stream = server.connect().await;
         stream.write_all(b"garbage\r\n\r\n").await.expect("write");
@@ -84,7 +85,7 @@ async fn a_refusal_reaches_a_client_that_goes_on_sending() {
 /// RFC 9112 section 6.1: such a request may be an attempt to smuggle another one, so the connection closes behind it.
 #[tokio::test]
 async fn a_request_with_two_lengths_is_the_last_one_of_its_connection() {
-    let server = serve(TestApi::new().router, limits()).await;
+    let server = TestServer::start().await;
     for fields in [
         "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
         "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",

@@ -1,20 +1,35 @@
-//! HTTPS, over real sockets.
-
-use std::time::Duration;
+//! HTTPS: an answer over HTTP/1, a handshake that has its time, and nothing in the clear.
+//! Promise: it outlives the code below it.
 
 use rustls::pki_types::ServerName;
-use tempmail::http::HttpLimits;
+use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::TestApi;
-use super::server::{limits, read_to_end, serve_with};
-use crate::support::keeper::keeper;
+use super::TestServer;
+use super::server::{GREEDY, read_to_end};
+use crate::support::certificates::Pair;
+use crate::support::until::until;
 
-const SHORT: Duration = Duration::from_millis(50);
 const HEALTH: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+
+/// A service with HTTPS, a client that trusts it, and the directory of its certificate.
+async fn service(settings: &str) -> (TestServer, TlsConnector, TempDir) {
+    let dir = tempfile::tempdir().expect("directory");
+    let pair = Pair::fresh();
+    let files = pair.write(dir.path());
+    let (certificate, key) = (files.certificate.display(), files.key.display());
+    let tls = format!("https-listen = '127.0.0.1:0'\ntls-cert = '{certificate}'\ntls-key = '{key}'\n{settings}");
+    (TestServer::with(&tls).await, pair.connector(), dir)
+}
+
+async fn connect(server: &TestServer) -> TcpStream {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind((GREEDY, 0).into()).expect("bind");
+    socket.connect(server.https()).await.expect("connect")
+}
 
 async fn secure(stream: TcpStream, connector: &TlsConnector) -> std::io::Result<TlsStream<TcpStream>> {
     connector.connect(ServerName::try_from("localhost").expect("a name"), stream).await
@@ -22,65 +37,40 @@ async fn secure(stream: TcpStream, connector: &TlsConnector) -> std::io::Result<
 
 #[tokio::test]
 async fn a_client_without_alpn_is_answered_over_http_1() {
-    let (tls, connector, _dir) = keeper();
-    let server = serve_with(Some(tls.http_acceptor()), TestApi::new().router, limits()).await;
-    let mut stream = secure(server.connect().await, &connector).await.expect("a handshake");
-    stream.write_all(HEALTH).await.expect("write");
-    let mut answer = String::new();
-    // The end is announced (close_notify), else this is an error.
-    stream.read_to_string(&mut answer).await.expect("an answer");
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let (server, connector, _dir) = service("").await;
     // A head that cannot be read is refused over TLS as well.
-    let mut stream = secure(server.connect().await, &connector).await.expect("a handshake");
-    stream.write_all(b"nonsense\r\n\r\n").await.expect("write");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.expect("an answer");
-    assert!(answer.contains("request_invalid"), "{answer}");
+    for (request, wanted) in [(HEALTH, "HTTP/1.1 200"), (b"nonsense\r\n\r\n", "request_invalid")] {
+        let mut stream = secure(connect(&server).await, &connector).await.expect("a handshake");
+        stream.write_all(request).await.expect("write");
+        let mut answer = String::new();
+        // The end is announced (close_notify), else this is an error.
+        stream.read_to_string(&mut answer).await.expect("an answer");
+        assert!(answer.contains(wanted), "{answer}");
+    }
 }
 
 #[tokio::test]
 async fn a_handshake_has_a_timeout_and_nothing_is_sent_in_the_clear() {
-    let (tls, connector, _dir) = keeper();
-    let limits = HttpLimits { handshake_timeout: SHORT, connections_per_client_max: 1, ..limits() };
-    let server = serve_with(Some(tls.http_acceptor()), TestApi::new().router, limits).await;
-    let mut silent = server.connect().await;
+    let limits = "tls-handshake-timeout = '1s'\nmax-http-connections-per-client = 1\nlimit-exempt = ['none']";
+    let (server, connector, _dir) = service(limits).await;
+    let mut silent = connect(&server).await;
     // A connection in its handshake is one of its client.
-    let mut one_too_many = server.connect().await;
+    let mut one_too_many = connect(&server).await;
     assert_eq!(read_to_end(&mut one_too_many).await, "");
     assert_eq!(read_to_end(&mut silent).await, "");
-    let mut in_the_clear = server.connect().await;
+    let mut in_the_clear = connect(&server).await;
     in_the_clear.write_all(HEALTH).await.expect("write");
     let said = read_to_end(&mut in_the_clear).await;
     assert!(!said.contains("HTTP"), "{said}");
     drop((silent, one_too_many, in_the_clear));
-    crate::support::until::until("the client has a place again", async || {
-        secure(server.connect().await, &connector).await.is_ok()
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_handshake_makes_way_for_another_client() {
-    let (tls, connector, _dir) = keeper();
-    let limits = HttpLimits { handshake_timeout: Duration::from_hours(1), connections_max: 1, ..limits() };
-    let server = serve_with(Some(tls.http_acceptor()), TestApi::new().router, limits).await;
-    let mut silent = server.connect().await;
-    let mut stream = secure(server.connect().await, &connector).await.expect("a handshake");
-    assert_eq!(read_to_end(&mut silent).await, "");
-    stream.write_all(HEALTH).await.expect("write");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.expect("an answer");
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    until("the client has a place again", async || secure(connect(&server).await, &connector).await.is_ok()).await;
 }
 
 #[tokio::test]
 async fn stopping_waits_for_no_handshake() {
-    let (tls, _, _dir) = keeper();
-    let limits = HttpLimits { handshake_timeout: Duration::from_hours(1), ..limits() };
-    let server = serve_with(Some(tls.http_acceptor()), TestApi::new().router, limits).await;
-    let mut silent = server.connect().await;
+    let (server, _, _dir) = service("tls-handshake-timeout = '1m'\ndrain-timeout = '5m'").await;
+    let mut silent = connect(&server).await;
     silent.write_all(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc").await.expect("write");
-    server.shutdown.cancel();
-    server.task.await.expect("served");
+    server.stop().await;
     assert_eq!(read_to_end(&mut silent).await, "");
 }

@@ -1,21 +1,20 @@
-//! `GET /api/mail/messages`: the tables of the interface document, line by line.
+//! `GET /api/mail/messages`: the fields, pages and errors of a list, and what it leaves out.
+//! Promise: it outlives the code below it.
 
 use std::time::Duration;
 
-use axum::body::Body;
-use http_body_util::BodyExt;
-use serde_json::json;
-use tempmail::config::{Config, Revision};
-use tempmail::store::StoreError;
-use tower::ServiceExt;
+use std::io::ErrorKind;
 
-use super::{TestApi, public};
+use serde_json::{Value, json};
+
+use super::{TestServer, damage, place};
+use crate::support::test_disk::TestDisk;
 
 const INBOX: &str = "/api/mail/messages?to=ann@example.test";
 
 #[tokio::test]
 async fn an_email_has_exactly_the_six_fields() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     let raw = "From: Bob <bob@sender.test>\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\n\
                Content-Type: text/html\r\n\r\n<p>Hello</p>";
     let ids = api.receive(&["Ann@EXAMPLE.test"], raw).await;
@@ -25,7 +24,7 @@ async fn an_email_has_exactly_the_six_fields() {
         answer.json(),
         json!({
             "emails": [{
-                "id": ids[0].to_string(),
+                "id": ids[0],
                 "recipient": "Ann@example.test",
                 "from": "bob@sender.test",
                 "subject": "Grüße",
@@ -42,7 +41,7 @@ async fn an_email_has_exactly_the_six_fields() {
 
 #[tokio::test]
 async fn no_field_is_absent_or_null_in_a_mail_that_says_nothing() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     api.receive(&["ann@example.test"], "").await;
     let email = &api.get(INBOX).await.json()["emails"][0];
     assert_eq!(email["from"], "bounces@sender.test", "the envelope's sender stands in");
@@ -53,7 +52,7 @@ async fn no_field_is_absent_or_null_in_a_mail_that_says_nothing() {
 
 #[tokio::test]
 async fn a_text_mail_brings_no_markup() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     api.receive(&["ann@example.test"], "Subject: x\r\n\r\n<script>alert(1)</script>\r\nnext").await;
     let page = api.get(INBOX).await.json();
     assert_eq!(page["emails"][0]["message"], "&lt;script&gt;alert(1)&lt;/script&gt;<br>\nnext");
@@ -61,14 +60,14 @@ async fn a_text_mail_brings_no_markup() {
 
 #[tokio::test]
 async fn an_inbox_that_never_was_is_empty() {
-    let answer = TestApi::new().get("/api/mail/messages?to=nobody@unregistered.example").await;
+    let answer = TestServer::start().await.get("/api/mail/messages?to=nobody@unregistered.example").await;
     assert_eq!(answer.status, 200);
     assert_eq!(answer.json(), json!({ "emails": [], "total": 0, "page": 1, "limit": 20, "pages": 0 }));
 }
 
 #[tokio::test]
 async fn pages_are_newest_first_and_counted_to_the_end() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     for number in 0..7 {
         api.receive(&["ann@example.test"], &format!("Subject: {number}\r\n\r\n")).await;
     }
@@ -84,19 +83,20 @@ async fn pages_are_newest_first_and_counted_to_the_end() {
 
 #[tokio::test]
 async fn the_limit_is_clamped_to_the_maximum_and_the_answer_says_so() {
-    let api = TestApi::with(|config| (config.http.page_size_default, config.http.page_size_max) = (50, 300));
+    let api = TestServer::with("page-size-default = 50\npage-size-max = 300").await;
     assert_eq!(api.get(INBOX).await.json()["limit"], 50);
     assert_eq!(api.get(&format!("{INBOX}&limit=301")).await.json()["limit"], 300);
     assert_eq!(api.get(&format!("{INBOX}&limit=99999999999999999999999")).await.json()["limit"], 300);
-    for revision in [Revision::One, Revision::Two] {
-        let defaults = Config::of_revision(revision, "/nowhere".into());
-        assert_eq!((defaults.http.page_size_default, defaults.http.page_size_max), (20, 100));
+    for revision in [1, 2] {
+        let api = TestServer::with(&format!("revision = {revision}")).await;
+        assert_eq!(api.get(INBOX).await.json()["limit"], 20);
+        assert_eq!(api.get(&format!("{INBOX}&limit=101")).await.json()["limit"], 100);
     }
 }
 
 #[tokio::test]
 async fn a_page_beyond_all_numbers_is_empty() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     api.receive(&["ann@example.test"], "").await;
     for page in ["18446744073709551615", "9223372036854775807"] {
         let answer = api.get(&format!("{INBOX}&limit=100&page={page}")).await.json();
@@ -106,7 +106,7 @@ async fn a_page_beyond_all_numbers_is_empty() {
 
 #[tokio::test]
 async fn bad_parameters_get_their_codes() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     for (query, code) in [
         ("", "parameter_missing"),
         ("?to=", "address_invalid"),
@@ -135,7 +135,7 @@ async fn bad_parameters_get_their_codes() {
 
 #[tokio::test]
 async fn a_plus_in_the_address_is_a_plus() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     api.receive(&["ann+news@example.test"], "Subject: tagged\r\n\r\n").await;
     for target in ["/api/mail/messages?to=ann+news@example.test", "/api/mail/messages?to=Ann%2BNews%40example.test."] {
         assert_eq!(api.get(target).await.json()["total"], 1, "{target}");
@@ -147,7 +147,7 @@ async fn a_plus_in_the_address_is_a_plus() {
 
 #[tokio::test]
 async fn role_addresses_are_the_administrators_except_under_reserved_names() {
-    let api = TestApi::new();
+    let api = TestServer::with("domain = ['example.com']").await;
     let target = "/api/mail/messages?to=Admin@example.com";
     let answer = api.get(target).await;
     assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (403, "role_address"));
@@ -158,124 +158,106 @@ async fn role_addresses_are_the_administrators_except_under_reserved_names() {
 #[tokio::test]
 async fn mail_to_postmaster_without_a_domain_is_the_administrators_whatever_the_hostname() {
     for hostname in ["localhost", "mx.example.test", "mx.example.com"] {
-        let api = TestApi::with(|config| config.smtp.hostname = hostname.parse().expect("name"));
+        let api = TestServer::with(&format!("hostname = '{hostname}'")).await;
         let target = format!("/api/mail/messages?to=Postmaster@{hostname}");
         assert_eq!(api.get(&target).await.problem(), "role_address", "{hostname}");
         assert_eq!(api.administrator("GET", &target, "").await.status, 200);
     }
 }
 
-#[tokio::test]
-async fn what_vanishes_or_is_damaged_is_left_out() {
-    let api = TestApi::new();
-    let mut ids = Vec::new();
-    for number in 0..4 {
-        ids.extend(api.receive(&["ann@example.test"], &format!("Subject: {number}\r\n\r\n")).await);
-    }
-    api.store.fail_load(ids[3], None);
-    api.store.fail_load(ids[1], Some(StoreError::Damaged { segment: 1, offset: 2 }));
-    let page = api.get(INBOX).await.json();
-    let subjects: Vec<_> = page["emails"].as_array().expect("array").iter().map(|email| &email["subject"]).collect();
-    assert_eq!(subjects, ["2", "0"]);
-    assert_eq!(page["total"], 4);
-}
-
-#[tokio::test]
-async fn a_second_list_loads_only_what_is_new_and_never_shows_what_was_removed() {
-    let api = TestApi::new();
-    let mut ids = Vec::new();
-    for number in 0..3 {
-        ids.extend(api.receive(&["ann@example.test"], &format!("Subject: {number}\r\n\r\n")).await);
-    }
-    let subjects = async || {
-        let page = api.get(INBOX).await.json();
-        let emails = page["emails"].as_array().expect("array");
-        emails.iter().map(|email| email["subject"].as_str().expect("subject").to_owned()).collect::<Vec<_>>()
-    };
-    assert_eq!(subjects().await, ["2", "1", "0"]);
-    // The other one must be loaded once more to be deleted.
-    for id in [ids[0], ids[2]] {
-        api.store.fail_load(id, Some(StoreError::Failed("an Email was loaded twice".into())));
-    }
-    api.receive(&["ann@example.test"], "Subject: 3\r\n\r\n").await;
-    assert_eq!(subjects().await, ["3", "2", "1", "0"]);
-    assert_eq!(api.call("DELETE", &format!("/api/mail/delete?id={}", ids[1])).await.status, 200);
-    assert_eq!(subjects().await, ["3", "2", "0"]);
-    api.clock.advance(Duration::from_hours(2));
-    assert!(subjects().await.is_empty());
+fn subjects(page: &Value) -> Vec<&str> {
+    let emails = page["emails"].as_array().expect("array");
+    emails.iter().map(|email| email["subject"].as_str().expect("subject")).collect()
 }
 
 /// Two of these do not fit one batch.
-fn large() -> String {
-    format!("\r\n{}", "x".repeat(200_000))
+fn large(subject: &str) -> String {
+    format!("Subject: {subject}\r\n\r\n{}", "x".repeat(200_000))
+}
+
+/// What is left out, also all of a batch, must leave no stray comma behind.
+#[tokio::test]
+async fn what_is_damaged_is_left_out() {
+    let damaged: [&[usize]; 5] = [&[1, 3], &[0, 1], &[1, 2], &[3], &[0, 1, 2, 3]];
+    let disk = TestDisk::default();
+    let api = TestServer::on(disk.clone(), "").await;
+    for (case, damaged) in damaged.into_iter().enumerate() {
+        for raw in [|subject: &str| format!("Subject: {subject}\r\n\r\n"), large] {
+            assert_eq!(api.delete("/api/mail/delete?to=ann@example.test").await.status, 200);
+            let names: Vec<_> = (0..4).map(|number| format!("mail {number} of {case}")).collect();
+            api.receive_all("ann@example.test", names.iter().map(|name| raw(name))).await;
+            for &number in damaged {
+                damage(&disk, &names[number]);
+            }
+            let page = api.get(INBOX).await.json();
+            let left = names.iter().enumerate().rev().filter(|(number, _)| !damaged.contains(number));
+            assert_eq!(subjects(&page), left.map(|(_, name)| name).collect::<Vec<_>>(), "without {damaged:?}");
+            assert_eq!(page["total"], 4);
+        }
+    }
+}
+
+/// The pages and deletions meet in another way each time.
+#[tokio::test]
+async fn what_vanishes_while_a_list_is_written_is_left_out() {
+    let api = TestServer::start().await;
+    for _ in 0..20 {
+        api.receive_all("ann@example.test", ["0", "1", "2", "3"].map(large)).await;
+        let lists = async { while api.get(INBOX).await.json()["total"] != 0 {} };
+        let deletions = async {
+            for subject in ["1", "3", "0", "2"] {
+                let target = format!("/api/mail/delete?to=ann@example.test&subject={subject}");
+                assert_eq!(api.delete(&target).await.json()["deleted"], 1);
+            }
+        };
+        tokio::join!(lists, deletions);
+    }
+}
+
+#[tokio::test]
+async fn a_second_list_shows_what_is_new_and_never_what_was_removed() {
+    let api = TestServer::start().await;
+    api.receive_all("ann@example.test", ["0", "1", "2"].map(|subject| format!("Subject: {subject}\r\n\r\n"))).await;
+    let page = api.get(INBOX).await.json();
+    assert_eq!(subjects(&page), ["2", "1", "0"]);
+    api.receive(&["ann@example.test"], "Subject: 3\r\n\r\n").await;
+    assert_eq!(subjects(&api.get(INBOX).await.json()), ["3", "2", "1", "0"]);
+    let target = format!("/api/mail/delete?id={}", page["emails"][1]["id"].as_str().expect("id"));
+    assert_eq!(api.delete(&target).await.status, 200);
+    assert_eq!(subjects(&api.get(INBOX).await.json()), ["3", "2", "0"]);
+    api.clock.advance(Duration::from_hours(2));
+    assert!(subjects(&api.get(INBOX).await.json()).is_empty());
 }
 
 #[tokio::test]
 async fn a_store_that_fails_is_an_error_before_the_first_octet_and_breaks_off_after_it() {
-    let api = TestApi::new();
-    let first = api.receive(&["ann@example.test"], &large()).await[0];
-    let second = api.receive(&["ann@example.test"], &large()).await[0];
-    let failed = Some(StoreError::Failed("secret detail".into()));
-
-    api.store.fail_load(first, failed.clone());
-    let response = api.router.clone().oneshot(public("GET", INBOX).body(Body::empty()).expect("request"));
-    let response = response.await.expect("infallible");
+    let disk = TestDisk::default();
+    let api = TestServer::on(disk.clone(), "").await;
+    api.receive_all("ann@example.test", ["first", "second"].map(large)).await;
+    let unreadable = |subject: &str| {
+        let (name, at) = place(&disk, subject);
+        disk.fail(move |call| {
+            let is_in = (call.offset..call.offset + call.octets).contains(&at);
+            (call.is_by_reader_of(&name) && is_in).then_some(ErrorKind::PermissionDenied)
+        })
+    };
+    let failing = unreadable("first");
+    let response = api.request("GET", INBOX).send().await.expect("an answer");
     assert_eq!(response.status(), 200);
-    assert!(response.into_body().collect().await.is_err(), "the body must not look complete");
+    assert!(response.bytes().await.is_err(), "the body must not look complete");
+    assert!(failing.failed() > 0);
 
-    api.store.fail_load(second, failed);
+    let _failing = unreadable("second");
     let answer = api.get(INBOX).await;
     assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (503, "store_unavailable"));
-    assert!(!String::from_utf8_lossy(&answer.body).contains("secret"));
-}
-
-#[tokio::test]
-async fn a_page_of_large_messages_is_written_in_pieces_and_one_of_small_messages_at_once() {
-    for (mails, raw, expected) in [(5, large(), 5), (20, "\r\nx".to_owned(), 1)] {
-        let api = TestApi::new();
-        for _ in 0..mails {
-            api.receive(&["ann@example.test"], &raw).await;
-        }
-        let request = public("GET", INBOX).body(Body::empty()).expect("request");
-        let mut body = api.router.clone().oneshot(request).await.expect("infallible").into_body();
-        let (mut frames, mut json) = (0, Vec::new());
-        while let Some(frame) = body.frame().await {
-            let frame = frame.expect("frame").into_data().expect("data");
-            assert!(frame.len() < 300_000, "{} octets in one piece", frame.len());
-            json.extend_from_slice(&frame);
-            frames += 1;
-        }
-        let page: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
-        assert_eq!((frames, page["emails"].as_array().expect("array").len()), (expected, mails));
-    }
-}
-
-/// What vanishes from a batch must leave no stray comma behind.
-#[tokio::test]
-async fn batches_of_which_nothing_is_left_are_passed_over() {
-    let gone: [&[usize]; 4] = [&[0, 1], &[1, 2], &[3], &[0, 1, 2, 3]];
-    for gone in gone {
-        let api = TestApi::new();
-        let mut ids = Vec::new();
-        for _ in 0..4 {
-            ids.extend(api.receive(&["ann@example.test"], &large()).await);
-        }
-        for &number in gone {
-            api.store.fail_load(ids[number], None);
-        }
-        let page = api.get(INBOX).await.json();
-        assert_eq!(page["emails"].as_array().expect("array").len(), 4 - gone.len(), "without {gone:?}");
-    }
+    assert!(!answer.text().contains("permission denied"));
 }
 
 #[tokio::test]
 async fn an_unchanged_list_is_304_until_anything_changes() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     let target = format!("{INBOX}&limit=1");
-    let ask = async |etag: &str| {
-        let request = public("GET", &target).header("if-none-match", etag).body(Body::empty()).expect("request");
-        api.send(request).await
-    };
+    let ask = async |etag: &str| api.get_with(&target, "if-none-match", etag).await;
     let mut known = Vec::<String>::new();
     // Each step changes the list, and no tag of an earlier one may come back.
     for step in ["nothing yet", "a message", "another", "one deleted", "a third", "expired", "all deleted"] {
@@ -283,14 +265,15 @@ async fn an_unchanged_list_is_304_until_anything_changes() {
             "a message" | "another" | "a third" => drop(api.receive(&["ann@example.test"], step).await),
             "one deleted" => {
                 let id = api.get(INBOX).await.json()["emails"][1]["id"].as_str().expect("id").to_owned();
-                assert_eq!(api.call("DELETE", &format!("/api/mail/delete?id={id}")).await.status, 200);
+                assert_eq!(api.delete(&format!("/api/mail/delete?id={id}")).await.status, 200);
             }
             "expired" => {
                 api.clock.advance(Duration::from_hours(1));
                 api.receive(&["ann@example.test"], step).await;
                 api.clock.advance(Duration::from_mins(61));
+                api.until_stats(|stats| stats.emails == 1).await;
             }
-            "all deleted" => drop(api.call("DELETE", "/api/mail/delete?to=ann@example.test").await),
+            "all deleted" => drop(api.delete("/api/mail/delete?to=ann@example.test").await),
             _ => {}
         }
         for (age, etag) in known.iter().enumerate() {
@@ -308,8 +291,7 @@ async fn an_unchanged_list_is_304_until_anything_changes() {
 
 #[tokio::test]
 async fn a_tag_opens_no_mailbox_of_a_role_address() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     let target = "/api/mail/messages?to=admin@example.com";
-    let request = public("GET", target).header("if-none-match", "*").body(Body::empty()).expect("request");
-    assert_eq!(api.send(request).await.status, 403);
+    assert_eq!(api.get_with(target, "if-none-match", "*").await.status, 403);
 }

@@ -1,4 +1,4 @@
-//! The HTTP interface: as a service without a socket, and its connections.
+//! The HTTP interface of the daemon, over its sockets.
 
 mod admin;
 mod all_mail;
@@ -10,202 +10,151 @@ mod compression;
 mod delete;
 mod domains;
 mod events;
-mod fairness;
 mod filters;
 mod heads;
 mod health;
-mod http2;
 mod https;
 mod message;
 mod messages;
 mod metrics;
 mod openapi;
+mod page;
 mod problems;
 mod proxied;
 mod rate_limits;
 mod server;
-mod slow_readers;
 mod submission;
 mod view;
 mod wait;
 mod waiting;
 mod webhooks;
 
-use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
-use std::time::Duration;
+use std::fmt::Display;
+use std::io::ErrorKind;
 
-use async_trait::async_trait;
-use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::http::{HeaderMap, Request, StatusCode, header};
-use http_body_util::BodyExt;
-use serde_json::Value;
-use tempfile::TempDir;
-use tempmail::clock::Clock;
-use tempmail::config::{Config, Revision};
-use tempmail::http::{AnswerMemory, Api, ETags, Peer, Principal, RenderedEmails, WaitingPlaces, WebhookTest, router};
-use tempmail::model::{
-    Address, AttemptRecord, Delivery, EmailId, Envelope, Protocol, Subaddressing, Timestamp, WebhookRecord,
-};
-use tempmail::reader::Reader;
-use tempmail::store::{EmbeddedStore, Store};
-use tempmail::tokens::Tokens;
-use tempmail::webhook::{Guard, GuardSettings, TestError};
-use tower::ServiceExt;
+use serde_json::json;
+use tempmail::store::disk::Disk;
 
-use crate::support::clock::SetClock;
-use crate::support::faulty_store::FaultyStore;
-use crate::support::fixed_domains::FixedDomains;
+use crate::support::answer::Answer;
+use crate::support::smtp_peer::SmtpPeer;
+use crate::support::test_disk::rules::Failing;
+use crate::support::test_disk::{Kind, TestDisk};
+use crate::support::test_server::TestServer;
+use crate::support::until::until;
 
-/// 2023-11-14 22:13:20 UTC.
-const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-
-/// The interface over a store in memory and a double of the domains.
-struct TestApi {
-    store: Arc<FaultyStore>,
-    /// The interface with these limits of the outbox.
-    outbox: Arc<EmbeddedStore>,
-    domains: Arc<FixedDomains>,
-    clock: Arc<SetClock>,
-    tokens: Arc<Tokens>,
-    router: Router,
-    /// The directory of the tokens.
-    _dir: TempDir,
-}
-
-/// A response with its whole body.
-#[derive(Debug)]
-struct Answer {
-    status: StatusCode,
-    headers: HeaderMap,
-    body: Bytes,
-}
-
-impl Answer {
-    fn json(&self) -> Value {
-        assert_eq!(self.header("content-type"), Some("application/json"), "{self:?}");
-        serde_json::from_slice(&self.body).expect("JSON")
-    }
-
-    /// The code of a problem, after a check of all its members.
-    fn problem(&self) -> String {
-        assert_eq!(self.header("content-type"), Some("application/problem+json"), "{self:?}");
-        let body: Value = serde_json::from_slice(&self.body).expect("JSON");
-        assert_eq!(body["status"], self.status.as_u16());
-        assert_eq!(body["type"], "about:blank");
-        assert_eq!(body["title"], self.status.canonical_reason().expect("phrase"));
-        assert!(!body["detail"].as_str().expect("detail").is_empty());
-        body["code"].as_str().expect("code").to_owned()
-    }
-
-    fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).map(|value| value.to_str().expect("text"))
-    }
-}
-
-/// A tester for interfaces whose webhooks are not tested.
-struct NoTest;
-
-#[async_trait]
-impl WebhookTest for NoTest {
-    async fn test(&self, _: &WebhookRecord) -> Result<AttemptRecord, TestError> {
-        unreachable!("no test of a webhook was expected")
-    }
-}
-
-impl TestApi {
-    fn new() -> Self {
-        Self::with(|_| {})
-    }
-
-    fn with(configure: impl FnOnce(&mut Config)) -> Self {
-        Self::with_test(configure, Arc::new(NoTest))
-    }
-
-    fn with_test(configure: impl FnOnce(&mut Config), webhook_test: Arc<dyn WebhookTest>) -> Self {
-        let mut config = Config::of_revision(Revision::Two, "/nowhere".into());
-        configure(&mut config);
-        let store = Arc::new(FaultyStore::taking(config.mail.message_octets_max));
-        let outbox = store.embedded();
-        let guard = Guard::new(GuardSettings { allow: config.webhooks.allow.clone(), ..GuardSettings::default() });
-        let domains = Arc::new(FixedDomains::default());
-        let clock = Arc::new(SetClock::at(NOW));
-        let dir = tempfile::tempdir().expect("directory");
-        let tokens = Tokens::open(dir.path(), None).expect("tokens");
-        let router = router(Api {
-            store: Arc::clone(&store) as Arc<dyn Store>,
-            outbox: outbox.clone(),
-            guard: Arc::new(guard),
-            webhook_test,
-            registry: domains.clone(),
-            tokens: Arc::clone(&tokens),
-            reader: Reader::start(1).expect("a thread"),
-            memory: AnswerMemory::new(config.mail.message_octets_max),
-            waiting: WaitingPlaces::new(&config),
-            config: Arc::new(config),
-            rendered: RenderedEmails::default(),
-            etags: ETags::default(),
-            clock: Arc::clone(&clock) as Arc<dyn Clock>,
-            status: None,
-            metrics: Vec::new(),
-        });
-        Self { store, outbox, domains, clock, tokens, router, _dir: dir }
-    }
-
-    /// Receives a mail, and returns the ids of its Emails.
-    async fn receive(&self, recipients: &[&str], raw: &str) -> Vec<EmailId> {
-        let now = self.clock.now();
-        let addresses: Vec<Address> = recipients.iter().map(|text| text.parse().expect(text)).collect();
-        let envelope = Envelope::new(
-            IpAddr::from([192, 0, 2, 1]),
-            "client.test".into(),
-            Protocol::ESMTP,
-            "bounces@sender.test".into(),
-            &addresses,
-            Subaddressing::Keep,
-            now,
-        );
-        let ids = envelope.recipients.iter().map(|recipient| recipient.id).collect();
-        let expires_at = now.plus(Duration::from_hours(2));
-        let delivery = Delivery { envelope, raw: Bytes::from(raw.to_owned()), received_at: now, expires_at };
-        self.store.receive(delivery).await.expect("store");
+impl TestServer {
+    /// Receives a message over SMTP, exactly these octets. Returns the ids of its Emails, in the order of the recipients.
+    async fn receive(&self, recipients: &[&str], raw: &str) -> Vec<String> {
+        let mut peer = self.peer().await;
+        transmit(&mut peer, recipients, raw).await;
+        let mut ids = Vec::new();
+        for recipient in recipients {
+            let inbox = format!("/api/mail/messages?to={recipient}&limit=1&fields=id");
+            let newest = self.administrator("GET", &inbox, "").await.json();
+            ids.push(newest["emails"][0]["id"].as_str().expect("an id").to_owned());
+        }
         ids
     }
 
-    async fn send(&self, request: Request<Body>) -> Answer {
-        let (head, body) = self.router.clone().oneshot(request).await.expect("infallible").into_parts();
-        let body = body.collect().await.expect("body").to_bytes();
-        Answer { status: head.status, headers: head.headers, body }
+    /// Receives messages for one recipient, one after another.
+    async fn receive_all(&self, recipient: &str, messages: impl IntoIterator<Item = impl AsRef<str>>) {
+        let mut peer = self.peer().await;
+        for raw in messages {
+            transmit(&mut peer, &[recipient], raw.as_ref()).await;
+        }
     }
 
-    /// A request as a local process makes it: over TCP, to a loopback host.
+    /// A connection to SMTP that has said hello.
+    async fn peer(&self) -> SmtpPeer {
+        let mut peer = SmtpPeer::greeted(self.smtp()).await;
+        peer.command("EHLO client.test", "250").await;
+        peer
+    }
+
+    /// A request of the public without a body.
     async fn call(&self, method: &str, target: &str) -> Answer {
-        self.send(public(method, target).body(Body::empty()).expect("request")).await
+        Answer::to(self.request(method, target)).await
     }
 
     async fn get_with(&self, target: &str, name: &str, value: &str) -> Answer {
-        self.send(public("GET", target).header(name, value).body(Body::empty()).expect("request")).await
+        Answer::to(self.request("GET", target).header(name, value)).await
     }
 
-    async fn get(&self, target: &str) -> Answer {
-        self.call("GET", target).await
+    /// `POST` by the public of what may be no JSON, and says that it is.
+    async fn post_text(&self, target: &str, body: impl Display) -> Answer {
+        let request = self.request("POST", target).header("content-type", "application/json");
+        Answer::to(request.body(body.to_string())).await
     }
 
-    async fn post(&self, target: &str, body: &str) -> Answer {
-        let request = public("POST", target).header(header::CONTENT_TYPE, "application/json");
-        self.send(request.body(Body::from(body.to_owned())).expect("request")).await
-    }
-
-    /// A request as the local socket passes it on.
+    /// A request of the administrator.
     async fn administrator(&self, method: &str, target: &str, body: &str) -> Answer {
-        let request = Request::builder().method(method).uri(target).extension(Principal::Administrator);
-        let request = request.header(header::CONTENT_TYPE, "application/json");
-        self.send(request.body(Body::from(body.to_owned())).expect("request")).await
+        let request = self.admin(method, target).header("content-type", "application/json");
+        Answer::to(request.body(body.to_owned())).await
+    }
+
+    /// A new token.
+    async fn token(&self, scope: &str) -> String {
+        let (status, created) = self.admin_post("/api/admin/tokens", &json!({ "name": scope, "scope": scope })).await;
+        assert_eq!(status, 201, "{created}");
+        created["token"].as_str().expect("a token").to_owned()
     }
 }
 
-fn public(method: &str, target: &str) -> axum::http::request::Builder {
-    let peer = Peer(SocketAddr::from(([127, 0, 0, 1], 50_000)));
-    Request::builder().method(method).uri(target).header(header::HOST, "127.0.0.1:8080").extension(peer)
+async fn transmit(peer: &mut SmtpPeer, recipients: &[&str], raw: &str) {
+    peer.command("MAIL FROM:<bounces@sender.test>", "250").await;
+    for recipient in recipients {
+        peer.command(&format!("RCPT TO:<{recipient}>"), "250").await;
+    }
+    peer.send(format!("BDAT {} LAST\r\n{raw}", raw.len())).await;
+    peer.expect("250").await;
+}
+
+/// The status of an answer and the code of its problem.
+fn refusal(answer: &Answer) -> (u16, String) {
+    (answer.status.as_u16(), answer.problem())
+}
+
+/// The file and the offset at which a disk holds these octets.
+fn place(disk: &TestDisk, octets: &str) -> (String, u64) {
+    let find = |(name, content): (String, Vec<u8>)| {
+        let at = memchr::memmem::find(&content, octets.as_bytes())?;
+        name.starts_with("journal-").then_some((name, at as u64))
+    };
+    disk.files().into_iter().find_map(find).expect("the octets are on the disk")
+}
+
+/// Damages stored mail at these octets.
+fn damage(disk: &TestDisk, octets: &str) {
+    let (name, at) = place(disk, octets);
+    disk.open(&name).expect("the file").write_at(at, b"~").expect("a write");
+}
+
+/// A service whose disk has no room, or fails what is written to it.
+async fn unwell(cause: &str) -> (TestServer, Option<Failing>) {
+    let disk = TestDisk::default();
+    let api = TestServer::on(disk.clone(), "").await;
+    let trouble = match cause {
+        "storage_full" => {
+            disk.room(0);
+            None
+        }
+        _ => Some(disk.fail(|call| {
+            let fails = call.is(Kind::Sync, "journal-") || call.is(Kind::FreeOctets, "");
+            fails.then_some(ErrorKind::PermissionDenied)
+        })),
+    };
+    (api, trouble)
+}
+
+/// Mail is refused for now.
+async fn refuses_mail(api: &TestServer) {
+    let raw = format!("Subject: s\r\n\r\n{}", "x".repeat(200_000));
+    until("mail is refused", async || {
+        let mut peer = api.peer().await;
+        peer.command("MAIL FROM:<bounces@sender.test>", "").await;
+        peer.command("RCPT TO:<ann@example.test>", "").await;
+        peer.send(format!("BDAT {} LAST\r\n{raw}", raw.len())).await;
+        !peer.reply().await.starts_with("250")
+    })
+    .await;
 }

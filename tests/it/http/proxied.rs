@@ -1,16 +1,12 @@
 //! Behind a proxy: which client a request is for, and which peer may name it.
+//! Promise: it outlives the code below it.
 
-use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
-
-use axum::Router;
-use axum::body::Body;
-use axum::http::{Request, header};
-use tempmail::http::{HttpLimits, Peer};
+use reqwest::Client;
 use tokio::io::AsyncWriteExt;
 
-use super::TestApi;
-use super::server::{Server, limits, read_to_end, read_until, serve};
+use super::TestServer;
+use super::server::{read_to_end, read_until};
+use crate::support::http;
 
 const INBOX: &str = "/api/mail/messages?to=a@example.test";
 const V1: &[u8] = b"PROXY TCP4 192.0.2.7 198.51.100.1 51234 80\r\n";
@@ -18,58 +14,59 @@ const V2: &[u8] = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02\x07\xc6\x33\x64
 const REQUEST: &[u8] =
     b"GET /api/mail/messages?to=a@example.test HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
-/// One request a minute for each client, behind the trusted proxy 10.0.0.1.
-fn behind_a_proxy() -> TestApi {
-    TestApi::with(|config| {
-        config.http.rate_limit = Some(1);
-        config.http.trusted_proxies = vec!["10.0.0.1/32".parse().expect("a network")];
-    })
+/// One request a minute for each client, behind the trusted proxy 127.0.0.1.
+async fn behind_a_proxy() -> TestServer {
+    TestServer::with("rate-limit = 1\ntrusted-proxies = ['127.0.0.1/32']").await
 }
 
-/// Whether a request of `peer` with these fields is within the rate limit of its client.
-async fn passes(api: &TestApi, peer: &str, fields: &[(&str, &str)]) -> bool {
-    let peer: IpAddr = peer.parse().expect("an address");
-    let request = Request::builder().uri(INBOX).extension(Peer(SocketAddr::new(peer, 50_000)));
-    let request = request.header(header::HOST, "localhost");
+fn peer(address: &str) -> Client {
+    let address: std::net::IpAddr = address.parse().expect("an address");
+    http::client_builder().local_address(address).build().expect("a client")
+}
+
+/// Whether a request of a peer with these fields is within the rate limit of its client.
+async fn passes(api: &TestServer, peer: &Client, fields: &[(&str, &str)]) -> bool {
+    let request = peer.get(format!("http://{}{INBOX}", api.http()));
     let request = fields.iter().fold(request, |request, (name, value)| request.header(*name, *value));
-    api.send(request.body(Body::empty()).expect("request")).await.status == 200
+    request.send().await.expect("an answer").status() == 200
 }
 
 #[tokio::test]
 async fn a_trusted_proxy_names_the_client_and_nothing_forged_counts() {
-    let api = behind_a_proxy();
-    let named = async |field| passes(&api, "10.0.0.1", &[("x-forwarded-for", field)]).await;
+    let api = behind_a_proxy().await;
+    let proxy = peer("127.0.0.1");
+    let named = async |field| passes(&api, &proxy, &[("x-forwarded-for", field)]).await;
     assert!(named("192.0.2.1").await);
     assert!(!named("192.0.2.1").await);
     assert!(!named("6.6.6.6, 192.0.2.1").await, "a client does not choose its bucket");
     assert!(named("6.6.6.6, 192.0.2.2").await);
     assert!(named("6.6.6.6").await, "nor does it fill another's");
     let stray = [("x-forwarded-for", "192.0.2.3"), ("forwarded", "for=192.0.2.4")];
-    assert!(passes(&api, "10.0.0.1", &stray).await);
+    assert!(passes(&api, &proxy, &stray).await);
     assert!(!named("192.0.2.3").await, "a field that the proxy does not write moves nobody");
-    assert!(passes(&api, "10.0.0.1", &[]).await, "the proxy itself");
+    assert!(passes(&api, &proxy, &[]).await, "the proxy itself");
 }
 
 #[tokio::test]
 async fn from_other_peers_the_fields_mean_nothing() {
-    let api = behind_a_proxy();
+    let api = behind_a_proxy().await;
+    let other = peer("127.0.0.2");
     for (field, value) in [("x-forwarded-for", "192.0.2.1"), ("forwarded", "for=192.0.2.1")] {
-        passes(&api, "198.51.100.1", &[(field, value)]).await;
-        assert!(!passes(&api, "198.51.100.1", &[(field, value)]).await, "{field}");
+        passes(&api, &other, &[(field, value)]).await;
+        assert!(!passes(&api, &other, &[(field, value)]).await, "{field}");
     }
-    assert!(passes(&api, "192.0.2.1", &[]).await);
+    assert!(passes(&api, &peer("127.0.0.1"), &[("x-forwarded-for", "192.0.2.1")]).await);
 }
 
 /// A service whose connections from loopback begin with a PROXY header, and which permits one request a minute.
-async fn with_header(proxy_timeout: Duration) -> Server {
-    let router: Router = TestApi::with(|config| config.http.rate_limit = Some(1)).router;
-    let proxy_from = vec!["127.0.0.0/8".parse().expect("a network")];
-    serve(router, HttpLimits { proxy_from, proxy_timeout, ..limits() }).await
+async fn with_header(proxy_timeout: &str) -> TestServer {
+    let settings = format!("rate-limit = 1\nproxy-from = ['127.0.0.0/8']\nproxy-timeout = '{proxy_timeout}'");
+    TestServer::with(&settings).await
 }
 
 #[tokio::test]
 async fn a_proxy_header_names_the_client() {
-    let server = with_header(Duration::from_mins(1)).await;
+    let server = with_header("1m").await;
     let status = async |header: &[u8]| {
         let answer = server.exchange(&[header, REQUEST].concat()).await;
         answer.split(' ').nth(1).expect("a status").to_owned()
@@ -83,7 +80,7 @@ async fn a_proxy_header_names_the_client() {
 
 #[tokio::test]
 async fn a_proxy_header_may_arrive_octet_by_octet() {
-    let server = with_header(Duration::from_mins(1)).await;
+    let server = with_header("1m").await;
     let mut stream = server.connect().await;
     stream.set_nodelay(true).expect("a socket");
     for octet in [V2, REQUEST].concat() {
@@ -94,7 +91,7 @@ async fn a_proxy_header_may_arrive_octet_by_octet() {
 
 #[tokio::test]
 async fn without_a_proxy_header_the_connection_closes_without_an_answer() {
-    let server = with_header(Duration::from_millis(50)).await;
+    let server = with_header("50ms").await;
     for octets in [REQUEST, b"", &V1[..20], b"PROXY TCP4 here there 1 80\r\n"] {
         let mut stream = server.connect().await;
         let _ = stream.write_all(octets).await;
@@ -104,10 +101,8 @@ async fn without_a_proxy_header_the_connection_closes_without_an_answer() {
 
 #[tokio::test]
 async fn no_other_peer_may_send_a_proxy_header() {
-    let proxy_from = || vec!["127.0.0.0/8".parse().expect("a network")];
-    let trusted = HttpLimits { proxy_from: proxy_from(), trusted_proxies: proxy_from(), ..limits() };
-    for limits in [limits(), trusted] {
-        let server = serve(TestApi::new().router, limits).await;
+    for settings in ["", "proxy-from = ['127.0.0.2/32']", "trusted-proxies = ['127.0.0.0/8']"] {
+        let server = TestServer::with(settings).await;
         let answer = server.exchange(&[V1, REQUEST].concat()).await;
         assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
         let answer = server.exchange(REQUEST).await;
@@ -117,9 +112,8 @@ async fn no_other_peer_may_send_a_proxy_header() {
 
 #[tokio::test]
 async fn the_connections_of_a_trusted_proxy_have_no_limit_of_one_client() {
-    let trusted_proxies = vec!["127.0.0.0/8".parse().expect("a network")];
-    let limits = HttpLimits { connections_per_client_max: 1, trusted_proxies, ..limits() };
-    let server = serve(TestApi::new().router, limits).await;
+    let limits = "limit-exempt = ['none']\nmax-http-connections-per-client = 1\ntrusted-proxies = ['127.0.0.0/8']";
+    let server = TestServer::with(limits).await;
     let mut held = Vec::new();
     for _ in 0..3 {
         let mut stream = server.connect().await;

@@ -1,51 +1,34 @@
-//! Connections, over real sockets.
+//! Connections: their timeouts and bounds, what a panic costs, and how they end when the service stops.
+//! Promise: it outlives the code below it.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
+use std::net::{Ipv4Addr, SocketAddr};
 
-use axum::Router;
-use axum::routing::get;
-use tempmail::clock::SystemClock;
-use tempmail::http::{HttpLimits, HttpListener, serve_control, serve_public};
+use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
-use tokio::task::JoinHandle;
-use tokio_rustls::TlsAcceptor;
-use tokio_util::sync::CancellationToken;
+use tokio::net::{TcpSocket, TcpStream};
 
-use super::TestApi;
+use super::TestServer;
+use crate::support::test_disk::TestDisk;
+use crate::support::test_disk::rules::Held;
+use crate::support::until::until;
 
-pub(super) struct Server {
-    pub(super) address: SocketAddr,
-    pub(super) shutdown: CancellationToken,
-    pub(super) task: JoinHandle<()>,
-}
+const HEALTH: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+/// A request that owes its body.
+const OWED: &[u8] = b"POST /api/domains HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                      Content-Length: 10\r\nConnection: close\r\n\r\n{";
+pub(super) const GREEDY: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+pub(super) const OTHER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
 
-pub(super) fn limits() -> HttpLimits {
-    HttpLimits::new(1_000)
-}
-
-pub(super) async fn serve(router: Router, limits: HttpLimits) -> Server {
-    serve_with(None, router, limits).await
-}
-
-/// Serves with TLS, if there is a configuration for it.
-pub(super) async fn serve_with(tls: Option<TlsAcceptor>, router: Router, limits: HttpLimits) -> Server {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
-    let address = listener.local_addr().expect("address");
-    let shutdown = CancellationToken::new();
-    let listener = match tls {
-        None => HttpListener::Tcp(listener),
-        Some(tls) => HttpListener::Tls(listener, tls),
-    };
-    let task = tokio::spawn(serve_public(vec![listener], router, limits, Arc::new(SystemClock), shutdown.clone()));
-    Server { address, shutdown, task }
-}
-
-impl Server {
+impl TestServer {
     pub(super) async fn connect(&self) -> TcpStream {
-        TcpStream::connect(self.address).await.expect("connect")
+        TcpStream::connect(self.http()).await.expect("connect")
+    }
+
+    /// A connection of the client with this address.
+    pub(super) async fn connect_from(&self, client: Ipv4Addr) -> TcpStream {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.bind(SocketAddr::from((client, 0))).expect("bind");
+        socket.connect(self.http()).await.expect("connect")
     }
 
     /// Sends octets, and returns all octets that come back until the server closes.
@@ -67,18 +50,10 @@ pub(super) async fn read_to_end(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&all).into_owned()
 }
 
-/// A service whose answer has no end. `dropped` is cancelled when an answer is dropped.
-pub(super) fn endless(dropped: &CancellationToken) -> Router {
-    let dropped = dropped.clone();
-    let answer = move || async move {
-        let guard = dropped.drop_guard();
-        let chunks = futures_util::stream::repeat_with(move || {
-            let _ = &guard;
-            Ok::<_, std::io::Error>(vec![b'x'; 64 * 1024])
-        });
-        axum::body::Body::from_stream(chunks)
-    };
-    Router::new().route("/", get(answer))
+/// Sends a request, whose answer must be 200.
+async fn healthy(stream: &mut TcpStream) {
+    stream.write_all(HEALTH).await.expect("write");
+    read_until(stream, "HTTP/1.1 200", 1).await;
 }
 
 /// Reads until `marker` has come `count` times.
@@ -95,7 +70,7 @@ pub(super) async fn read_until(stream: &mut TcpStream, marker: &str, count: usiz
 
 #[tokio::test]
 async fn pipelined_requests_are_answered_in_order_on_one_connection() {
-    let server = serve(TestApi::new().router, limits()).await;
+    let server = TestServer::start().await;
     let answers = server
         .exchange(
             b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /no-such HTTP/1.1\r\nHost: localhost\r\n\r\n\
@@ -108,7 +83,7 @@ async fn pipelined_requests_are_answered_in_order_on_one_connection() {
 
 #[tokio::test]
 async fn the_host_rule_holds_over_tcp() {
-    let server = serve(TestApi::new().router, limits()).await;
+    let server = TestServer::start().await;
     for (head, status) in [
         ("GET / HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n", "421"),
         ("GET http://evil.test/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "421"),
@@ -124,7 +99,7 @@ async fn the_host_rule_holds_over_tcp() {
 
 #[tokio::test]
 async fn a_head_that_never_ends_is_cut_off() {
-    let server = serve(TestApi::new().router, HttpLimits { head_timeout: Duration::from_millis(50), ..limits() }).await;
+    let server = TestServer::with("http-head-timeout = '50ms'").await;
     for start in ["", "GET / HTTP/1.1\r\nHost: loc"] {
         let mut stream = server.connect().await;
         stream.write_all(start.as_bytes()).await.expect("write");
@@ -135,154 +110,167 @@ async fn a_head_that_never_ends_is_cut_off() {
 
 #[tokio::test]
 async fn a_body_that_never_comes_is_given_up() {
-    let server = serve(TestApi::new().router, HttpLimits { body_timeout: Duration::from_millis(50), ..limits() }).await;
-    let answer = server
-        .exchange(
-            b"POST /api/domains HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\
-              Connection: close\r\n\r\n{",
-        )
-        .await;
+    let server = TestServer::with("http-body-timeout = '50ms'").await;
+    let answer = server.exchange(OWED).await;
     assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("body_timeout"), "{answer}");
+}
+
+/// The status and the code of a refusal of a connection, which names when to come again.
+fn refusal(answer: &str) -> (String, String) {
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+    let body: Value = serde_json::from_str(body).expect("JSON");
+    let lower = head.to_lowercase();
+    for field in
+        ["content-type: application/problem+json", "retry-after: 1", "connection: close", "cache-control: no-store"]
+    {
+        assert!(lower.contains(field), "{head}");
+    }
+    let status = head.split(' ').nth(1).expect("a status");
+    assert_eq!(body["status"].to_string(), status);
+    (status.to_owned(), body["code"].as_str().expect("a code").to_owned())
+}
+
+#[tokio::test]
+async fn all_clients_have_so_many_connections() {
+    let disk = TestDisk::default();
+    let server = TestServer::on(disk.clone(), "max-http-connections = 1").await;
+    let (mut busy, held) = reading(&disk, &server).await;
+    let answer = read_to_end(&mut server.connect_from(OTHER).await).await;
+    assert_eq!(refusal(&answer), ("503".to_owned(), "too_many_connections".to_owned()));
+    drop(held);
+    read_until(&mut busy, "\"subject\":\"s\"", 1).await;
+    drop(busy);
+    until("a connection is permitted again", async || is_served(&server, OTHER).await).await;
+}
+
+#[tokio::test]
+async fn a_client_has_so_many_connections() {
+    let settings = "max-http-connections-per-client = 2\nlimit-exempt = ['127.0.0.3/32']";
+    let server = TestServer::with(settings).await;
+    let mut held = [server.connect_from(GREEDY).await, server.connect_from(GREEDY).await];
+    for stream in &mut held {
+        healthy(stream).await;
+    }
+    let answer = read_to_end(&mut server.connect_from(GREEDY).await).await;
+    assert_eq!(refusal(&answer), ("429".to_owned(), "too_many_connections_for_client".to_owned()));
+    let mut others = Vec::new();
+    for _ in 0..4 {
+        let mut stream = server.connect_from(OTHER).await;
+        healthy(&mut stream).await;
+        others.push(stream);
+    }
+    let [first, mut second] = held;
+    healthy(&mut second).await;
+    drop(first);
+    until("a connection is permitted again", async || is_served(&server, GREEDY).await).await;
+}
+
+/// Whether a new connection of a client is served.
+async fn is_served(server: &TestServer, client: Ipv4Addr) -> bool {
+    let mut stream = server.connect_from(client).await;
+    // The service may have refused it already.
+    let _ = stream.write_all(b"GET /healthz HTTP/1.0\r\n\r\n").await;
+    read_to_end(&mut stream).await.contains(" 200 OK")
 }
 
 #[tokio::test]
 async fn a_client_that_reads_nothing_is_given_up() {
-    let given_up = CancellationToken::new();
-    let server = serve(endless(&given_up), HttpLimits { write_timeout: Duration::from_millis(50), ..limits() }).await;
-    let mut stuck = server.connect().await;
-    stuck.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("write");
-    given_up.cancelled().await;
+    let limits = "max-http-connections-per-client = 1\nlimit-exempt = ['none']\nmax-message-size = '20MB'";
+    let server = TestServer::with(&format!("{limits}\nhttp-write-timeout = '50ms'")).await;
+    let id = server.receive(&["ann@example.test"], &"x".repeat(19_000_000)).await.remove(0);
+    let mut stuck = server.connect_from(GREEDY).await;
+    let request = format!("GET /api/mail/messages/{id}/raw HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    stuck.write_all(request.as_bytes()).await.expect("write");
+    until("its place is free", async || is_served(&server, GREEDY).await).await;
+    assert!(read_to_end(&mut stuck).await.len() < 19_000_000, "it has no whole answer");
 }
 
 #[tokio::test]
 async fn an_idle_listener_holds_no_slot() {
-    let listeners =
-        [TcpListener::bind("127.0.0.1:0").await.expect("bind"), TcpListener::bind("127.0.0.1:0").await.expect("bind")];
-    let addresses = listeners.each_ref().map(|listener| listener.local_addr().expect("address"));
-    let limits = HttpLimits { connections_max: 1, ..limits() };
-    tokio::spawn(serve_public(
-        listeners.map(HttpListener::Tcp).into(),
-        TestApi::new().router,
-        limits,
-        Arc::new(SystemClock),
-        CancellationToken::new(),
-    ));
+    let listen = "http-listen = ['127.0.0.1:0', '127.0.0.1:0']\nmax-http-connections = 1";
+    let server = TestServer::with(listen).await;
+    let status = server.admin_get("/api/admin/status").await;
+    let addresses = status["httpListen"].as_array().expect("a list");
+    assert_eq!(addresses.len(), 2);
     for address in addresses {
-        let mut stream = TcpStream::connect(address).await.expect("connect");
-        stream.write_all(b"GET /healthz HTTP/1.0\r\n\r\n").await.expect("write");
-        assert!(read_to_end(&mut stream).await.starts_with("HTTP/1.0 200"));
+        let address = address.as_str().expect("an address");
+        until("the slot is free", async || {
+            let mut stream = TcpStream::connect(address).await.expect("connect");
+            let _ = stream.write_all(b"GET /healthz HTTP/1.0\r\n\r\n").await;
+            read_to_end(&mut stream).await.starts_with("HTTP/1.0 200")
+        })
+        .await;
     }
 }
 
-#[tokio::test]
-async fn a_panic_is_a_500_and_nothing_else() {
-    let api = TestApi::new();
-    // A poisoned lock makes the test's service panic in every later call.
-    let domains = api.domains.clone();
-    let poisoned = std::thread::spawn(move || {
-        let _entries = domains.entries.lock().expect("entries");
-        panic!("on purpose");
-    });
-    assert!(poisoned.join().is_err());
-    let server = serve(api.router, limits()).await;
-    let answer = server
-        .exchange(
-            b"GET /api/domains HTTP/1.1\r\nHost: localhost\r\n\r\n\
-              GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-        )
-        .await;
-    assert!(answer.starts_with("HTTP/1.1 500") && answer.contains("\"internal\""), "{answer}");
-    assert!(answer.contains("HTTP/1.1 200"), "{answer}");
+/// A connection whose request waits for the disk, until what holds it is dropped.
+async fn reading(disk: &TestDisk, server: &TestServer) -> (TcpStream, Held) {
+    server.send("ann@example.test", "s", "text").await;
+    let held = disk.hold(|call| call.is_by_reader_of("journal-"));
+    let mut busy = server.connect().await;
+    busy.write_all(b"GET /api/mail/messages?to=ann@example.test HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await
+        .expect("write");
+    until("the mail is being read", async || held.waiting() > 0).await;
+    (busy, held)
 }
 
 #[tokio::test]
 async fn stopping_finishes_what_is_at_hand_and_closes_what_is_idle() {
-    let gate = CancellationToken::new();
-    let (entered, mut has_entered) = tokio::sync::mpsc::channel(1);
-    let waiting = {
-        let gate = gate.clone();
-        move || async move {
-            entered.send(()).await.expect("test");
-            gate.cancelled().await;
-            "done"
-        }
-    };
-    let server = serve(Router::new().route("/", get(waiting)), limits()).await;
+    let disk = TestDisk::default();
+    let server = TestServer::on(disk.clone(), "").await;
     let mut idle = server.connect().await;
-    idle.write_all(b"GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("write");
-    read_until(&mut idle, "HTTP/1.1 404", 1).await;
-    let mut busy = server.connect().await;
-    busy.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("write");
-    has_entered.recv().await.expect("entered");
-
-    server.shutdown.cancel();
+    healthy(&mut idle).await;
+    let address = server.http();
+    let (mut busy, held) = reading(&disk, &server).await;
+    let stopping = tokio::spawn(server.stop());
     assert_eq!(read_to_end(&mut idle).await, "");
-    gate.cancel();
-    assert!(read_to_end(&mut busy).await.ends_with("done"));
-    server.task.await.expect("served");
-    assert!(TcpStream::connect(server.address).await.is_err(), "the server has stopped listening");
+    drop(held);
+    let answer = read_to_end(&mut busy).await;
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("\"subject\":\"s\""), "{answer}");
+    stopping.await.expect("stopped");
+    assert!(TcpStream::connect(address).await.is_err(), "the server has stopped listening");
 }
 
 #[tokio::test]
 async fn stopping_does_not_wait_for_ever() {
-    let router = Router::new().route("/", get(std::future::pending::<()>));
-    let server = serve(router, HttpLimits { drain_timeout: Duration::from_millis(50), ..limits() }).await;
+    let server = TestServer::with("http-body-timeout = '1h'\ndrain-timeout = '50ms'").await;
     let mut stream = server.connect().await;
-    stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("write");
-    // A second connection is answered after the first was accepted.
-    let mut probe = server.connect().await;
-    probe.write_all(b"GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("write");
-    read_until(&mut probe, "HTTP/1.1 404", 1).await;
-    server.shutdown.cancel();
-    server.task.await.expect("served");
-    assert_eq!(read_to_end(&mut stream).await, "");
-}
-
-#[tokio::test]
-async fn a_client_of_the_control_socket_is_the_administrator() {
-    let directory = tempfile::tempdir().expect("directory");
-    let path = directory.path().join("tempmail.sock");
-    let listener = UnixListener::bind(&path).expect("bind");
-    let shutdown = CancellationToken::new();
-    let task =
-        tokio::spawn(serve_control(listener, TestApi::new().router, limits(), Arc::new(SystemClock), shutdown.clone()));
-    let mut stream = UnixStream::connect(&path).await.expect("connect");
-    stream
-        .write_all(b"GET /api/admin/status HTTP/1.1\r\nHost: tempmail\r\nConnection: close\r\n\r\n")
-        .await
-        .expect("write");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.expect("read");
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    shutdown.cancel();
-    task.await.expect("served");
-
-    let server = serve(TestApi::new().router, limits()).await;
-    let answer = server.exchange(b"GET /api/admin/status HTTP/1.0\r\nHost: localhost\r\n\r\n").await;
-    assert!(answer.starts_with("HTTP/1.0 401"), "{answer}");
+    stream.write_all(OWED).await.expect("write");
+    let in_flight = async || server.get("/metrics").await.text().contains("\ntempmail_http_requests_in_flight 2\n");
+    until("the request has begun", in_flight).await;
+    server.stop().await;
+    assert!(!read_to_end(&mut stream).await.contains("HTTP/1.1 2"));
 }
 
 #[tokio::test]
 async fn a_panic_costs_one_request_and_amid_an_answer_one_connection() {
-    let api = TestApi::new();
-    let first = api.receive(&["ann@example.test"], "Subject: first\r\n\r\n").await[0];
-    api.receive(&["ann@example.test"], "Subject: second\r\n\r\n").await;
-    api.store.panic_at_load(first);
-    let server = serve(api.router.clone(), limits()).await;
+    let disk = TestDisk::default();
+    let server = TestServer::on(disk.clone(), "").await;
+    let large = |subject: &str| format!("Subject: {subject}\r\n\r\n{}", "x".repeat(200_000));
+    server.receive_all("ann@example.test", ["first", "second"].map(large)).await;
+    let page = server.get("/api/mail/messages?to=ann@example.test&limit=1").await.json();
+    let newest = page["emails"][0]["id"].as_str().expect("id");
     let get = |target: &str, end: &str| format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n{end}\r\n");
-
-    // Before the response has begun, the client gets a problem, and the connection stays open.
-    let both = get(&format!("/api/mail/messages/{first}"), "") + &get("/healthz", "Connection: close\r\n");
-    let answers = server.exchange(both.as_bytes()).await;
-    assert!(answers.starts_with("HTTP/1.1 500 ") && answers.contains("\"code\":\"internal\""), "{answers}");
-    assert!(answers.contains("HTTP/1.1 200 OK"), "{answers}");
+    let (name, first) = super::place(&disk, "Subject: first");
+    let _panics = disk.fail(move |call| {
+        let is_in = (call.offset..call.offset + call.octets).contains(&first);
+        assert!(!(call.is_by_reader_of(&name) && is_in), "the disk panics as the test wants");
+        None
+    });
 
     // After the response has begun, it breaks off, and no client takes that for its end.
     let list = server.exchange(get("/api/mail/messages?to=ann@example.test", "").as_bytes()).await;
-    assert!(!list.contains("total") && !list.ends_with("0\r\n\r\n"), "{list}");
+    assert!(list.starts_with("HTTP/1.1 200") && !list.contains("total") && !list.ends_with("0\r\n\r\n"), "{list}");
 
-    let other = server.exchange(get("/healthz", "Connection: close\r\n").as_bytes()).await;
+    // Before the response has begun, the client gets a problem, and the connection stays open.
+    let alone = get("/api/mail/messages?to=ann@example.test&subject=first", "");
+    let answers = server.exchange((alone + &get("/healthz", "Connection: close\r\n")).as_bytes()).await;
+    assert!(answers.starts_with("HTTP/1.1 500 ") && answers.contains("\"code\":\"internal\""), "{answers}");
+    assert!(answers.contains("HTTP/1.1 200 OK"), "{answers}");
+
+    let other = get(&format!("/api/mail/messages/{newest}/raw"), "Connection: close\r\n");
+    let other = server.exchange(other.as_bytes()).await;
     assert!(other.starts_with("HTTP/1.1 200 OK"), "{other}");
-    server.shutdown.cancel();
-    server.task.await.expect("no panic");
+    server.stop().await;
 }

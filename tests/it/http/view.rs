@@ -1,6 +1,7 @@
-//! `GET /api/mail/messages/{id}/html` and `/text`.
+//! `GET /api/mail/messages/{id}/html` and `/text`: mail is shown without scripts and without what is remote.
+//! Promise: it outlives the code below it.
 
-use super::TestApi;
+use super::TestServer;
 
 const POLICY: &str = "sandbox; default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'";
 
@@ -9,8 +10,8 @@ fn of_html(html: &str) -> String {
 }
 
 /// What is in the body of the page.
-async fn body(api: &TestApi, raw: &str, query: &str) -> String {
-    let id = api.receive(&["ann@example.test"], raw).await[0];
+async fn body(api: &TestServer, raw: &str, query: &str) -> String {
+    let id = api.receive(&["ann@example.test"], raw).await.remove(0);
     let answer = api.get(&format!("/api/mail/messages/{id}/html{query}")).await;
     assert_eq!(answer.status, 200, "{answer:?}");
     let page = String::from_utf8(answer.body.to_vec()).expect("UTF-8");
@@ -20,8 +21,8 @@ async fn body(api: &TestApi, raw: &str, query: &str) -> String {
 
 #[tokio::test]
 async fn a_page_of_mail_is_sandboxed() {
-    let api = TestApi::new();
-    let id = api.receive(&["ann@example.test"], &of_html("<p>x</p>")).await[0];
+    let api = TestServer::start().await;
+    let id = api.receive(&["ann@example.test"], &of_html("<p>x</p>")).await.remove(0);
     let target = format!("/api/mail/messages/{id}/html");
     let answer = api.get(&target).await;
     for (name, value) in [
@@ -48,7 +49,7 @@ async fn a_page_of_mail_is_sandboxed() {
 
 #[tokio::test]
 async fn html_is_shown_without_scripts_and_without_what_is_remote() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     let raw =
         of_html("<b onclick=x>b</b><script>y</script><img src=http://x.test/a.png alt=i><a href=https://x.test>l</a>");
     let link = "<a href=\"https://x.test\" target=\"_blank\" rel=\"noopener noreferrer nofollow\">l</a>";
@@ -60,14 +61,14 @@ async fn html_is_shown_without_scripts_and_without_what_is_remote() {
 
 #[tokio::test]
 async fn a_text_mail_is_shown_as_text() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     assert_eq!(body(&api, "\r\n<b>1</b>\r\n& 2", "").await, "&lt;b&gt;1&lt;/b&gt;<br>\n&amp; 2");
     assert_eq!(body(&api, "Content-Type: image/png\r\n\r\nx", "").await, "");
 }
 
 #[tokio::test]
 async fn html_beyond_the_bounds_is_shown_as_its_text() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     for html in [
         format!("{}<b>deep</b>", "<div>".repeat(1_000)),
         format!("<b {}>deep</b>", "a=1 ".repeat(3) + &(0..200).map(|n| format!("a{n} ")).collect::<Vec<_>>().concat()),
@@ -79,11 +80,11 @@ async fn html_beyond_the_bounds_is_shown_as_its_text() {
 
 #[tokio::test]
 async fn an_image_of_the_mail_comes_from_its_attachments() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     let raw = "Content-Type: multipart/related; boundary=r\r\n\r\n--r\r\nContent-Type: text/html\r\n\r\n\
                <img src=\"cid:logo@x\"><img src=\"cid:other@x\">\r\n--r\r\nContent-Type: image/gif\r\n\r\nx\r\n--r\r\n\
                Content-Type: image/png\r\nContent-ID: <logo@x>\r\nContent-Disposition: inline\r\n\r\npng\r\n--r--";
-    let id = api.receive(&["ann@example.test"], raw).await[0];
+    let id = api.receive(&["ann@example.test"], raw).await.remove(0);
     assert_eq!(body(&api, raw, "").await, "<img src=\"attachments/1\"><img>");
     let image = api.get(&format!("/api/mail/messages/{id}/attachments/1")).await;
     assert_eq!((image.header("content-type"), &*image.body), (Some("image/png"), &b"png"[..]));
@@ -91,13 +92,13 @@ async fn an_image_of_the_mail_comes_from_its_attachments() {
 
 #[tokio::test]
 async fn the_text_is_that_of_the_mail_or_that_of_its_html() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     for (raw, expected) in [
         ("\r\n<b>1</b>\r\n2", "<b>1</b>\n2"),
         (&of_html("<p>one</p><p>gr\u{fc}n</p><script>x</script>"), "one\n\ngr\u{fc}n"),
         ("Content-Type: image/png\r\n\r\nx", ""),
     ] {
-        let id = api.receive(&["ann@example.test"], raw).await[0];
+        let id = api.receive(&["ann@example.test"], raw).await.remove(0);
         let answer = api.get(&format!("/api/mail/messages/{id}/text")).await;
         assert_eq!(answer.header("content-type"), Some("text/plain; charset=utf-8"));
         assert_eq!(String::from_utf8_lossy(&answer.body), expected);

@@ -1,16 +1,14 @@
 //! Waiting for mail: which Email is the answer, and that none is missed.
+//! Promise: it outlives the code below it.
 
 use std::time::Duration;
 
-use axum::http::StatusCode;
-use tempmail::config::PublicAccess;
-use tempmail::model::EmailId;
-use tempmail::store::Store;
+use reqwest::StatusCode;
 use tokio::time::timeout;
 
-use super::{Answer, NOW, TestApi};
-use crate::support::faulty_store::Look;
-use crate::support::mail::delivery;
+use super::{Answer, TestServer};
+use crate::support::test_disk::TestDisk;
+use crate::support::until::until;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const WAIT: &str = "/api/mail/wait?to=ann@example.test";
@@ -31,8 +29,8 @@ fn subject(answer: &Answer) -> String {
 
 #[tokio::test]
 async fn mail_that_is_there_is_the_answer_oldest_first_and_as_by_its_id() {
-    let api = TestApi::new();
-    let id = api.receive(&["ann@example.test"], &mail("one")).await[0];
+    let api = TestServer::start().await;
+    let id = api.receive(&["ann@example.test"], &mail("one")).await.remove(0);
     api.receive(&["ann@example.test"], &mail("two")).await;
     let answer = api.get(WAIT).await;
     let by_id = api.get(&format!("/api/mail/messages/{id}")).await;
@@ -42,17 +40,33 @@ async fn mail_that_is_there_is_the_answer_oldest_first_and_as_by_its_id() {
 
 #[tokio::test]
 async fn nothing_falls_between_the_subscription_and_the_first_look() {
-    for moment in [Look::Before, Look::After] {
-        let api = TestApi::new();
-        api.store.deliver_at_next_look(moment, delivery(&["ann@example.test"], mail("now"), NOW));
-        assert_eq!(subject(&soon(api.get(LONG)).await), "now", "{moment:?}");
-        assert_eq!(subject(&api.get(LONG).await), "now", "it was there before");
+    let disk = TestDisk::default();
+    let api = TestServer::on(disk.clone(), "").await;
+    // It arrives while the first look reads what was there before.
+    api.deliver("ann@example.test", &mail("one")).await;
+    let held = disk.hold(|call| call.is_by_reader_of("journal-"));
+    let target = format!("{LONG}&subject=now");
+    let arrives = async {
+        until("the look reads", async || held.waiting() > 0).await;
+        api.deliver("ann@example.test", &mail("now")).await;
+        drop(held);
+    };
+    let (answer, ()) = tokio::join!(soon(api.get(&target)), arrives);
+    assert_eq!(subject(&answer), "now");
+    // Elsewhere the two meet in another way each time.
+    for number in 0..20 {
+        let wait = format!("/api/mail/wait?to=box{number}@example.test&timeout=300");
+        let to = format!("box{number}@example.test");
+        let arrives = api.send(&to, "now", "text");
+        let (answer, ()) = tokio::join!(soon(api.get(&wait)), arrives);
+        assert_eq!(subject(&answer), "now");
+        assert_eq!(subject(&api.get(&wait).await), "now", "it was there before");
     }
 }
 
 #[tokio::test]
 async fn mail_that_arrives_wakes_those_whose_filter_it_passes() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     let wanted = api.get("/api/mail/wait?to=ann@example.test&timeout=300&subject=code&from=SHOP");
     let other = api.get("/api/mail/wait?to=bob@example.test&timeout=300");
     let arrive = async {
@@ -67,7 +81,7 @@ async fn mail_that_arrives_wakes_those_whose_filter_it_passes() {
 
 #[tokio::test]
 async fn the_time_passes_without_mail() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     api.receive(&["ann@example.test"], &mail("one")).await;
     for filter in ["timeout=0&subject=two", "timeout=1&subject=two", "timeout=0&since=2033-01-01T00:00:00Z"] {
         let answer = soon(api.get(&format!("{WAIT}&{filter}"))).await;
@@ -77,33 +91,34 @@ async fn the_time_passes_without_mail() {
 
 #[tokio::test]
 async fn since_is_a_time_or_an_email_even_one_that_is_gone() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     let mut ids = Vec::new();
     for number in 0..4 {
-        ids.push(api.receive(&["ann@example.test"], &mail(&number.to_string())).await[0]);
+        ids.push(api.receive(&["ann@example.test"], &mail(&number.to_string())).await.remove(0));
         api.clock.advance(Duration::from_mins(1));
     }
     let since = |since: String| {
         let api = &api;
         async move { subject(&api.get(&format!("{WAIT}&since={since}")).await) }
     };
-    assert_eq!(since(NOW.plus(Duration::from_secs(90)).to_rfc3339()).await, "2");
-    assert_eq!(since(ids[0].to_string()).await, "1");
+    assert_eq!(since("2023-11-14T22:14:50Z".into()).await, "2");
+    assert_eq!(since(ids[0].clone()).await, "1");
     api.administrator("DELETE", &format!("/api/mail/delete?id={}", ids[1]), "").await;
-    assert_eq!(since(ids[1].to_string()).await, "2", "its id has its time");
-    assert_eq!(since(EmailId::fresh(NOW.plus(Duration::from_secs(150))).to_string()).await, "3", "an unknown one too");
+    assert_eq!(since(ids[1].clone()).await, "2", "its id has its time");
+    let of_150_s = format!("{:012x}", 1_700_000_150_000_u64);
+    let unknown = format!("{}-{}-7e20-a3a8-0123456789ab", &of_150_s[..8], &of_150_s[8..]);
+    assert_eq!(since(unknown).await, "3", "an unknown one too");
     let none = api.get(&format!("{WAIT}&timeout=0&since={}", ids[3])).await;
     assert_eq!(none.status, StatusCode::NO_CONTENT);
 }
 
 #[tokio::test]
 async fn steps_pass_over_mail_that_does_not_pass_and_what_has_expired() {
-    let api = TestApi::new();
-    for number in 0..600 {
-        let mut sent = delivery(&["ann@example.test"], mail(&format!("n{number}.")), NOW);
-        sent.expires_at = NOW.plus(Duration::from_mins(if number < 550 { 1 } else { 60 }));
-        api.store.receive(sent).await.expect("store");
-    }
+    let api = TestServer::start().await;
+    let sent = |numbers: std::ops::Range<u32>| numbers.map(|number| mail(&format!("n{number}.")));
+    api.receive_all("ann@example.test", sent(0..550)).await;
+    api.clock.advance(Duration::from_mins(119));
+    api.receive_all("ann@example.test", sent(550..600)).await;
     api.clock.advance(Duration::from_mins(2));
     assert_eq!(subject(&api.get(WAIT).await), "n550.");
     assert_eq!(subject(&api.get(&format!("{WAIT}&subject=n598.")).await), "n598.");
@@ -111,7 +126,7 @@ async fn steps_pass_over_mail_that_does_not_pass_and_what_has_expired() {
 
 #[tokio::test]
 async fn what_is_no_wait_is_refused() {
-    let api = TestApi::new();
+    let api = TestServer::start().await;
     for (query, code) in [
         ("", "parameter_missing"),
         ("to=nobody", "address_invalid"),
@@ -129,9 +144,9 @@ async fn what_is_no_wait_is_refused() {
 
 #[tokio::test]
 async fn a_wait_is_for_those_who_may_read() {
-    let api = TestApi::with(|config| config.public.read = PublicAccess::Token);
+    let api = TestServer::with("public-read = 'token'").await;
     assert_eq!(api.get(WAIT).await.problem(), "token_required");
-    let api = TestApi::new();
+    let api = TestServer::with("domain = ['example.com']").await;
     let role = "/api/mail/wait?to=abuse@example.com&timeout=0";
     assert_eq!(api.get(role).await.problem(), "role_address");
     assert_eq!(api.administrator("GET", role, "").await.status, StatusCode::NO_CONTENT);
@@ -139,7 +154,7 @@ async fn a_wait_is_for_those_who_may_read() {
 
 #[tokio::test]
 async fn a_wait_counts_once_in_the_rate_limit() {
-    let api = TestApi::with(|config| config.http.rate_limit = Some(2));
+    let api = TestServer::with("rate-limit = 2").await;
     let wait = soon(api.get(LONG));
     let arrive = async {
         for number in 0..5 {
@@ -155,8 +170,11 @@ async fn a_wait_counts_once_in_the_rate_limit() {
 
 #[tokio::test]
 async fn a_wait_keeps_its_time_while_mail_that_does_not_pass_always_arrives() {
-    let api = TestApi::new();
-    api.store.deliver_at_each_look(|| delivery(&["ann@example.test"], mail("other"), NOW));
-    let answer = soon(api.get(&format!("{WAIT}&timeout=1&subject=code"))).await;
-    assert_eq!(answer.status, StatusCode::NO_CONTENT);
+    let api = TestServer::start().await;
+    let target = format!("{WAIT}&timeout=1&subject=code");
+    let arrivals = api.receive_all("ann@example.test", std::iter::repeat_with(|| mail("other")));
+    tokio::select! {
+        answer = soon(api.get(&target)) => assert_eq!(answer.status, StatusCode::NO_CONTENT),
+        () = arrivals => unreachable!("it has no end"),
+    }
 }

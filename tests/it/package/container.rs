@@ -1,4 +1,5 @@
 //! The recipe for a container: what it copies, runs and sets exists, and its health check is true of the service it starts.
+//! Promise: it outlives the code below it.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};

@@ -1,4 +1,5 @@
 //! The files that packages are made of name things that exist.
+//! Promise: it outlives the code below it.
 
 mod container;
 

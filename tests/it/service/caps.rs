@@ -1,7 +1,7 @@
 //! Limits of the whole daemon, with many senders to one mailbox.
+//! Promise: it outlives the code below it.
 
 use futures_util::future::join_all;
-use tempmail::model::{Caps, WhenFull};
 
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::test_server::TestServer;
@@ -23,8 +23,7 @@ async fn storm(server: &TestServer) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fifty_senders_fill_a_mailbox_and_no_more() {
-    let caps = Caps { emails_per_mailbox: 10, ..Caps::default() };
-    let server = TestServer::with_config(|config| config.mail.caps = caps).await;
+    let server = TestServer::with("max-messages-per-mailbox = 10\nmailbox-full = 'reject'").await;
     let replies = storm(&server).await;
     let stored = replies.iter().filter(|reply| *reply == "250 2.0.0 Stored").count();
     let refused = replies.iter().filter(|reply| reply.starts_with("452 4.2.2 ")).count();
@@ -36,8 +35,7 @@ async fn fifty_senders_fill_a_mailbox_and_no_more() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fifty_senders_are_all_accepted_where_the_oldest_is_evicted() {
-    let caps = Caps { emails_per_mailbox: 10, when_full: WhenFull::DropOldest, ..Caps::default() };
-    let server = TestServer::with_config(|config| config.mail.caps = caps).await;
+    let server = TestServer::with("max-messages-per-mailbox = 10\nmailbox-full = 'drop-oldest'").await;
     let replies = storm(&server).await;
     assert!(replies.iter().all(|reply| reply == "250 2.0.0 Stored"), "{replies:?}");
     assert_eq!(server.stats().await.emails, 10);

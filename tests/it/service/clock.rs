@@ -1,11 +1,11 @@
 //! The time of day jumps.
+//! Mechanism: it goes with the watch for steps of the clock.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 use tempmail::clock::Clock;
-use tempmail::config::Revision;
 use tempmail::model::Timestamp;
 
 use crate::support::http;
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_mins(10);
 
 /// A daemon without webhooks and domains.
 async fn server() -> TestServer {
-    TestServer::of_revision(Revision::One, |_| {}).await
+    TestServer::with("revision = 1").await
 }
 
 /// Waits until the expiry worker has run once.
@@ -107,7 +107,7 @@ async fn a_start_with_a_clock_that_is_ahead_removes_nothing_for_ten_minutes() {
     server.send(TO, "first", "").await;
     let before = server.clock.now();
     server.clock.step_to(before.plus(DAY));
-    let server = server.restart_config(|config| config.revision = Revision::One).await;
+    let server = server.restart("revision = 1").await;
     assert_eq!(http::total(server.http(), TO).await, 0);
     let_expiry_work(&server).await;
     assert_eq!(server.stats().await.emails, 1);

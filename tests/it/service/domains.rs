@@ -1,10 +1,10 @@
 //! A domain whose MX points here comes, goes with its MX, and returns.
+//! Promise: it outlives the code below it.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tempmail::config::Config;
 use tokio::task::JoinSet;
 
 use crate::support::dns_zone::DnsZone;
@@ -24,9 +24,8 @@ async fn zone() -> DnsZone {
     zone
 }
 
-fn of_zone(config: &mut Config, zone: &DnsZone) {
-    config.domains.mx_hosts = vec![MX_HOST.parse().expect("name")];
-    config.domains.resolvers = vec![zone.addr()];
+fn of_zone(zone: &DnsZone) -> String {
+    format!("mx-host = '{MX_HOST}'\nresolver = ['{}']\n", zone.addr())
 }
 
 async fn active(server: &TestServer) -> Value {
@@ -43,7 +42,7 @@ async fn refused(server: &TestServer) {
 #[tokio::test]
 async fn a_domain_added_over_http_follows_its_mx() {
     let zone = zone().await;
-    let server = TestServer::with_config(|config| of_zone(config, &zone)).await;
+    let server = TestServer::with(&of_zone(&zone)).await;
     assert_eq!(active(&server).await, json!([]));
     refused(&server).await;
     let (status, added) = http::add_domain(server.http(), DOMAIN).await;
@@ -59,7 +58,7 @@ async fn a_domain_added_over_http_follows_its_mx() {
     refused(&server).await;
     assert_eq!(http::total(server.http(), TO).await, 1, "what it received stays");
 
-    let server = server.restart_config(|config| of_zone(config, &zone)).await;
+    let server = server.restart(&of_zone(&zone)).await;
     refused(&server).await;
 
     zone.set_mx(DOMAIN, &[(10, MX_HOST)]);
@@ -74,7 +73,7 @@ async fn a_domain_added_over_http_follows_its_mx() {
 async fn a_domain_is_added_from_the_command_line() {
     let zone = zone().await;
     zone.set_mx("other.example", &[(10, "mx.elsewhere.test")]);
-    let server = TestServer::with_config(|config| of_zone(config, &zone)).await;
+    let server = TestServer::with(&of_zone(&zone)).await;
     let refused = server.tempmail(&["domain", "add", "other.example"]).await;
     assert_eq!(refused.code, Some(8), "{refused:?}");
     let record = format!("{refused:?}").contains(MX_HOST);
@@ -92,11 +91,7 @@ async fn a_domain_is_added_from_the_command_line() {
 async fn the_daemon_itself_asks_again_every_period() {
     let period = Duration::from_secs(1);
     let zone = zone().await;
-    let server = TestServer::with_config(|config| {
-        of_zone(config, &zone);
-        config.domains.verify_every = period;
-    })
-    .await;
+    let server = TestServer::with(&format!("{}verify-every = '1s'", of_zone(&zone))).await;
     assert_eq!(http::add_domain(server.http(), DOMAIN).await.0, 201);
     for (host, expected) in [("mx.elsewhere.test", json!([])), (MX_HOST, json!([DOMAIN]))] {
         zone.set_mx(DOMAIN, &[(10, host)]);
@@ -116,7 +111,7 @@ async fn slow_names_of_one_client_delay_no_other_client() {
     for name in &names {
         zone.silence(name);
     }
-    let server = TestServer::with_config(|config| of_zone(config, &zone)).await;
+    let server = TestServer::with(&of_zone(&zone)).await;
     let check = |client: &reqwest::Client, name: &str| {
         client.get(format!("http://{}/api/domains/check-dns?domain={name}", server.http())).send()
     };
@@ -140,7 +135,7 @@ async fn only_the_administrator_sees_what_the_resolver_knows_of_inner_networks()
     let zone = zone().await;
     zone.set_mx("evil.example", &[(5, "db.internal.test")]);
     zone.set_addresses("db.internal.test", &["10.1.2.3"]);
-    let server = TestServer::with_config(|config| of_zone(config, &zone)).await;
+    let server = TestServer::with(&of_zone(&zone)).await;
     let path = "/api/domains/check-dns?domain=evil.example";
     for (status, shown) in [http::get(server.http(), path).await, http::add_domain(server.http(), "evil.example").await]
     {

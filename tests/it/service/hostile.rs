@@ -1,4 +1,5 @@
 //! Clients that are broken, hostile, or gone.
+//! Promise: it outlives the code below it.
 
 use rand::RngExt;
 use std::net::SocketAddr;

@@ -1,36 +1,23 @@
 //! `/metrics` of a daemon: it shows the daemon's work, and the cause if no mail is accepted.
+//! Promise: it outlives the code below it.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::sync::Arc;
 
-use axum::Router;
-use axum::body::Body;
-use axum::http::Request;
-use http_body_util::BodyExt;
 use serde_json::{Value, json};
-use tempmail::config::{Config, Revision};
-use tempmail::daemon::assemble;
-use tempmail::http::Principal;
-use tempmail::model::{Caps, Timestamp, WhenFull};
-use tempmail::store::{EmbeddedStore, Storage, Store, StoreOptions};
-use tower::ServiceExt;
 
-use crate::support::clock::SetClock;
 use crate::support::exposition::Exposition;
-use crate::support::faulty_disk::{FaultyDisk, Operation};
 use crate::support::http;
-use crate::support::mail::delivery;
 use crate::support::program::Program;
-use crate::support::quota_disk::QuotaDisk;
-use crate::support::recording_disk::RecordingDisk;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::steady::while_steady;
+use crate::support::test_disk::rules::Failing;
+use crate::support::test_disk::{Kind, TestDisk};
 use crate::support::test_server::TestServer;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const TO: &str = "hello@example.test";
-const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const RCPT: &str = "RCPT TO:<hello@example.test>";
 const CAUSES: [&str; 4] = ["storage_full", "store_unavailable", "writer_ended", "stopping"];
 
 /// The cause in the metrics, of which there is at most one. `None` while mail is accepted.
@@ -46,15 +33,15 @@ fn cause(exposition: &Exposition) -> Option<&'static str> {
 
 #[tokio::test]
 async fn revision_1_has_all_but_those_of_webhooks() {
-    let names = async |revision| {
-        let server = TestServer::of_revision(revision, |_| {}).await;
+    let names = async |settings| {
+        let server = TestServer::with(settings).await;
         // The first scrape can't count itself.
         Exposition::of(server.http()).await;
         let exposition = Exposition::of(server.http()).await;
         server.stop().await;
         exposition.families.into_keys().collect::<Vec<_>>()
     };
-    let (mut expected, found) = (names(Revision::Two).await, names(Revision::One).await);
+    let (mut expected, found) = (names("").await, names("revision = 1").await);
     let all = expected.len();
     expected.retain(|name| !name.contains("webhook"));
     assert_eq!((found, all - expected.len()), (expected, 6));
@@ -62,11 +49,8 @@ async fn revision_1_has_all_but_those_of_webhooks() {
 
 #[tokio::test]
 async fn mail_and_refusals_are_counted() {
-    let server = TestServer::with_config(|config| {
-        config.mail.message_octets_max = 2_000;
-        config.mail.caps = Caps { emails_per_mailbox: 2, when_full: WhenFull::DropOldest, ..Caps::default() };
-    })
-    .await;
+    let server =
+        TestServer::with("max-message-size = '2KB'\nmax-messages-per-mailbox = 2\nmailbox-full = 'drop-oldest'").await;
     let before = Exposition::of(server.http()).await;
     assert_eq!(before.value("tempmail_build_info", &[("version", env!("CARGO_PKG_VERSION")), ("revision", "2")]), 1);
     assert_eq!(before.value("tempmail_start_time_seconds", &[]), 1_700_000_000);
@@ -140,11 +124,7 @@ async fn what_webhooks_come_to_is_counted() {
     for (path, status) in [("/good", 200), ("/bad", 500), ("/gone", 410)] {
         sink.script(path, Behaviour::status(status));
     }
-    let server = TestServer::ticking_config(|config| {
-        config.webhooks.allow = vec!["127.0.0.0/8".parse().expect("network")];
-        config.webhooks.outbox_events_max = 1;
-    })
-    .await;
+    let server = TestServer::ticking("webhook-allow = ['127.0.0.0/8']\noutbox-events = 1").await;
     for path in ["/good", "/bad", "/gone"] {
         let body = json!({ "recipient": format!("{}@example.test", &path[1..]), "url": sink.url(path) });
         let url = format!("http://{}/api/webhooks", server.http());
@@ -186,46 +166,67 @@ async fn what_webhooks_come_to_is_counted() {
     server.stop().await;
 }
 
-/// The daemon's name of a fault, its reply to senders, and the operations of the disk that fail.
-type Fault = (&'static str, &'static str, fn(&FaultyDisk, &QuotaDisk));
+/// The daemon's name of a fault, its reply to senders, and what breaks the disk.
+type Fault = (&'static str, &'static str, fn(&TestDisk) -> Option<Failing>);
 
 #[tokio::test]
 async fn readiness_status_and_metrics_tell_the_same_cause_while_the_disk_fails() {
     let faults: [Fault; 3] = [
-        ("storage_full", "452 4.3.1", |_, quota| quota.fill()),
-        ("storage_full", "452 4.3.1", |disk, _| {
-            disk.fail(|operation, _| (operation == Operation::FreeOctets).then_some(ErrorKind::StorageFull));
+        ("storage_full", "452 4.3.1", |disk| {
+            disk.room(0);
+            None
         }),
-        ("store_unavailable", "451 4.3.0", |disk, _| {
-            disk.fail(|operation, _| (operation != Operation::FreeOctets).then_some(ErrorKind::Other));
+        ("storage_full", "452 4.3.1", |disk| {
+            Some(disk.fail(|call| (call.kind == Kind::FreeOctets).then_some(ErrorKind::StorageFull)))
+        }),
+        ("store_unavailable", "451 4.3.0", |disk| {
+            Some(disk.fail(|call| (call.kind != Kind::FreeOctets).then_some(ErrorKind::Other)))
         }),
     ];
     for (wanted, refusal, break_disk) in faults {
-        let quota = QuotaDisk::with_room_for(64 << 20);
-        let disk = FaultyDisk::on(quota.clone());
-        let server = TestServer::on_config(disk.clone(), |config| config.store.segment_octets = 1 << 20).await;
-        server.send(TO, "kept", "text").await;
+        let disk = TestDisk::default();
+        disk.room(64 << 20);
+        let server = TestServer::on(disk.clone(), "").await;
+        let mut early = SmtpPeer::greeted(server.smtp()).await;
+        early.deliver(TO, "Subject: kept\r\n\r\ntext").await;
         assert_eq!(cause_over_sockets(&server).await, (None, None, None));
 
-        break_disk(&disk, &quota);
-        // Some faults are found only by a request that meets them.
-        let _ = server.store().receive(delivery(&[TO], "lost or kept", START)).await;
+        early.begin_data(TO).await;
+        let failing = break_disk(&disk);
+        // Some faults are found only by a message that meets them.
+        early.send("Subject: lost or kept\r\n\r\n.\r\n").await;
+        early.reply().await;
         Exposition::until(server.http(), "the metrics tell it", |exposition| cause(exposition) == Some(wanted)).await;
-        let mut peer = SmtpPeer::greeted(server.smtp()).await;
-        peer.command("EHLO client.test", "250").await;
-        peer.command("MAIL FROM:<ann@sender.test>", refusal).await;
+        let (mut peer, mut reply) = (SmtpPeer::greeted(server.smtp()).await, String::new());
+        // A store that could not write tries again with a message now and then.
+        for says in ["EHLO client.test", "MAIL FROM:<ann@sender.test>", RCPT, "DATA", "lost\r\n."] {
+            reply = peer.try_exchange(format!("{says}\r\n")).await;
+            if reply.starts_with('4') {
+                break;
+            }
+        }
+        assert!(reply.starts_with(refusal), "{reply}");
         let wanted = Some(wanted.to_owned());
         assert_eq!(cause_over_sockets(&server).await, (wanted.clone(), wanted.clone(), wanted));
         let exposition = Exposition::of(server.http()).await;
         assert!(exposition.value("tempmail_smtp_replies_total", &[("class", "4yz")]) >= 1);
 
-        disk.heal();
-        quota.give_room(64 << 20);
+        drop(failing);
+        disk.more_room(64 << 20);
         Exposition::until(server.http(), "mail is accepted again", |exposition| cause(exposition).is_none()).await;
         server.send(TO, "again", "text").await;
         assert_eq!(cause_over_sockets(&server).await, (None, None, None));
         server.stop().await;
     }
+}
+
+#[tokio::test]
+async fn readiness_status_and_metrics_tell_the_same_cause_at_the_end() {
+    let server = TestServer::start().await;
+    server.store().close().await.expect("close");
+    let stopping = Some("stopping".to_owned());
+    assert_eq!(cause_over_sockets(&server).await, (stopping.clone(), stopping.clone(), stopping));
+    server.stop().await;
 }
 
 /// The cause in `/readyz`, in `tempmail status` and in `/metrics`.
@@ -240,57 +241,10 @@ async fn cause_over_sockets(server: &TestServer) -> (Option<String>, Option<Stri
     (text(&readiness["cause"]), text(&shown["cause"]), metric)
 }
 
-/// Some causes close the daemon's sockets, so this asks the router itself.
-#[tokio::test]
-async fn readiness_status_and_metrics_tell_the_same_cause_at_the_end() {
-    let disk = FaultyDisk::on(RecordingDisk::default());
-    let (store, router) = interface(&disk).await;
-    assert_eq!(cause_by(&router).await, [None, None, None]);
-    store.close().await.expect("close");
-    assert_eq!(cause_by(&router).await, ["stopping"; 3].map(|cause| Some(cause.to_owned())));
-
-    let disk = FaultyDisk::on(RecordingDisk::default());
-    let (store, router) = interface(&disk).await;
-    disk.fail(|operation, name| {
-        assert!(operation != Operation::Write || !name.starts_with("journal-"), "injected");
-        None
-    });
-    store.receive(delivery(&[TO], "text", START)).await.expect_err("the writer has ended");
-    // A request that waited for the writer fails while the writer ends.
-    store.ended().await;
-    assert_eq!(cause_by(&router).await, ["writer_ended"; 3].map(|cause| Some(cause.to_owned())));
-}
-
-async fn interface(disk: &FaultyDisk) -> (Arc<EmbeddedStore>, Router) {
-    let mut config = Config::of_revision(Revision::Two, "/nonexistent".into());
-    config.store.segment_octets = 1 << 20;
-    let options = StoreOptions::from_config(&config);
-    let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open"));
-    let clock = Arc::new(SetClock::at(START));
-    let assembled = assemble(config, store.clone(), clock, None).await.expect("assemble");
-    (store, assembled.router)
-}
-
-async fn cause_by(router: &Router) -> [Option<String>; 3] {
-    let ask = async |path: &str| {
-        let request = Request::get(path).extension(Principal::Administrator).body(Body::empty()).expect("request");
-        let answer = router.clone().oneshot(request).await.expect("infallible");
-        let body = answer.into_body().collect().await.expect("body").to_bytes();
-        String::from_utf8(body.to_vec()).expect("UTF-8")
-    };
-    let of_json = |text: String| {
-        let value: Value = serde_json::from_str(&text).expect("JSON");
-        value["cause"].as_str().map(str::to_owned)
-    };
-    let metric = cause(&Exposition::parse(&ask("/metrics").await)).map(str::to_owned);
-    [of_json(ask("/readyz").await), of_json(ask("/api/admin/status").await), metric]
-}
-
 /// Labels are words of the program, however many addresses, domains, paths and clients there were.
 #[tokio::test]
 async fn nothing_from_outside_becomes_a_label() {
-    let server =
-        TestServer::with_config(|config| config.domains.fixed.push("*.wild.test".parse().expect("pattern"))).await;
+    let server = TestServer::with("domain = ['example.test', '*.wild.test']").await;
     let visit = async |word: &str| {
         server.send(&format!("{word}@{word}.wild.test"), word, word).await;
         let mut peer = SmtpPeer::greeted(server.smtp()).await;

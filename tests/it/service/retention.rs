@@ -1,4 +1,5 @@
 //! Mail expires in time, and its space becomes free.
+//! Promise: it outlives the code below it.
 
 use std::time::Duration;
 
@@ -8,10 +9,11 @@ use crate::support::test_server::TestServer;
 
 const TO: &str = "hello@example.test";
 const RETENTION: Duration = Duration::from_secs(2);
+const SETTINGS: &str = "retention = '2s'";
 
 #[tokio::test]
 async fn mail_is_unreadable_from_the_moment_it_expires_and_then_removed() {
-    let server = TestServer::with_config(|config| config.mail.retention = RETENTION).await;
+    let server = TestServer::with(SETTINGS).await;
     SmtpPeer::greeted(server.smtp()).await.deliver(TO, "Subject: short\r\n\r\nlife\r\n").await;
     let id = http::inbox(server.http(), TO).await["emails"][0]["id"].as_str().expect("id").to_owned();
 
@@ -25,7 +27,7 @@ async fn mail_is_unreadable_from_the_moment_it_expires_and_then_removed() {
     assert_eq!(http::raw(server.http(), &id).await, None);
     server.in_time(|stats| stats.emails == 0 && stats.live_octets == 0 && stats.mailboxes == 0).await;
 
-    let server = server.restart_config(|config| config.mail.retention = RETENTION).await;
+    let server = server.restart(SETTINGS).await;
     assert_eq!(http::total(server.http(), TO).await, 0);
     assert_eq!(server.stats().await.emails, 0);
     server.stop().await;
@@ -33,14 +35,14 @@ async fn mail_is_unreadable_from_the_moment_it_expires_and_then_removed() {
 
 #[tokio::test]
 async fn what_expires_while_nothing_runs_is_gone_at_the_start() {
-    let server = TestServer::with_config(|config| config.mail.retention = RETENTION).await;
+    let server = TestServer::with(SETTINGS).await;
     SmtpPeer::greeted(server.smtp()).await.deliver(TO, "Subject: short\r\n\r\nlife\r\n").await;
     let clock = server.clock.clone();
     let server = {
-        let running = server.restart_config(|config| config.mail.retention = RETENTION).await;
+        let running = server.restart(SETTINGS).await;
         assert_eq!(http::total(running.http(), TO).await, 1, "a restart changes nothing");
         clock.advance(RETENTION);
-        running.restart_config(|config| config.mail.retention = RETENTION).await
+        running.restart(SETTINGS).await
     };
     assert_eq!(http::total(server.http(), TO).await, 0);
     server.in_time(|stats| stats.emails == 0).await;
@@ -49,11 +51,7 @@ async fn what_expires_while_nothing_runs_is_gone_at_the_start() {
 
 #[tokio::test]
 async fn the_segments_of_expired_mail_are_removed_from_the_disk() {
-    let server = TestServer::with_config(|config| {
-        config.mail.retention = RETENTION;
-        config.store.segment_octets = 1 << 20;
-    })
-    .await;
+    let server = TestServer::with(SETTINGS).await;
     let mut peer = SmtpPeer::greeted(server.smtp()).await;
     let body = "x".repeat(76) + "\r\n";
     for _ in 0..24 {

@@ -1,6 +1,5 @@
 //! The presets of the two revisions, as a client sees them.
-
-use tempmail::config::Revision;
+//! Promise: it outlives the code below it.
 
 use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
@@ -23,7 +22,7 @@ async fn announced_size(server: &TestServer) -> String {
 
 #[tokio::test]
 async fn revision_1_takes_10_mb_and_knows_no_webhooks() {
-    let server = TestServer::of_revision(Revision::One, |_| {}).await;
+    let server = TestServer::with("revision = 1").await;
     assert_eq!(announced_size(&server).await, "SIZE 10485760");
     assert_eq!(pages(&server).await, (20, 100));
     assert_eq!(http::get(server.http(), "/api/webhooks").await.0, 404);
@@ -35,7 +34,7 @@ async fn revision_1_takes_10_mb_and_knows_no_webhooks() {
 
 #[tokio::test]
 async fn revision_2_takes_300_kb_and_larger_pages_if_told() {
-    let server = TestServer::with_config(|config| config.http.page_size_max = 300).await;
+    let server = TestServer::with("page-size-max = 300").await;
     assert_eq!(announced_size(&server).await, "SIZE 307200");
     assert_eq!(pages(&server).await, (20, 300));
     server.stop().await;

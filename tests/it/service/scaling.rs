@@ -1,17 +1,17 @@
 //! The cost of a mail, a list and an opening, in calls to the disk. It must not grow with the number of stored mails.
+//! Promise: it outlives the code below it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use tempmail::model::Timestamp;
-use tempmail::store::disk::Disk;
 use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 
 use crate::suites::options;
-use crate::support::counting_disk::CountingDisk;
 use crate::support::mail::{delivery, mailbox};
+use crate::support::test_disk::{Call, Kind, TestDisk};
 use crate::support::until::until;
 
 /// How many mails are counted.
@@ -19,13 +19,14 @@ const MAILS: u64 = 20;
 const INDEX: &str = "index.redb";
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
+/// Nothing is cached, and no checkpoint is counted.
 fn small_cache() -> StoreOptions {
-    StoreOptions { index_cache_octets: 64 << 10, ..options() }
+    StoreOptions { index_cache_octets: 64 << 10, checkpoint_quiet: Duration::from_hours(1), ..options() }
 }
 
 /// A disk with a closed store of so many mails for each of these mailboxes.
-async fn filled(mailboxes: &[(String, usize)]) -> CountingDisk {
-    let disk = CountingDisk::default();
+async fn filled(mailboxes: &[(String, usize)]) -> TestDisk {
+    let disk = TestDisk::default();
     let store = open(&disk);
     for (address, mails) in mailboxes {
         for start in (0..*mails).step_by(500) {
@@ -40,27 +41,31 @@ async fn filled(mailboxes: &[(String, usize)]) -> CountingDisk {
     disk
 }
 
-fn open(disk: &CountingDisk) -> EmbeddedStore {
-    let disk: Arc<dyn Disk> = Arc::new(disk.clone());
-    EmbeddedStore::open_on(disk, &small_cache()).expect("open")
+fn open(disk: &TestDisk) -> EmbeddedStore {
+    EmbeddedStore::open_on(Arc::new(disk.clone()), &small_cache()).expect("open")
+}
+
+/// The reads since so many calls.
+fn reads_since(disk: &TestDisk, before: usize) -> Vec<Call> {
+    disk.calls().into_iter().skip(before).filter(|call| call.kind == Kind::Read).collect()
 }
 
 /// How many reads and octets the newest 20 Emails of a mailbox take, where nothing is cached.
-async fn reads(disk: &CountingDisk, address: &str, total: usize) -> (u64, u64) {
+async fn reads(disk: &TestDisk, address: &str, total: usize) -> (usize, u64) {
     let store = open(disk);
-    let before = (disk.reads(), disk.octets_read());
+    let before = disk.calls().len();
     let part = store.list(&mailbox(address), PageRequest { offset: 0, limit: 20 }, NOW).await.expect("list");
     assert_eq!((part.emails.len(), part.total), (20, total as u64));
     for listed in &part.emails {
         store.load(listed).await.expect("load").expect("an Email");
     }
-    let reads = (disk.reads() - before.0, disk.octets_read() - before.1);
+    let reads = reads_since(disk, before);
     store.close().await.expect("close");
-    reads
+    (reads.len(), reads.iter().map(|read| read.octets).sum())
 }
 
 /// A disk with so many mailboxes of 40 mails.
-async fn filled_with(mailboxes: usize) -> CountingDisk {
+async fn filled_with(mailboxes: usize) -> TestDisk {
     let names: Vec<_> = (0..mailboxes).map(|number| (format!("m{number}@example.test"), 40)).collect();
     filled(&names).await
 }
@@ -92,18 +97,17 @@ async fn a_list_of_twenty_costs_little_more_in_a_store_4_and_16_times_as_full() 
 #[tokio::test]
 async fn a_poll_reads_one_way_down_the_index_and_no_message() {
     const VERSION_ONLY: PageRequest = PageRequest { offset: 0, limit: 0 };
-    const INDEX: &str = "index.redb";
     let mut cost = Vec::new();
     for mails in [250, 1_000, 4_000] {
         let disk = filled(&[("a@example.test".to_owned(), mails), ("b@example.test".to_owned(), mails)]).await;
         let store = open(&disk);
         for (address, total) in [("a@example.test", mails), ("nobody@example.test", 0)] {
-            let before = (disk.reads(), disk.reads_of(INDEX));
+            let before = disk.calls().len();
             let page = store.list(&mailbox(address), VERSION_ONLY, NOW).await.expect("list");
             assert_eq!((page.total, page.emails.len()), (total as u64, 0));
-            let (all, of_index) = (disk.reads() - before.0, disk.reads_of(INDEX) - before.1);
-            assert_eq!(all, of_index, "reads of the journal");
-            cost.push(of_index);
+            let reads = reads_since(&disk, before);
+            assert!(reads.iter().all(|read| &*read.file == INDEX), "reads of the journal: {reads:?}");
+            cost.push(reads.len());
         }
         store.close().await.expect("close");
     }
@@ -113,7 +117,7 @@ async fn a_poll_reads_one_way_down_the_index_and_no_message() {
 
 /// By how many reads of the index an opening costs more after a kill than after a stop in order, with so many mails. What
 /// both cost grows here, since redb looks at every page in a build with debug assertions.
-async fn reads_of_recovery(mails: usize) -> u64 {
+async fn reads_of_recovery(mails: usize) -> usize {
     let disk = filled(&[("a@example.test".to_owned(), mails)]).await.copy();
     let store = open(&disk);
     let killed = disk.copy();
@@ -121,7 +125,7 @@ async fn reads_of_recovery(mails: usize) -> u64 {
     drop(store);
     let [killed, stopped] = [killed, disk.copy()].map(|disk| {
         let _store = open(&disk);
-        disk.reads_of(INDEX)
+        disk.count(|call| call.is(Kind::Read, INDEX))
     });
     killed.saturating_sub(stopped)
 }
@@ -134,7 +138,7 @@ async fn an_opening_after_a_kill_costs_no_more_in_a_store_four_times_as_full() {
 }
 
 /// How many calls [`MAILS`] further mails cost, each in a group of its own, beside `mails` others.
-async fn calls_for_mails(mails: usize) -> BTreeMap<&'static str, u64> {
+async fn calls_for_mails(mails: usize) -> BTreeMap<Kind, u64> {
     let disk = filled(&[("a@example.test".to_owned(), mails)]).await.copy();
     // No checkpoint is due.
     let never = Duration::from_hours(24);
@@ -143,22 +147,26 @@ async fn calls_for_mails(mails: usize) -> BTreeMap<&'static str, u64> {
     let receive = async |raw| store.receive(delivery(&["a@example.test"], raw, NOW)).await.expect("receive");
     // This reads the rows of the mailbox into memory.
     receive("first".to_owned()).await;
-    let is_made = |name: &str| disk.calls().contains_key(&("sync", name.to_owned()));
-    let are_made = |segments: Vec<String>| segments.len() > 1 && segments.iter().all(|name| is_made(name));
-    until("the next segment", async || are_made(disk.files_with("allocate"))).await;
-    let before = disk.calls();
+    until("the next segment", async || {
+        let calls = disk.calls();
+        let of_kind =
+            |kind| -> BTreeSet<_> { calls.iter().filter(|call| call.kind == kind).map(|call| &call.file).collect() };
+        let segments = of_kind(Kind::Allocate);
+        segments.len() > 1 && segments.is_subset(&of_kind(Kind::Sync))
+    })
+    .await;
+    let before = disk.calls().len();
     for number in 0..MAILS {
         receive(format!("further {number}")).await;
     }
     let after = disk.calls();
     store.close().await.expect("close");
     let mut calls = BTreeMap::new();
-    for (call, count) in after {
-        let more = count - before.get(&call).copied().unwrap_or(0);
+    for call in &after[before..] {
         // The directory may be synced a moment after the next segment, and the index grows now and then.
-        let is_other = call.0 == "sync_dir" || call.1 == INDEX && call.0 != "read";
-        if more > 0 && !is_other {
-            *calls.entry(call.0).or_default() += more;
+        let is_other = call.kind == Kind::SyncDir || &*call.file == INDEX && call.kind != Kind::Read;
+        if !is_other {
+            *calls.entry(call.kind).or_default() += 1;
         }
     }
     calls
@@ -169,6 +177,10 @@ async fn calls_for_mails(mails: usize) -> BTreeMap<&'static str, u64> {
 async fn a_mail_costs_no_more_in_a_store_four_and_sixteen_times_as_full() {
     for mails in [100, 400, 1_600] {
         let calls = calls_for_mails(mails).await;
-        assert_eq!(calls, BTreeMap::from(["free_octets", "sync", "write"].map(|method| (method, MAILS))), "{mails}");
+        assert_eq!(
+            calls,
+            BTreeMap::from([Kind::FreeOctets, Kind::Sync, Kind::Write].map(|kind| (kind, MAILS))),
+            "{mails}"
+        );
     }
 }

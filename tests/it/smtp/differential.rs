@@ -1,5 +1,6 @@
 //! The receiver beside mailin-embedded, another SMTP server: where both follow RFC 5321, they give the same class of
 //! reply to the same command. Where only one does, the difference is in a table with its section.
+//! Promise: it outlives the code below it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,8 +12,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestRunner;
 
-use super::TestReceiver;
-use crate::support::faulty_store::FaultyStore;
+use crate::support::test_server::TestServer;
 
 /// How long a test waits for a reply.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -89,7 +89,7 @@ fn classes(codes: &[u16]) -> Vec<u16> {
 /// Both servers, and what drives the one that is asynchronous.
 struct Both {
     runtime: tokio::runtime::Runtime,
-    receiver: TestReceiver,
+    server: TestServer,
     mailin: SocketAddr,
 }
 
@@ -97,17 +97,17 @@ impl Both {
     fn start() -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("runtime");
-        let receiver = runtime.block_on(TestReceiver::start(FaultyStore::open(), |_| ()));
-        Self { runtime, receiver, mailin: start_mailin() }
+        let server = runtime.block_on(TestServer::start());
+        Self { runtime, server, mailin: start_mailin() }
     }
 
     /// The codes of our server and of the other one.
     fn codes(&self, dialog: &[Turn]) -> (Vec<u16>, Vec<u16>) {
-        (codes(self.receiver.address, dialog), codes(self.mailin, dialog))
+        (codes(self.server.smtp(), dialog), codes(self.mailin, dialog))
     }
 
     fn stop(self) {
-        self.runtime.block_on(self.receiver.stop());
+        self.runtime.block_on(self.server.stop());
     }
 }
 

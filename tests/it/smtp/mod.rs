@@ -1,8 +1,7 @@
-//! The receiver over real sockets, with a store that each test controls.
+//! Receiving mail, over real sockets.
 
 mod budget;
 mod differential;
-mod eviction;
 mod extensions;
 mod limits;
 mod policy;
@@ -14,137 +13,104 @@ mod storing;
 mod tls;
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
-use tempmail::clock::{Clock, SystemClock};
-use tempmail::config::{Config, Revision};
-use tempmail::domains::DomainTable;
-use tempmail::model::{Count, Counts, Timestamp};
-use tempmail::smtp::{Counters, Listener, Receiver, Service, ServiceListener, SmtpSettings, serve};
-use tempmail::tls::Keeper;
-use tokio::net::{TcpListener, TcpSocket};
-use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::net::TcpSocket;
+use tokio_rustls::TlsConnector;
 
+use crate::support::answer::Answer;
+use crate::support::certificates::Pair;
 use crate::support::clock::SetClock;
-use crate::support::faulty_store::FaultyStore;
+use crate::support::exposition::Exposition;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::test_server::TestServer;
 use crate::support::until::until;
 
-/// A receiver for example.test on a port of its own.
-struct TestReceiver {
-    address: SocketAddr,
-    store: Arc<FaultyStore>,
-    counters: Arc<Counters>,
-    shutdown: CancellationToken,
-    serving: JoinHandle<()>,
+/// A mailbox of the domain that a first start serves.
+const TO: &str = "bob@example.test";
+
+/// A counter with one label.
+type Counter = (&'static str, &'static str);
+const ENDED: Counter = ("tempmail_smtp_sessions_ended_total", "reason");
+const REFUSED: Counter = ("tempmail_smtp_refusals_total", "limit");
+const REPLIES: Counter = ("tempmail_smtp_replies_total", "class");
+
+/// A received mail, as the administrator reads it.
+#[derive(Debug)]
+struct Mail {
+    json: Value,
+    /// The fields that the service has put before the message.
+    trace: String,
+    /// The message as it came, escaped.
+    raw: String,
 }
 
-impl TestReceiver {
-    async fn start(store: FaultyStore, change: impl FnOnce(&mut SmtpSettings)) -> Self {
-        Self::of(Service::Smtp, None, store, change).await
-    }
-
-    /// Like [`Self::start`], for any service, with or without a certificate.
-    async fn of(
-        service: Service,
-        tls: Option<Arc<Keeper>>,
-        store: FaultyStore,
-        change: impl FnOnce(&mut SmtpSettings),
-    ) -> Self {
-        Self::at(Arc::new(SystemClock), service, tls, store, change).await
-    }
-
-    /// Like [`Self::of`], with any clock.
-    async fn at(
-        clock: Arc<dyn Clock>,
-        service: Service,
-        tls: Option<Arc<Keeper>>,
-        store: FaultyStore,
-        change: impl FnOnce(&mut SmtpSettings),
-    ) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
-        let address = listener.local_addr().expect("address");
-        Self::over(Listener::Tcp(listener), address, clock, service, tls, store, change)
-    }
-
-    fn over(
-        listener: Listener,
-        address: SocketAddr,
-        clock: Arc<dyn Clock>,
-        service: Service,
-        tls: Option<Arc<Keeper>>,
-        store: FaultyStore,
-        change: impl FnOnce(&mut SmtpSettings),
-    ) -> Self {
-        let config = Config::of_revision(Revision::Two, PathBuf::from("unused"));
-        let mut settings = SmtpSettings::from_config(&config);
-        change(&mut settings);
-        let store = Arc::new(store);
-        let domains = DomainTable::new(vec!["example.test".parse().expect("pattern")]);
-        let receiver = Receiver::new(settings, store.clone(), domains, clock).with_tls(tls);
-        let counters = Arc::<Counters>::default();
-        let receiver = receiver.counting(Arc::clone(&counters));
-        let shutdown = CancellationToken::new();
-        let listener = ServiceListener { listener, service };
-        let serving = tokio::spawn(serve(vec![listener], Arc::new(receiver), shutdown.clone()));
-        Self { address, store, counters, shutdown, serving }
-    }
-
-    /// A receiver without exempt networks whose clock only its test moves, and that clock.
-    async fn with_clock(
-        service: Service,
-        tls: Option<Arc<Keeper>>,
-        change: impl FnOnce(&mut SmtpSettings),
-    ) -> (Self, Arc<SetClock>) {
-        let clock = Arc::new(SetClock::at(Timestamp::from_millis(1_000_000)));
-        let change = |settings: &mut SmtpSettings| {
-            settings.exempt = Vec::new();
-            // In real time, a session checks its deadline so often.
-            settings.stress_timeout = Duration::from_millis(20);
-            change(settings);
-        };
-        (Self::at(clock.clone(), service, tls, FaultyStore::open(), change).await, clock)
-    }
-
-    /// A receiver without exempt networks.
-    async fn bounded(change: impl FnOnce(&mut SmtpSettings)) -> Self {
-        let change = |settings: &mut SmtpSettings| {
-            settings.exempt = Vec::new();
-            change(settings);
-        };
-        Self::start(FaultyStore::open(), change).await
-    }
-
-    /// The value of a counter; `label` tells it from others of its name.
-    fn count(&self, name: &str, label: impl Into<Option<&'static str>>) -> u64 {
-        let label = label.into();
-        let is_it = |count: &&Count| count.name == name && count.label() == label;
-        self.counters.read().iter().find(is_it).expect(name).value
-    }
-
-    /// Waits until a counter has this value. A session is counted a moment after its last reply.
-    async fn until_counted(&self, name: &str, label: impl Into<Option<&'static str>>, value: u64) {
-        let label = label.into();
-        let shown = std::fmt::from_fn(|f| write!(f, "{name} {label:?} is {}, not {value}", self.count(name, label)));
-        until(shown, async || self.count(name, label) == value).await;
-    }
-
-    /// Stops the receiver and waits until all sessions have ended.
-    async fn stop(self) -> Arc<FaultyStore> {
-        self.shutdown.cancel();
-        self.serving.await.expect("serve returns");
-        self.store
-    }
+/// The mail of an inbox, oldest first.
+async fn inbox(server: &TestServer, to: &str) -> Vec<Mail> {
+    newest(server, to, usize::MAX).await
 }
 
-/// Waits until sessions have read their clock a few times, which they do when they have read something and when they
-/// check their deadlines.
+/// The newest mails of an inbox, oldest first. There are no more than a page has.
+async fn newest(server: &TestServer, to: &str, count: usize) -> Vec<Mail> {
+    let page = server.admin_get(&format!("/api/mail/messages?to={to}&fields=id")).await;
+    let mut mails = Vec::new();
+    for email in page["emails"].as_array().expect("a list").iter().take(count) {
+        let path = format!("/api/mail/messages/{}", email["id"].as_str().expect("an id"));
+        let octets = Answer::to(server.admin("GET", &format!("{path}/raw"))).await.body.escape_ascii().to_string();
+        // The date is the end of the field Received.
+        let date = octets.find(r";\r\n\t").expect("a date") + r";\r\n\t".len();
+        let (trace, raw) = octets.split_at(date + octets[date..].find(r"\r\n").expect("its end") + r"\r\n".len());
+        mails.push(Mail { json: server.admin_get(&path).await, trace: trace.to_owned(), raw: raw.to_owned() });
+    }
+    mails.reverse();
+    mails
+}
+
+/// How many messages the service has, each counted once for all its recipients.
+async fn messages(server: &TestServer) -> usize {
+    usize::try_from(server.stats().await.messages).expect("a small number")
+}
+
+/// A service with a new certificate for STARTTLS and SMTPS, a client that trusts it, and the directory of its files. Its
+/// clock ticks.
+async fn secured(settings: &str) -> (TestServer, TlsConnector, TempDir) {
+    let (dir, pair) = (tempfile::tempdir().expect("directory"), Pair::fresh());
+    let files = pair.write(dir.path());
+    let (certificate, key) = (files.certificate.display(), files.key.display());
+    let tls = format!("tls-cert = '{certificate}'\ntls-key = '{key}'\nsmtps-listen = '127.0.0.1:0'\n{settings}");
+    (TestServer::ticking(&tls).await, pair.connector(), dir)
+}
+
+async fn metrics(server: &TestServer) -> Exposition {
+    let body = Answer::to(server.admin("GET", "/metrics")).await.body;
+    Exposition::parse(str::from_utf8(&body).expect("text"))
+}
+
+async fn count(server: &TestServer, (name, label): Counter, value: &str) -> u64 {
+    metrics(server).await.value(name, &[(label, value)])
+}
+
+/// Waits until a counter has this value. A session is counted a moment after its last reply.
+async fn until_counted(server: &TestServer, counter: Counter, label: &str, value: u64) {
+    until(format!("{} {label} is {value}", counter.0), async || count(server, counter, label).await == value).await;
+}
+
+/// Waits until a metric without labels has this value.
+async fn until_metric(server: &TestServer, name: &str, value: u64) {
+    until(format!("{name} is {value}"), async || metrics(server).await.value(name, &[]) == value).await;
+}
+
+/// A service without exempt networks whose sessions check their deadlines every millisecond of real time.
+async fn bounded(settings: &str) -> TestServer {
+    TestServer::with(&format!("limit-exempt = 'none'\nsmtp-stress-timeout = '1ms'\n{settings}")).await
+}
+
+/// Waits until sessions have read their clock, which they do when they have read something and when they check their
+/// deadlines. The other workers look at it a few times after it was moved.
 async fn until_checked(clock: &SetClock) {
     let looks = clock.looks();
-    until("the deadlines are checked", async || clock.looks() > looks + 5).await;
+    until("the deadlines are checked", async || clock.looks() > looks + 50).await;
 }
 
 /// Connects from an address of loopback.

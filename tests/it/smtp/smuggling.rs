@@ -1,15 +1,13 @@
 //! A second message inside a first, and commands before their time: over real sockets, cut wherever TCP can cut.
+//! Promise: it outlives the code below it.
 
-use futures_util::future::join_all;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestRunner;
 
-use tempmail::smtp::Service;
-
-use super::TestReceiver;
-use crate::support::faulty_store::FaultyStore;
+use super::{ENDED, Mail, TO, messages, newest, until_counted};
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::test_server::TestServer;
 
 /// What some servers wrongly take for the end of a message (RFC 5321 sections 2.3.8 and 4.1.1.4).
 const FALSE_ENDS: &[&str] = &[
@@ -49,47 +47,54 @@ fn cuts(end: &str, at: usize) -> impl Iterator<Item = usize> {
     at..=at + end.len()
 }
 
+/// The mails since there were `before` messages. All are for one mailbox.
+async fn received(server: &TestServer, before: usize) -> Vec<Mail> {
+    let all = messages(server).await;
+    let page = server.admin_get(&format!("/api/mail/messages?to={TO}&limit=1&fields=id")).await;
+    assert_eq!(page["total"], all, "mail went elsewhere");
+    newest(server, TO, all - before).await
+}
+
 /// Sends `content` as a message, in `pieces` of it, and checks that it is the only one and was stored unchanged.
-async fn expect_one_message(receiver: &TestReceiver, content: &[u8], pieces: &[&[u8]]) {
-    let before = receiver.store.stored().len();
-    let mut peer = SmtpPeer::greeted(receiver.address).await;
-    peer.begin_data("bob@example.test").await;
+async fn expect_one_message(server: &TestServer, content: &[u8], pieces: &[&[u8]]) {
+    let before = messages(server).await;
+    let mut peer = SmtpPeer::greeted(server.smtp()).await;
+    peer.begin_data(TO).await;
     peer.send_cut(pieces).await;
     peer.send("\r\n.\r\nNOOP\r\nQUIT\r\n").await;
-    for start in ["250 2.0.0 Stored", "250 2.0.0 OK", "221"] {
-        peer.expect(start).await;
-    }
+    peer.expect_all(&["250 2.0.0 Stored", "250 2.0.0 OK", "221"]).await;
     peer.expect_closed().await;
-    let stored = receiver.store.stored().split_off(before);
-    assert_eq!(stored.len(), 1, "{:?}", content.escape_ascii().to_string());
+    let mails = received(server, before).await;
+    assert_eq!(mails.len(), 1, "{:?}", content.escape_ascii().to_string());
     // Only a dot behind a true CRLF is dot-stuffing and is removed.
     let expected = String::from_utf8_lossy(content).replace("\r\n.", "\r\n") + "\r\n";
-    assert_eq!(stored[0].raw.escape_ascii().to_string(), expected.as_bytes().escape_ascii().to_string());
-    assert_eq!(stored[0].envelope.recipients.len(), 1);
+    assert_eq!(mails[0].raw, expected.as_bytes().escape_ascii().to_string());
+    // It is named where it is the only recipient.
+    assert!(mails[0].trace.contains("for <bob@example.test>"), "{mails:?}");
 }
 
 #[tokio::test]
 async fn no_false_end_lets_a_second_message_in_wherever_it_is_cut() {
-    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
+    let server = TestServer::start().await;
     for end in FALSE_ENDS {
         let content = format!("Subject: first\r\n\r\nx{end}{SECOND}");
         let content = content.as_bytes();
         let at = content.windows(end.len()).position(|window| window == end.as_bytes()).expect("there");
-        expect_one_message(&receiver, content, &[content]).await;
+        expect_one_message(&server, content, &[content]).await;
         for cut in cuts(end, at) {
-            expect_one_message(&receiver, content, &[&content[..cut], &content[cut..]]).await;
+            expect_one_message(&server, content, &[&content[..cut], &content[cut..]]).await;
         }
         let (before, rest) = content.split_at(at);
         let (octets, after) = rest.split_at(end.len());
         let single: Vec<&[u8]> = std::iter::once(before).chain(octets.chunks(1)).chain([after]).collect();
-        expect_one_message(&receiver, content, &single).await;
+        expect_one_message(&server, content, &single).await;
     }
 }
 
 #[test]
 fn no_row_of_dots_and_line_ends_lets_a_second_message_in() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("runtime");
-    let receiver = runtime.block_on(TestReceiver::start(FaultyStore::open(), |_| ()));
+    let server = runtime.block_on(TestServer::start());
     let ends = proptest::collection::vec(select(b"\r\r\n\n..\0 ".to_vec()), 1..10);
     let strategy = (ends, proptest::collection::vec(0usize..12, 0..4))
         .prop_filter("a true end", |(end, _)| !format!("x{}M", String::from_utf8_lossy(end)).contains("\r\n.\r\n"));
@@ -101,7 +106,7 @@ fn no_row_of_dots_and_line_ends_lets_a_second_message_in() {
         let mut pieces: Vec<&[u8]> =
             cuts.into_iter().map(|cut| &content[std::mem::replace(&mut start, cut)..cut]).collect();
         pieces.push(&content[start..]);
-        runtime.block_on(expect_one_message(&receiver, &content, &pieces));
+        runtime.block_on(expect_one_message(&server, &content, &pieces));
         Ok(())
     };
     TestRunner::new(config).run(&strategy, check).expect("one message each");
@@ -109,24 +114,21 @@ fn no_row_of_dots_and_line_ends_lets_a_second_message_in() {
 
 /// Sends `wire`, which is pipelined behind EHLO, in `pieces` of it; the replies must begin like these, and then there is
 /// only the one to QUIT. The messages that this brought.
-async fn played(receiver: &TestReceiver, pieces: &[&[u8]], replies: &[&str]) -> Vec<String> {
-    let before = receiver.store.stored().len();
-    let mut peer = SmtpPeer::greeted(receiver.address).await;
+async fn played(server: &TestServer, pieces: &[&[u8]], replies: &[&str]) -> Vec<String> {
+    let before = messages(server).await;
+    let mut peer = SmtpPeer::greeted(server.smtp()).await;
     peer.command("EHLO client.test", "250").await;
     peer.send_cut(pieces).await;
     peer.send("QUIT\r\n").await;
-    for start in replies {
-        peer.expect(start).await;
-    }
+    peer.expect_all(replies).await;
     peer.expect("221").await;
     peer.expect_closed().await;
-    let stored = receiver.store.stored().split_off(before);
-    stored.iter().map(|delivery| delivery.raw.escape_ascii().to_string()).collect()
+    received(server, before).await.into_iter().map(|mail| mail.raw).collect()
 }
 
 #[tokio::test]
 async fn nothing_in_a_chunk_is_an_end_wherever_chunks_and_tcp_cut_it() {
-    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
+    let server = TestServer::start().await;
     for end in ends_of_nothing() {
         let content = format!("Subject: first\r\n\r\nx{end}{SECOND}.\r\n");
         let shown = content.as_bytes().escape_ascii().to_string();
@@ -138,7 +140,7 @@ async fn nothing_in_a_chunk_is_an_end_wherever_chunks_and_tcp_cut_it() {
         let replies = ["250 2.1.0", "250 2.1.5", "250 2.0.0 Stored"];
         for cut in cuts(end, start + at) {
             let (before, after) = wire.as_bytes().split_at(cut);
-            assert_eq!(played(&receiver, &[before, after], &replies).await, [&*shown], "{shown} cut at {cut}");
+            assert_eq!(played(&server, &[before, after], &replies).await, [&*shown], "{shown} cut at {cut}");
         }
 
         // The same octets in two chunks, and an empty one behind.
@@ -148,15 +150,15 @@ async fn nothing_in_a_chunk_is_an_end_wherever_chunks_and_tcp_cut_it() {
             let first = format!("{BEGIN}BDAT {cut}\r\n{first}");
             let second = format!("BDAT {}\r\n{second}BDAT 0 LAST\r\n", size - cut);
             let pieces = [first.as_bytes(), second.as_bytes()];
-            assert_eq!(played(&receiver, &pieces, &replies).await, [&*shown], "{shown} in chunks at {cut}");
-            assert_eq!(played(&receiver, &[&pieces.concat()], &replies).await, [&*shown], "{shown} in chunks at {cut}");
+            assert_eq!(played(&server, &pieces, &replies).await, [&*shown], "{shown} in chunks at {cut}");
+            assert_eq!(played(&server, &[&pieces.concat()], &replies).await, [&*shown], "{shown} in chunks at {cut}");
         }
     }
 }
 
 #[tokio::test]
 async fn after_the_last_chunk_dots_and_line_ends_are_no_commands_and_data_has_its_one_end() {
-    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
+    let server = TestServer::start().await;
     let chunk = format!("{BEGIN}BDAT 2 LAST\r\nhi");
     let stored = ["250 2.1.0", "250 2.1.5", "250 2.0.0 Stored"];
     for end in ends_of_nothing() {
@@ -169,7 +171,7 @@ async fn after_the_last_chunk_dots_and_line_ends_are_no_commands_and_data_has_it
         let replies: Vec<&str> = stored.into_iter().chain(refused).chain([mail, "503", "250 2.0.0 OK"]).collect();
         for cut in cuts(end, chunk.len()) {
             let (before, after) = wire.as_bytes().split_at(cut);
-            assert_eq!(played(&receiver, &[before, after], &replies).await, ["hi"], "{end:?} cut at {cut}");
+            assert_eq!(played(&server, &[before, after], &replies).await, ["hi"], "{end:?} cut at {cut}");
         }
     }
     for end in FALSE_ENDS {
@@ -180,44 +182,38 @@ async fn after_the_last_chunk_dots_and_line_ends_are_no_commands_and_data_has_it
             stored.into_iter().chain(["250 2.1.0", "250 2.1.5", "354", "250 2.0.0 Stored"]).collect();
         for cut in cuts(end, wire.find(&content).expect("there") + 1) {
             let (before, after) = wire.as_bytes().split_at(cut);
-            assert_eq!(played(&receiver, &[before, after], &replies).await, ["hi", &*expected], "{end:?} cut at {cut}");
+            assert_eq!(played(&server, &[before, after], &replies).await, ["hi", &*expected], "{end:?} cut at {cut}");
         }
     }
 }
 
 #[tokio::test]
 async fn data_within_chunks_begins_no_message() {
-    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
+    let server = TestServer::start().await;
     let wire = format!("{BEGIN}BDAT 2\r\nhiDATA\r\n.\r\nBDAT 3 LAST\r\n\r\n.");
     let replies = ["250 2.1.0", "250 2.1.5", "250 2.0.0 Chunk", "503", "500", "250 2.0.0 Stored"];
     for cut in 0..=wire.len() {
         let (before, after) = wire.as_bytes().split_at(cut);
-        assert_eq!(played(&receiver, &[before, after], &replies).await, ["hi\\r\\n."], "cut at {cut}");
+        assert_eq!(played(&server, &[before, after], &replies).await, ["hi\\r\\n."], "cut at {cut}");
     }
 }
 
 #[tokio::test]
 async fn a_client_that_speaks_before_the_greeting_is_refused() {
+    let server = TestServer::with("lmtp-listen = '127.0.0.1:0'").await;
     let cases = [
-        (Service::Smtp, "EHLO client.test\r\nMAIL FROM:<>\r\n"),
-        (Service::Smtp, "GET / HTTP/1.1\r\n\r\n"),
-        (Service::Smtp, "\x16\x03\x01"),
-        (Service::Lmtp, "LHLO client.test\r\nMAIL FROM:<>\r\n"),
+        (server.smtp(), "EHLO client.test\r\nMAIL FROM:<>\r\n"),
+        (server.smtp(), "GET / HTTP/1.1\r\n\r\n"),
+        (server.smtp(), "\x16\x03\x01"),
+        (server.lmtp(), "LHLO client.test\r\nMAIL FROM:<>\r\n"),
     ];
-    // All at once, because each lasts a second.
-    join_all(cases.map(async |(service, early)| {
-        let receiver = TestReceiver::of(service, None, FaultyStore::open(), |_| ()).await;
-        // On this runtime of one thread the receiver accepts after this has been sent.
-        let mut peer = SmtpPeer::connect_saying(receiver.address, early);
+    // On this runtime of one thread the server accepts after this has been sent.
+    for mut peer in cases.map(|(address, early)| SmtpPeer::connect_saying(address, early)) {
         peer.expect("554 5.5.1").await;
         peer.expect_closed().await;
-        receiver.until_counted("ended", "spokeFirst", 1).await;
-    }))
-    .await;
-    let receiver = TestReceiver::start(FaultyStore::open(), |_| ()).await;
+    }
+    until_counted(&server, ENDED, "spokeFirst", 4).await;
     // A client that waits for the greeting is served.
-    let mut peer = SmtpPeer::greeted(receiver.address).await;
-    peer.begin_data("bob@example.test").await;
-    peer.command(".", "250 2.0.0").await;
-    assert_eq!(receiver.stop().await.stored().len(), 1);
+    SmtpPeer::greeted(server.smtp()).await.deliver(TO, "hi").await;
+    assert_eq!(messages(&server).await, 1);
 }

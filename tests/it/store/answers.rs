@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rand::RngExt;
-use tempmail::model::{EmailId, Timestamp};
-use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreError};
+use tempmail::model::EmailId;
+use tempmail::store::{EmbeddedStore, Store, StoreError};
 
-use crate::support::mail::{delivery, mailbox};
-
-const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+use super::{NOW, TO, list};
+use crate::support::mail::delivery;
 
 /// The promises of a store while its disk failed.
 #[derive(Default)]
@@ -21,9 +20,7 @@ pub(super) struct Answers {
 
 impl Answers {
     pub(super) async fn check(&self, store: &EmbeddedStore, when: &str) {
-        let part = PageRequest { offset: 0, limit: usize::MAX };
-        let part = store.list(&mailbox("a@example.test"), part, NOW).await.expect("list");
-        assert_eq!(part.total, part.emails.len() as u64, "{when}");
+        let part = list(store, TO, NOW).await;
         let listed: BTreeSet<EmailId> = part.emails.iter().map(|email| email.id).collect();
         assert_eq!(self.stored.difference(&listed).count(), 0, "{when}: acknowledged mail is lost");
         assert_eq!(self.gone.intersection(&listed).count(), 0, "{when}: mail came back");
@@ -36,7 +33,7 @@ impl Answers {
     pub(super) async fn receive_some(&mut self, store: &Arc<EmbeddedStore>, random: &mut impl RngExt) {
         let mut running = Vec::new();
         for _ in 0..random.random_range(1..4) {
-            let mut sent = delivery(&["a@example.test"], "", NOW);
+            let mut sent = delivery(&[TO], "", NOW);
             let id = sent.envelope.recipients[0].id;
             sent.raw = vec![id.octets()[15]; random.random_range(1..40_000)].into();
             let store = Arc::clone(store);

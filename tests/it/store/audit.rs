@@ -1,26 +1,24 @@
 //! Findings of a check in an index that contradicts itself.
+//! Mechanism: it goes with the index on disk.
 
 use std::path::Path;
 
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
-use tempmail::model::Timestamp;
-use tempmail::store::check::{FindingKind, check};
+use tempmail::store::check::FindingKind;
 use tempmail::store::{EmbeddedStore, Store};
 
+use super::{TO, receive};
 use crate::suites::options;
 use crate::suites::outbox::register;
-use crate::support::mail::delivery;
 
-const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const WEBHOOK_SETS: TableDefinition<&[u8; 40], ()> = TableDefinition::new("webhook-sets");
 const MAIL: TableDefinition<&[u8; 24], &[u8]> = TableDefinition::new("mail");
 const HOLDER_USAGE: TableDefinition<&[u8; 16], u64> = TableDefinition::new("holder-usage");
 
 fn findings(dir: &Path) -> Vec<String> {
-    let disk = super::locked(dir);
-    let report = check(&disk, &options(), &mut |_, _| {}).expect("a report");
-    assert!(report.findings.iter().all(|finding| finding.kind == FindingKind::Rows), "{report:?}");
-    report.findings.into_iter().map(|finding| finding.detail).collect()
+    let findings = super::findings(&super::locked(dir), &options());
+    assert!(findings.iter().all(|finding| finding.kind == FindingKind::Rows), "{findings:?}");
+    findings.into_iter().map(|finding| finding.detail).collect()
 }
 
 fn change_index(dir: &Path, change: impl Fn(&WriteTransaction)) {
@@ -35,9 +33,9 @@ fn change_index(dir: &Path, change: impl Fn(&WriteTransaction)) {
 async fn a_webhook_that_is_missing_in_a_set_is_found_and_so_is_a_wrong_sum() {
     let dir = tempfile::tempdir().expect("directory");
     let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
-    register(&store, "a@example.test", "https://a.example/").await;
+    register(&store, TO, "https://a.example/").await;
     for _ in 0..3 {
-        store.receive(delivery(&["a@example.test"], vec![b'x'; 60_000], NOW)).await.expect("receive");
+        receive(&store, vec![b'x'; 60_000]).await.expect("receive");
     }
     store.close().await.expect("close");
     drop(store);
@@ -66,7 +64,7 @@ async fn a_webhook_that_is_missing_in_a_set_is_found_and_so_is_a_wrong_sum() {
 async fn a_mailbox_that_counts_other_octets_than_its_mail_has_is_found() {
     let dir = tempfile::tempdir().expect("directory");
     let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
-    store.receive(delivery(&["a@example.test"], "12345", NOW)).await.expect("receive");
+    receive(&store, "12345").await.expect("receive");
     store.close().await.expect("close");
     drop(store);
     assert_eq!(findings(dir.path()), [""; 0]);

@@ -1,21 +1,20 @@
 //! Limits of mailboxes and domains. A replay must decide as the store did before.
+//! Promise: it outlives the code below it.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tempmail::model::{Caps, Delivery, EmailId, Timestamp, WhenFull};
-use tempmail::store::check::check;
 use tempmail::store::disk::Disk;
-use tempmail::store::{EmbeddedStore, Outbox, PageRequest, Store, StoreError, StoreOptions};
+use tempmail::store::{EmbeddedStore, Outbox, Store, StoreError, StoreOptions};
 
+use super::{NOW, findings, is_on_disk, list, open, rare_checkpoints};
 use crate::suites::options;
 use crate::suites::outbox::{pending, register};
 use crate::support::mail::{delivery, mailbox};
-use crate::support::recording_disk::RecordingDisk;
+use crate::support::test_disk::TestDisk;
 
-const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const A: &str = "a@example.test";
 const B: &str = "b@example.test";
 const C: &str = "c@other.test";
@@ -34,26 +33,11 @@ fn with(caps: Caps) -> StoreOptions {
 }
 
 fn store(caps: Caps) -> EmbeddedStore {
-    EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &with(caps)).expect("open")
+    open(&TestDisk::default(), &with(caps))
 }
 
-/// What a mailbox holds that is readable at `now`, the oldest first, by the messages' texts.
 async fn texts(store: &EmbeddedStore, address: &str, now: Timestamp) -> Vec<String> {
-    let part = store.list(&mailbox(address), PageRequest { offset: 0, limit: 1000 }, now).await.expect("list");
-    assert_eq!(part.total, part.emails.len() as u64);
-    let mut texts = Vec::new();
-    for listed in part.emails.iter().rev() {
-        let email = store.load(listed).await.expect("load").expect("an Email");
-        texts.push(String::from_utf8(email.raw.to_vec()).expect("text"));
-    }
-    texts
-}
-
-/// Whether a text is anywhere in the files of a directory.
-fn is_on_disk(dir: &Path, text: &str) -> bool {
-    let files = std::fs::read_dir(dir).expect("list").map(|file| file.expect("entry").path());
-    let octets: Vec<u8> = files.flat_map(|file| std::fs::read(file).expect("read")).collect();
-    octets.windows(text.len()).any(|window| window == text.as_bytes())
+    super::texts(store, address, now).await.expect("texts")
 }
 
 /// Receives a message, after asking for one recipient after the other whether it would be, as a session does.
@@ -77,7 +61,7 @@ async fn a_full_mailbox_refuses_until_there_is_room() {
     }
     assert_eq!(receive(&store, &[A], "3").await, Err(StoreError::MailboxFull));
     receive(&store, &[B], "4").await.expect("another mailbox");
-    let part = store.list(&mailbox(A), PageRequest { offset: 0, limit: 1 }, NOW).await.expect("list");
+    let part = list(&store, A, NOW).await;
     assert!(store.delete(part.emails[0].id, NOW).await.expect("delete"));
     receive(&store, &[A], "5").await.expect("room again");
     assert_eq!(texts(&store, A, NOW).await, ["1", "5"]);
@@ -158,14 +142,14 @@ async fn the_oldest_that_is_readable_is_evicted() {
 
 #[tokio::test]
 async fn a_mailbox_filled_under_a_higher_cap_shrinks_to_the_lower_one() {
-    let disk = RecordingDisk::default();
-    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open");
+    let disk = TestDisk::default();
+    let store = open(&disk, &options());
     for n in 0..400 {
         store.receive(delivery(&[A], n.to_string(), NOW)).await.expect("kept");
     }
     store.close().await.expect("close");
     drop(store);
-    let store = EmbeddedStore::open_on(Arc::new(disk), &with(drop_oldest(3, 0))).expect("open");
+    let store = open(&disk, &with(drop_oldest(3, 0)));
     for (text, left) in [("400", 145), ("401", 3), ("402", 3)] {
         receive(&store, &[A], text).await.expect("kept");
         assert_eq!(texts(&store, A, NOW).await.len(), left);
@@ -219,20 +203,19 @@ async fn what_has_expired_does_not_fill_a_domain_for_more_than_a_minute() {
 
 #[tokio::test]
 async fn a_shorter_retention_makes_room_in_a_domain() {
-    let disk = RecordingDisk::default();
-    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &with(reject(0, 2))).expect("open");
+    let disk = TestDisk::default();
+    let store = open(&disk, &with(reject(0, 2)));
     receive(&store, &[A, B], "1").await.expect("room");
     store.close().await.expect("close");
     drop(store);
     let minute = StoreOptions { retention: Some(Duration::from_mins(1)), ..with(reject(0, 2)) };
-    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &minute).expect("open");
+    let store = open(&disk, &minute);
     assert_eq!(receive(&store, &[A], "2").await, Err(StoreError::MailboxFull));
     receive_at(&store, &[A, B], "3", NOW.plus(Duration::from_mins(2))).await.expect("room");
     store.close().await.expect("close");
     drop(store);
     let disk: Arc<dyn Disk> = Arc::new(disk);
-    let report = check(&disk, &minute, &mut |_, _| ()).expect("check");
-    assert!(report.is_clean(), "{report:?}");
+    assert_eq!(findings(&disk, &minute), []);
 }
 
 #[tokio::test]
@@ -248,14 +231,14 @@ async fn what_a_session_asks_counts_its_earlier_recipients() {
 
 #[tokio::test]
 async fn a_domain_filled_under_a_higher_cap_shrinks_to_the_lower_one() {
-    let disk = RecordingDisk::default();
-    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open");
+    let disk = TestDisk::default();
+    let store = open(&disk, &options());
     for n in 0..400 {
         store.receive(delivery(&[if n % 20 == 0 { B } else { A }], n.to_string(), NOW)).await.expect("kept");
     }
     store.close().await.expect("close");
     drop(store);
-    let store = EmbeddedStore::open_on(Arc::new(disk), &with(drop_oldest(0, 10))).expect("open");
+    let store = open(&disk, &with(drop_oldest(0, 10)));
     let domain = async || texts(&store, A, NOW).await.len() + texts(&store, B, NOW).await.len();
     assert_eq!(receive(&store, &["x@example.test"], "x").await, Err(StoreError::MailboxFull), "it would grow");
     for (to, text, left) in [(A, "400", 145), (B, "401", 126), (A, "402", 10), (A, "403", 10)] {
@@ -300,9 +283,7 @@ async fn no_race_gets_past_a_cap() {
         assert_eq!(texts(&store, A, NOW).await.len(), 10);
         store.close().await.expect("close");
         drop(store);
-        let disk = super::locked(dir.path());
-        let report = check(&disk, &with(caps), &mut |_, _| ()).expect("check");
-        assert!(report.is_clean(), "{report:?}");
+        assert_eq!(findings(&super::locked(dir.path()), &with(caps)), []);
     }
 }
 
@@ -310,7 +291,7 @@ async fn no_race_gets_past_a_cap() {
 async fn state(store: &EmbeddedStore) -> BTreeMap<&'static str, Vec<EmailId>> {
     let mut state = BTreeMap::new();
     for address in [A, B, C] {
-        let part = store.list(&mailbox(address), PageRequest { offset: 0, limit: 1000 }, NOW).await.expect("list");
+        let part = list(store, address, NOW).await;
         state.insert(address, part.emails.iter().rev().map(|listed| listed.id).collect());
     }
     state
@@ -318,11 +299,10 @@ async fn state(store: &EmbeddedStore) -> BTreeMap<&'static str, Vec<EmailId>> {
 
 #[tokio::test]
 async fn a_replay_decides_the_same_under_other_caps() {
-    let no_checkpoint =
-        |caps| StoreOptions { checkpoint_octets: u64::MAX, checkpoint_quiet: Duration::from_hours(1), ..with(caps) };
+    let no_checkpoint = |caps| StoreOptions { caps, ..rare_checkpoints() };
     for caps in [reject(3, 7), drop_oldest(3, 5)] {
-        let disk = RecordingDisk::default();
-        let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &no_checkpoint(caps)).expect("open");
+        let disk = TestDisk::default();
+        let store = open(&disk, &no_checkpoint(caps));
         let messages: Vec<Delivery> = (0..30)
             .map(|n| {
                 let to: &[&str] = [&[A][..], &[B], &[A, B], &[C], &[A, C]][n % 5];
@@ -344,8 +324,7 @@ async fn a_replay_decides_the_same_under_other_caps() {
         let killed = disk.kill();
         drop(store);
         for other in [Caps::default(), reject(1, 1), drop_oldest(1, 1)] {
-            let copy = RecordingDisk::with(killed.files());
-            let again = EmbeddedStore::open_on(Arc::new(copy), &no_checkpoint(other)).expect("open again");
+            let again = open(&killed.copy(), &no_checkpoint(other));
             assert_eq!(state(&again).await, before, "{caps:?}, then {other:?}");
         }
     }

@@ -1,68 +1,48 @@
 //! Failed checkpoints, and the replay of a start after a kill that they cause.
+//! Mechanism: it goes with the index on disk.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreError, StoreOptions};
+use tempmail::store::{Store, StoreError, StoreOptions};
 
+use super::{INDEX, NOW, TO, delete_all, open, receive, texts};
 use crate::suites::options;
-use crate::support::faulty_disk::{FaultyDisk, Operation};
-use crate::support::mail::{delivery, mailbox};
-use crate::support::recording_disk::RecordingDisk;
+use crate::support::test_disk::{Kind, TestDisk};
 use crate::support::until::until;
 
-const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-const INDEX: &str = "index.redb";
-const DELETED: &[u8] = b"the-deleted-secret";
-
-/// Whether any file of a disk has these octets.
-fn is_on(disk: &RecordingDisk, wanted: &[u8]) -> bool {
-    disk.files().values().any(|octets| octets.windows(wanted.len()).any(|part| part == wanted))
-}
+const DELETED: &str = "the-deleted-secret";
 
 /// A failed checkpoint must be retried in an idle store. Else deleted mail stays on its disk.
 #[tokio::test]
 async fn a_failed_checkpoint_is_retried_in_an_idle_store() {
-    let memory = RecordingDisk::default();
-    let disk = FaultyDisk::on(memory.clone());
-    let options = StoreOptions { checkpoint_quiet: Duration::from_millis(50), ..options() };
-    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open");
-    let failed = Arc::<AtomicUsize>::default();
-    disk.fail({
-        let failed = Arc::clone(&failed);
-        move |operation, name| {
-            let fails = operation == Operation::Sync && name == INDEX && failed.load(Ordering::Relaxed) == 0;
-            failed.fetch_add(usize::from(fails), Ordering::Relaxed);
-            fails.then_some(ErrorKind::Other)
-        }
-    });
-    store.receive(delivery(&["a@example.test"], DELETED.repeat(500), NOW)).await.expect("receive");
-    store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await.expect("delete");
-    until("the checkpoint is made again", async || !is_on(&memory, DELETED) && failed.load(Ordering::Relaxed) > 0)
-        .await;
-    drop(store);
+    let disk = TestDisk::default();
+    let store = open(&disk, &StoreOptions { checkpoint_quiet: Duration::from_millis(50), ..options() });
+    let failing = disk.fail_next(|call| call.is(Kind::Sync, INDEX));
+    receive(&store, DELETED.repeat(500)).await.expect("receive");
+    delete_all(&store).await.expect("delete");
+    until("the checkpoint is made again", async || !disk.contains(DELETED) && failing.failed() > 0).await;
 }
 
 /// Each failed checkpoint causes a replay of all changes since the last good one, as a start does.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_journal_that_is_to_be_replayed_is_bounded_while_checkpoints_fail() {
-    let disk = FaultyDisk::on(RecordingDisk::default());
-    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open");
+    let disk = TestDisk::default();
+    let store = open(&disk, &options());
     // An index that failed can be opened again, and fails again at the next checkpoint.
     let mut is_changed = false;
-    disk.fail(move |operation, name| {
-        is_changed |= operation == Operation::Write && name.starts_with("journal-");
-        let fails = is_changed && operation == Operation::Sync && name == INDEX;
+    let failing = disk.fail(move |call| {
+        is_changed |= call.is(Kind::Write, "journal-");
+        let fails = is_changed && call.is(Kind::Sync, INDEX);
         is_changed &= !fails;
         fails.then_some(ErrorKind::Other)
     });
     let bound = 4 * options().checkpoint_octets.max(options().segment_octets);
     let mut octets = 0;
     let refused = loop {
-        match store.receive(delivery(&["a@example.test"], vec![b'x'; 10_000], NOW)).await {
+        match receive(&store, vec![b'x'; 10_000]).await {
             Ok(()) => octets += 10_000,
             Err(error) => break error,
         }
@@ -70,42 +50,28 @@ async fn the_journal_that_is_to_be_replayed_is_bounded_while_checkpoints_fail() 
     };
     assert!(matches!(refused, StoreError::Failed(_)), "{refused}");
     // Work that frees space continues.
-    until("mail can be deleted", async || {
-        store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await.is_ok_and(|deleted| deleted > 0)
-    })
-    .await;
-    disk.heal();
-    until("mail is accepted again", async || {
-        store.accepts().is_ok() && store.receive(delivery(&["a@example.test"], "m", NOW)).await.is_ok()
-    })
-    .await;
+    until("mail can be deleted", async || delete_all(&store).await.is_ok_and(|deleted| deleted > 0)).await;
+    drop(failing);
+    until("mail is accepted again", async || store.accepts().is_ok() && receive(&store, "m").await.is_ok()).await;
 }
 
 /// A regression: each failed read delayed the next checkpoint, so failing reads could delay it for ever.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reads_that_fail_now_and_then_hold_no_checkpoint_back() {
-    let memory = RecordingDisk::default();
-    let disk = FaultyDisk::on(memory.clone());
+    let disk = TestDisk::default();
     let options = StoreOptions { index_cache_octets: 0, checkpoint_quiet: Duration::from_millis(50), ..options() };
-    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open");
+    let store = open(&disk, &options);
     let fails = Arc::<AtomicBool>::default();
-    disk.fail({
+    let _failing = disk.fail({
         let fails = Arc::clone(&fails);
-        move |operation, name| {
-            let is_read = matches!(operation, Operation::Read(_)) && name == INDEX;
-            (is_read && fails.swap(false, Ordering::Relaxed)).then_some(ErrorKind::Other)
-        }
+        move |call| (call.is(Kind::Read, INDEX) && fails.swap(false, Ordering::Relaxed)).then_some(ErrorKind::Other)
     });
-    let list = async || {
-        let part = PageRequest { offset: 0, limit: 1 };
-        store.list(&mailbox("a@example.test"), part, NOW).await
-    };
     for _ in 0..10 {
-        until("the index is read again", async || list().await.is_ok()).await;
+        until("the index is read again", async || texts(&store, TO, NOW).await.is_ok()).await;
         fails.store(true, Ordering::Relaxed);
-        until("a read fails", async || list().await.is_err()).await;
+        until("a read fails", async || texts(&store, TO, NOW).await.is_err()).await;
     }
-    store.receive(delivery(&["a@example.test"], DELETED.repeat(500), NOW)).await.expect("receive");
-    store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await.expect("delete");
-    until("a checkpoint is made", async || !is_on(&memory, DELETED)).await;
+    receive(&store, DELETED.repeat(500)).await.expect("receive");
+    delete_all(&store).await.expect("delete");
+    until("a checkpoint is made", async || !disk.contains(DELETED)).await;
 }

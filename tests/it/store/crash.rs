@@ -1,4 +1,5 @@
 //! Power cuts: the real store opens images of the disk from every kind of moment of a workload.
+//! Promise: it outlives the code below it.
 
 pub mod images;
 

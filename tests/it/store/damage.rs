@@ -1,18 +1,18 @@
 //! A backup and a check report a journal that was damaged while the store ran.
+//! Promise: it outlives the code below it.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt;
-use tempmail::model::Timestamp;
 use tempmail::store::backup::BackupRecord;
-use tempmail::store::check::{FindingKind, check};
-use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreError, StoreOptions};
+use tempmail::store::check::FindingKind;
+use tempmail::store::{EmbeddedStore, Store, StoreError, StoreOptions};
 
+use super::{NOW, list};
 use crate::support::mail::{delivery, mailbox};
 
-const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const A: &str = "a@example.test";
 const B: &str = "b@example.test";
 
@@ -68,9 +68,10 @@ async fn back_up(store: &EmbeddedStore) -> Result<usize, StoreError> {
 
 /// The findings of a check of a stopped store, and their places.
 fn checked(dir: &Path) -> Vec<(FindingKind, Option<u64>, Option<u64>)> {
-    let disk = super::locked(dir);
-    let report = check(&disk, &options(), &mut |_, _| ()).expect("check");
-    report.findings.iter().map(|finding| (finding.kind, finding.segment, finding.offset)).collect()
+    super::findings(&super::locked(dir), &options())
+        .iter()
+        .map(|finding| (finding.kind, finding.segment, finding.offset))
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -103,7 +104,7 @@ async fn damage_at_the_end_of_a_segment_without_a_successor_ends_a_backup_if_som
             receive(&store, to).await;
             if to == B {
                 store.delete_all(&mailbox(B), u64::MAX, NOW).await.expect("delete");
-                let part = store.list(&mailbox(A), PageRequest { offset: 0, limit: 1 }, NOW).await.expect("list");
+                let part = list(&store, A, NOW).await;
                 store.delete(part.emails[0].id, NOW).await.expect("delete");
             }
             store.close().await.expect("close");
@@ -113,7 +114,7 @@ async fn damage_at_the_end_of_a_segment_without_a_successor_ends_a_backup_if_som
         assert!(checked(dir.path()).iter().any(|(kind, ..)| *kind == FindingKind::Email));
         let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
         if !lives {
-            let part = store.list(&mailbox(A), PageRequest { offset: 0, limit: 9 }, NOW).await.expect("list");
+            let part = list(&store, A, NOW).await;
             assert!(store.delete(part.emails[part.emails.len() - 2].id, NOW).await.expect("delete"));
         }
         let expected = if lives { Err(StoreError::Damaged { segment: 1, offset }) } else { Ok(3) };

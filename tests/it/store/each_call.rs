@@ -1,23 +1,22 @@
 //! Each call that the store makes to its disk fails once: alone, and together with every write after it, to files like that
 //! one or to any.
+//! Promise: it outlives the code below it.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
+use tempmail::store::{EmbeddedStore, Store, StoreOptions};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
 use super::answers::Answers;
+use super::{EVERYTHING, NOW, TO, open, try_open};
 use crate::suites::options;
-use crate::support::faulty_disk::{FaultyDisk, Operation};
 use crate::support::mail::mailbox;
-use crate::support::recording_disk::{RecordingDisk, rng};
+use crate::support::test_disk::{Kind, TestDisk, rng};
 use crate::support::until::blocking;
 
-const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 /// Cases that a plain run tries, at a random one of as many strides; `TEMPMAIL_FAULT_CALLS=all` tries each.
 const CASES: usize = 60;
 /// Cases at once: they mostly wait.
@@ -66,49 +65,40 @@ async fn use_it(store: &Arc<EmbeddedStore>, answers: &mut Answers) {
 
 /// How many calls a run makes in which nothing fails, after the open.
 async fn calls() -> usize {
-    let disk = FaultyDisk::on(RecordingDisk::default());
-    let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &few_octets()).expect("open"));
-    let calls = Arc::new(AtomicUsize::new(0));
-    disk.fail({
-        let calls = Arc::clone(&calls);
-        move |_, _| {
-            calls.fetch_add(1, Ordering::Relaxed);
-            None
-        }
-    });
+    let disk = TestDisk::default();
+    let store = Arc::new(open(&disk, &few_octets()));
+    let before = disk.calls().len();
     use_it(&store, &mut Answers::default()).await;
     store.close().await.expect("close");
-    calls.load(Ordering::Relaxed)
+    disk.calls().len() - before
 }
 
 /// Waits until the store can be read and accepts mail.
 fn until_it_works(store: &EmbeddedStore, when: &str) {
-    let part = PageRequest { offset: 0, limit: 1 };
     let state = std::fmt::from_fn(|f| write!(f, "{when}: the store works again, which said {:?}", store.accepts()));
-    let to = mailbox("a@example.test");
-    let works = || store.accepts().is_ok() && Handle::current().block_on(store.list(&to, part, NOW)).is_ok();
+    let to = mailbox(TO);
+    let works = || store.accepts().is_ok() && Handle::current().block_on(store.list(&to, EVERYTHING, NOW)).is_ok();
     tokio::task::block_in_place(|| blocking::until(state, works));
 }
 
 async fn suffer(case: Case) {
-    let memory = RecordingDisk::default();
-    let disk = FaultyDisk::on(memory.clone());
-    let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &few_octets()).expect("open"));
+    let disk = TestDisk::default();
+    let store = Arc::new(open(&disk, &few_octets()));
     if matches!(case.fault, Fault::ShortWrite) {
         disk.cut_writes_short();
     }
     let kind = if matches!(case.fault, Fault::Full) { ErrorKind::StorageFull } else { ErrorKind::Other };
     let is_in_use = Arc::new(AtomicBool::new(true));
-    disk.fail({
+    let failing = disk.fail({
         let (is_in_use, mut calls, mut first_failed) = (Arc::clone(&is_in_use), 0, None);
-        move |operation, name| {
+        move |call| {
             calls += usize::from(is_in_use.load(Ordering::Relaxed));
-            let kind_of_file = name.split('-').next().map(str::to_owned);
+            let kind_of_file = call.file.split('-').next().map(str::to_owned);
             if calls == case.call && first_failed.is_none() {
                 first_failed = Some(kind_of_file);
                 return Some(kind);
             }
-            let is_read = matches!(operation, Operation::Read(_) | Operation::List | Operation::Open);
+            let is_read = matches!(call.kind, Kind::Read | Kind::List | Kind::Open | Kind::Size);
             let fails = match case.until_healed {
                 Lasting::Nothing => false,
                 Lasting::SuchWrites => !is_read && first_failed == Some(kind_of_file),
@@ -125,15 +115,14 @@ async fn suffer(case: Case) {
         until_it_works(&store, &format!("{case:?}, after it failed once"));
         answers.check(&store, &format!("{case:?}, after it failed once")).await;
     }
-    disk.heal();
+    drop(failing);
     until_it_works(&store, &format!("{case:?}"));
     answers.check(&store, &format!("{case:?}")).await;
     let stored = answers.stored.len();
     answers.receive_some(&store, &mut rng(8)).await;
     assert!(answers.stored.len() > stored, "{case:?}: it is back");
-    let image = RecordingDisk::with(memory.crash(memory.operations(), &mut rng(9)));
-    let opened =
-        EmbeddedStore::open_on(Arc::new(image), &few_octets()).unwrap_or_else(|error| panic!("{case:?}: {error}"));
+    let image = disk.power_cut(disk.operations(), 9);
+    let opened = try_open(&image, &few_octets()).unwrap_or_else(|error| panic!("{case:?}: {error}"));
     answers.check(&opened, &format!("{case:?}, after a power cut")).await;
     // No caller is left to see a store that did not close.
     store.close().await.expect("close");

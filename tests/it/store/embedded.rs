@@ -1,25 +1,26 @@
 //! The embedded store on a real directory.
+//! Promise: it outlives the code below it.
 
 use std::future::{Ready, ready};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tempmail::model::Timestamp;
 use tempmail::store::disk::Directory;
-use tempmail::store::{EmbeddedStore, OpenError, PageRequest, Store, StoreError, StoreOptions};
+use tempmail::store::{EmbeddedStore, OpenError, Store, StoreError, StoreOptions};
 
+use super::{
+    HOUR, IN_USE, INDEX, NOW, TO, contents, delete_all, expire, is_on_disk, list, open, rare_checkpoints, receive,
+    to_many, try_open, users,
+};
 use crate::suites::conformance::conformance;
 use crate::suites::options;
 use crate::suites::outbox_conformance::outbox_conformance;
 use crate::support::mail::{delivery, mailbox};
-use crate::support::recording_disk::RecordingDisk;
-
-const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-const FIRST_PAGE: PageRequest = PageRequest { offset: 0, limit: 20 };
+use crate::support::test_disk::{Kind, TestDisk};
 
 fn in_memory() -> Ready<Arc<dyn Store>> {
-    ready(Arc::new(EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &options()).expect("open")))
+    ready(Arc::new(open(&TestDisk::default(), &options())))
 }
 
 conformance!(in_memory);
@@ -31,26 +32,15 @@ async fn reopen(store: EmbeddedStore, path: &Path, options: &StoreOptions) -> Em
     EmbeddedStore::open(path, options).expect("open again")
 }
 
-fn octets_on_disk(path: &Path) -> Vec<u8> {
-    let files = std::fs::read_dir(path).expect("list").map(|entry| entry.expect("entry").path());
-    files.flat_map(|file| std::fs::read(file).expect("read")).collect()
-}
-
-fn contains(octets: &[u8], wanted: &[u8]) -> bool {
-    octets.windows(wanted.len()).any(|window| window == wanted)
-}
-
 #[tokio::test]
 async fn everything_is_there_after_a_close_and_an_open() {
     let dir = tempfile::tempdir().expect("tempdir");
     let mut store = EmbeddedStore::open(dir.path(), &options()).expect("open");
-    for n in 0..4_u64 {
-        store.receive(delivery(&["a@example.test"], format!("mail {n}"), NOW)).await.expect("receive");
+    let mails = ["mail 0", "mail 1", "mail 2", "mail 3"];
+    for (n, mail) in mails.into_iter().enumerate() {
+        receive(&store, mail).await.expect("receive");
         store = reopen(store, dir.path(), &options()).await;
-        let part = store.list(&mailbox("a@example.test"), FIRST_PAGE, NOW).await.expect("list");
-        assert_eq!(part.total, n + 1);
-        let email = store.load(&part.emails[0]).await.expect("load").expect("email");
-        assert_eq!(email.raw, format!("mail {n}"));
+        assert_eq!(contents(&store).await, mails[..=n]);
     }
 }
 
@@ -61,7 +51,7 @@ async fn a_closed_store_accepts_nothing_and_says_so() {
     store.close().await.expect("close");
     store.close().await.expect("close again");
     assert_eq!(store.accepts(), Err(StoreError::Stopping));
-    assert_eq!(store.receive(delivery(&["a@example.test"], "late", NOW)).await, Err(StoreError::Stopping));
+    assert_eq!(receive(&store, "late").await, Err(StoreError::Stopping));
 }
 
 #[tokio::test]
@@ -91,9 +81,7 @@ async fn only_the_owner_can_read_the_files() {
 async fn a_hundred_recipients_cost_the_octets_of_a_message_once() {
     let dir = tempfile::tempdir().expect("tempdir");
     let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
-    let names: Vec<String> = (0..100).map(|n| format!("user{n}@example.test")).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    store.receive(delivery(&names, vec![b'x'; 60_000], NOW)).await.expect("receive");
+    store.receive(to_many(users(100), vec![b'x'; 60_000], NOW)).await.expect("receive");
     let stats = store.stats().await.expect("stats");
     assert_eq!((stats.emails, stats.mailboxes, stats.live_octets), (100, 100, 60_000));
 }
@@ -104,16 +92,15 @@ async fn what_is_deleted_leaves_the_disk_and_what_is_not_stays() {
     let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
     let secret = "the-deleted-secret".repeat(50);
     store.receive(delivery(&["a@example.test", "b@example.test"], secret.clone(), NOW)).await.expect("receive");
-    store.receive(delivery(&["a@example.test"], "the-kept-mail", NOW)).await.expect("receive");
-    let id = store.list(&mailbox("a@example.test"), FIRST_PAGE, NOW).await.expect("list").emails[1].id;
+    receive(&store, "the-kept-mail").await.expect("receive");
+    let id = list(&store, TO, NOW).await.emails[1].id;
     assert!(store.delete(id, NOW).await.expect("delete"));
     let store = reopen(store, dir.path(), &options()).await;
-    assert!(contains(&octets_on_disk(dir.path()), secret.as_bytes()), "another recipient still has it");
+    assert!(is_on_disk(dir.path(), &secret), "another recipient still has it");
     assert_eq!(store.delete_all(&mailbox("b@example.test"), u64::MAX, NOW).await.expect("delete"), 1);
     store.close().await.expect("close");
-    let octets = octets_on_disk(dir.path());
-    assert!(!contains(&octets, b"the-deleted-secret"));
-    assert!(contains(&octets, b"the-kept-mail"));
+    assert!(!is_on_disk(dir.path(), "the-deleted-secret"));
+    assert!(is_on_disk(dir.path(), "the-kept-mail"));
 }
 
 /// A regression: when the last copy of a deleted mail expired, its octets stayed while other mail lived in the segment.
@@ -126,14 +113,13 @@ async fn what_one_recipient_deleted_leaves_the_disk_when_it_expires_for_the_othe
     store.receive(delivery(&recipients, "the-deleted-secret", NOW)).await.expect("receive");
     store.receive(delivery(&recipients, "nobody-deleted-this", NOW)).await.expect("receive");
     store.receive(delivery(&["a@example.test"], "the-kept-mail", later)).await.expect("receive");
-    let id = store.list(&mailbox("a@example.test"), FIRST_PAGE, NOW).await.expect("list").emails[2].id;
+    let id = list(&store, TO, NOW).await.emails[2].id;
     assert!(store.delete(id, NOW).await.expect("delete"));
-    while store.expire(NOW.plus(Duration::from_hours(1)), 1).await.expect("expire").removed > 0 {}
+    expire(&store, NOW.plus(HOUR)).await;
     store.close().await.expect("close");
-    let octets = octets_on_disk(dir.path());
-    assert!(!contains(&octets, b"the-deleted-secret"));
-    assert!(contains(&octets, b"the-kept-mail"));
-    assert!(contains(&octets, b"nobody-deleted-this"), "what only expires goes with its segment");
+    assert!(!is_on_disk(dir.path(), "the-deleted-secret"));
+    assert!(is_on_disk(dir.path(), "the-kept-mail"));
+    assert!(is_on_disk(dir.path(), "nobody-deleted-this"), "what only expires goes with its segment");
 }
 
 /// A regression: the second record of a mail was not needed, and was never deleted.
@@ -145,11 +131,10 @@ async fn a_message_that_was_handed_over_twice_leaves_the_disk_whole() {
     store.receive(twice.clone()).await.expect("receive");
     store.receive(twice).await.expect("receive again");
     store.receive(delivery(&["b@example.test"], "the-kept-mail", NOW)).await.expect("receive");
-    assert_eq!(store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await, Ok(1));
+    assert_eq!(delete_all(&store).await, Ok(1));
     store.close().await.expect("close");
-    let octets = octets_on_disk(dir.path());
-    assert!(!contains(&octets, b"the-deleted-secret"));
-    assert!(contains(&octets, b"the-kept-mail"));
+    assert!(!is_on_disk(dir.path(), "the-deleted-secret"));
+    assert!(is_on_disk(dir.path(), "the-kept-mail"));
 }
 
 #[tokio::test]
@@ -160,8 +145,7 @@ async fn segments_in_which_nothing_lives_are_removed() {
         store.receive(delivery(&[&format!("u{n}@example.test")], vec![b'x'; 60_000], NOW)).await.expect("receive");
     }
     assert!(store.stats().await.expect("stats").segments >= 6);
-    let later = NOW.plus(Duration::from_hours(2));
-    while store.expire(later, 1000).await.expect("expire").next_due_at.is_some() {}
+    expire(&store, NOW.plus(2 * HOUR)).await;
     let store = reopen(store, dir.path(), &options()).await;
     let stats = store.stats().await.expect("stats");
     assert_eq!((stats.emails, stats.live_octets), (0, 0));
@@ -172,19 +156,14 @@ async fn segments_in_which_nothing_lives_are_removed() {
 async fn a_shorter_retention_shortens_lives_and_a_longer_one_brings_nothing_back() {
     let dir = tempfile::tempdir().expect("tempdir");
     let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
-    store.receive(delivery(&["a@example.test"], "an hour", NOW)).await.expect("receive");
+    receive(&store, "an hour").await.expect("receive");
     let minute = StoreOptions { retention: Some(Duration::from_mins(1)), ..options() };
     let store = reopen(store, dir.path(), &minute).await;
-    let total = |store: Arc<EmbeddedStore>, at: Timestamp| async move {
-        store.list(&mailbox("a@example.test"), FIRST_PAGE, at).await.expect("list").total
-    };
-    let store = Arc::new(store);
-    assert_eq!(total(Arc::clone(&store), NOW.plus(Duration::from_secs(59))).await, 1);
-    assert_eq!(total(Arc::clone(&store), NOW.plus(Duration::from_secs(60))).await, 0);
-    let store = Arc::into_inner(store).expect("one handle");
-    let store = Arc::new(reopen(store, dir.path(), &options()).await);
-    assert_eq!(total(Arc::clone(&store), NOW.plus(Duration::from_secs(60))).await, 0);
-    assert_eq!(store.expire(NOW.plus(Duration::from_secs(60)), 100).await.expect("expire").removed, 1);
+    let (before, after) = (NOW.plus(Duration::from_secs(59)), NOW.plus(Duration::from_secs(60)));
+    assert_eq!((list(&store, TO, before).await.total, list(&store, TO, after).await.total), (1, 0));
+    let store = reopen(store, dir.path(), &options()).await;
+    assert_eq!(list(&store, TO, after).await.total, 0);
+    assert_eq!(store.expire(after, 100).await.expect("expire").removed, 1);
 }
 
 #[tokio::test]
@@ -214,30 +193,30 @@ async fn a_message_that_is_too_large_is_refused() {
 
 #[test]
 fn another_format_and_a_lost_journal_are_refused() {
-    let disk = RecordingDisk::default();
-    drop(EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open"));
+    let disk = TestDisk::default();
+    drop(open(&disk, &options()));
     let mut files = disk.files();
     let segment = files.keys().find(|name| name.starts_with("journal-")).expect("a segment").clone();
     for found in [1, 99] {
         let mut other = files.clone();
         other.get_mut(&segment).expect("segment")[8] = found;
-        let error = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(other)), &options()).expect_err("a format");
+        let error = try_open(&TestDisk::with(other), &options()).expect_err("a format");
         let expected = format!("{segment} has format {found}; this version reads format ");
         assert!(error.to_string().starts_with(&expected), "{error}");
     }
-    files.remove("index.redb");
-    let error = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(files)), &options()).expect_err("no index");
+    files.remove(INDEX);
+    let error = try_open(&TestDisk::with(files), &options()).expect_err("no index");
     assert!(matches!(error, OpenError::Index(_)), "{error}");
 }
 
 #[tokio::test]
 async fn a_journal_whose_last_segment_lost_its_header_is_refused() {
-    let disk = RecordingDisk::default();
-    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options()).expect("open");
-    store.receive(delivery(&["a@example.test"], "mail", NOW)).await.expect("receive");
+    let disk = TestDisk::default();
+    let store = open(&disk, &options());
+    receive(&store, "mail").await.expect("receive");
     let mut files = disk.files();
-    files.get_mut("journal-0000000000000001").expect("segment")[..512].fill(0);
-    let error = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(files)), &options()).expect_err("no header");
+    files.get_mut(IN_USE).expect("segment")[..512].fill(0);
+    let error = try_open(&TestDisk::with(files), &options()).expect_err("no header");
     assert!(matches!(error, OpenError::Damaged { segment: 1, .. }), "{error}");
 }
 
@@ -245,31 +224,26 @@ async fn a_journal_whose_last_segment_lost_its_header_is_refused() {
 #[tokio::test]
 async fn a_segment_that_lives_and_is_missing_is_named_and_the_store_is_left_as_it_is() {
     for saves in [true, false] {
-        let rare = StoreOptions { checkpoint_octets: u64::MAX, checkpoint_quiet: Duration::from_hours(1), ..options() };
-        let mut disk = RecordingDisk::default();
-        let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &rare).expect("open");
+        let rare = rare_checkpoints();
+        let mut disk = TestDisk::default();
+        let store = open(&disk, &rare);
         while store.stats().await.expect("stats").segments < 4 {
-            store.receive(delivery(&["a@example.test"], vec![b'x'; 60_000], NOW)).await.expect("receive");
+            receive(&store, vec![b'x'; 60_000]).await.expect("receive");
         }
         if saves {
             store.close().await.expect("close");
         } else {
-            disk = RecordingDisk::with(disk.files());
+            disk = disk.copy();
         }
         drop(store);
         let files = disk.files();
-        let mails = {
-            let store = EmbeddedStore::open_on(Arc::new(RecordingDisk::with(files.clone())), &rare).expect("open all");
-            store.stats().await.expect("stats").emails
-        };
-        assert!(mails > 50);
+        assert!(contents(&open(&disk.copy(), &rare)).await.len() > 50);
         // Of the last one nothing else says that it was there, until there is a checkpoint.
         for missing in 1..=if saves { 4 } else { 3 } {
             let mut files = files.clone();
             files.remove(&format!("journal-{missing:016}")).expect("a segment");
-            let image = RecordingDisk::with(files.clone());
-            let opened = EmbeddedStore::open_on(Arc::new(image.clone()), &rare);
-            let error = opened.map(|_| ()).expect_err("a segment is missing");
+            let image = TestDisk::with(files.clone());
+            let error = try_open(&image, &rare).expect_err("a segment is missing");
             assert!(matches!(error, OpenError::Damaged { segment, .. } if segment == missing), "{missing}: {error}");
             // But for the next segment, in which nothing ever was.
             let now = image.files();
@@ -285,15 +259,14 @@ async fn a_segment_that_lives_and_is_missing_is_named_and_the_store_is_left_as_i
 
 #[tokio::test]
 async fn where_nothing_is_due_expiry_writes_nothing() {
-    let disk = RecordingDisk::default();
-    let rare = StoreOptions { checkpoint_quiet: Duration::from_hours(1), ..options() };
-    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &rare).expect("open");
-    store.receive(delivery(&["a@example.test"], "m", NOW)).await.expect("receive");
+    let disk = TestDisk::default();
+    let store = open(&disk, &rare_checkpoints());
+    receive(&store, "m").await.expect("receive");
     // The store syncs the next segment and the directory at any time.
-    let syncs = || disk.syncs_of("journal-0000000000000001") + disk.syncs_of("index.redb");
+    let syncs = || disk.count(|call| call.is(Kind::Sync, IN_USE) || call.is(Kind::Sync, INDEX));
     let before = syncs();
     let due = store.expire(NOW, 10).await.expect("expire").next_due_at;
-    assert_eq!((due, syncs()), (Some(NOW.plus(Duration::from_hours(1))), before));
-    store.expire(NOW.plus(Duration::from_hours(1)), 10).await.expect("expire");
+    assert_eq!((due, syncs()), (Some(NOW.plus(HOUR)), before));
+    store.expire(NOW.plus(HOUR), 10).await.expect("expire");
     assert!(syncs() > before);
 }

@@ -1,31 +1,28 @@
 //! Webhooks and events of the store in one directory, beside what every store must do.
+//! Promise: it outlives the code below it.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use tempmail::model::{AttemptRecord, DomainName, Timestamp, Verdict, WebhookLimits, WebhookRecord};
-use tempmail::store::{
-    DueQuery, EmbeddedStore, Outbox, OutboxLimits, Registration, Replay, StoreOptions, WebhookRegistration,
-};
+use tempmail::model::{AttemptRecord, DomainName, Verdict, WebhookLimits, WebhookRecord};
+use tempmail::store::{DueQuery, Outbox, OutboxLimits, Registration, Replay, StoreOptions, WebhookRegistration};
 
+use super::{HOUR, NOW, open};
 use crate::suites::outbox::{attempt, pending, register, webhook};
 use crate::suites::outbox_bounds::{receive, registered};
 use crate::suites::outbox_conformance::{embedded, in_memory, within};
 use crate::suites::replays::came_to;
 use crate::suites::{disabled, due_events, options};
 use crate::support::mail::{delivery, mailbox};
-use crate::support::recording_disk::RecordingDisk;
-
-const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+use crate::support::test_disk::TestDisk;
 
 #[tokio::test]
 async fn a_sweep_goes_through_all_webhooks_and_writes_nothing_where_none_is_idle() {
     let store = embedded(&options());
     let limits = WebhookLimits { per_recipient: 3, total: 2_000, ..WebhookLimits::UNBOUNDED };
-    let later = NOW.plus(Duration::from_hours(24));
+    let later = NOW.plus(24 * HOUR);
     let mut idle = Vec::new();
     // More than one read looks at, and idle ones more than one change deletes.
     for number in 0..1_100 {
@@ -51,7 +48,7 @@ async fn a_new_record_removes_those_that_are_too_old() {
     store.receive(delivery(&["a@example.test"], "hello", NOW)).await.expect("receive");
     let event = pending(&*store, id).await.remove(0);
     for days in [0, 31] {
-        let at = NOW.plus(Duration::from_hours(days * 24));
+        let at = NOW.plus(days * 24 * HOUR);
         let failed = AttemptRecord { email: None, at, ..attempt(&event, Verdict::GivenUp) };
         store.record_attempt(failed).await.expect("record");
     }
@@ -95,24 +92,24 @@ async fn replayed(under: u32, then: u32) -> (usize, u64) {
     let options = |events_per_webhook| StoreOptions {
         outbox: OutboxLimits { events_per_webhook, ..OutboxLimits::default() },
         // Changes since the last checkpoint are replayed.
-        checkpoint_quiet: Duration::from_hours(1),
+        checkpoint_quiet: HOUR,
         ..options()
     };
-    let disk = RecordingDisk::default();
-    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options(under)).expect("open");
+    let disk = TestDisk::default();
+    let store = open(&disk, &options(under));
     let id = register(&store, "a@example.test", "https://a.example/").await;
     for _ in 0..3 {
         receive(&store, "a@example.test", 5).await;
     }
     let disk = disk.kill();
-    let store = EmbeddedStore::open_on(Arc::new(disk), &options(then)).expect("open again");
+    let store = open(&disk, &options(then));
     let dropped = store.webhook(id).await.expect("read").expect("the webhook").dropped;
     (pending(&store, id).await.len(), dropped)
 }
 
 #[tokio::test]
 async fn what_was_read_of_a_webhook_that_is_disabled_is_outdated() {
-    let (store, id) = disabled::store(in_memory, 2).await.expect("a store");
+    let (store, id) = disabled::store(in_memory, 2).await;
     for hours in [0, 48, 96] {
         disabled::note(&*store, id, hours, Verdict::Retry(NOW)).await;
     }
@@ -126,10 +123,10 @@ async fn what_was_read_of_a_webhook_that_is_disabled_is_outdated() {
 
 #[tokio::test]
 async fn a_backoff_that_a_receiver_asked_for_is_read_with_its_events_after_a_kill_as_well() {
-    let disk = RecordingDisk::default();
+    let disk = TestDisk::default();
     // Changes since the last checkpoint are replayed from the journal.
-    let options = StoreOptions { checkpoint_quiet: Duration::from_hours(1), ..options() };
-    let store = EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open");
+    let options = StoreOptions { checkpoint_quiet: HOUR, ..options() };
+    let store = open(&disk, &options);
     let webhook = register(&store, "a@example.test", "https://a.example/").await;
     due_events::receive(&store).await;
     due_events::receive(&store).await;
@@ -138,7 +135,7 @@ async fn a_backoff_that_a_receiver_asked_for_is_read_with_its_events_after_a_kil
     let until = NOW.plus(Duration::from_secs(7));
     let asks = AttemptRecord { backs_off_until: Some(until), ..attempt(&read.events[0], Verdict::Retry(until)) };
     store.record_attempt(asks).await.expect("record");
-    let again = EmbeddedStore::open_on(Arc::new(disk.kill()), &options).expect("open again");
+    let again = open(&disk.kill(), &options);
     for store in [store, again] {
         let read = due_events::due(&store, webhook, due_events::wanted(3, &[])).await;
         assert_eq!((read.backs_off_until, read.events.len()), (Some(until), 1));
@@ -149,7 +146,7 @@ async fn a_backoff_that_a_receiver_asked_for_is_read_with_its_events_after_a_kil
 
 #[tokio::test]
 async fn what_was_read_holds_while_events_come_and_are_delivered_and_come_again() {
-    let (store, webhook) = due_events::store(in_memory, 2).await.expect("a store");
+    let (store, webhook) = due_events::store(in_memory, 2).await;
     let version = store.version();
     let read = due_events::due(&*store, webhook, due_events::wanted(3, &[])).await;
     let later = NOW.plus(Duration::from_secs(5));

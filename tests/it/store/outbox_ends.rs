@@ -1,4 +1,5 @@
 //! Events end in steps that mail does not wait for. They end without a dispatcher, too.
+//! Promise: it outlives the code below it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,33 +7,29 @@ use std::time::Duration;
 use tempmail::model::{AttemptRecord, Timestamp, Verdict, WebhookId, WebhookStatus};
 use tempmail::store::{EmbeddedStore, Outbox, OutboxLimits, Store, StoreOptions};
 
-use crate::suites::options;
+use super::{HOUR, NOW, TO, rare_checkpoints, receive, receive_all};
 use crate::suites::outbox::{attempt, pending, register};
 use crate::support::mail::delivery;
-use crate::support::recording_disk::RecordingDisk;
+use crate::support::test_disk::TestDisk;
 use crate::support::until::until;
 
-const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 /// More events than two changes end.
 const MANY: usize = 600;
 /// Before anything expires.
 const NEVER: Timestamp = Timestamp::from_millis(0);
 
 /// A store on a disk, with a webhook for which events wait.
-async fn store(events: usize) -> (RecordingDisk, EmbeddedStore, WebhookId) {
-    let disk = RecordingDisk::default();
+async fn store(events: usize) -> (TestDisk, EmbeddedStore, WebhookId) {
+    let disk = TestDisk::default();
     let store = open(&disk, OutboxLimits::default());
-    let id = register(&store, "a@example.test", "https://a.example/").await;
-    let mails = (0..events).map(|n| store.receive(delivery(&["a@example.test"], format!("mail {n}"), NOW)));
-    assert!(futures_util::future::join_all(mails).await.iter().all(Result::is_ok));
+    let id = register(&store, TO, "https://a.example/").await;
+    receive_all(&store, (0..events).map(|n| delivery(&[TO], format!("mail {n}"), NOW))).await;
     (disk, store, id)
 }
 
-fn open(disk: &RecordingDisk, outbox: OutboxLimits) -> EmbeddedStore {
+fn open(disk: &TestDisk, outbox: OutboxLimits) -> EmbeddedStore {
     // There is no checkpoint, so all syncs are those of changes.
-    let quiet = Duration::from_hours(1);
-    let options = StoreOptions { outbox, checkpoint_quiet: quiet, checkpoint_octets: 1 << 30, ..options() };
-    EmbeddedStore::open_on(Arc::new(disk.clone()), &options).expect("open")
+    super::open(disk, &StoreOptions { outbox, ..rare_checkpoints() })
 }
 
 /// The first event is answered with 410.
@@ -55,7 +52,7 @@ async fn a_webhook_with_many_events_is_deleted_in_steps() {
     assert_eq!(store.delete_webhook(id).await, Ok(true));
     assert!(disk.syncs().len() - before > 2, "all at once");
     assert_eq!((store.webhook(id).await, store.pending_webhooks().await), (Ok(None), Ok(vec![])));
-    assert_eq!(store.expire(NOW.plus(Duration::from_hours(30)), 2 * MANY).await.expect("expire").removed, MANY);
+    assert_eq!(store.expire(NOW.plus(30 * HOUR), 2 * MANY).await.expect("expire").removed, MANY);
     assert_eq!(store.stats().await.expect("stats").live_octets, 0);
 }
 
@@ -111,7 +108,7 @@ async fn without_a_dispatcher_events_of_an_earlier_start_end_after_their_time() 
     before.close().await.expect("close");
     drop(before);
     let store = open(&disk, OutboxLimits { events_per_webhook: 0, ..OutboxLimits::default() });
-    store.receive(delivery(&["a@example.test"], "a message without an event", NOW)).await.expect("receive");
+    receive(&store, "a message without an event").await.expect("receive");
     let expired_at = pending(&store, id).await[0].expires_at;
     assert_eq!(
         store.expire(expired_at.plus(Duration::from_secs(1)), 2 * MANY).await.expect("expire").removed,

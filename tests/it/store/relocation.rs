@@ -1,26 +1,21 @@
 //! Messages that only pending events need are copied out of mostly free segments. Only the free space shows it.
 //! No answer of the store changes.
-
-use std::path::Path;
-use std::sync::Arc;
+//! Mechanism: it goes with the copying of messages out of segments.
 
 use futures_util::StreamExt;
-use tempmail::model::{StoredEmail, Timestamp, Verdict, WebhookId};
-use tempmail::store::check::check;
-use tempmail::store::{EmbeddedStore, Outbox, PageRequest, Store, StoreOptions, backup, salvage};
-use tokio::task::JoinSet;
+use tempmail::model::{StoredEmail, Verdict, WebhookId};
+use tempmail::store::{EmbeddedStore, Outbox, Store, StoreOptions, backup, salvage};
 
 use super::crash::images::relocated;
+use super::{INDEX, NOW, findings, is_on_disk, list, locked, open, receive_all};
 use crate::suites::options;
 use crate::suites::outbox::{attempt, pending, register};
 use crate::support::mail::{delivery, mailbox};
-use crate::support::recording_disk::RecordingDisk;
+use crate::support::test_disk::TestDisk;
 use crate::support::until::until;
 
-const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const SUBSCRIBED: &str = "subscribed@example.test";
 const READ: &str = "read@example.test";
-const EVERYTHING: PageRequest = PageRequest { offset: 0, limit: usize::MAX };
 
 /// Small segments, and a checkpoint as soon as nothing comes in.
 fn small() -> StoreOptions {
@@ -33,15 +28,9 @@ fn text(n: usize) -> String {
 }
 
 /// About a segment of messages, one of them for `SUBSCRIBED` and its neighbour.
-async fn fill_segment(store: &Arc<EmbeddedStore>, nth: usize) {
-    let mut running = JoinSet::new();
-    for n in 0..78 {
-        let store = Arc::clone(store);
-        let to: &[&str] = if n == 40 { &[SUBSCRIBED, "neighbour@example.test"] } else { &[READ] };
-        let sent = delivery(to, text(100 * nth + n), NOW);
-        running.spawn(async move { store.receive(sent).await });
-    }
-    assert!(running.join_all().await.into_iter().all(|received| received == Ok(())));
+async fn fill_segment(store: &EmbeddedStore, nth: usize) {
+    let to = |n| -> &[&str] { if n == 40 { &[SUBSCRIBED, "neighbour@example.test"] } else { &[READ] } };
+    receive_all(store, (0..78).map(|n| delivery(to(n), text(100 * nth + n), NOW))).await;
 }
 
 async fn segments(store: &EmbeddedStore) -> u64 {
@@ -55,8 +44,8 @@ async fn delete_all(store: &EmbeddedStore) {
 }
 
 /// Fills `number` segments with mail, and deletes it. Only the events of `SUBSCRIBED` are left, one in each segment.
-async fn only_events(store: &Arc<EmbeddedStore>, number: usize) -> WebhookId {
-    let webhook = register(&**store, SUBSCRIBED, "https://a.example/").await;
+async fn only_events(store: &EmbeddedStore, number: usize) -> WebhookId {
+    let webhook = register(store, SUBSCRIBED, "https://a.example/").await;
     for nth in 0..number {
         fill_segment(store, nth).await;
     }
@@ -78,29 +67,17 @@ fn texts(number: usize) -> Vec<String> {
     (0..number).map(|nth| text(100 * nth + 40)).collect()
 }
 
-fn is_on_disk(dir: &Path, wanted: &str) -> bool {
-    let files = std::fs::read_dir(dir).expect("list").map(|entry| entry.expect("entry").path());
-    let mut octets = files.map(|file| std::fs::read(file).unwrap_or_default());
-    octets.any(|octets| memchr::memmem::find(&octets, wanted.as_bytes()).is_some())
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_only_events_need_is_copied_and_goes_with_them() {
     let dir = tempfile::tempdir().expect("directory");
-    let store = Arc::new(EmbeddedStore::open(dir.path(), &small()).expect("open"));
+    let store = EmbeddedStore::open(dir.path(), &small()).expect("open");
     let webhook = only_events(&store, 10).await;
     until("the segments are removed", async || segments(&store).await <= 3).await;
     assert!(relocated(&store) > 5, "{}", relocated(&store));
     assert_eq!(loaded(&store, webhook).await, texts(10));
-    let disk = |store: Arc<EmbeddedStore>| {
-        drop(store);
-        super::locked(dir.path())
-    };
     store.close().await.expect("close");
-    let disk = disk(store);
-    let report = check(&disk, &small(), &mut |_, _| {}).expect("a report");
-    assert!(report.is_clean(), "{report:?}");
-    drop(disk);
+    drop(store);
+    assert_eq!(findings(&locked(dir.path()), &small()), []);
     let store = EmbeddedStore::open(dir.path(), &small()).expect("open again");
     assert_eq!(loaded(&store, webhook).await, texts(10));
     for event in pending(&store, webhook).await {
@@ -113,12 +90,12 @@ async fn what_only_events_need_is_copied_and_goes_with_them() {
 /// A reader may have listed an Email whose message is then copied for its events. By then the Email itself is gone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_email_that_was_listed_before_its_message_was_copied_is_gone_and_not_damaged() {
-    let store = Arc::new(EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &small()).expect("open"));
-    let webhook = register(&*store, SUBSCRIBED, "https://a.example/").await;
+    let store = open(&TestDisk::default(), &small());
+    let webhook = register(&store, SUBSCRIBED, "https://a.example/").await;
     for nth in 0..10 {
         fill_segment(&store, nth).await;
     }
-    let listed = store.list(&mailbox(SUBSCRIBED), EVERYTHING, NOW).await.expect("list").emails;
+    let listed = list(&store, SUBSCRIBED, NOW).await.emails;
     assert_eq!(listed.len(), 10);
     let (last, others) = listed.split_first().expect("Emails");
     for email in others {
@@ -144,9 +121,9 @@ async fn an_email_that_was_listed_before_its_message_was_copied_is_gone_and_not_
 /// A segment stays as long as an Email lives in it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_copied_out_of_a_segment_that_an_email_needs() {
-    let disk = RecordingDisk::default();
-    let store = Arc::new(EmbeddedStore::open_on(Arc::new(disk.clone()), &small()).expect("open"));
-    let webhook = register(&*store, SUBSCRIBED, "https://a.example/").await;
+    let disk = TestDisk::default();
+    let store = open(&disk, &small());
+    let webhook = register(&store, SUBSCRIBED, "https://a.example/").await;
     for nth in 0..4 {
         fill_segment(&store, nth).await;
     }
@@ -156,7 +133,7 @@ async fn nothing_is_copied_out_of_a_segment_that_an_email_needs() {
     for _ in 0..3 {
         let operations = disk.operations();
         store.receive(delivery(&[READ], "one more", NOW)).await.expect("receive");
-        tokio::task::block_in_place(|| disk.wait_for_sync("index.redb", operations));
+        until("a checkpoint is made", async || disk.has_synced(INDEX, operations)).await;
     }
     assert_eq!(relocated(&store), 0);
     assert_eq!(loaded(&store, webhook).await, texts(4));
@@ -166,8 +143,8 @@ async fn nothing_is_copied_out_of_a_segment_that_an_email_needs() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_copied_once_is_not_copied_for_ever() {
     let dir = tempfile::tempdir().expect("directory");
-    let store = Arc::new(EmbeddedStore::open(dir.path(), &small()).expect("open"));
-    let webhook = register(&*store, SUBSCRIBED, "https://a.example/").await;
+    let store = EmbeddedStore::open(dir.path(), &small()).expect("open");
+    let webhook = register(&store, SUBSCRIBED, "https://a.example/").await;
     for nth in 0..300 {
         for to in [SUBSCRIBED, READ, READ, READ] {
             store.receive(delivery(&[to], text(nth), NOW)).await.expect("receive");
@@ -194,27 +171,27 @@ async fn what_was_copied_once_is_not_copied_for_ever() {
 async fn a_message_larger_than_is_permitted_now_keeps_only_its_own_segment() {
     let dir = tempfile::tempdir().expect("directory");
     let large = StoreOptions { message_octets_max: 100 << 10, segment_octets: 400 << 10, ..options() };
-    let store = Arc::new(EmbeddedStore::open(dir.path(), &large).expect("open"));
-    register(&*store, SUBSCRIBED, "https://a.example/").await;
+    let store = EmbeddedStore::open(dir.path(), &large).expect("open");
+    register(&store, SUBSCRIBED, "https://a.example/").await;
     store.receive(delivery(&[SUBSCRIBED], vec![b'x'; 90 << 10], NOW)).await.expect("receive");
     for nth in 0..40 {
         fill_segment(&store, nth).await;
     }
     store.close().await.expect("close");
     drop(store);
-    let store = Arc::new(EmbeddedStore::open(dir.path(), &small()).expect("open with less"));
+    let store = EmbeddedStore::open(dir.path(), &small()).expect("open with less");
     assert!(segments(&store).await > 12, "{}", segments(&store).await);
     delete_all(&store).await;
     until("the segments are removed", async || segments(&store).await <= 5).await;
     let webhook = store.webhooks(&mailbox(SUBSCRIBED)).await.expect("webhooks")[0].id;
-    assert_eq!(pending(&*store, webhook).await.len(), 41);
+    assert_eq!(pending(&store, webhook).await.len(), 41);
 }
 
 /// A backup walks over the segments while messages are copied from one to another.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backup_has_every_email_whatever_is_copied_meanwhile() {
-    let store = Arc::new(EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &small()).expect("open"));
-    register(&*store, SUBSCRIBED, "https://a.example/").await;
+    let store = open(&TestDisk::default(), &small());
+    register(&store, SUBSCRIBED, "https://a.example/").await;
     for nth in 0..12 {
         fill_segment(&store, nth).await;
         store.receive(delivery(&["kept@example.test"], format!("kept {nth}"), NOW)).await.expect("receive");
@@ -241,16 +218,16 @@ async fn a_backup_has_every_email_whatever_is_copied_meanwhile() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_copied_brings_no_email_back_in_a_salvage_without_the_index() {
     let dir = tempfile::tempdir().expect("directory");
-    let store = Arc::new(EmbeddedStore::open(dir.path(), &small()).expect("open"));
+    let store = EmbeddedStore::open(dir.path(), &small()).expect("open");
     only_events(&store, 4).await;
     until("the segments are removed", async || segments(&store).await <= 3).await;
     assert!(relocated(&store) > 0);
     store.close().await.expect("close");
     drop(store);
-    std::fs::remove_file(dir.path().join("index.redb")).expect("remove");
+    std::fs::remove_file(dir.path().join(INDEX)).expect("remove");
     salvage(super::locked_directory(dir.path()), &small(), &mut |_, _| {}).expect("salvage");
-    let store = EmbeddedStore::open_on(super::locked(dir.path()), &small()).expect("open");
+    let store = EmbeddedStore::open_on(locked(dir.path()), &small()).expect("open");
     for of in [SUBSCRIBED, "neighbour@example.test"] {
-        assert_eq!(store.list(&mailbox(of), EVERYTHING, NOW).await.expect("list").total, 0);
+        assert_eq!(list(&store, of, NOW).await.total, 0);
     }
 }

@@ -1,20 +1,16 @@
 //! Space on a real disk becomes free as mail is removed. The tests count blocks in use, not lengths of files.
+//! Promise: it outlives the code below it.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
 
-use tempmail::model::Timestamp;
-use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
-use tokio::task::JoinSet;
+use tempmail::store::{EmbeddedStore, Store, StoreOptions};
 
+use super::{HOUR, NOW, expire, list, receive_all, to_many, users};
 use crate::suites::options;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::until::until;
 
-const START: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-const HOUR: Duration = Duration::from_hours(1);
 /// What an index of few rows takes. Beside it are allowed the segment in use, the spare, and one that waits for the next
 /// checkpoint.
 const INDEX_LEAST: u64 = 2 << 20;
@@ -60,28 +56,18 @@ impl Peak {
     }
 }
 
-async fn expire(store: &EmbeddedStore, now: Timestamp) {
-    while store.expire(now, 500).await.expect("expire").next_due_at.is_some_and(|due| due <= now) {}
-}
-
 /// `per_hour` messages of `octets` in each of `hours`; each lives for an hour.
-async fn turn_over(hours: u32, per_hour: u32, octets: usize) {
+async fn turn_over(hours: u32, per_hour: usize, octets: usize) {
     let dir = tempfile::tempdir().expect("directory");
     let options = StoreOptions { retention: Some(HOUR), ..options() };
-    let store = Arc::new(EmbeddedStore::open(dir.path(), &options).expect("open"));
+    let store = EmbeddedStore::open(dir.path(), &options).expect("open");
     let mut peak = Peak::of(&options);
     let mut early = 0;
     for hour in 0..hours {
         for quarter in 0..4 {
-            let now = START.plus(HOUR * hour + HOUR / 4 * quarter);
+            let now = NOW.plus(HOUR * hour + HOUR / 4 * quarter);
             expire(&store, now).await;
-            let mut running = JoinSet::new();
-            for n in 0..per_hour / 4 {
-                let (store, to) = (Arc::clone(&store), format!("user{n}@example.test"));
-                let sent = delivery(&[&to], vec![b'x'; octets], now);
-                running.spawn(async move { store.receive(sent).await });
-            }
-            assert!(running.join_all().await.into_iter().all(|received| received == Ok(())));
+            receive_all(&store, users(per_hour / 4).map(|to| delivery(&[&to], vec![b'x'; octets], now))).await;
         }
         peak.hold(&store, dir.path(), &format!("hour {hour}")).await;
         if hour == hours / 4 {
@@ -113,22 +99,16 @@ async fn a_trickle_uses_little() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_message_that_stays_in_each_segment_does_not_keep_the_others() {
     let dir = tempfile::tempdir().expect("directory");
-    let store = Arc::new(EmbeddedStore::open(dir.path(), &options()).expect("open"));
+    let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
     let mut peak = Peak::of(&options());
     for segment in 0..8 {
-        let mut running = JoinSet::new();
-        for n in 0..40 {
-            let to = if n == 0 { "kept@example.test" } else { "read@example.test" };
-            let (store, sent) = (Arc::clone(&store), delivery(&[to], vec![b'x'; 25_000], START));
-            running.spawn(async move { store.receive(sent).await });
-        }
-        assert!(running.join_all().await.into_iter().all(|received| received == Ok(())));
+        let to = |n| if n == 0 { "kept@example.test" } else { "read@example.test" };
+        receive_all(&store, (0..40).map(|n| delivery(&[to(n)], vec![b'x'; 25_000], NOW))).await;
         peak.live_octets = peak.live_octets.max(store.stats().await.expect("stats").live_octets);
-        store.delete_all(&mailbox("read@example.test"), u64::MAX, START).await.expect("delete");
+        store.delete_all(&mailbox("read@example.test"), u64::MAX, NOW).await.expect("delete");
         peak.hold(&store, dir.path(), &format!("segment {segment}")).await;
     }
-    let stored = store.list(&mailbox("kept@example.test"), PageRequest { offset: 0, limit: 1000 }, START).await;
-    let stored = stored.expect("list").emails;
+    let stored = list(&store, "kept@example.test", NOW).await.emails;
     assert_eq!(stored.len(), 8);
     for email in &stored {
         assert_eq!(store.load(email).await.expect("load").expect("kept").raw.len(), 25_000);
@@ -143,7 +123,7 @@ async fn what_was_deleted_is_in_no_file_after_the_next_checkpoint() {
     let marked = |n: usize| format!("the-mark-{n:05}-").repeat(60);
     for n in 0..200 {
         let to = if n % 10 == 0 { "kept@example.test" } else { "read@example.test" };
-        store.receive(delivery(&[to], marked(n), START)).await.expect("receive");
+        store.receive(delivery(&[to], marked(n), NOW)).await.expect("receive");
     }
     let found = || -> Vec<usize> {
         let files = std::fs::read_dir(dir.path()).expect("list").map(|entry| entry.expect("entry").path());
@@ -158,7 +138,7 @@ async fn what_was_deleted_is_in_no_file_after_the_next_checkpoint() {
         found
     };
     assert_eq!(found().len(), 200);
-    assert_eq!(store.delete_all(&mailbox("read@example.test"), u64::MAX, START).await, Ok(180));
+    assert_eq!(store.delete_all(&mailbox("read@example.test"), u64::MAX, NOW).await, Ok(180));
     let state = std::fmt::from_fn(|f| write!(f, "20 messages are on the disk, where {} are", found().len()));
     until(state, async || found().len() == 20).await;
     assert!(found().iter().all(|n| n % 10 == 0));
@@ -169,21 +149,18 @@ async fn an_index_that_is_mostly_free_is_compacted_when_the_store_is_opened() {
     let dir = tempfile::tempdir().expect("directory");
     let large = StoreOptions { checkpoint_octets: 8 << 20, ..options() };
     let store = EmbeddedStore::open(dir.path(), &large).expect("open");
-    let names: Vec<String> = (0..100).map(|n| format!("user{n}@example.test")).collect();
-    let recipients: Vec<&str> = names.iter().map(String::as_str).collect();
     for n in 0..100 {
         // The remaining rows are all over the file, so that the store cannot just cut off its end.
-        let at = if n % 10 == 0 { START.plus(HOUR) } else { START };
-        store.receive(delivery(&recipients, "m", at)).await.expect("receive");
+        let at = if n % 10 == 0 { NOW.plus(HOUR) } else { NOW };
+        store.receive(to_many(users(100), "m", at)).await.expect("receive");
     }
-    expire(&store, START.plus(HOUR)).await;
+    expire(&store, NOW.plus(HOUR)).await;
     drop(store);
     let before = index_octets(dir.path());
     let store = EmbeddedStore::open(dir.path(), &large).expect("open again");
     let after = index_octets(dir.path());
     assert!(after * 2 < before, "{before} to {after}");
-    let part = PageRequest { offset: 0, limit: 1 };
-    assert_eq!(store.list(&mailbox("user7@example.test"), part, START.plus(HOUR)).await.expect("list").total, 10);
+    assert_eq!(list(&store, "user7@example.test", NOW.plus(HOUR)).await.total, 10);
     drop(store);
     let disk = super::locked(dir.path());
     let compacted = EmbeddedStore::compact(&disk, &large).expect("compact");

@@ -1,99 +1,129 @@
-//! Webhooks against a real receiver.
+//! Webhooks against a real receiver, as their users and the administrator meet them.
 
 mod attacks;
 mod attempt;
-mod clock_steps;
 mod dispatch;
 mod ends;
 mod guard;
-mod in_memory;
 mod isolation;
 mod killed;
 mod not_sent;
-mod observed;
 mod retry_after;
-mod running;
 mod settings;
-mod signature_examples;
-mod tester;
 
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
+use axum::http::HeaderMap;
+use serde_json::{Value, json};
 
-use tempmail::clock::SystemClock;
-use tempmail::dns::{DnsResolver, ResolverSettings};
-use tempmail::model::{EmailId, Timestamp};
-use tempmail::webhook::{
-    Caller, CallerSettings, Event, EventEmail, EventRequest, Guard, GuardSettings, Outcome, Signer, Target,
-};
-use uuid::Uuid;
+use crate::support::files::file;
+use crate::support::smtp_peer::SmtpPeer;
+use crate::support::test_server::TestServer;
+use crate::support::until::{until, until_some};
+use crate::support::webhook_sink::{Behaviour, Request, WebhookSink};
 
-use crate::support::dns_zone::DnsZone;
+#[allow(clippy::disallowed_methods, reason = "the guide's example, which stands for a receiver, has no clock of ours")]
+#[path = "../../examples/verify.rs"]
+mod verify;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-const EVENT: Uuid = Uuid::from_u128(0x0190_b6a5_7c3e_7d2f_8a4b_1c5d_9e0f_2a3b);
-const NOW: Timestamp = Timestamp::from_millis(1_700_000_360_000);
+/// Webhooks may go to loopback, and new receivers are not limited.
+const LOCAL: &str = "webhook-allow = ['127.0.0.0/8']\nwebhook-probation = false\n";
+/// The same with quick retries of short attempts, and with the limits for new receivers.
+const QUICK: &str = "webhook-allow = ['127.0.0.0/8']\nwebhook-schedule = ['20ms']\nwebhook-timeout = '300ms'\n";
 
-/// Timeouts that are long enough for a loaded machine.
-const PATIENT: CallerSettings = CallerSettings {
-    connect_timeout: Duration::from_secs(30),
-    timeout: Duration::from_secs(30),
-    per_address_per_minute: 6_000,
-    // Otherwise each receiver would be on probation.
-    has_probation: false,
-};
-
-/// A caller with a DNS zone of its own.
-struct Setup {
-    zone: DnsZone,
-    caller: Caller,
+/// A receiver whose `/hook` behaves like this.
+async fn receiver(behaviour: Behaviour) -> WebhookSink {
+    let sink = WebhookSink::start().await;
+    sink.script("/hook", behaviour);
+    sink
 }
 
-impl Setup {
-    /// Only `allow` and public addresses may be called; `own` are our listeners.
-    async fn new(allow: &[&str], own: &[SocketAddr], settings: CallerSettings) -> Self {
-        let zone = DnsZone::start().await;
-        let allow = allow.iter().map(|text| text.parse().expect(text)).collect();
-        let guard = Guard::new(GuardSettings { allow, own: own.to_vec(), refused_ports: Vec::new() });
-        let resolver = Arc::new(DnsResolver::new(ResolverSettings::new(vec![zone.addr()])));
-        let caller = Caller::new(settings, Arc::new(guard), resolver, Arc::new(SystemClock)).expect("a client");
-        Self { zone, caller }
-    }
-
-    /// Loopback may be called.
-    async fn local() -> Self {
-        Self::new(&["127.0.0.0/8"], &[], PATIENT).await
-    }
-
-    /// Loopback may be called; an attempt may take 300 ms.
-    async fn impatient() -> Self {
-        let settings = CallerSettings { timeout: Duration::from_millis(300), ..PATIENT };
-        Self::new(&["127.0.0.0/8"], &[], settings).await
-    }
-
-    async fn call(&self, url: &str) -> Outcome {
-        self.caller.call(request_to(url)).await.expect("a turn")
-    }
+/// How many requests came to a path.
+fn requests_to(sink: &WebhookSink, path: &str) -> usize {
+    sink.requests().iter().filter(|request| request.path == path).count()
 }
 
-/// A signed request to `url`.
-fn request_to(url: &str) -> EventRequest {
-    request_with(url, Some(SECRET), NOW)
+/// Whether both signatures of a request are right, and were made within minutes.
+fn is_genuine(request: &Request) -> bool {
+    let fields = request.headers.iter();
+    let fields = fields.map(|(name, value)| (name.parse().expect("a name"), value.parse().expect("a value")));
+    verify::verify(SECRET, &fields.collect::<HeaderMap>(), &request.body)
 }
 
-/// A request to `url` at `now`, signed if there is a secret.
-fn request_with(url: &str, secret: Option<&str>, now: Timestamp) -> EventRequest {
-    let target = Target::parse(url).expect(url).into();
-    let email = EventEmail {
-        id: EmailId::from_parts(Timestamp::from_millis(1_700_000_000_123), [7; 10]),
-        recipient: "ann@example.test",
-        from: "bob@example.com",
-        subject: "Grüße",
-        message: "<p>1</p>",
-        body_text: "1\r\n",
-        received_at: Timestamp::from_millis(1_700_000_000_123),
+/// Registers a webhook as the administrator; its id.
+async fn register(server: &TestServer, recipient: &str, url: &str) -> String {
+    register_with(server, recipient, url, "").await
+}
+
+async fn register_with(server: &TestServer, recipient: &str, url: &str, secret: &str) -> String {
+    let body = json!({ "recipient": recipient, "url": url, "secret": secret });
+    let (status, answer) = server.admin_post("/api/webhooks", &body).await;
+    assert_eq!((status, &answer["status"]), (201, &json!("ok")), "{answer}");
+    answer["id"].as_str().expect("id").to_owned()
+}
+
+/// The webhooks of `recipient`.
+async fn webhooks_of(server: &TestServer, recipient: &str) -> Vec<Value> {
+    let listed = server.admin_get(&format!("/api/webhooks?recipient={recipient}")).await;
+    listed.as_array().expect("a list").clone()
+}
+
+/// Waits until the first webhook of `recipient` is as `is_so` says.
+async fn wait_until(server: &TestServer, recipient: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+    let webhook = async || webhooks_of(server, recipient).await.into_iter().next().filter(&is_so);
+    until_some(format_args!("the webhook of {recipient} is as it should be"), webhook).await
+}
+
+/// The log of a webhook, the newest line first, once it has so many lines. The guide knows each error in it.
+async fn lines(server: &TestServer, id: &str, count: usize) -> Vec<Value> {
+    let log = async || {
+        let log = server.admin_get(&format!("/api/admin/webhooks/{id}/deliveries")).await;
+        log.as_array().filter(|log| log.len() >= count).cloned()
     };
-    let signer = secret.map(|secret| Signer::new(secret.as_bytes()));
-    Event { id: EVENT, target: &target, signer: signer.as_ref(), email }.request(now)
+    let log = until_some(format_args!("{count} lines in the log"), log).await;
+    let guide = file("man/guide/webhooks.md");
+    for word in log.iter().filter_map(|line| line["error"].as_str()) {
+        assert!(guide.contains(&format!("\n| `{word}` | ")), "the webhooks guide does not name {word}");
+    }
+    log
+}
+
+/// The line of the log about the first attempt at a URL, for a mail to an address that nothing else uses.
+async fn first_attempt(server: &TestServer, url: &str) -> Value {
+    let recipient = format!("a{}@example.test", rand::random::<u64>());
+    let id = register(server, &recipient, url).await;
+    server.send(&recipient, "Hello", "text").await;
+    lines(server, &id, 1).await.remove(0)
+}
+
+/// Sends a sample event now: the status of the answer, and the line of the log.
+async fn test(server: &TestServer, id: &str) -> (u16, Value) {
+    server.admin_post(&format!("/api/admin/webhooks/{id}/test"), &json!({})).await
+}
+
+/// Delivers so many small mails over one connection.
+async fn send_many(server: &TestServer, recipient: &str, count: usize) {
+    let mut peer = SmtpPeer::greeted(server.smtp()).await;
+    for number in 0..count {
+        peer.deliver(recipient, &format!("Subject: mail {number}\r\n\r\ntext")).await;
+    }
+}
+
+/// Has each webhook of `recipient` deliver an event, because an unproven webhook has few pending events.
+async fn prove(server: &TestServer, recipient: &str) {
+    server.send(recipient, "proof", "text").await;
+    let is_proven = |webhook: &Value| !webhook["lastDeliveryAt"].is_null();
+    let are_proven = async || webhooks_of(server, recipient).await.iter().all(is_proven);
+    until(format_args!("the webhooks of {recipient} are proven"), are_proven).await;
+}
+
+/// Has another webhook of the receiver get some events, one after another: meanwhile the service looks what else is due.
+async fn look_what_is_due(server: &TestServer, sink: &WebhookSink) {
+    sink.script("/other", Behaviour::status(200));
+    let body = json!({ "recipient": "other@example.test", "url": sink.url("/other") });
+    assert!(server.admin_post("/api/webhooks", &body).await.0 < 300);
+    for _ in 0..3 {
+        let count = requests_to(sink, "/other");
+        server.send("other@example.test", "Hello", "text").await;
+        until("the event of another webhook", async || requests_to(sink, "/other") > count).await;
+    }
 }

@@ -1,115 +1,85 @@
 //! An event is not sent once its webhook is deleted or disabled, even if the event was read before.
+//! Promise: it outlives the code below it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
-
-use async_trait::async_trait;
-use tempmail::model::{PendingEvent, WebhookId, WebhookLimits, WebhookStatus};
-use tempmail::store::{EmbeddedStore, Outbox};
-
-use super::observed::{ObservedOutbox, Observer};
-use super::running::{PER_ORIGIN, Running};
-use crate::suites::outbox::webhook;
+use super::{LOCAL, look_what_is_due, prove, receiver, register, requests_to, send_many, wait_until};
+use crate::support::exposition::Exposition;
+use crate::support::test_disk::TestDisk;
+use crate::support::test_server::TestServer;
 use crate::support::until::until;
-use crate::support::webhook_sink::Behaviour;
+use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const TO: &str = "a@example.test";
+/// The most attempts in flight of one webhook.
+const IN_FLIGHT: usize = 4;
 /// More events than are read at once.
 const MAILS: usize = 140;
 
-/// A dispatcher with many events for a webhook at `/hook`.
-async fn with_many_events(behaviour: Behaviour) -> (Running, WebhookId) {
-    let mut running = Running::new().await.with_timeout(Duration::from_secs(1));
-    let webhook = running.register(TO, "/hook", behaviour).await;
-    for _ in 0..MAILS {
-        running.receive(TO).await;
-    }
-    running.run();
-    (running, webhook)
+/// A proven webhook at `/hook` that behaves like this from now on, with many events; its id.
+async fn with_many_events(behaviour: Behaviour, timeout: &str) -> (TestServer, WebhookSink, String) {
+    let sink = receiver(Behaviour::status(200)).await;
+    let server =
+        TestServer::ticking(&format!("{LOCAL}webhook-timeout = '{timeout}'\nwebhook-schedule = ['50ms']")).await;
+    let webhook = register(&server, TO, &sink.url("/hook")).await;
+    prove(&server, TO).await;
+    sink.script("/hook", behaviour);
+    send_many(&server, TO, MAILS).await;
+    (server, sink, webhook)
 }
 
-/// How many requests came to `/hook`, once another webhook of the receiver has had as many events.
-async fn requests_in_the_end(mut running: Running) -> usize {
-    running.register("b@example.test", "/b", Behaviour::status(200)).await;
-    for _ in 0..MAILS {
-        running.receive("b@example.test").await;
-    }
-    running.requested("/b", MAILS).await;
-    running.stop().await;
-    running.requests("/hook")
+/// Waits until the attempts that hang have ended, and other events have been sent.
+async fn until_all_is_sent(server: &TestServer, sink: &WebhookSink) {
+    Exposition::until(server.http(), "what hangs has ended", |metrics| {
+        metrics.value("tempmail_webhook_attempts_total", &[("result", "timeout")]) > 0
+    })
+    .await;
+    look_what_is_due(server, sink).await;
+}
+
+async fn delete(server: &TestServer, webhook: &str) {
+    let deleted = server.delete(&format!("/api/webhooks?id={webhook}")).await;
+    assert_eq!(deleted.json()["deleted"], 1);
 }
 
 #[tokio::test]
 async fn a_deleted_webhook_gets_no_event_that_was_read_before() {
-    let (running, webhook) = with_many_events(Behaviour::Hang).await;
-    running.requested("/hook", PER_ORIGIN).await;
-    assert_eq!(running.store.delete_webhook(webhook).await, Ok(true));
-    assert_eq!(requests_in_the_end(running).await, PER_ORIGIN);
+    let (server, sink, webhook) = with_many_events(Behaviour::Hang, "3s").await;
+    // The one that proved it, and as many as may hang at once.
+    sink.wait_for(1 + IN_FLIGHT).await;
+    delete(&server, &webhook).await;
+    until_all_is_sent(&server, &sink).await;
+    assert_eq!(requests_to(&sink, "/hook"), 1 + IN_FLIGHT, "what waited for a place was not sent");
+    server.stop().await;
 }
 
 #[tokio::test]
 async fn a_webhook_that_answered_410_gets_no_event_that_was_read_before() {
-    let gone_at_first = Behaviour::InTurn(vec![Behaviour::status(410), Behaviour::Hang]);
-    let (running, webhook) = with_many_events(gone_at_first).await;
-    let is_disabled = async || {
-        let record = running.store.webhook(webhook).await.expect("webhook").expect("the webhook");
-        matches!(record.status, WebhookStatus::Disabled(_))
-    };
-    until("the webhook is disabled", is_disabled).await;
-    // Those were in flight when it was disabled.
-    assert!(requests_in_the_end(running).await <= PER_ORIGIN);
-}
-
-/// What happens to the store right after an event was read whole.
-#[derive(Clone, Copy)]
-enum Change {
-    /// The event's webhook is deleted.
-    Delete,
-    /// Another webhook is deleted, so often: the event must be checked again, but stays pending.
-    DeleteAnother(usize),
-}
-
-struct Changing {
-    change: Change,
-    checks: AtomicUsize,
-}
-
-async fn delete_another(store: &EmbeddedStore) {
-    let another = webhook("b@example.test", "http://b.example/");
-    let id = another.id;
-    store.register_webhook(another, WebhookLimits::UNBOUNDED).await.expect("register");
-    assert_eq!(store.delete_webhook(id).await, Ok(true));
-}
-
-#[async_trait]
-impl Observer for Changing {
-    async fn loaded(&self, store: &EmbeddedStore, event: &PendingEvent) {
-        self.checks.fetch_add(1, Ordering::Relaxed);
-        match self.change {
-            Change::Delete => assert_eq!(store.delete_webhook(event.webhook).await, Ok(true)),
-            Change::DeleteAnother(_) => delete_another(store).await,
-        }
+    let gone = Behaviour::InTurn(vec![Behaviour::status(410), Behaviour::Hang]);
+    let (server, sink, _) = with_many_events(gone, "1s").await;
+    wait_until(&server, TO, |webhook| webhook["status"] == "disabled").await;
+    for _ in 0..5 {
+        look_what_is_due(&server, &sink).await;
     }
-
-    async fn checked(&self, store: &EmbeddedStore) {
-        let checks = self.checks.fetch_add(1, Ordering::Relaxed);
-        if matches!(self.change, Change::DeleteAnother(times) if checks < times) {
-            delete_another(store).await;
-        }
-    }
+    assert!(requests_to(&sink, "/hook") <= 1 + IN_FLIGHT, "those that were in flight when it was disabled");
+    server.stop().await;
 }
 
 #[tokio::test]
 async fn the_last_check_is_right_before_the_request() {
-    for (change, requests) in [(Change::Delete, 0), (Change::DeleteAnother(3), 1)] {
-        let mut running = Running::new().await;
-        running.register(TO, "/", Behaviour::status(200)).await;
-        running.receive(TO).await;
-        let observer = Changing { change, checks: AtomicUsize::new(0) };
-        running.run_over(Arc::new(ObservedOutbox { store: Arc::clone(&running.store), observer }));
-        running.sent_all().await;
-        running.stop().await;
-        assert_eq!(running.requests("/"), requests);
+    for (deleted, requests) in [(TO, 0), ("b@example.test", 1)] {
+        let (disk, sink) = (TestDisk::default(), receiver(Behaviour::status(200)).await);
+        let server = TestServer::on(disk.clone(), LOCAL).await;
+        let mut ids = Vec::new();
+        for recipient in [TO, "b@example.test"] {
+            ids.push((recipient, register(&server, recipient, &sink.url("/hook")).await));
+        }
+        let held = disk.hold(|call| call.is_by_reader_of("journal-"));
+        server.send(TO, "Hello", "text").await;
+        until("the event is being read", async || held.waiting() > 0).await;
+        let (_, webhook) = ids.iter().find(|(recipient, _)| *recipient == deleted).expect("a webhook");
+        delete(&server, webhook).await;
+        drop(held);
+        look_what_is_due(&server, &sink).await;
+        server.stop().await;
+        assert_eq!(requests_to(&sink, "/hook"), requests, "{deleted} was deleted");
     }
 }

@@ -1,95 +1,89 @@
 //! A receiver asks with `Retry-After` that its webhook backs off: all events of the webhook wait, even after a restart.
+//! Promise: it outlives the code below it.
 
 use std::time::Duration;
 
-use tempmail::clock::Clock;
-use tempmail::model::{AttemptRecord, Timestamp, Verdict, WebhookId};
-use tempmail::store::Outbox;
+use tempmail::model::Timestamp;
 
-use super::running::{NOW, PER_ORIGIN, Running};
-use crate::suites::outbox::{attempt, pending};
+use super::{LOCAL, lines, look_what_is_due, prove, receiver, register, requests_to, send_many};
 use crate::support::program::Program;
 use crate::support::smtp_peer::SmtpPeer;
+use crate::support::test_server::{START, TestServer};
 use crate::support::until::until;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const TO: &str = "a@example.test";
-const WAIT: Duration = Duration::from_mins(10);
+/// The most attempts in flight of one webhook.
+const IN_FLIGHT: usize = 4;
 
-/// A webhook whose receiver has asked it to back off at the first event, and another event that is pending. The receiver
-/// takes all other events.
-async fn backing_off() -> Running {
-    let mut running = Running::new().await;
-    let asks = Behaviour::with_header(503, "retry-after", &WAIT.as_secs().to_string());
-    let webhook: WebhookId = running.register(TO, "/", Behaviour::InTurn(vec![asks, Behaviour::status(200)])).await;
-    running.run();
-    running.receive(TO).await;
-    running.log(webhook, 1).await;
-    running.receive(TO).await;
-    running
+fn quick() -> String {
+    format!("{LOCAL}webhook-schedule = ['50ms']")
+}
+
+async fn are_requested(sink: &WebhookSink, count: usize) {
+    until(format_args!("{count} requests"), async || requests_to(sink, "/hook") >= count).await;
 }
 
 #[tokio::test]
 async fn the_whole_webhook_backs_off_and_no_other_does() {
     const MAILS: usize = 60;
-    let mut running = Running::new().await;
-    let webhook = running.register(TO, "/", Behaviour::with_header(429, "retry-after", "3600")).await;
-    for _ in 0..MAILS {
-        running.receive(TO).await;
-    }
-    running.run();
-    running.requested("/", 1).await;
+    let sink = receiver(Behaviour::status(200)).await;
+    let server = TestServer::ticking(&quick()).await;
+    let webhook = register(&server, TO, &sink.url("/hook")).await;
+    prove(&server, TO).await;
+    sink.script("/hook", Behaviour::with_header(429, "retry-after", "3600"));
+    send_many(&server, TO, MAILS).await;
+    are_requested(&sink, 2).await;
     for _ in 0..5 {
-        running.scan().await;
+        look_what_is_due(&server, &sink).await;
     }
-    let sent = running.requests("/");
-    assert!(sent <= PER_ORIGIN, "{sent} were in flight");
-    let log = running.log(webhook, 1).await;
-    let asked = NOW.plus(Duration::from_hours(1));
-    assert!(matches!(log[0].verdict, Verdict::Retry(at) if at >= asked), "{log:?}");
-    running.sink.script("/", Behaviour::status(200));
-    running.clock.advance(Duration::from_mins(61));
-    running.requested("/", sent + MAILS).await;
+    let sent = requests_to(&sink, "/hook") - 1;
+    assert!(sent <= IN_FLIGHT, "{sent} were in flight");
+    let line = &lines(&server, &webhook, 2).await[0];
+    let next = Timestamp::from_text(line["nextAttemptAt"].as_str().expect("a time")).expect("a time");
+    assert!(line["result"] == "retry" && next >= START.plus(Duration::from_hours(1)), "{line}");
+    sink.script("/hook", Behaviour::status(200));
+    server.clock.advance(Duration::from_mins(61));
+    look_what_is_due(&server, &sink).await;
+    are_requested(&sink, 1 + sent + MAILS).await;
+    server.stop().await;
 }
 
 #[tokio::test]
-async fn a_new_dispatcher_lets_the_webhook_back_off() {
-    let mut running = backing_off().await;
-    running.stop().await;
-    running.clock.advance(WAIT / 2);
-    running.run();
-    running.scan().await;
+async fn a_webhook_backs_off_after_a_restart() {
+    let asks = Behaviour::with_header(503, "retry-after", "600");
+    let sink = receiver(Behaviour::InTurn(vec![asks, Behaviour::status(200)])).await;
+    let server = TestServer::ticking(&quick()).await;
+    let webhook = register(&server, TO, &sink.url("/hook")).await;
+    server.send(TO, "first", "text").await;
+    lines(&server, &webhook, 1).await;
+    server.send(TO, "second", "text").await;
+    let server = server.restart(&quick()).await;
+    server.clock.advance(Duration::from_mins(5));
+    look_what_is_due(&server, &sink).await;
     // An event that comes now waits as well.
-    running.receive(TO).await;
-    running.clock.advance(WAIT / 3);
-    running.scan().await;
-    assert_eq!(running.requests("/"), 1);
-    running.clock.advance(WAIT / 3);
-    running.requested("/", 4).await;
+    server.send(TO, "third", "text").await;
+    server.clock.advance(Duration::from_mins(3));
+    look_what_is_due(&server, &sink).await;
+    assert_eq!(requests_to(&sink, "/hook"), 1);
+    server.clock.advance(Duration::from_mins(3));
+    look_what_is_due(&server, &sink).await;
+    are_requested(&sink, 1 + 3).await;
+    server.stop().await;
 }
 
 #[tokio::test]
-async fn a_new_dispatcher_after_the_clock_was_set_back_does_not_wait() {
-    let mut running = backing_off().await;
-    running.stop().await;
-    running.clock.step_to(Timestamp::from_millis(NOW.millis() - 600_000));
-    running.run();
-    running.requested("/", 2).await;
-}
-
-#[tokio::test]
-async fn a_recorded_wait_longer_than_the_longest_permitted_one_does_not_count() {
-    let mut running = Running::new().await;
-    let webhook = running.register(TO, "/", Behaviour::status(200)).await;
-    for _ in 0..2 {
-        running.receive(TO).await;
-    }
-    let event = pending(&*running.store, webhook).await.remove(0);
-    let backs_off_until = Some(running.clock.now().plus(Duration::from_hours(2)));
-    let record = AttemptRecord { backs_off_until, ..attempt(&event, Verdict::GivenUp) };
-    running.store.record_attempt(record).await.expect("record");
-    running.run();
-    running.requested("/", 1).await;
+async fn a_retry_is_due_if_it_would_wait_longer_than_the_schedule_permits() {
+    let sink = receiver(Behaviour::InTurn(vec![Behaviour::status(500), Behaviour::status(200)])).await;
+    let server = TestServer::ticking(LOCAL).await;
+    let webhook = register(&server, TO, &sink.url("/hook")).await;
+    server.send(TO, "Hello", "text").await;
+    lines(&server, &webhook, 1).await;
+    // The clock is set back by three hours.
+    server.clock.step_to(Timestamp::from_millis(START.millis() - 3 * 3_600_000));
+    look_what_is_due(&server, &sink).await;
+    are_requested(&sink, 2).await;
+    server.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -115,10 +109,10 @@ async fn a_webhook_backs_off_after_the_process_was_killed() {
     send(&daemon, "ann@example.test").await;
     daemon.kill();
     let daemon = Program::serve(dir.path(), &flags);
-    // The outbox is scanned for each of these events.
+    // The service looks for each of these events what else is due.
     for count in 2..=5 {
         send(&daemon, "bob@example.test").await;
         sink.wait_for(count).await;
     }
-    assert_eq!(sink.requests().iter().filter(|request| request.path == "/").count(), 1);
+    assert_eq!(requests_to(&sink, "/"), 1);
 }

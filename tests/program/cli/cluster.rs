@@ -1,17 +1,14 @@
 //! Commands whose store is in a cluster that nobody reaches, and what needs no cluster.
+//! Promise: it outlives the code below it.
 
 use std::path::Path;
-use std::time::Duration;
 
-use assert_cmd::Command;
-
-use super::{Outcome, tempmail};
-use crate::support::program::{Program, local, local_with, serve_command};
+use super::Outcome;
+use crate::support::command::{outcome, tempmail};
+use crate::support::program::{Program, local, local_with, refused};
 
 /// Nothing listens there.
 const DEAD: &str = "cassandra://127.0.0.1:1/tempmail";
-/// How long the driver may try before it gives up.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What the binary says that has the store, and the one that has not.
 const CODE: i32 = if cfg!(feature = "cassandra") { 6 } else { 78 };
@@ -28,13 +25,6 @@ fn assert_unreached(outcome: &Outcome) {
     }
 }
 
-/// A daemon that is killed if it does not end in time.
-fn serve(data_dir: &Path) -> Outcome {
-    let mut command = serve_command(data_dir);
-    command.args(["--store", DEAD]);
-    Command::from_std(command).timeout(PATIENCE).output().expect("run").into()
-}
-
 fn names(dir: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(dir).expect("directory");
     entries.map(|entry| entry.expect("entry").file_name().to_string_lossy().into_owned()).collect()
@@ -44,18 +34,16 @@ fn names(dir: &Path) -> Vec<String> {
 fn a_daemon_without_its_cluster_ends_in_time_and_makes_no_store() {
     let dir = tempfile::tempdir().expect("directory");
     let data = dir.path().join("data");
-    assert_unreached(&serve(&data));
+    assert_unreached(&refused(&data, &["--store", DEAD]));
     assert_eq!(names(&data), ["lock"]);
 }
 
 #[test]
 fn two_daemons_share_no_data_directory_wherever_the_mail_is() {
-    let dir = tempfile::tempdir().expect("directory");
-    let daemon = Program::serve(dir.path(), &[]);
-    let ended = serve(dir.path());
+    let daemon = Program::fresh(&[]);
+    let ended = refused(daemon.dir(), &["--store", DEAD]);
     assert_eq!(ended.code, Some(75), "{}", ended.stderr);
     assert!(ended.stderr.contains("is in use by process"), "{}", ended.stderr);
-    daemon.stop();
 }
 
 #[test]
@@ -68,19 +56,15 @@ fn a_command_finds_the_cluster_in_the_environment_and_in_the_file() {
     std::fs::create_dir(file.parent().expect("a parent")).expect("directory");
     std::fs::write(&file, format!("store = '{DEAD}'\ndata-dir = '{}'", data.display())).expect("write");
     for args in [&["inbox", "a@example.test"][..], &["db", "stats"], &["db", "init", "--replication", "1"]] {
-        let of_file = tempmail().env("XDG_CONFIG_HOME", dir.path()).args(args).output().expect("run");
-        assert_unreached(&of_file.into());
+        assert_unreached(&outcome(tempmail(dir.path()).args(args)));
     }
     assert!(!data.exists(), "a command made the data directory");
 }
 
 #[test]
 fn a_daemon_that_runs_goes_before_the_cluster() {
-    let dir = tempfile::tempdir().expect("directory");
-    let daemon = Program::serve(dir.path(), &[]);
-    let answered = local_with(dir.path(), &[("TEMPMAIL_STORE", DEAD)], &["inbox", "a@example.test"]);
-    assert_eq!(answered.code, Some(0), "{}", answered.stderr);
-    daemon.stop();
+    let daemon = Program::fresh(&[]);
+    local_with(daemon.dir(), &[("TEMPMAIL_STORE", DEAD)], &["inbox", "a@example.test"]).ok();
 }
 
 #[test]

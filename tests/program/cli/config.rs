@@ -1,4 +1,5 @@
 //! `tempmail config`
+//! Promise: it outlives the code below it.
 
 use std::fs;
 use std::path::Path;
@@ -49,7 +50,6 @@ fn a_daemon_tells_what_it_runs_with_and_where_that_comes_from() {
     for line in [&line, "\nmax-domains\t7\t--max-domains\n", "\npage-size-max\t60\tTEMPMAIL_PAGE_SIZE_MAX\n"] {
         assert!(lines.stdout.contains(line), "{line:?} in {}", lines.stdout);
     }
-    binary.stop();
 }
 
 #[test]
@@ -57,8 +57,7 @@ fn without_a_daemon_it_is_what_one_would_start_with() {
     let dir = tempfile::tempdir().expect("directory");
     fs::create_dir(dir.path().join("tempmail")).expect("directory");
     fs::write(dir.path().join("tempmail/config.toml"), "domain = ['a.test', 'b.test']\n").expect("write");
-    let outcome = local(dir.path(), &["config", "show"]);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let outcome = local(dir.path(), &["config", "show"]).ok();
     assert!(outcome.stdout.contains("\ndomain\ta.test,b.test\n"), "{}", outcome.stdout);
     assert!(outcome.stderr.contains("no daemon runs"), "{}", outcome.stderr);
     let screen = on_terminal(dir.path(), 60, "", &["config", "show", "--origin"]).text;
@@ -83,8 +82,7 @@ fn what_init_prints_passes_check() {
     let bare: String =
         printed.stdout.lines().map(|line| line.strip_prefix('#').unwrap_or(line).to_owned() + "\n").collect();
     fs::write(&file, bare).expect("write");
-    let checked = run(&["config", "check", path(&file)]);
-    assert_eq!(checked.code, Some(0), "{}", checked.stderr);
+    let checked = run(&["config", "check", path(&file)]).ok();
     assert!(!checked.stdout.contains("has 0 settings"), "{}", checked.stdout);
 
     fs::write(&file, "mine").expect("write");
@@ -123,7 +121,6 @@ fn check_reports_every_fault_with_its_line_and_reads_nothing_else() {
 
     fs::write(&file, "retention = '1h'\n").expect("write");
     let env = [("TEMPMAIL_RETENTION", "nonsense"), ("TEMPMAIL_CONFIG", "/does/not/exist")];
-    let outcome = local_with(dir.path(), &env, &["config", "check", path(&file)]);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    local_with(dir.path(), &env, &["config", "check", path(&file)]).ok();
     assert_eq!(run(&["config", "check", "/does/not/exist.toml"]).code, Some(2));
 }

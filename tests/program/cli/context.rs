@@ -1,18 +1,18 @@
 //! `tempmail context`, and which server the other commands ask.
+//! Mechanism: it goes with contexts.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::service::{Service, email};
-use super::{Outcome, tempmail};
-
-const TO: &str = "hello@example.test";
+use super::{Outcome, TO};
+use crate::support::command::{fed, tempmail};
 
 /// A command of a user with this home.
 fn of_user(home: &Path, env: &[(&str, &str)], args: &[&str], input: &str) -> Outcome {
-    let mut command = tempmail();
-    command.env("HOME", home).env_remove("XDG_CONFIG_HOME").env_remove("XDG_DATA_HOME").envs(env.iter().copied());
-    command.args(args).write_stdin(input.to_owned()).output().expect("run").into()
+    let mut command = tempmail(home);
+    command.env_remove("XDG_CONFIG_HOME").env_remove("XDG_DATA_HOME").envs(env.iter().copied()).args(args);
+    fed(&mut command, input)
 }
 
 fn service(subject: &str) -> Service {

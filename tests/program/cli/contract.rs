@@ -1,22 +1,23 @@
 //! The contract of every command: transports, streams, errors. The exit codes are in `exits`.
+//! Promise: it outlives the code below it.
 
 use super::service::{Service, email, id_of};
-use super::{run, tempmail};
-
-const TO: &str = "hello@example.test";
+use super::{TO, run};
+use crate::support::command::{outcome, tempmail};
+use crate::support::program::local;
 
 #[test]
 fn flag_environment_and_socket_lead_to_the_same_answer() {
     let service = Service::start();
     service.contents().emails = vec![email(1, TO, "one")];
     let by_flag = service.run(&["-v", "inbox", TO]);
-    let by_env = tempmail().env("TEMPMAIL_SERVER", service.url()).args(["inbox", TO]).output().expect("run");
+    let by_env = outcome(tempmail(service.data_dir()).env("TEMPMAIL_SERVER", service.url()).args(["inbox", TO]));
     let by_socket = service.run_local(&["-v", "inbox", TO]);
-    let by_env_dir = tempmail().env("TEMPMAIL_DATA_DIR", service.data_dir()).args(["inbox", TO]).output().expect("run");
+    let by_env_dir = local(service.data_dir(), &["inbox", TO]);
     assert!(by_flag.stdout.contains("one"));
-    assert_eq!(by_flag.stdout, by_socket.stdout);
-    assert_eq!(by_flag.stdout.as_bytes(), by_env.stdout);
-    assert_eq!(by_flag.stdout.as_bytes(), by_env_dir.stdout);
+    for other in [&by_socket, &by_env, &by_env_dir] {
+        assert_eq!(by_flag.stdout, other.stdout);
+    }
     assert!(by_flag.stderr.contains(&service.url()), "{}", by_flag.stderr);
     assert!(by_socket.stderr.contains("tempmail.sock"), "{}", by_socket.stderr);
 }
@@ -85,9 +86,7 @@ fn the_token_comes_from_a_file_or_the_environment() {
     let path = file.path().to_str().expect("path");
     assert_eq!(service.run(&["domain", "verify"]).code, Some(4));
     assert_eq!(service.run(&["--token-file", path, "domain", "verify"]).code, Some(0));
-    let by_env =
-        tempmail().env("TEMPMAIL_TOKEN", "secret").args(["--server", &service.url(), "domain", "verify"]).output();
-    assert_eq!(by_env.expect("run").status.code(), Some(0));
+    outcome(service.command(&["domain", "verify"]).env("TEMPMAIL_TOKEN", "secret")).ok();
     assert_eq!(service.contents().tokens, ["Bearer secret", "Bearer secret"]);
 }
 

@@ -1,9 +1,9 @@
 //! `tempmail delete`
+//! Promise: it outlives the code below it.
 
 use super::service::{Service, email, id_of};
-use super::{Outcome, tempmail};
-
-const TO: &str = "hello@example.test";
+use super::{Outcome, TO};
+use crate::support::command::fed;
 
 fn service() -> Service {
     let service = Service::start();
@@ -16,9 +16,7 @@ fn left(service: &Service) -> usize {
 }
 
 fn with_input(service: &Service, args: &[&str], input: &str) -> Outcome {
-    let mut command = tempmail();
-    command.args(["--server", &service.url()]).args(args).write_stdin(input.to_owned());
-    command.output().expect("run").into()
+    fed(&mut service.command(args), input)
 }
 
 #[test]

@@ -1,13 +1,12 @@
 //! `tempmail export`, and what `tempmail import` makes of it.
+//! Mechanism: it goes with `export`.
 
 use std::path::Path;
-use std::process::Command;
 
-use serde_json::Value;
-
-use super::{Outcome, tempmail};
+use super::Outcome;
+use crate::support::command::{fed, on_data};
+use crate::support::http;
 use crate::support::program::Program;
-use crate::support::{http, programs};
 
 const ANN: &str = "ann@example.test";
 const BOB: &str = "bob@example.test";
@@ -23,9 +22,7 @@ const MAILS: [&[u8]; 6] = [
 ];
 
 fn import(data_dir: &Path, args: &[&str], input: &[u8]) -> Outcome {
-    let mut command = tempmail();
-    command.env("XDG_CONFIG_HOME", data_dir).env("TEMPMAIL_DATA_DIR", data_dir).arg("import").args(args);
-    command.write_stdin(input).output().expect("run").into()
+    fed(on_data(data_dir, &["import"]).args(args), input)
 }
 
 /// The messages of an inbox as received, the oldest first, each behind its sender.
@@ -55,8 +52,7 @@ async fn what_is_exported_is_imported_elsewhere_to_the_octet() {
     let daemon = Program::serve(here.path(), &[]);
     for (number, mail) in MAILS.iter().enumerate() {
         let to = if number % 2 == 0 { &[ANN, "--from", "me@x.test"][..] } else { &[ANN, BOB] };
-        let outcome = import(here.path(), to, mail);
-        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        import(here.path(), to, mail).ok();
     }
     let mut keep = Vec::new();
     let (mbox, maildir) = (path(files.path(), "all.mbox", &mut keep), path(files.path(), "Maildir", &mut keep));
@@ -68,9 +64,9 @@ async fn what_is_exported_is_imported_elsewhere_to_the_octet() {
 
     let other = Program::serve(there.path(), &[]);
     let outcome = other.tempmail(&["import", "--mbox", &mbox, "--json"]);
-    assert_eq!(serde_json::from_str::<Value>(&outcome.stdout).expect("JSON")["imported"], 9, "{}", outcome.stderr);
+    assert_eq!(outcome.json()["imported"], 9, "{}", outcome.stderr);
     assert_eq!([contents(&other, ANN).await, contents(&other, BOB).await], expected);
-    assert_eq!(other.tempmail(&["import", "cat@example.test", "--maildir", &maildir]).code, Some(0));
+    other.tempmail(&["import", "cat@example.test", "--maildir", &maildir]).ok();
     let mut copies = contents(&other, "cat@example.test").await;
     let mut originals = expected[0].clone();
     copies.sort();
@@ -91,7 +87,7 @@ async fn nothing_is_replaced_and_a_maildir_gets_what_it_lacks() {
     let refused = daemon.tempmail(&["export", ANN, "--mbox", &mbox]);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{}", refused.stderr);
     assert_eq!(std::fs::read(&mbox).expect("file"), b"mine");
-    assert_eq!(daemon.tempmail(&["export", ANN, "--mbox", &mbox, "--yes"]).code, Some(0));
+    daemon.tempmail(&["export", ANN, "--mbox", &mbox, "--yes"]).ok();
     assert!(std::fs::read(&mbox).expect("file").starts_with(b"From MAILER-DAEMON "));
     assert_eq!(std::fs::read_dir(files.path()).expect("directory").count(), 1, "no unfinished file stays");
 
@@ -105,7 +101,6 @@ async fn nothing_is_replaced_and_a_maildir_gets_what_it_lacks() {
     assert!(daemon.tempmail(&["export", ANN, "--maildir", &maildir]).stdout.ends_with("exported\t1\n"));
     assert_eq!(std::fs::read_dir(&new).expect("new").count(), 1);
     assert_eq!(std::fs::read_dir(Path::new(&maildir).join("tmp")).expect("tmp").count(), 0);
-    daemon.stop();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -127,30 +122,4 @@ async fn a_message_that_is_refused_does_not_stop_the_others() {
     std::fs::write(&mbox, "Subject: no mbox\n\ntext\n").expect("a file");
     assert_eq!(daemon.tempmail(&["import", "--mbox", &mbox]).code, Some(2));
     assert_eq!(daemon.tempmail(&["import", "--maildir", files.path().to_str().expect("path")]).code, Some(2));
-    daemon.stop();
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn python_reads_the_same_messages() {
-    let Some(python) = programs::find("python3", "the archives read by Python") else { return };
-    let (dir, files) = (tempfile::tempdir().expect("directory"), tempfile::tempdir().expect("directory"));
-    let daemon = Program::serve(dir.path(), &[]);
-    for mail in &MAILS[..2] {
-        import(dir.path(), &[ANN, "--from", "me@x.test"], mail);
-    }
-    let mut keep = Vec::new();
-    let (mbox, maildir) = (path(files.path(), "a.mbox", &mut keep), path(files.path(), "Maildir", &mut keep));
-    assert_eq!(daemon.tempmail(&["export", ANN, "--mbox", &mbox]).code, Some(0));
-    assert_eq!(daemon.tempmail(&["export", ANN, "--maildir", &maildir]).code, Some(0));
-    let script = "import mailbox, sys\n\
-        for box in mailbox.mbox(sys.argv[1]), mailbox.Maildir(sys.argv[2]):\n\
-        \x20   mails = sorted(box, key=lambda mail: mail['Subject'])\n\
-        \x20   assert [mail['Subject'] for mail in mails] == ['ends empty', 'plain'], mails\n\
-        \x20   assert all(mail['Return-Path'] == '<me@x.test>' for mail in mails)\n\
-        \x20   assert all(mail['Delivered-To'] == 'ann@example.test' for mail in mails)\n\
-        \x20   text = mails[1].get_payload()\n\
-        \x20   quoted = '>From here\\n>>From there\\n\\n>From afar\\n.\\n'\n\
-        \x20   assert text == (quoted if isinstance(box, mailbox.mbox) else quoted.replace('>F', 'F').replace('>>', '>')), text\n";
-    programs::run(Command::new(python).args(["-c", script, &mbox, &maildir]), "");
-    daemon.stop();
 }

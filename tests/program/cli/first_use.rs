@@ -1,15 +1,14 @@
 //! What a new user meets: the first words, questions, hints and wrong addresses.
+//! Promise: it outlives the code below it.
 
 use std::net::TcpListener;
 
 use super::service::webhooks::{delivery, webhook, webhook_id};
 use super::service::{Service, domain, id_of};
-use super::{Outcome, run, tempmail};
-use crate::support::program::{self, Program};
+use super::{TO, run};
+use crate::support::program::{self, Program, local, remote};
 use crate::support::terminal;
 use crate::support::until::blocking;
-
-const TO: &str = "hello@example.test";
 
 #[test]
 fn without_an_argument_the_first_five_commands_are_printed() {
@@ -57,8 +56,7 @@ fn quiet_leaves_errors_without_hints() {
 fn status_fits_a_screen_and_fails_where_no_daemon_runs() {
     let dir = tempfile::tempdir().expect("directory");
     let daemon = Program::serve(dir.path(), &[]);
-    let status = daemon.tempmail(&["status"]);
-    assert_eq!(status.code, Some(0), "{status:?}");
+    let status = daemon.tempmail(&["status"]).ok();
     assert!((10..15).contains(&status.stdout.lines().count()), "{status:?}");
     assert!(status.stdout.contains("acceptsMail\ttrue\n") && status.stdout.contains("store.emails\t0\n"), "{status:?}");
     let screen = program::on_terminal(dir.path(), 80, "", &["status"]);
@@ -67,7 +65,7 @@ fn status_fits_a_screen_and_fails_where_no_daemon_runs() {
     assert!(all.stdout.contains("smtp.sessions\t0\n") && all.stdout.lines().count() > 50, "{all:?}");
     assert!(daemon.tempmail(&["status", "--json"]).stdout.contains("\"sessions\": 0"));
     daemon.stop();
-    let none = program::local(dir.path(), &["status"]);
+    let none = local(dir.path(), &["status"]);
     assert_eq!(none.code, Some(6), "{none:?}");
     assert!(none.stdout.contains("acceptsMail\tfalse\n") && none.stderr.contains("no daemon runs"), "{none:?}");
 }
@@ -79,7 +77,7 @@ fn the_banner_names_commands_that_reach_this_daemon() {
     let shown = |args: &[&str]| {
         let mut command = program::serve_command(&data);
         command.args(args);
-        let is_ready = || program::local(&data, &["status"]).code == Some(0);
+        let is_ready = || local(&data, &["status"]).code == Some(0);
         terminal::stopped(command, 80, || blocking::until("a daemon that answers", is_ready)).text
     };
     let banner = shown(&[]);
@@ -91,16 +89,15 @@ fn the_banner_names_commands_that_reach_this_daemon() {
 
 #[test]
 fn a_wrong_base_address_is_said_and_no_missing_mail() {
-    let dir = tempfile::tempdir().expect("directory");
-    let daemon = Program::serve(dir.path(), &[]);
+    let daemon = Program::fresh(&[]);
     let wrong = format!("http://{}/x", daemon.http);
     let unknown = id_of(1);
     for args in [&["inbox", TO][..], &["read", &unknown], &["webhook", "list", TO], &["domain", "list"]] {
-        let outcome: Outcome = tempmail().args(["--server", &wrong]).args(args).output().expect("run").into();
+        let outcome = run(&[&["--server", &wrong], args].concat());
         assert_eq!(outcome.code, Some(6), "{outcome:?}");
         assert!(outcome.stderr.contains("not the base address"), "{outcome:?}");
     }
-    assert_eq!(program::remote(daemon.http, &["read", &unknown]).code, Some(3));
+    assert_eq!(remote(daemon.http, &["read", &unknown]).code, Some(3));
 
     let tls = run(&["--server", &format!("https://{}", daemon.http), "inbox", TO]);
     assert_eq!(tls.code, Some(6), "{tls:?}");
@@ -131,8 +128,7 @@ fn colours_of_wrong_command_lines_follow_the_flag() {
 
 #[test]
 fn active_patterns_are_no_lack_of_domains() {
-    let dir = tempfile::tempdir().expect("directory");
-    let daemon = Program::serve(dir.path(), &["--domain", "*"]);
+    let daemon = Program::fresh(&["--domain", "*"]);
     let outcome = daemon.tempmail(&["domain", "ls", "--active"]);
     assert!(outcome.stderr.contains("mail is received for *"), "{outcome:?}");
     let service = Service::start();

@@ -1,4 +1,5 @@
 //! `man/` and `completions/` are up to date with the command tree.
+//! Promise: it outlives the code below it.
 
 use std::collections::BTreeMap;
 use std::path::Path;

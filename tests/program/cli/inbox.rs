@@ -1,4 +1,5 @@
 //! `tempmail inbox`
+//! Promise: it outlives the code below it.
 
 use serde_json::Value;
 
@@ -23,7 +24,7 @@ fn a_pipe_gets_a_line_per_mail_newest_first() {
 #[test]
 fn json_has_the_fields_of_the_interface() {
     let outcome = two_mails().run(&["inbox", TO, "--json", "--limit", "1"]);
-    let page: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let page: Value = outcome.json();
     assert_eq!(
         (&page["total"], &page["page"], &page["limit"], &page["pages"]),
         (&2.into(), &1.into(), &1.into(), &2.into())

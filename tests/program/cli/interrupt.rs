@@ -1,20 +1,18 @@
 //! Signals to commands that are blocked.
+//! Promise: it outlives the code below it.
 
 use std::fs;
-use std::process::{Child, Command, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
+use super::TO;
+use crate::support::command::{Running, on_data};
 use crate::support::program::terminal_command;
 use crate::support::terminal::Terminal;
 use crate::support::until::blocking;
 
-const TO: &str = "hello@example.test";
-
-fn start(dir: &tempfile::TempDir, args: &[&str]) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
-    command.env("XDG_CONFIG_HOME", dir.path()).env("TEMPMAIL_DATA_DIR", dir.path()).args(args);
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary")
+fn start(dir: &tempfile::TempDir, args: &[&str]) -> Running {
+    Running::start(&mut on_data(dir.path(), args))
 }
 
 /// The threads of a process by their names, each with its state.
@@ -29,14 +27,13 @@ fn threads(process: u32) -> Vec<(String, char)> {
 }
 
 /// Waits until the command's thread is in this state of proc(5): `S` sleeps, as in a read, and `R` runs.
-fn until_state(child: &Child, state: char) {
-    blocking::until("the thread of the command", || threads(child.id()).contains(&("command".to_owned(), state)));
+fn until_state(child: &Running, state: char) {
+    blocking::until("the thread of the command", || threads(child.process()).contains(&("command".to_owned(), state)));
 }
 
-fn interrupted(mut child: Child) {
-    kill_process(Pid::from_child(&child), Signal::INT).expect("kill");
-    let status = blocking::until_some("the end of the command", || child.try_wait().expect("wait"));
-    assert_eq!(status.code(), Some(130));
+fn interrupted(child: Running) {
+    child.signal(Signal::INT);
+    assert_eq!(child.end().code, Some(130));
 }
 
 #[test]
@@ -69,7 +66,7 @@ fn a_command_has_one_thread_beside_the_first() {
     let dir = tempfile::tempdir().expect("directory");
     let child = start(&dir, &["import", TO]);
     until_state(&child, 'S');
-    assert_eq!(threads(child.id()).len(), 2);
+    assert_eq!(threads(child.process()).len(), 2);
     interrupted(child);
 }
 

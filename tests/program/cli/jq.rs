@@ -1,13 +1,11 @@
 //! `--jq`
+//! Mechanism: it goes with `--jq`.
 
-use std::process::{Command, Stdio};
-
-use super::run;
 use super::service::{Service, email, id_of};
+use super::{TO, run};
+use crate::support::command::on_data;
 use crate::support::program::terminal_command;
 use crate::support::terminal::on_terminal;
-
-const TO: &str = "hello@example.test";
 
 fn service() -> Service {
     let service = Service::start();
@@ -74,9 +72,7 @@ fn a_reader_that_has_seen_enough_ends_an_endless_expression() {
     let (reader, writer) = std::io::pipe().expect("pipe");
     drop(reader);
     let dir = tempfile::tempdir().expect("directory");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
-    command.env("TEMPMAIL_DATA_DIR", dir.path()).env("XDG_CONFIG_HOME", dir.path());
-    let status = command.args(["config", "show", "--jq", "repeat(1)"]).stdout(writer).stderr(Stdio::null()).status();
+    let status = on_data(dir.path(), &["config", "show", "--jq", "repeat(1)"]).stdout(writer).status();
     assert_eq!(status.expect("run").code(), Some(0));
     assert_eq!(run(&["--version", "--jq", "."]).code, Some(0));
 }

@@ -1,24 +1,26 @@
 //! `tempmail webhook listen`, with a receiver on a port of this machine.
+//! Promise: it outlives the code below it.
 
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
+use rustix::process::Signal;
 use serde_json::{Value, json};
-use tempmail::webhook::Signer;
+use sha2::Sha256;
 
-use super::lines;
+use super::TO;
 use super::service::{Service, domain, email, id_of};
-use crate::support::test_server::TestServer;
+use crate::support::command::{Running, on_server};
+use crate::support::program::Program;
+use crate::support::smtp_peer::SmtpPeer;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
-
-const TO: &str = "hello@example.test";
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A request that a receiver got.
 #[derive(Debug)]
@@ -30,6 +32,21 @@ struct Received {
 impl Received {
     fn header(&self, name: &str) -> &str {
         self.headers.get(name).unwrap_or_else(|| panic!("no {name}: {self:?}")).to_str().expect("text")
+    }
+
+    /// It is signed: the body alone with the secret, and with its id and time with the key that Standard Webhooks makes of it.
+    fn is_signed_with(&self, secret: &str, key: &str) {
+        let digest = |key: &str, text: &[u8]| {
+            let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).expect("a key");
+            mac.update(text);
+            mac.finalize().into_bytes()
+        };
+        let hex: String =
+            digest(secret, &self.body).iter().fold(String::new(), |hex, octet| hex + &format!("{octet:02x}"));
+        assert_eq!(self.header("x-webhook-signature"), hex, "{secret}");
+        let before = format!("{}.{}.", self.header("webhook-id"), self.header("webhook-timestamp"));
+        let standard = STANDARD.encode(digest(key, &[before.as_bytes(), &self.body].concat()));
+        assert_eq!(self.header("webhook-signature"), format!("v1,{standard}"), "{secret}");
     }
 }
 
@@ -55,53 +72,24 @@ fn receiver(statuses: Vec<u16>) -> (SocketAddr, Arc<Mutex<Vec<Received>>>) {
     (address.recv().expect("address"), received)
 }
 
-/// A running `webhook listen`. It is killed when this is dropped.
-struct Listening {
-    child: Child,
-    stdout: Receiver<String>,
-    stderr: Receiver<String>,
+/// Starts `webhook listen`.
+fn spawn(server: SocketAddr, forward_to: &str, args: &[&str]) -> Running {
+    Running::start(on_server(server, &["webhook", "listen", TO, "--forward-to", forward_to]).args(args))
 }
 
-impl Listening {
-    /// Starts it and waits until it has looked at the inbox.
-    fn start(server: &str, forward_to: &str, args: &[&str]) -> Self {
-        let listening = Self::spawn(server, forward_to, args);
-        assert!(listening.hint().contains("Ctrl-C"));
-        listening
-    }
-
-    fn spawn(server: &str, forward_to: &str, args: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
-        command.args(["--server", server, "webhook", "listen", TO, "--forward-to", forward_to]).args(args);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("spawn");
-        let stdout = lines(child.stdout.take().expect("stdout"));
-        let stderr = lines(child.stderr.take().expect("stderr"));
-        Self { child, stdout, stderr }
-    }
-
-    fn line(&self) -> String {
-        self.stdout.recv_timeout(PATIENCE).expect("a line in time")
-    }
-
-    fn hint(&self) -> String {
-        self.stderr.recv_timeout(PATIENCE).expect("a hint in time")
-    }
-
-    /// Ends it with Ctrl-C. Returns its output that was not read yet.
-    fn interrupt(mut self) -> Vec<String> {
-        let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("kill");
-        assert_eq!(self.child.wait().expect("wait").code(), Some(130));
-        self.stdout.iter().collect()
-    }
+/// Starts it and waits until it has looked at the inbox.
+fn start(server: SocketAddr, forward_to: &str, args: &[&str]) -> Running {
+    let listening = spawn(server, forward_to, args);
+    assert!(listening.hint().contains("Ctrl-C"));
+    listening
 }
 
-impl Drop for Listening {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// Ends it with Ctrl-C. Returns its output that was not read yet.
+fn interrupt(listening: Running) -> String {
+    listening.signal(Signal::INT);
+    let ended = listening.end();
+    assert_eq!(ended.code, Some(130));
+    ended.stdout
 }
 
 /// A service that receives mail for the domain of [`TO`].
@@ -127,7 +115,7 @@ fn what_arrives_is_sent_once_as_a_webhook_would_send_it() {
     let secret = tempfile::NamedTempFile::new().expect("file");
     std::fs::write(secret.path(), "s3cret\n").expect("write");
     let secret = secret.path().to_str().expect("path").to_owned();
-    let listening = Listening::start(&service.url(), &format!("http://{address}/hook"), &["--secret-file", &secret]);
+    let listening = start(service.address, &format!("http://{address}/hook"), &["--secret-file", &secret]);
     arrive(&service, 3..20);
     for id in 3..20 {
         let line = listening.line();
@@ -137,7 +125,7 @@ fn what_arrives_is_sent_once_as_a_webhook_would_send_it() {
     }
     arrive(&service, [20]);
     assert!(listening.line().contains(&id_of(20)));
-    assert_eq!(listening.interrupt(), [""; 0]);
+    assert_eq!(interrupt(listening), "");
 
     let received = received.lock().expect("lock");
     assert_eq!(received.len(), 18);
@@ -155,10 +143,8 @@ fn what_arrives_is_sent_once_as_a_webhook_would_send_it() {
     assert_eq!(first.header("content-type"), "application/json");
     assert_eq!(first.header("user-agent"), "tempmail/1.0");
     for received in received.iter() {
-        let at = received.header("webhook-timestamp").parse().expect("seconds");
-        let signed = Signer::new(b"s3cret").sign(received.header("webhook-id"), at, &received.body);
-        assert_eq!(received.header("x-webhook-signature"), signed.hex);
-        assert_eq!(received.header("webhook-signature"), signed.standard);
+        assert!(received.header("webhook-timestamp").parse::<u64>().is_ok());
+        received.is_signed_with("s3cret", "s3cret");
     }
     let mut ids: Vec<&str> = received.iter().map(|received| received.header("webhook-id")).collect();
     ids.sort_unstable();
@@ -170,7 +156,7 @@ fn what_arrives_is_sent_once_as_a_webhook_would_send_it() {
 fn a_receiver_that_fails_or_is_not_there_ends_nothing() {
     let service = serving();
     let (address, received) = receiver(vec![500, 302]);
-    let listening = Listening::start(&service.url(), &format!("http://localhost:{}/", address.port()), &["--json"]);
+    let listening = start(service.address, &format!("http://localhost:{}/", address.port()), &["--json"]);
     for (id, status, error) in
         [(1, json!(500), json!("http_status")), (2, json!(302), json!("http_status")), (3, json!(204), Value::Null)]
     {
@@ -183,7 +169,7 @@ fn a_receiver_that_fails_or_is_not_there_ends_nothing() {
     assert!(received.iter().all(|received| received.headers.get("x-webhook-signature").is_none()));
 
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("bind").local_addr().expect("address");
-    let unreachable = Listening::start(&service.url(), &format!("http://{free}/"), &[]);
+    let unreachable = start(service.address, &format!("http://{free}/"), &[]);
     arrive(&service, [4, 5]);
     for _ in 0..2 {
         let line = unreachable.line();
@@ -195,7 +181,7 @@ fn a_receiver_that_fails_or_is_not_there_ends_nothing() {
 fn a_service_that_fails_for_a_while_is_asked_again() {
     let service = serving();
     let (address, received) = receiver(vec![]);
-    let listening = Listening::start(&service.url(), &format!("http://{address}/"), &["-o", "id"]);
+    let listening = start(service.address, &format!("http://{address}/"), &["-o", "id"]);
     service.contents().is_failing = true;
     arrive(&service, [1]);
     assert!(listening.hint().ends_with("trying again"));
@@ -233,7 +219,7 @@ fn a_listener_for_mail_that_can_not_come_is_warned_and_gets_what_comes() {
         [(None, "no mail is received for example.test"), (Some("deactivated"), "example.test is deactivated")]
     {
         service.contents().domains = status.map(|status| domain("example.test", status)).into_iter().collect();
-        let listening = Listening::start(&service.url(), "http://localhost:9/", &[]);
+        let listening = start(service.address, "http://localhost:9/", &[]);
         let said = listening.hint();
         assert!(said.contains(hint), "{said}");
         arrive(&service, [1]);
@@ -241,7 +227,7 @@ fn a_listener_for_mail_that_can_not_come_is_warned_and_gets_what_comes() {
         service.contents().emails.clear();
     }
     service.contents().domains = vec![domain("example.test", "active")];
-    let listening = Listening::start(&service.url(), "http://localhost:9/", &[]);
+    let listening = start(service.address, "http://localhost:9/", &[]);
     service.contents().is_failing = true;
     assert!(listening.hint().ends_with("trying again"), "nothing is said of a domain that is served");
 }
@@ -252,39 +238,33 @@ fn a_secret_that_only_looks_like_base64_is_said_to_be_the_key_and_is_it() {
     let (address, received) = receiver(vec![]);
     let file = tempfile::NamedTempFile::new().expect("file");
     let path = file.path().to_str().expect("path");
-    for (id, secret, is_odd) in [(1, "whsec_-_abcdefgh1234", true), (2, "whsec_c2VjcmV0MR", false)] {
+    for (id, secret, key) in [(1, "whsec_-_abcdefgh1234", "whsec_-_abcdefgh1234"), (2, "whsec_c2VjcmV0MR", "secret1")] {
         std::fs::write(file.path(), secret).expect("write");
         let forward_to = format!("http://{address}/");
-        let listening = Listening::spawn(&service.url(), &forward_to, &["--secret-file", path]);
-        assert!(!is_odd || listening.hint().contains("the text itself is the key"));
+        let listening = spawn(service.address, &forward_to, &["--secret-file", path]);
+        assert!(secret != key || listening.hint().contains("the text itself is the key"));
         assert!(listening.hint().contains("Ctrl-C"));
         arrive(&service, [id]);
         assert!(listening.line().contains(&id_of(id)));
         let received = received.lock().expect("lock").pop().expect("a request");
-        let at = received.header("webhook-timestamp").parse().expect("seconds");
-        let signed = Signer::new(secret.as_bytes()).sign(received.header("webhook-id"), at, &received.body);
-        assert_eq!(received.header("webhook-signature"), signed.standard, "{secret}");
+        received.is_signed_with(secret, key);
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn receivers_get_the_same_whether_they_are_registered_or_listening() {
     let sink = WebhookSink::start().await;
     sink.script("/registered", Behaviour::status(200));
     sink.script("/listening", Behaviour::status(200));
-    let loopback = "127.0.0.0/8".parse().expect("network");
-    let server = TestServer::ticking_config(|config| config.webhooks.allow = vec![loopback]).await;
-    let secret = tempfile::NamedTempFile::new().expect("file");
-    std::fs::write(secret.path(), "whsec_c2VjcmV0").expect("write");
-    let secret = secret.path().to_str().expect("path").to_owned();
+    let daemon = Program::fresh(&["--webhook-allow", "127.0.0.0/8"]);
+    let secret = daemon.dir().join("secret").display().to_string();
+    std::fs::write(&secret, "whsec_c2VjcmV0").expect("write");
     let url = sink.url("/registered");
-    let added = server.tempmail(&["webhook", "add", TO, &url, "--secret-file", &secret, "-o", "id"]).await;
-    assert_eq!(added.code, Some(0), "{}", added.stderr);
-    let (base, forward_to) = (format!("http://{}", server.http()), sink.url("/listening"));
-    let start = move || Listening::start(&base, &forward_to, &["--secret-file", &secret]);
-    let listening = tokio::task::spawn_blocking(start).await.expect("listening");
+    let added = daemon.tempmail(&["webhook", "add", TO, &url, "--secret-file", &secret, "-o", "id"]).ok();
+    let listening = start(daemon.http, &sink.url("/listening"), &["--secret-file", &secret]);
 
-    server.send(TO, "Grüße", "<b>text</b>").await;
+    let mail = "From: bob@example.com\r\nSubject: Gr\u{fc}\u{df}e\r\n\r\n<b>text</b>";
+    SmtpPeer::greeted(daemon.smtp).await.deliver(TO, mail).await;
     let requests = sink.wait_for(2).await;
     let to = |path: &str| requests.iter().find(|request| request.path == path).expect("a request");
     let (registered, listened) = (to("/registered"), to("/listening"));
@@ -296,16 +276,14 @@ async fn receivers_get_the_same_whether_they_are_registered_or_listening() {
     }
     let names = |headers: &[(String, String)]| headers.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&registered.headers), names(&listened.headers));
-    let ended = tokio::task::spawn_blocking(move || listening.interrupt()).await.expect("an end");
-    assert!(ended.len() <= 1, "{ended:?}");
+    assert!(interrupt(listening).lines().count() <= 1);
 
     let id = added.stdout.trim();
-    let tested = server.tempmail(&["webhook", "test", id]).await;
+    let tested = daemon.tempmail(&["webhook", "test", id]);
     assert!(tested.code == Some(0) && tested.stdout.contains("\nstatus\t200\n"), "{tested:?}");
-    let log = server.tempmail(&["webhook", "deliveries", id]).await.stdout;
+    let log = daemon.tempmail(&["webhook", "deliveries", id]).stdout;
     assert!(log.lines().count() == 2 && log.lines().all(|line| line.contains("\tdelivered\t200\t")), "{log}");
-    let removed = server.tempmail(&["webhook", "rm", "--yes", id]).await;
+    let removed = daemon.tempmail(&["webhook", "rm", "--yes", id]);
     assert_eq!((removed.code, removed.stdout), (Some(0), format!("{id}\t1\n")));
-    assert_eq!(server.tempmail(&["webhook", "test", id]).await.code, Some(3));
-    server.stop().await;
+    assert_eq!(daemon.tempmail(&["webhook", "test", id]).code, Some(3));
 }

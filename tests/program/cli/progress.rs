@@ -1,4 +1,5 @@
 //! The bars of long work, on a terminal and in a pipe.
+//! Promise: it outlives the code below it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -45,17 +46,15 @@ fn check(screen: &Screen, columns: usize, bar: &str) {
 
 #[test]
 fn a_bar_shows_rate_and_time_left_and_goes() {
-    let dir = tempfile::tempdir().expect("directory");
-    let daemon = Program::serve(dir.path(), &[]);
-    let mbox = archive(dir.path());
-    let imported = on_terminal(dir.path(), 60, "", &["import", TO, "--mbox", &mbox]);
+    let daemon = Program::fresh(&[]);
+    let mbox = archive(daemon.dir());
+    let imported = on_terminal(daemon.dir(), 60, "", &["import", TO, "--mbox", &mbox]);
     check(&imported, 60, r"^importing [\u{2588}\u{2591}]+ \d+ KB/\d+ KB \d+ K?B/s \d+s$");
-    let copy = dir.path().join("copy.mbox");
-    let exported = on_terminal(dir.path(), 80, "", &["export", TO, "--mbox", copy.to_str().expect("UTF-8")]);
+    let copy = daemon.dir().join("copy.mbox");
+    let exported = on_terminal(daemon.dir(), 80, "", &["export", TO, "--mbox", copy.to_str().expect("UTF-8")]);
     check(&exported, 80, r"^exporting [\u{2588}\u{2591}]+ \d+/3000 \d+/s \d+s$");
 
     let piped = daemon.tempmail(&["import", TO, "--mbox", &mbox]);
     assert_eq!((piped.code, piped.stderr.as_str()), (Some(0), ""));
     assert_eq!(piped.stdout, format!("imported\t{MAILS}\nrefused\t0\n"));
-    daemon.stop();
 }

@@ -1,8 +1,10 @@
 //! `tempmail read`
+//! Promise: it outlives the code below it.
 
 use serde_json::{Value, json};
 
 use super::service::{Service, email, id_of};
+use crate::support::command::output;
 
 const TO: &str = "hello@example.test";
 
@@ -48,7 +50,7 @@ fn a_mail_with_only_html_is_shown_as_text() {
 fn html_and_raw_are_given_as_they_are() {
     let service = service();
     assert_eq!(service.run(&["read", &id_of(2), "--html"]).stdout, "<b>html</b>");
-    let raw = super::tempmail().args(["--server", &service.url(), "read", &id_of(2), "--raw"]).output().expect("run");
+    let raw = output(&mut service.command(&["read", &id_of(2), "--raw"]));
     assert_eq!(raw.stdout, b"Return-Path: <>\r\nSubject: \x1b\xff\r\n\r\nx\r\n");
 }
 
@@ -56,8 +58,8 @@ fn html_and_raw_are_given_as_they_are() {
 fn an_attachment_goes_into_a_pipe_or_a_file_and_replaces_none() {
     let service = service();
     let id = id_of(2);
-    let piped = super::tempmail().args(["--server", &service.url(), "read", &id, "--attachment", "0"]).output();
-    assert_eq!(piped.expect("run").stdout, b"%PDF\0\xff");
+    let piped = output(&mut service.command(&["read", &id, "--attachment", "0"]));
+    assert_eq!(piped.stdout, b"%PDF\0\xff");
 
     let dir = tempfile::tempdir().expect("directory");
     let (whole, named) = (dir.path().to_str().expect("path"), dir.path().join("a.pdf"));
@@ -80,8 +82,7 @@ fn an_attachment_never_leaves_the_directory() {
     let service = service();
     service.contents().emails[0]["attachments"][0]["filename"] = json!("../../b\u{1b}.pdf");
     let dir = tempfile::tempdir().expect("directory");
-    let outcome = service.run(&["read", &id_of(2), "--attachment", "0", "-O", dir.path().to_str().expect("path")]);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let outcome = service.run(&["read", &id_of(2), "--attachment", "0", "-O", dir.path().to_str().expect("path")]).ok();
     assert!(dir.path().join("_.._b_.pdf").is_file(), "{}", outcome.stderr);
 }
 
@@ -103,7 +104,7 @@ fn attachments_of_one_long_name_are_all_saved_where_is_said() {
 #[test]
 fn json_has_every_field() {
     let outcome = service().run(&["read", TO, "--latest", "--json"]);
-    let detail: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let detail: Value = outcome.json();
     assert_eq!((&detail["bodyText"], &detail["size"]), (&json!("line one\r\nline \u{1b}two"), &json!(100)));
 }
 

@@ -1,50 +1,14 @@
 //! `tempmail watch` and `tempmail inbox --watch`, against a daemon.
-
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::Receiver;
-use std::time::Duration;
+//! Promise: it outlives the code below it.
 
 use serde_json::Value;
 
-use super::lines;
-use super::wait::{send, until_waiting};
-use crate::support::program::{Program, local};
+use super::{TO, send, until_waiting};
+use crate::support::command::Running;
+use crate::support::program::{Program, local, remote};
 
-const TO: &str = "hello@example.test";
-const PATIENCE: Duration = Duration::from_mins(1);
-
-/// A command that runs beside the test, and its lines. It is killed when this is dropped.
-struct Running {
-    child: Child,
-    stdout: Receiver<String>,
-    stderr: Receiver<String>,
-}
-
-impl Running {
-    fn start(dir: &tempfile::TempDir, args: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tempmail"));
-        command.env_remove("TEMPMAIL_SERVER").env_remove("TEMPMAIL_TOKEN").env_remove("XDG_RUNTIME_DIR");
-        command.env("XDG_CONFIG_HOME", dir.path()).env("TEMPMAIL_DATA_DIR", dir.path()).args(args);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("run");
-        let (stdout, stderr) = (child.stdout.take().expect("stdout"), child.stderr.take().expect("stderr"));
-        Self { child, stdout: lines(stdout), stderr: lines(stderr) }
-    }
-
-    fn line(&self) -> String {
-        self.stdout.recv_timeout(PATIENCE).expect("a line in time")
-    }
-
-    fn event(&self) -> Value {
-        serde_json::from_str(&self.line()).expect("JSON")
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn event(watching: &Running) -> Value {
+    serde_json::from_str(&watching.line()).expect("JSON")
 }
 
 #[test]
@@ -52,46 +16,44 @@ fn each_event_is_a_line_and_a_restart_loses_none() {
     let dir = tempfile::tempdir().expect("directory");
     let daemon = Program::serve(dir.path(), &[]);
     send(&daemon, "before");
-    let watching = Running::start(&dir, &["watch", TO]);
+    let watching = daemon.beside(&["watch", TO]);
     until_waiting(&daemon, 1);
     send(&daemon, "one");
-    let one = watching.event();
+    let one = event(&watching);
     assert_eq!((&one["event"], &one["subject"]), (&"email.received".into(), &"one".into()));
     let id = one["id"].as_str().expect("an id");
-    assert_eq!(daemon.tempmail(&["delete", "--id", id, "--yes"]).code, Some(0));
-    let deleted = watching.event();
+    daemon.tempmail(&["delete", "--id", id, "--yes"]).ok();
+    let deleted = event(&watching);
     assert_eq!(
         (&deleted["event"], &deleted["id"], &deleted["recipient"]),
         (&"email.deleted".into(), &id.into(), &TO.into())
     );
     daemon.stop();
-    assert!(watching.stderr.recv_timeout(PATIENCE).expect("a hint").ends_with("trying again"));
+    assert!(watching.hint().ends_with("trying again"));
     let daemon = Program::serve(dir.path(), &[]);
     send(&daemon, "meanwhile");
-    assert_eq!(watching.event()["subject"], "meanwhile");
+    assert_eq!(event(&watching)["subject"], "meanwhile");
 }
 
 #[test]
 fn all_mail_is_watched_by_the_administrator() {
-    let dir = tempfile::tempdir().expect("directory");
-    let daemon = Program::serve(dir.path(), &[]);
-    let watching = Running::start(&dir, &["watch", "-o", "tsv"]);
+    let daemon = Program::fresh(&[]);
+    let watching = daemon.beside(&["watch", "-o", "tsv"]);
     until_waiting(&daemon, 1);
     send(&daemon, "one");
     let line = watching.line();
     let fields: Vec<&str> = line.split('\t').collect();
     assert_eq!((fields[0], &fields[2..]), ("email.received", &[TO, "ann@sender.test", "one"][..]), "{line}");
-    let refused = crate::support::program::remote(daemon.http, &["watch"]);
+    let refused = remote(daemon.http, &["watch"]);
     assert_eq!(refused.code, Some(4), "{}", refused.stderr);
 }
 
 #[test]
 fn a_list_that_is_watched_goes_on() {
-    let dir = tempfile::tempdir().expect("directory");
-    let daemon = Program::serve(dir.path(), &[]);
+    let daemon = Program::fresh(&[]);
     send(&daemon, "one");
     send(&daemon, "two");
-    let watching = Running::start(&dir, &["inbox", TO, "--watch"]);
+    let watching = daemon.beside(&["inbox", TO, "--watch"]);
     for subject in ["one", "two"] {
         let line = watching.line();
         assert!(line.ends_with(&format!("\tann@sender.test\t{subject}")), "{line}");
@@ -99,8 +61,8 @@ fn a_list_that_is_watched_goes_on() {
     until_waiting(&daemon, 1);
     send(&daemon, "three");
     assert!(watching.line().ends_with("\tann@sender.test\tthree"));
-    let json = Running::start(&dir, &["inbox", TO, "--watch", "-o", "ndjson"]);
-    assert_eq!(json.event()["subject"], "one");
+    let json = daemon.beside(&["inbox", TO, "--watch", "-o", "ndjson"]);
+    assert_eq!(event(&json)["subject"], "one");
 }
 
 #[test]

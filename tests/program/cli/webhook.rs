@@ -1,13 +1,14 @@
 //! `tempmail webhook`
+//! Promise: it outlives the code below it.
 
 use serde_json::{Value, json};
 
+use super::TO;
 use super::service::Service;
 use super::service::webhooks::{delivery, webhook, webhook_id};
-use super::tempmail;
-use crate::support::test_server::TestServer;
+use crate::support::command::fed;
+use crate::support::program::Program;
 
-const TO: &str = "hello@example.test";
 const URL: &str = "https://hooks.example/path";
 
 #[test]
@@ -18,7 +19,7 @@ fn a_webhook_is_added_once() {
     assert_eq!(first.stderr, "");
     assert_eq!(service.contents().webhooks[0]["recipient"], "Hello@example.test");
     let again = service.run_local(&["webhook", "add", TO, URL, "--json"]);
-    let answer: Value = serde_json::from_str(&again.stdout).expect("JSON");
+    let answer: Value = again.json();
     assert_eq!(answer, json!({ "id": webhook_id(1), "status": "ok" }));
     assert!(again.stderr.contains("registered before"), "{}", again.stderr);
     assert_eq!(service.contents().secrets, [Value::Null, Value::Null]);
@@ -34,11 +35,9 @@ fn a_secret_comes_from_a_file_or_standard_input_and_is_never_shown() {
     let file = tempfile::NamedTempFile::new().expect("file");
     std::fs::write(file.path(), "s3cret\n").expect("write");
     let path = file.path().to_str().expect("path");
-    let outcome = service.run(&["-vv", "webhook", "add", TO, URL, "--secret-file", path]);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
-    let mut piped = tempmail();
-    piped.args(["--server", &service.url(), "webhook", "add", TO, URL, "--secret-file", "-"]);
-    assert_eq!(piped.write_stdin("s3cret").output().expect("run").status.code(), Some(0));
+    let outcome = service.run(&["-vv", "webhook", "add", TO, URL, "--secret-file", path]).ok();
+    let mut piped = service.command(&["webhook", "add", TO, URL, "--secret-file", "-"]);
+    assert_eq!(fed(&mut piped, "s3cret").code, Some(0));
     assert_eq!(service.contents().secrets, ["s3cret", "s3cret"]);
     assert!(!format!("{}{}", outcome.stdout, outcome.stderr).contains("s3cret"));
 
@@ -66,8 +65,7 @@ fn a_secret_that_only_looks_like_base64_is_said_to_be_the_key_itself() {
     ];
     for (secret, is_odd) in cases {
         std::fs::write(file.path(), secret).expect("write");
-        let outcome = service.run(&["webhook", "add", TO, URL, "--secret-file", path]);
-        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        let outcome = service.run(&["webhook", "add", TO, URL, "--secret-file", path]).ok();
         assert_eq!(outcome.stderr.contains("the text itself is the key"), is_odd, "{secret:?}: {}", outcome.stderr);
         assert!(!is_odd || outcome.stderr.contains("openssl rand -base64"), "{}", outcome.stderr);
         assert!(secret == "whsec_" || !outcome.stderr.contains(secret.trim_end()), "{}", outcome.stderr);
@@ -75,10 +73,10 @@ fn a_secret_that_only_looks_like_base64_is_said_to_be_the_key_itself() {
     assert_eq!(service.contents().secrets, cases.map(|(secret, _)| secret.trim_end()), "each is accepted");
 }
 
-#[tokio::test]
-async fn a_url_that_is_refused_gets_the_hint_that_helps() {
-    let server = TestServer::with_config(|config| config.webhooks.refused_ports = vec![2375]).await;
-    let own = |host: &str| format!("http://{host}:{}/x", server.http().port());
+#[test]
+fn a_url_that_is_refused_gets_the_hint_that_helps() {
+    let daemon = Program::fresh(&["--webhook-refused-ports", "2375"]);
+    let own = |host: &str| format!("http://{host}:{}/x", daemon.http.port());
     for (url, detail, hint) in [
         ("http://127.0.0.1/".to_owned(), "not a public address", "webhook-allow"),
         ("https://[fd00::1]:8443/".to_owned(), "not a public address", "webhook-allow"),
@@ -87,13 +85,12 @@ async fn a_url_that_is_refused_gets_the_hint_that_helps() {
         ("https://x.example:25/".to_owned(), "port 25", "another port"),
         ("https://x.example:2375/".to_owned(), "port 2375", "webhook-refused-ports"),
     ] {
-        let outcome = server.tempmail(&["webhook", "add", TO, &url]).await;
+        let outcome = daemon.tempmail(&["webhook", "add", TO, &url]);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{url}");
         assert!(outcome.stderr.contains(detail) && outcome.stderr.contains(hint), "{url}: {}", outcome.stderr);
         let names_setting = outcome.stderr.contains("webhook-allow");
         assert_eq!(names_setting, hint == "webhook-allow", "{url}: {}", outcome.stderr);
     }
-    server.stop().await;
 }
 
 #[test]
@@ -222,7 +219,7 @@ fn a_test_shows_its_attempt_and_fails_when_it_does() {
     service.contents().deliveries = vec![delivery("given_up", Some(500))];
     let bad = service.run_local(&[&test[..], &["--json"]].concat());
     assert_eq!(bad.code, Some(8));
-    assert_eq!(serde_json::from_str::<Value>(&bad.stdout).expect("JSON"), delivery("given_up", Some(500)));
+    assert_eq!(bad.json(), delivery("given_up", Some(500)));
     assert!(bad.stderr.contains("answered 500"), "{}", bad.stderr);
     service.contents().deliveries = vec![delivery("given_up", None)];
     let none = service.run_local(&test);

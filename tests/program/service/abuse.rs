@@ -1,4 +1,5 @@
 //! Hostile clients of the real binary: a smaller form of the benchmark `abuse`.
+//! Promise: it outlives the code below it.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -14,6 +15,8 @@ use crate::support::smtp_peer::SmtpPeer;
 
 const TO: &str = "hello@example.test";
 const MB: usize = 1 << 20;
+/// Far longer than anything takes here that comes at all.
+const LIMIT: Duration = Duration::from_mins(1);
 
 async fn stream_from(client: Ipv4Addr, server: SocketAddr) -> TcpStream {
     let socket = TcpSocket::new_v4().expect("a socket");
@@ -23,8 +26,7 @@ async fn stream_from(client: Ipv4Addr, server: SocketAddr) -> TcpStream {
 
 #[tokio::test]
 async fn a_crowd_that_does_nothing_leaves_honest_mail_its_way() {
-    let dir = tempfile::tempdir().expect("directory");
-    let daemon = Program::serve(dir.path(), &["--limit-exempt", "none"]);
+    let daemon = Program::fresh(&["--limit-exempt", "none"]);
     let at_start_kb = daemon.memory_kb("VmRSS:");
     let mut crowd = Vec::new();
     for number in 0..400_u16 {
@@ -51,8 +53,7 @@ async fn a_crowd_that_does_nothing_leaves_honest_mail_its_way() {
 /// Each has sent a message of 200 KB and been sent 30 KB of replies at once.
 #[tokio::test]
 async fn an_idle_connection_that_was_busy_needs_no_more_memory_than_one_that_never_was() {
-    let dir = tempfile::tempdir().expect("directory");
-    let daemon = Program::serve(dir.path(), &["--limit-exempt", "127.0.0.0/8"]);
+    let daemon = Program::fresh(&["--limit-exempt", "127.0.0.0/8"]);
     let busy = async || {
         let mut peer = SmtpPeer::greeted(daemon.smtp).await;
         peer.deliver(TO, &format!("{}\r\n", "x".repeat(998)).repeat(200)).await;
@@ -76,8 +77,7 @@ async fn an_idle_connection_that_was_busy_needs_no_more_memory_than_one_that_nev
 
 #[tokio::test]
 async fn the_51st_connection_is_turned_away_and_counted() {
-    let dir = tempfile::tempdir().expect("directory");
-    let daemon = Program::serve(dir.path(), &["--limit-exempt", "none"]);
+    let daemon = Program::fresh(&["--limit-exempt", "none"]);
     let mut connections = Vec::new();
     for _ in 0..50 {
         connections.push(SmtpPeer::greeted(daemon.smtp).await);
@@ -86,7 +86,7 @@ async fn the_51st_connection_is_turned_away_and_counted() {
     let mut other = SmtpPeer::over(stream_from(Ipv4Addr::new(127, 0, 0, 2), daemon.smtp).await);
     other.expect("220").await;
     other.deliver(TO, "Subject: fine\r\n\r\n").await;
-    let status: serde_json::Value = serde_json::from_str(&daemon.tempmail(&["status", "--json"]).stdout).expect("JSON");
+    let status: serde_json::Value = daemon.tempmail(&["status", "--json"]).json();
     assert_eq!(status["smtp"]["refused"]["connectionsPerClient"], 1, "{status}");
     assert_eq!(status["smtp"]["messages"], 1, "{status}");
     drop(connections);
@@ -95,8 +95,7 @@ async fn the_51st_connection_is_turned_away_and_counted() {
 
 #[tokio::test]
 async fn a_line_without_an_end_takes_no_memory() {
-    let dir = tempfile::tempdir().expect("directory");
-    let daemon = Program::serve(dir.path(), &[]);
+    let daemon = Program::fresh(&[]);
     for start in [None, Some("Subject: "), Some("Subject: a\r\n\r\n")] {
         let mut peers = Vec::new();
         for _ in 0..8 {
@@ -147,8 +146,7 @@ async fn send_slowly(mut stream: TcpStream, start: &[u8]) {
 
 #[tokio::test]
 async fn slow_clients_of_http_are_gone_in_time_and_others_are_answered() {
-    let dir = tempfile::tempdir().expect("directory");
-    let daemon = Program::serve(dir.path(), &["--limit-exempt", "none", "--max-http-connections", "500"]);
+    let daemon = Program::fresh(&["--limit-exempt", "none", "--max-http-connections", "500"]);
     let mut slow = JoinSet::new();
     for number in 0..400_u16 {
         let [network, host] = [number / 100, number % 100 + 1].map(|part| u8::try_from(part).expect("small"));
@@ -160,30 +158,21 @@ async fn slow_clients_of_http_are_gone_in_time_and_others_are_answered() {
         };
         slow.spawn(send_slowly(stream, start));
     }
-    let mut answered = 0;
-    let gone = async { while slow.join_next().await.is_some() {} };
-    let others = async {
-        loop {
-            assert_eq!(http::total(daemon.http, TO).await, 0);
-            answered += 1;
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    let all_gone = async {
-        tokio::select! {
-            () = gone => {}
-            () = others => {}
-        }
-    };
-    timeout(Duration::from_secs(15), all_gone).await.expect("slow clients are gone within 15 s");
-    assert!(answered > 100, "{answered} other requests were answered");
+    for _ in 0..20 {
+        assert_eq!(http::total(daemon.http, TO).await, 0);
+    }
+    assert!(slow.try_join_next().is_none(), "others are answered only when slow clients are gone");
+    // Each of them would go on for ever.
+    timeout(LIMIT, slow.join_all()).await.expect("slow clients are gone");
     daemon.stop();
 }
 
 #[tokio::test]
 async fn half_open_connections_of_one_address_keep_nobody_waiting() {
     let dir = tempfile::tempdir().expect("directory");
-    let daemon = Program::serve(dir.path(), &["--max-http-connections", "200"]);
+    // So that no connection of the flood ends by itself.
+    let timeouts = ["--http-head-timeout", "1h"];
+    let daemon = Program::serve(dir.path(), &[&["--max-http-connections", "200"], &timeouts[..]].concat());
     let mut flood = Vec::new();
     for _ in 0..500 {
         let mut stream = stream_from(Ipv4Addr::new(127, 0, 0, 2), daemon.http).await;
@@ -191,13 +180,12 @@ async fn half_open_connections_of_one_address_keep_nobody_waiting() {
         let _ = stream.write_all(b"GET / HTTP/1.1\r\nHost: loc").await;
         flood.push(stream);
     }
-    // The head of a request may take 10 s, so no connection of the flood ends by itself before that.
     let answers = async {
         for _ in 0..20 {
             assert_eq!(http::total(daemon.http, TO).await, 0);
         }
     };
-    timeout(Duration::from_secs(8), answers).await.expect("answers before any timeout");
+    timeout(LIMIT, answers).await.expect("answers");
     drop(flood);
     daemon.stop();
 }

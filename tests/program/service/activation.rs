@@ -1,4 +1,5 @@
 //! Listening sockets that a service manager such as systemd hands over.
+//! Mechanism: it goes with sockets that are handed over.
 
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
@@ -6,10 +7,11 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::support::command::{Outcome, wait};
 use crate::support::http;
 use crate::support::program::{Program, serve_command};
 use crate::support::smtp_peer::SmtpPeer;
-use crate::support::until::{blocking, until};
+use crate::support::until::until;
 
 /// Two listening sockets of the manager, which stay open.
 struct Manager {
@@ -44,12 +46,7 @@ impl Manager {
                 shell.arg(arg);
             }
         }
-        for (name, value) in command.get_envs() {
-            match value {
-                Some(value) => shell.env(name, value),
-                None => shell.env_remove(name),
-            };
-        }
+        shell.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         let copy = |listener: &TcpListener| Stdio::from(OwnedFd::from(listener.try_clone().expect("a copy")));
         shell.env("LISTEN_FDNAMES", names).stderr(Stdio::piped());
         shell.stdin(copy(&self.smtp)).stdout(copy(&self.http));
@@ -59,14 +56,6 @@ impl Manager {
     fn serve(&self, data_dir: &std::path::Path) -> Program {
         Program::serve_with(data_dir, &[], |command| self.hand_over(command, "smtp:http"))
     }
-}
-
-/// How a refused start ends, and its output. A start that succeeds is killed.
-fn refused(command: &mut Command) -> (Option<i32>, String) {
-    let mut child = command.stderr(Stdio::piped()).spawn().expect("run");
-    blocking::until("the start is refused", || child.try_wait().expect("wait").is_some());
-    let output = child.wait_with_output().expect("output");
-    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -135,7 +124,7 @@ fn a_socket_that_nothing_uses_stops_the_start() {
     let manager = Manager::new();
     let mut command = serve_command(dir.path());
     manager.hand_over(&mut command, "smtp:web");
-    let (code, said) = refused(&mut command);
+    let Outcome { code, stderr: said, .. } = wait(command.spawn().expect("run")).into();
     assert_eq!(code, Some(78), "{said}");
     assert!(said.contains("'web'") && said.contains("FileDescriptorName="), "{said}");
 }
@@ -149,7 +138,7 @@ fn what_is_for_loopback_alone_does_not_go_with_a_socket_that_strangers_reach() {
         let mut command = serve_command(dir.path());
         command.args([&format!("--{setting}"), value]);
         everywhere.hand_over(&mut command, "smtp:http");
-        let (code, said) = refused(&mut command);
+        let Outcome { code, stderr: said, .. } = wait(command.spawn().expect("run")).into();
         assert_eq!(code, Some(78), "{said}");
         assert!(said.contains(setting) && said.contains(&everywhere.smtp().to_string()), "{said}");
         let local = Manager::new();

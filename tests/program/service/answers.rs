@@ -1,4 +1,5 @@
 //! Answers with large mail for clients that read nothing.
+//! Promise: it outlives the code below it.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -46,8 +47,7 @@ async fn receive_large(daemon: &Program) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clients_that_read_nothing_cost_a_bounded_amount_and_others_are_served() {
-    let dir = tempfile::tempdir().expect("directory");
-    let daemon = Program::serve(dir.path(), &["--revision", "1"]);
+    let daemon = Program::fresh(&["--revision", "1", "--segment-size", "20MB"]);
     let at_start_mb = daemon.memory_kb("VmRSS:") >> 10;
     receive_large(&daemon).await;
     let page = http::inbox(daemon.http, "large@example.test").await;

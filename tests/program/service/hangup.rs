@@ -1,4 +1,5 @@
 //! What SIGHUP says in the log.
+//! Promise: it outlives the code below it.
 
 use std::fs;
 

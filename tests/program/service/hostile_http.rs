@@ -1,4 +1,5 @@
 //! HTTP requests as an attacker makes them, octet by octet, against the real program.
+//! Promise: it outlives the code below it.
 
 use std::net::SocketAddr;
 
@@ -147,8 +148,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
 
 #[tokio::test]
 async fn hostile_requests_get_a_clear_answer_and_do_no_harm() {
-    let dir = tempfile::tempdir().expect("directory");
-    let daemon = Program::serve(dir.path(), &["--rate-limit", "off"]);
+    let daemon = Program::fresh(&["--rate-limit", "off"]);
     let mut wrong = Vec::new();
     for (what, octets, status, code) in cases() {
         let found = outcome(&exchange(daemon.http, &octets).await);
@@ -165,8 +165,7 @@ async fn hostile_requests_get_a_clear_answer_and_do_no_harm() {
 /// Two readings of where a request ends let one client answer for another behind a proxy that reuses connections.
 #[tokio::test]
 async fn a_request_inside_the_body_of_another_is_never_answered() {
-    let dir = tempfile::tempdir().expect("directory");
-    let daemon = Program::serve(dir.path(), &["--rate-limit", "off"]);
+    let daemon = Program::fresh(&["--rate-limit", "off"]);
     let smuggled = "GET /api/admin/tokens HTTP/1.1\r\nHost: localhost\r\nX: ";
     let length = smuggled.len();
     for fields in [

@@ -1,21 +1,17 @@
 //! HTTP on a Unix socket, for reverse proxies: strangers come through it.
+//! Mechanism: it goes with HTTP's Unix socket.
 
 use std::fs;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use rustix::io::ioctl_fionbio;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::{TcpSocket, UnixStream};
+use tokio::net::UnixStream;
 
-use crate::support::program::{Program, serve_command};
-use crate::support::programs;
-use crate::support::until::until_some;
+use crate::support::program::{Program, refused};
 
 const HOST: &str = "mail.example.test";
 const INBOX: &str = "/api/mail/messages?to=hello@example.test";
@@ -67,7 +63,7 @@ async fn whoever_comes_through_the_socket_is_the_public() {
     let stream = UnixStream::connect(&socket).await.expect("connect");
     let elsewhere = "Host: evil.test\r\nX-Forwarded-For: 192.0.2.3\r\n";
     assert_eq!(status(stream, INBOX, elsewhere).await, 421);
-    let shown: Value = serde_json::from_str(&binary.tempmail(&["status", "--json"]).stdout).expect("JSON");
+    let shown: Value = binary.tempmail(&["status", "--json"]).json();
     let listens = shown["httpListen"].as_array().expect("a list");
     assert!(listens.contains(&text(&socket).into()) && listens.len() == 2, "{listens:?}");
     binary.stop();
@@ -94,45 +90,11 @@ fn the_control_socket_is_not_put_where_http_listens() {
     let alias = data.join("alias");
     std::os::unix::fs::symlink(&data, &alias).expect("link");
     for path in [data.join("tempmail.sock"), alias.join("tempmail.sock")] {
-        let mut command = serve_command(&data);
-        command.args(["--http-listen", text(&path)]);
-        let output = assert_cmd::Command::from_std(command).timeout(Duration::from_mins(1)).output().expect("run");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success(), "{said}");
-        assert!(said.contains("tempmail.sock: another process or another setting listens there"), "{said}");
+        let refused = refused(&data, &["--http-listen", text(&path)]);
+        assert_ne!(refused.code, Some(0), "{refused:?}");
+        let said = "tempmail.sock: another process or another setting listens there";
+        assert!(refused.stderr.contains(said), "{refused:?}");
     }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn haproxy_names_its_clients() {
-    let Some(haproxy) = programs::find("haproxy", "HTTP behind HAProxy over a Unix socket") else { return };
-    let dir = tempfile::tempdir().expect("directory");
-    let socket = dir.path().join("http");
-    let args = ["--http-listen", text(&socket), "--rate-limit", "1"];
-    let binary = Program::serve(dir.path(), &args);
-    let front = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
-    let configuration = format!(
-        "defaults\n mode http\n timeout connect 5s\n timeout client 20s\n timeout server 20s\n\
-         listen http\n bind {front}\n option forwardfor\n server tempmail unix@{}\n",
-        socket.display()
-    );
-    let file = dir.path().join("haproxy.cfg");
-    fs::write(&file, configuration).expect("write");
-    let mut child =
-        Command::new(haproxy).arg("-db").arg("-f").arg(&file).stderr(Stdio::null()).spawn().expect("haproxy");
-    let mut statuses = Vec::new();
-    for client in [2, 2, 3] {
-        let stream = until_some("haproxy listens", async || {
-            assert_eq!(child.try_wait().expect("its state"), None, "haproxy has ended");
-            let socket = TcpSocket::new_v4().expect("a socket");
-            socket.bind(SocketAddr::from((Ipv4Addr::new(127, 0, 0, client), 0))).expect("bind");
-            socket.connect(front).await.ok()
-        });
-        statuses.push(status(stream.await, INBOX, "Host: localhost\r\n").await);
-    }
-    child.kill().and_then(|()| child.wait()).expect("its end");
-    assert_eq!(statuses, [200, 429, 200]);
-    binary.stop();
 }
 
 /// A listener that accepts nothing is alive all the same.
@@ -148,11 +110,8 @@ fn a_socket_whose_queue_is_full_is_not_replaced_and_not_waited_for() {
         connect(&queued, &address).map(|()| queued)
     });
     let _queue: Vec<_> = connected.map_while(Result::ok).collect();
-    let mut command = serve_command(dir.path());
-    command.args(["--http-listen", text(&path)]);
-    let output = assert_cmd::Command::from_std(command).timeout(Duration::from_mins(1)).output().expect("run");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains("is in use"), "{said}");
+    let refused = refused(dir.path(), &["--http-listen", text(&path)]);
+    assert!(refused.code != Some(0) && refused.stderr.contains("is in use"), "{refused:?}");
     assert!(path.exists());
 }
 

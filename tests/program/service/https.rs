@@ -1,4 +1,5 @@
 //! HTTPS of the daemon.
+//! Promise: it outlives the code below it.
 
 use std::net::SocketAddr;
 
@@ -23,7 +24,7 @@ async fn https_has_the_certificate_of_smtp_and_its_renewal() {
     let text = |path: &std::path::Path| path.to_str().expect("UTF-8").to_owned();
     let (cert, key) = (text(&files.certificate), text(&files.key));
     let binary = Program::serve(dir.path(), &["--tls-cert", &cert, "--tls-key", &key, "--https-listen", "127.0.0.1:0"]);
-    let shown: Value = serde_json::from_str(&binary.tempmail(&["status", "--json"]).stdout).expect("JSON");
+    let shown: Value = binary.tempmail(&["status", "--json"]).json();
     let at: SocketAddr = shown["httpsListen"][0].as_str().and_then(|text| text.parse().ok()).expect("an address");
     let url = format!("https://localhost:{}/api/domains/active", at.port());
 

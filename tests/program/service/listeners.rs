@@ -1,4 +1,5 @@
 //! What the daemon listens on beside SMTP and HTTP, and its certificate.
+//! Promise: it outlives the code below it.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
@@ -10,12 +11,12 @@ use serde_json::{Value, json};
 use tokio::net::UnixStream;
 
 use crate::support::certificates::Pair;
-use crate::support::program::{Program, serve_command};
+use crate::support::program::{Program, refused};
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
 
 fn status(binary: &Program) -> Value {
-    serde_json::from_str(&binary.tempmail(&["status", "--json"]).stdout).expect("JSON")
+    binary.tempmail(&["status", "--json"]).json()
 }
 
 fn text(path: &Path) -> &str {
@@ -49,10 +50,9 @@ fn a_path_that_is_taken_stops_the_start() {
     let _listener = UnixListener::bind(&used).expect("bind");
     fs::write(&file, "precious").expect("write");
     for (path, code, words) in [(&used, 75, "used is in use"), (&file, 78, "file is there and is no socket")] {
-        let output = serve_command(dir.path()).args(["--lmtp-listen", text(path)]).output().expect("run");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{said}");
-        assert!(said.contains(words), "{said}");
+        let refused = refused(dir.path(), &["--lmtp-listen", text(path)]);
+        assert_eq!(refused.code, Some(code), "{refused:?}");
+        assert!(refused.stderr.contains(words), "{refused:?}");
     }
     assert_eq!(fs::read(&file).expect("read"), b"precious");
 }
@@ -93,16 +93,15 @@ async fn sighup_reads_the_certificate_again_and_status_tells_what_is_wrong_with_
 #[test]
 fn a_certificate_that_cannot_be_used_stops_the_start() {
     let dir = tempfile::tempdir().expect("directory");
-    let output = serve_command(dir.path()).args(["--tls-cert", "/does/not/exist.pem"]).output().expect("run");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(78), "{said}");
+    let refused = refused(dir.path(), &["--tls-cert", "/does/not/exist.pem"]);
+    let said = refused.stderr;
+    assert_eq!(refused.code, Some(78), "{said}");
     assert!(said.contains("/does/not/exist.pem: No such file") && said.contains("see that"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_certificate_of_its_own_is_enough_for_starttls() {
-    let dir = tempfile::tempdir().expect("directory");
-    let binary = Program::serve(dir.path(), &["--tls-self-signed", "--hostname", "mx.example.test"]);
+    let binary = Program::fresh(&["--tls-self-signed", "--hostname", "mx.example.test"]);
     let shown = binary.logged("ready")["tls"].as_str().expect("text").to_owned();
     assert_eq!(shown, "mx.example.test, localhost (self-signed)");
     let mut peer = SmtpPeer::greeted(binary.smtp).await;

@@ -1,4 +1,5 @@
 //! What the binary logs about sessions, and what it must never log.
+//! Promise: it outlives the code below it.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -244,8 +245,7 @@ async fn a_full_outbox_has_one_line_at_once_and_the_number_of_the_others_at_the_
     // Nothing listens there.
     let flags = ["--webhook-allow", "127.0.0.0/8", "--webhook-schedule", "1h", "--outbox-events", "1"];
     let daemon = Program::serve(dir.path(), &flags);
-    let added = daemon.tempmail(&["webhook", "add", TO, "http://127.0.0.7:9/hook", "-o", "id"]);
-    assert_eq!(added.code, Some(0), "{}", added.stderr);
+    let added = daemon.tempmail(&["webhook", "add", TO, "http://127.0.0.7:9/hook", "-o", "id"]).ok();
     let mut peer = SmtpPeer::greeted(daemon.smtp).await;
     for _ in 0..4 {
         peer.deliver(TO, "Subject: s\r\n\r\n").await;

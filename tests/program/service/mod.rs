@@ -4,7 +4,6 @@ mod abuse;
 mod activation;
 mod answers;
 mod authority;
-mod full;
 mod hangup;
 mod hostile_http;
 mod hostile_mail;

@@ -1,11 +1,12 @@
 //! The commands of a remote administrator: the binary with a token against the binary as a daemon.
+//! Promise: it outlives the code below it.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::support::command::{Outcome, tempmail};
-use crate::support::program::Program;
+use crate::support::command::{Outcome, on_server, outcome, tempmail};
+use crate::support::program::{Program, serve_command};
 use crate::support::smtp_peer::SmtpPeer;
 
 /// A daemon with a token, and a place for the files of its remote administrator.
@@ -21,24 +22,18 @@ impl Remote {
         let data = dir.path().join("data");
         std::fs::create_dir(&data).expect("directory");
         let daemon = Program::serve(&data, &["--domain", "example.com", "--http-allowed-hosts", "mail.test"]);
-        let created = daemon.tempmail(&["token", "new", "--name", "me", "--scope", scope, "--expires", "90d"]);
-        assert_eq!(created.code, Some(0), "{created:?}");
+        let created = daemon.tempmail(&["token", "new", "--name", "me", "--scope", scope, "--expires", "90d"]).ok();
         let token = dir.path().join("token");
         std::fs::write(&token, &created.stdout).expect("write");
         Self { daemon, dir, token }
     }
 
     fn run(&self, args: &[&str]) -> Outcome {
-        let server = format!("http://{}", self.daemon.http);
-        let mut command = tempmail();
-        command.args(["--server", &server, "--token-file"]).arg(&self.token).args(args);
-        command.output().expect("run").into()
+        outcome(on_server(self.daemon.http, args).arg("--token-file").arg(&self.token))
     }
 
     fn ok(&self, args: &[&str]) -> Outcome {
-        let outcome = self.run(args);
-        assert_eq!(outcome.code, Some(0), "{args:?}: {outcome:?}");
-        outcome
+        self.run(args).ok()
     }
 
     fn json(&self, args: &[&str]) -> Value {
@@ -121,16 +116,15 @@ fn a_token_that_goes_over_the_network_without_encryption_is_warned_about() {
     let remote = Remote::start("admin");
     // The proxy is the daemon itself, so that nothing leaves this machine.
     let through = |server: &str, token: Option<&Path>| -> Outcome {
-        let mut command = tempmail();
-        command.env("http_proxy", format!("http://{}", remote.daemon.http)).env_remove("no_proxy");
+        let mut command = tempmail(remote.dir.path());
+        command.env("http_proxy", format!("http://{}", remote.daemon.http));
         command.args(["--server", server, "status"]);
         if let Some(token) = token {
             command.arg("--token-file").arg(token);
         }
-        command.output().expect("run").into()
+        outcome(&mut command)
     };
-    let warned = through("http://mail.test", Some(&remote.token));
-    assert_eq!(warned.code, Some(0), "{warned:?}");
+    let warned = through("http://mail.test", Some(&remote.token)).ok();
     assert!(warned.stderr.contains("without encryption"), "{warned:?}");
     assert!(!through("http://mail.test", None).stderr.contains("without encryption"));
     assert!(!remote.ok(&["status"]).stderr.contains("without encryption"), "loopback");
@@ -139,9 +133,8 @@ fn a_token_that_goes_over_the_network_without_encryption_is_warned_about() {
 #[test]
 fn a_short_token_in_the_environment_stops_the_start() {
     let dir = tempfile::tempdir().expect("directory");
-    let mut command = crate::support::program::serve_command(dir.path());
-    let output = command.env("TEMPMAIL_ADMIN_TOKEN", "hunter2").output().expect("run");
-    assert_eq!(output.status.code(), Some(78));
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.contains("TEMPMAIL_ADMIN_TOKEN") && !stderr.contains("hunter2"), "{stderr}");
+    let refused = outcome(serve_command(dir.path()).env("TEMPMAIL_ADMIN_TOKEN", "hunter2"));
+    assert_eq!(refused.code, Some(78));
+    let is_said = refused.stderr.contains("TEMPMAIL_ADMIN_TOKEN") && !refused.stderr.contains("hunter2");
+    assert!(is_said, "{refused:?}");
 }

@@ -4,8 +4,6 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::programs;
-
 /// The version of Java that the server is made for. It does not start with those of later years.
 const JAVA: &str = "17";
 const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/cassandra");
@@ -18,18 +16,12 @@ pub(super) struct Installed {
     pub(super) jars: PathBuf,
 }
 
-/// Looks for both. If one is missing, this prints what is skipped, or fails with `CI=true`.
-pub(super) fn find(test: &str) -> Option<Installed> {
+/// Looks for both, and fails if one is missing.
+pub(super) fn find() -> Installed {
     let directory = Path::new(DIRECTORY);
-    if !directory.join("installed").is_file() {
-        programs::skip(test, "tests/cassandra/install.sh");
-        return None;
-    }
-    let Some(home) = homes().into_iter().find(|home| is_right(home)) else {
-        programs::skip(test, "Java 17");
-        return None;
-    };
-    Some(Installed { java: home.join("bin/java"), jars: directory.join("lib") })
+    assert!(directory.join("installed").is_file(), "this test needs tests/cassandra/install.sh");
+    let home = homes().into_iter().find(|home| is_right(home)).expect("Java 17, which this test needs");
+    Installed { java: home.join("bin/java"), jars: directory.join("lib") }
 }
 
 /// Directories that may be of a Java virtual machine.

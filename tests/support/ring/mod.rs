@@ -1,7 +1,6 @@
 //! Real nodes of Apache Cassandra, each a process of its own on an address of the loopback network.
 //!
-//! The jars come from `tests/cassandra/install.sh`. Without them, or without Java 17, a test says that it is skipped; with
-//! `CI=true` it fails. No node outlives the process of the tests, however that one ends.
+//! The jars come from `tests/cassandra/install.sh`. Without them, or without Java 17, a test fails. No node outlives the process of the tests, however that one ends.
 
 mod cql;
 mod directory;
@@ -20,7 +19,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use directory::Directory;
-use installed::Installed;
 use node::Node;
 use settings::{Handoff, Place};
 
@@ -46,33 +44,32 @@ pub(crate) struct Ring {
 
 impl Ring {
     /// The one node that all tests of the process share, started at the first call. Each test takes a keyspace of its own
-    /// there. `None` if the test is skipped.
-    pub(crate) fn shared(test: &str) -> Option<&'static Self> {
+    /// there.
+    pub(crate) fn shared() -> &'static Self {
         static SHARED: OnceLock<Ring> = OnceLock::new();
-        let installed = installed::find(test)?;
-        Some(SHARED.get_or_init(|| Self::of(1, settings::HEAP_OF_ONE, Handoff::On, &installed)))
+        SHARED.get_or_init(|| Self::of(1, settings::HEAP_OF_ONE, Handoff::On))
     }
 
-    /// Three nodes of a cluster of their own, which see each other. They are stopped when this is dropped. `None` if the
-    /// test is skipped.
-    pub(crate) fn of_three(test: &str) -> Option<Self> {
-        Some(Self::of(3, settings::HEAP_OF_EACH, Handoff::On, &installed::find(test)?))
+    /// Three nodes of a cluster of their own, which see each other. They are stopped when this is dropped.
+    pub(crate) fn of_three() -> Self {
+        Self::of(3, settings::HEAP_OF_EACH, Handoff::On)
     }
 
     /// The same, but no node keeps writes for one that is down. What such a node missed, only reads at a quorum find.
     #[cfg_attr(not(feature = "cassandra"), expect(dead_code, reason = "only tests with a driver need it"))]
-    pub(crate) fn of_three_without_handoff(test: &str) -> Option<Self> {
-        Some(Self::of(3, settings::HEAP_OF_EACH, Handoff::Off, &installed::find(test)?))
+    pub(crate) fn of_three_without_handoff() -> Self {
+        Self::of(3, settings::HEAP_OF_EACH, Handoff::Off)
     }
 
-    fn of(count: u8, heap: &'static str, handoff: Handoff, installed: &Installed) -> Self {
+    fn of(count: u8, heap: &'static str, handoff: Handoff) -> Self {
+        let installed = installed::find();
         let directory = Directory::new();
         let ports = ports::free(&settings::addresses(count));
         let places = Place::of_ring(count, ports);
         let contact_points = places.iter().map(Place::native).collect();
         let nodes = places.into_iter().map(|place| {
             let dir = directory.path().join(place.address.to_string());
-            Mutex::new(Node::start_new(place, heap, handoff, dir, installed))
+            Mutex::new(Node::start_new(place, heap, handoff, dir, &installed))
         });
         let nodes = nodes.collect();
         let ring = Self {

@@ -1,4 +1,5 @@
 //! Postfix as a sending MTA while the receiver is stopped and killed, and Postfix in front of the receiver, by LMTP.
+//! Promise: it outlives the code below it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,8 +11,6 @@ use serde_json::Value;
 use crate::support::http;
 use crate::support::postfix::Postfix;
 use crate::support::program::Program;
-
-const TEST: &str = "mail from Postfix";
 
 const MESSAGES: usize = 2000;
 /// How many mails are delivered before the receiver is stopped, and before it is killed.
@@ -47,6 +46,7 @@ async fn counts_but_one(http: SocketAddr) -> BTreeMap<String, u64> {
 }
 
 #[tokio::test]
+#[ignore = "needs Postfix and root"]
 async fn all_that_postfix_has_arrives_though_the_receiver_is_stopped_and_killed() {
     let dir = tempfile::tempdir().expect("directory");
     // No other test listens on this address or connects from it, so the port stays free while the receiver is down.
@@ -54,7 +54,7 @@ async fn all_that_postfix_has_arrives_though_the_receiver_is_stopped_and_killed(
     let daemon = Program::serve_at(anywhere, dir.path(), &["--domain", "example.test"]);
     let smtp = daemon.smtp;
     let relay = format!("smtp:[{}]:{}", smtp.ip(), smtp.port());
-    let Some(postfix) = Postfix::start(&relay, TEST) else { return };
+    let postfix = Postfix::start(&relay);
 
     let daemon = std::thread::scope(|scope| {
         let source = scope.spawn(|| {
@@ -96,6 +96,7 @@ async fn all_that_postfix_has_arrives_though_the_receiver_is_stopped_and_killed(
 }
 
 #[tokio::test]
+#[ignore = "needs Postfix and root"]
 async fn postfix_in_front_delivers_by_lmtp() {
     let (dir, shared) = (tempfile::tempdir().expect("directory"), tempfile::tempdir().expect("directory"));
     // Postfix connects as a user of its own.
@@ -108,7 +109,7 @@ async fn postfix_in_front_delivers_by_lmtp() {
     let tcp = listening.split(['"', ',', ' ']).find(|name| name.starts_with("127.")).expect("an address").to_owned();
     let (ip, port) = tcp.split_once(':').expect("a port");
     for (number, next_hop) in [format!("unix:{socket}"), format!("inet:[{ip}]:{port}")].iter().enumerate() {
-        let Some(postfix) = Postfix::start(&format!("lmtp:{next_hop}"), TEST) else { return };
+        let postfix = Postfix::start(&format!("lmtp:{next_hop}"));
         // Each message has three recipients: this name, and this name behind a 2 and behind a 3.
         let to = format!("lmtp{number}@example.test");
         postfix.take_messages(&["-m", "20", "-r", "3", "-f", SENDER, "-t", &to]);
@@ -121,4 +122,20 @@ async fn postfix_in_front_delivers_by_lmtp() {
     let raw = daemon.tempmail(&["read", "lmtp0@example.test", "--latest", "--raw"]).stdout;
     assert!(raw.contains("with LMTP"), "{raw}");
     daemon.stop();
+}
+
+#[tokio::test]
+#[ignore = "needs Postfix and root"]
+async fn postfix_retries_after_a_451_and_after_a_drop_and_its_mail_arrives_once() {
+    let to = "hello@example.test";
+    let dir = tempfile::tempdir().expect("directory");
+    let rules = ["--fault", "RCPT hello@* #1 451 4.3.0", "--fault", "end #1 451 4.3.0 Again", "--fault", "end #2 drop"];
+    let daemon = Program::serve(dir.path(), &rules);
+    let relay = format!("smtp:[{}]:{}", daemon.smtp.ip(), daemon.smtp.port());
+    let postfix = Postfix::start(&relay);
+    postfix.take_messages(&["-m", "1", "-f", "ann@sender.test", "-t", to]);
+    postfix.wait_until_done_with(1);
+    assert_eq!((postfix.attempts("deferred"), postfix.attempts("sent")), (3, 1), "{}", postfix.state());
+    assert!(postfix.log().contains("451 4.3.0 Again"), "{}", postfix.state());
+    assert_eq!(http::total(daemon.http, to).await, 1, "neither lost nor twice");
 }

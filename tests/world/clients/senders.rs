@@ -1,21 +1,17 @@
 //! Real mail programs send to the program, and what they sent is listed.
+//! Promise: it outlives the code below it.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use serde_json::{Value, json};
 
+use super::serve;
 use crate::support::program::Program;
 use crate::support::{http, programs};
 
 const TO: &str = "hello@example.test";
 const HTML: &str = "<html>\n<body><p class=\"a\">Grüße &amp; 日本</p><!-- kept -->\n<a href='https://x.test/?a=1&b=2'>go</a></body>\n</html>\n";
-
-fn daemon() -> (tempfile::TempDir, Program) {
-    let dir = tempfile::tempdir().expect("directory");
-    let daemon = Program::serve(dir.path(), &["--domain", "example.test"]);
-    (dir, daemon)
-}
 
 /// The one Email in the inbox, which must have the six fields of the interface and these values.
 async fn expect_listed(daemon: &Program, from: &str, subject: &str, message: &str) {
@@ -35,9 +31,10 @@ async fn expect_listed(daemon: &Program, from: &str, subject: &str, message: &st
 }
 
 #[tokio::test]
+#[ignore = "needs swaks"]
 async fn swaks() {
-    let Some(swaks) = programs::find("swaks", "mail from swaks") else { return };
-    let (_dir, daemon) = daemon();
+    let swaks = programs::find("swaks");
+    let (_dir, daemon) = serve(&[]);
     let mut command = Command::new(swaks);
     command.args(["--server", "127.0.0.1", "--port", &daemon.smtp.port().to_string(), "--to", TO]);
     command.args(["--from", "ann@sender.test", "--header", "Subject: from swaks", "--body", "Hello <you>"]);
@@ -49,9 +46,10 @@ async fn swaks() {
 }
 
 #[tokio::test]
+#[ignore = "needs swaks"]
 async fn the_html_of_a_multi_part_mail_from_swaks_is_unchanged() {
-    let Some(swaks) = programs::find("swaks", "an HTML mail from swaks") else { return };
-    let (_dir, daemon) = daemon();
+    let swaks = programs::find("swaks");
+    let (_dir, daemon) = serve(&[]);
     let mail = format!(
         "From: Ann <ann@sender.test>\nTo: {TO}\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\nMIME-Version: 1.0\n\
          Content-Type: multipart/alternative; boundary=cut\n\n--cut\nContent-Type: text/plain; charset=utf-8\n\n\
@@ -65,9 +63,10 @@ async fn the_html_of_a_multi_part_mail_from_swaks_is_unchanged() {
 }
 
 #[tokio::test]
+#[ignore = "needs Python"]
 async fn smtplib_of_python() {
-    let Some(python) = programs::find("python3", "mail from Python's smtplib") else { return };
-    let (_dir, daemon) = daemon();
+    let python = programs::find("python3");
+    let (_dir, daemon) = serve(&[]);
     let script = format!(
         "import smtplib, email.message\nm = email.message.EmailMessage()\nm['From'] = 'Ann <ann@sender.test>'\n\
          m['To'] = '{TO}'\nm['Subject'] = 'Grüße from smtplib'\nm.set_content('plain')\n\
@@ -80,9 +79,10 @@ async fn smtplib_of_python() {
 }
 
 #[tokio::test]
+#[ignore = "needs msmtp"]
 async fn msmtp() {
-    let Some(msmtp) = programs::find("msmtp", "mail from msmtp") else { return };
-    let (dir, daemon) = daemon();
+    let msmtp = programs::find("msmtp");
+    let (dir, daemon) = serve(&[]);
     let config = dir.path().join("msmtprc");
     std::fs::write(&config, "").expect("write");
     let mut command = Command::new(msmtp);
@@ -94,9 +94,10 @@ async fn msmtp() {
 }
 
 #[tokio::test]
+#[ignore = "needs Postfix's smtp-source"]
 async fn smtp_source_over_ten_sessions() {
-    let Some(smtp_source) = programs::find("smtp-source", "500 mails from Postfix's smtp-source") else { return };
-    let (_dir, daemon) = daemon();
+    let smtp_source = programs::find("smtp-source");
+    let (_dir, daemon) = serve(&[]);
     let mut command = Command::new(smtp_source);
     command.args(["-s", "10", "-m", "500", "-l", "1000", "-f", "ann@sender.test", "-t", TO]);
     command.arg(format!("inet:127.0.0.1:{}", daemon.smtp.port()));
@@ -107,7 +108,7 @@ async fn smtp_source_over_ten_sessions() {
 
 #[tokio::test]
 async fn lettre() {
-    let (_dir, daemon) = daemon();
+    let (_dir, daemon) = serve(&[]);
     let mail = Message::builder()
         .from("Ann <ann@sender.test>".parse().expect("address"))
         .to(TO.parse().expect("address"))
@@ -119,4 +120,23 @@ async fn lettre() {
         AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous("127.0.0.1").port(daemon.smtp.port()).build();
     transport.send(mail).await.expect("accepted");
     expect_listed(&daemon, "ann@sender.test", "from lettre", "<p>hi</p>\r\n").await;
+}
+
+#[tokio::test]
+#[ignore = "needs msmtp"]
+async fn msmtp_reports_a_451_and_delivers_the_second_time() {
+    let msmtp = programs::find("msmtp");
+    let (_dir, daemon) = serve(&["--fault", "RCPT hello@* #1 451 4.3.0"]);
+    let send = || {
+        let mut command = Command::new(&msmtp);
+        command.args(["-C", "/dev/null", "--host=127.0.0.1", "--auth=off", "--tls=off", "--from=ann@sender.test"]);
+        command.args([&format!("--port={}", daemon.smtp.port()), TO]).stdin(Stdio::null());
+        command.output().expect("msmtp")
+    };
+    let refused = send();
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("451 4.3.0"), "{said}");
+    assert_eq!(http::total(daemon.http, TO).await, 0);
+    assert!(send().status.success());
+    assert_eq!(http::total(daemon.http, TO).await, 1);
 }

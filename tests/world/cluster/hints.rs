@@ -1,4 +1,5 @@
 //! Daemons over one keyspace. One of them learns of mail by the hints of another, and one through the cluster alone.
+//! Mechanism: it goes with the push of hints between nodes.
 
 use std::time::Duration;
 
@@ -43,8 +44,9 @@ async fn hide_rows_of(node: &TestServer, keyspace: &CassandraOptions) {
 }
 
 #[tokio::test]
+#[ignore = "needs Cassandra"]
 async fn hints_go_straight_to_another_daemon_or_through_the_cluster() {
-    let Some(keyspace) = keyspaces::empty("hints of another daemon").await else { return };
+    let keyspace = keyspaces::empty().await;
     let from = node(&keyspace, None).await;
     let (near, far) = (node(&keyspace, None).await, node(&keyspace, Some(DEAD)).await);
     until_told(&far, &from, "far@example.test").await;

@@ -1,16 +1,16 @@
 //! Power cuts while a restore replaces one store with another.
+//! Promise: it outlives the code below it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
 
 use tempmail::model::Timestamp;
 use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 
+use crate::support::command::tempmail;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::program::local;
-use crate::support::programs;
-use crate::support::recording_disk::rng;
+use crate::support::test_disk::rng;
 use crate::support::traced_names::TracedNames;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -48,9 +48,8 @@ async fn messages(dir: &Path) -> Result<Vec<String>, String> {
 }
 
 #[tokio::test]
+#[ignore = "needs strace"]
 async fn a_power_cut_during_a_restore_leaves_the_old_store_or_the_new_one() {
-    let test = "a_power_cut_during_a_restore_leaves_the_old_store_or_the_new_one";
-    let Some(strace) = programs::find("strace", test) else { return };
     let root = tempfile::tempdir().expect("directory");
     let root = root.path().canonicalize().expect("a path");
     let (data, other, backup) = (root.join("data"), root.join("other"), root.join("backup"));
@@ -60,10 +59,10 @@ async fn a_power_cut_during_a_restore_leaves_the_old_store_or_the_new_one() {
     let file = backup.to_str().expect("path");
     assert_eq!(local(&other, &["db", "backup", file]).code, Some(0));
 
-    let mut restore = Command::new(env!("CARGO_BIN_EXE_tempmail"));
-    restore.args(["db", "restore", "--yes", file]).env("TEMPMAIL_DATA_DIR", &data).env("XDG_CONFIG_HOME", &root);
+    let mut restore = tempmail(&root);
+    restore.args(["db", "restore", "--yes", file]).env("TEMPMAIL_DATA_DIR", &data);
     restore.env("TEMPMAIL_SEGMENT_SIZE", "1MB").env("TEMPMAIL_MAX_MESSAGE_SIZE", "64KB");
-    let Some(traced) = TracedNames::follow(&strace, &data, &restore) else { return };
+    let traced = TracedNames::follow(&data, &restore);
     let end = traced.operations();
     let (mut seen, mut found) = (BTreeSet::new(), BTreeSet::new());
     for (cut, seed) in (0..=end).flat_map(|cut| (0..IMAGES).map(move |seed| (cut, seed))) {

@@ -1,3 +1,5 @@
 //! The examples of the guides, run by the programs that they are written for.
 
+mod containers;
 mod sign_up;
+mod verify;

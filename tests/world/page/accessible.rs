@@ -1,4 +1,5 @@
 //! The page for people with assistive technology: the rules of axe-core, in each view and both themes.
+//! Promise: it outlives the code below it.
 
 use serde_json::Value;
 
@@ -10,10 +11,10 @@ const VIOLATIONS: &str = "axe.run(document, { iframes: false, resultTypes: ['vio
     passes.length > 5 ? violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`) : ['nothing was checked'])";
 
 #[tokio::test]
+#[ignore = "needs Chromium and axe-core"]
 async fn each_view_keeps_the_rules_of_accessibility() {
-    let test = "each_view_keeps_the_rules_of_accessibility";
-    let Some(axe) = programs::installed_by_npm("axe-core/axe.min.js", test) else { return };
-    let Some(trial) = Trial::with(test, views::SETTINGS).await else { return };
+    let axe = programs::installed_by_npm("axe-core/axe.min.js");
+    let trial = Trial::with(views::SETTINGS).await;
     let mut violations = Vec::new();
     for view in views::prepare(&trial).await {
         view.show(&trial).await;

@@ -1,12 +1,14 @@
 //! Mail that arrives while an inbox is open.
+//! Promise: it outlives the code below it.
 
 use std::time::Instant;
 
 use super::{ROWS, Trial};
 
 #[tokio::test]
+#[ignore = "needs Chromium"]
 async fn mail_appears_by_itself_and_is_read() {
-    let Some(trial) = Trial::start("mail_appears_by_itself_and_is_read").await else { return };
+    let trial = Trial::start().await;
     mail_appears_without_a_reload(&trial).await;
     a_code_is_copied_from_its_chip(&trial).await;
     what_was_read_is_no_longer_marked(&trial).await;

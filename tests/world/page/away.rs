@@ -1,10 +1,12 @@
 //! A service that is away for a while, and a browser that is: the page says so, and goes on by itself.
+//! Promise: it outlives the code below it.
 
 use super::{ROWS, Trial};
 
 #[tokio::test]
+#[ignore = "needs Chromium"]
 async fn the_page_goes_on_after_an_interruption() {
-    let Some(trial) = Trial::start("the_page_goes_on_after_an_interruption").await else { return };
+    let trial = Trial::start().await;
     a_browser_without_network_is_told_so(&trial).await;
     a_restarted_service_is_found_again(trial).await;
 }

@@ -1,4 +1,5 @@
 //! The languages of the page: each has all phrases, in its direction, and none breaks the layout.
+//! Promise: it outlives the code below it.
 
 use super::{Trial, views};
 
@@ -30,8 +31,9 @@ const MISSING: &str = "(async () => {
 const HOLES: &str = "(document.body.innerText + document.title).match(/undefined|null|NaN|\\{\\w+\\}|\\[object/)";
 
 #[tokio::test]
+#[ignore = "needs Chromium"]
 async fn each_language_is_whole_and_fits() {
-    let Some(trial) = Trial::with("each_language_is_whole_and_fits", views::SETTINGS).await else { return };
+    let trial = Trial::with(views::SETTINGS).await;
     let views = views::prepare(&trial).await;
     trial.open("").await;
     let words = trial.browser.eval(MISSING).await;

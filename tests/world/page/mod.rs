@@ -8,7 +8,6 @@ mod away;
 #[cfg(feature = "cassandra")]
 mod cluster;
 mod deleting;
-mod fields;
 mod keyboard;
 mod languages;
 mod many;
@@ -51,16 +50,15 @@ struct Trial {
 }
 
 impl Trial {
-    /// `None` if the test is skipped.
-    async fn start(test: &str) -> Option<Self> {
-        Self::with(test, "").await
+    async fn start() -> Self {
+        Self::with("").await
     }
 
     /// With these settings.
-    async fn with(test: &str, settings: &str) -> Option<Self> {
-        let browser = Browser::start(test).await?;
+    async fn with(settings: &str) -> Self {
+        let browser = Browser::start().await;
         watch(&browser).await;
-        Some(Self { server: TestServer::live(settings).await, browser })
+        Self { server: TestServer::live(settings).await, browser }
     }
 
     /// Loads the page at a place, the part after `#/`. A change of the place alone would load nothing.

@@ -1,6 +1,7 @@
 //! How soon the page is there, by Chromium's own figures, beside a static page of the same service in the same run.
 //!
-//! It only prints, and it needs a release build to mean anything. So it runs when it is asked for.
+//! It only prints, and it needs a release build to mean anything. So it runs when it is asked for by its name.
+//! Promise: it outlives the code below it.
 
 use serde_json::json;
 
@@ -29,9 +30,9 @@ struct Figures {
 }
 
 #[tokio::test]
-#[ignore = "it prints figures, for a release build on a quiet machine"]
-async fn the_page_beside_a_static_one() {
-    let Some(trial) = Trial::start("the_page_beside_a_static_one").await else { return };
+#[ignore = "needs Chromium, a release build and a quiet machine"]
+async fn on_demand_the_page_beside_a_static_one() {
+    let trial = Trial::start().await;
     trial.deliver_many(TO, 50).await;
     trial.browser.before_documents(NOTE).await;
     let (mut cold, mut warm) = (Figures::default(), Figures::default());

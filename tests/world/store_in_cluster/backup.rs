@@ -1,4 +1,5 @@
 //! A cluster as a file, and an embedded store from it.
+//! Promise: it outlives the code below it.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 
 use crate::suites::options;
 use crate::support::mail::{delivery, mailbox};
-use crate::support::recording_disk::RecordingDisk;
+use crate::support::test_disk::TestDisk;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const MAILBOXES: [&str; 4] = ["a@example.test", "b@example.test", "c@other.test", "nobody@example.test"];
@@ -96,15 +97,16 @@ pub async fn file(store: &dyn Store) -> Vec<u8> {
 
 /// An embedded store from the file.
 pub fn embedded(file: &[u8]) -> (EmbeddedStore, BackupCounts) {
-    let disk: Arc<dyn tempmail::store::disk::Disk> = Arc::new(RecordingDisk::default());
+    let disk: Arc<dyn tempmail::store::disk::Disk> = Arc::new(TestDisk::default());
     let options = large_options();
     let counts = backup::restore(&mut &*file, &disk, &options, false, &mut |_| {}).expect("restore");
     (EmbeddedStore::open_on(disk, &StoreOptions { retention: None, ..options }).expect("open"), counts)
 }
 
 #[tokio::test]
+#[ignore = "needs Cassandra"]
 async fn a_backup_of_a_cluster_has_each_message_once_and_makes_an_embedded_store() {
-    let Some(store) = super::store(&large_options()).await else { return };
+    let store = super::store(&large_options()).await;
     fill(&*store, LARGE).await;
     let seen = content(&*store, NOW).await;
     let items = items(&*store).await;
@@ -131,8 +133,9 @@ async fn a_backup_of_a_cluster_has_each_message_once_and_makes_an_embedded_store
 }
 
 #[tokio::test]
+#[ignore = "needs Cassandra"]
 async fn a_backup_while_mail_arrives_has_no_part_of_a_message() {
-    let Some(store) = super::store(&options()).await else { return };
+    let store = super::store(&options()).await;
     let receiver = Arc::clone(&store);
     let sending = tokio::spawn(async move {
         for n in 0..100 {

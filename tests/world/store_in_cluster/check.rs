@@ -1,4 +1,5 @@
 //! What is missing in a cluster is found and named.
+//! Promise: it outlives the code below it.
 
 use std::time::Duration;
 
@@ -33,8 +34,9 @@ async fn place(session: &Session, id: EmailId) -> (Vec<u8>, i64, i64) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Cassandra"]
 async fn a_whole_store_has_no_findings() {
-    let Some(options) = keyspace().await else { return };
+    let options = keyspace().await;
     let store = CassandraStore::connect(&options, &large_options()).await.expect("connect");
     fill(&store, LARGE).await;
     let report = check(&options, NOW.plus(Duration::from_mins(10))).await;
@@ -44,8 +46,9 @@ async fn a_whole_store_has_no_findings() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Cassandra"]
 async fn each_row_that_is_missing_is_named() {
-    let Some(options) = keyspace().await else { return };
+    let options = keyspace().await;
     let plain = StoreOptions { retention: None, ..large_options() };
     let store = CassandraStore::connect(&options, &plain).await.expect("connect");
     let mut ids = Vec::new();

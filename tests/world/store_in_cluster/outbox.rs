@@ -1,4 +1,5 @@
 //! Events where nodes die, and where there are several.
+//! Promise: it outlives the code below it.
 
 use std::collections::HashSet;
 use std::future::{Future, poll_fn};
@@ -85,8 +86,9 @@ async fn left_intent(session: &Session, dying: &CassandraStore, other: &Cassandr
 }
 
 #[tokio::test]
+#[ignore = "needs Cassandra"]
 async fn a_message_that_a_dead_node_left_gets_its_events_once() {
-    let Some(connection) = keyspace().await else { return };
+    let connection = keyspace().await;
     let session = session(&connection).await;
     let (dying, other) = (node(&connection, &options()).await, node(&connection, &options()).await);
     let webhook = register(&*other, TO, "https://a.example/").await;
@@ -98,8 +100,9 @@ async fn a_message_that_a_dead_node_left_gets_its_events_once() {
 }
 
 #[tokio::test]
+#[ignore = "needs Cassandra"]
 async fn an_intent_that_cannot_be_read_is_left_to_a_node_that_can() {
-    let Some(connection) = keyspace().await else { return };
+    let connection = keyspace().await;
     let (session, store) = (session(&connection).await, node(&connection, &options()).await);
     let values = (NOW.millis() / 10_000, Uuid::now_v7(), vec![0xff_u8; 9]);
     let insert = "INSERT INTO intent (slot, shard, message, intent) VALUES (?, 0, ?, ?)";
@@ -110,8 +113,9 @@ async fn an_intent_that_cannot_be_read_is_left_to_a_node_that_can() {
 }
 
 #[tokio::test]
+#[ignore = "needs Cassandra"]
 async fn an_event_that_has_ended_is_not_brought_back_by_a_sweeper() {
-    let Some(connection) = keyspace().await else { return };
+    let connection = keyspace().await;
     let session = session(&connection).await;
     let (dying, other) = (node(&connection, &options()).await, node(&connection, &options()).await);
     let webhook = register(&*other, TO, "https://a.example/").await;
@@ -139,8 +143,9 @@ async fn an_event_that_has_ended_is_not_brought_back_by_a_sweeper() {
 }
 
 #[tokio::test]
+#[ignore = "needs Cassandra"]
 async fn what_another_node_ends_is_seen_within_a_second_or_so() {
-    let Some(connection) = keyspace().await else { return };
+    let connection = keyspace().await;
     let (one, other) = (node(&connection, &options()).await, node(&connection, &options()).await);
     let webhook = register(&*one, TO, "https://a.example/").await;
     one.receive(delivery(&[TO], "mail", NOW)).await.expect("receive");
@@ -153,8 +158,9 @@ async fn what_another_node_ends_is_seen_within_a_second_or_so() {
 }
 
 #[tokio::test]
+#[ignore = "needs Cassandra"]
 async fn nodes_keep_together_to_the_limits_of_a_webhook() {
-    let Some(connection) = keyspace().await else { return };
+    let connection = keyspace().await;
     let limits = within(OutboxLimits { events_per_webhook: 3, ..OutboxLimits::default() });
     let webhook = {
         let one = node(&connection, &limits).await;
@@ -171,8 +177,9 @@ async fn nodes_keep_together_to_the_limits_of_a_webhook() {
 }
 
 #[tokio::test]
+#[ignore = "needs Cassandra"]
 async fn of_running_nodes_one_sends_the_events_of_a_webhook() {
-    let Some(connection) = keyspace().await else { return };
+    let connection = keyspace().await;
     let nodes = [node(&connection, &options()).await, node(&connection, &options()).await];
     let mut webhooks = HashSet::new();
     for number in 0..16 {

@@ -1,4 +1,5 @@
 //! A keyspace from a backup.
+//! Promise: it outlives the code below it.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use super::keyspace;
 use crate::suites::outbox::register;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::outbox::pending_events;
-use crate::support::recording_disk::RecordingDisk;
+use crate::support::test_disk::TestDisk;
 use crate::support::until::until;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -69,15 +70,16 @@ async fn restore(file: &[u8], options: &CassandraOptions, now: Timestamp) -> Res
 }
 
 async fn filled_file() -> (EmbeddedStore, Vec<u8>) {
-    let store = EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &large_options()).expect("open");
+    let store = EmbeddedStore::open_on(Arc::new(TestDisk::default()), &large_options()).expect("open");
     fill(&store, LARGE).await;
     let file = file(&store).await;
     (store, file)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Cassandra"]
 async fn a_store_goes_into_a_cluster_and_back() {
-    let Some(options) = keyspace().await else { return };
+    let options = keyspace().await;
     let (original, first) = filled_file().await;
     let wanted = content(&original, NOW).await;
     let counts = restore(&first, &options, NOW).await.expect("restore");
@@ -92,7 +94,7 @@ async fn a_store_goes_into_a_cluster_and_back() {
     assert_eq!(restored, counts);
     assert_eq!(content(&again, NOW).await, wanted);
     // A third time, with the numbers of the cluster.
-    let Some(other) = keyspace().await else { return };
+    let other = keyspace().await;
     assert_eq!(restore(&file(&again).await, &other, NOW).await, Ok(counts));
     let other = CassandraStore::connect(&other, &large_options()).await.expect("connect");
     assert_eq!(content(&other, NOW).await, wanted);
@@ -106,9 +108,10 @@ async fn a_store_goes_into_a_cluster_and_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Cassandra"]
 async fn webhooks_and_their_events_come_along() {
-    let Some(options) = keyspace().await else { return };
-    let original = EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &large_options()).expect("open");
+    let options = keyspace().await;
+    let original = EmbeddedStore::open_on(Arc::new(TestDisk::default()), &large_options()).expect("open");
     register(&original, "a@example.test", "https://hooks.test/a").await;
     for text in ["one", "two"] {
         original.receive(delivery(&["a@example.test"], text, NOW)).await.expect("receive");
@@ -133,8 +136,9 @@ async fn webhooks_and_their_events_come_along() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Cassandra"]
 async fn mail_that_has_expired_stays_out() {
-    let Some(options) = keyspace().await else { return };
+    let options = keyspace().await;
     let (original, file) = filled_file().await;
     let later = Timestamp::from_millis(NOW.millis() + 3_600_000);
     let wanted = content(&original, later).await;
@@ -147,8 +151,9 @@ async fn mail_that_has_expired_stays_out() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Cassandra"]
 async fn a_keyspace_in_use_is_refused_and_stays_as_it_is() {
-    let Some(options) = keyspace().await else { return };
+    let options = keyspace().await;
     let (_, file) = filled_file().await;
     let store = CassandraStore::connect(&options, &large_options()).await.expect("connect");
     let refused = async |what: &str| match restore(&file, &options, NOW).await {
@@ -167,8 +172,9 @@ async fn a_keyspace_in_use_is_refused_and_stays_as_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Cassandra"]
 async fn nobody_restores_under_a_node() {
-    let Some(options) = keyspace().await else { return };
+    let options = keyspace().await;
     let (_, file) = filled_file().await;
     let store = Arc::new(CassandraStore::connect(&options, &large_options()).await.expect("connect"));
     let stop = CancellationToken::new();
@@ -187,15 +193,16 @@ async fn nobody_restores_under_a_node() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Cassandra"]
 async fn an_interrupted_restore_is_seen_and_done_again() {
-    let Some(options) = keyspace().await else { return };
+    let options = keyspace().await;
     let (original, file) = filled_file().await;
     let interrupted = restore_part(&file, file.len() / 2, &options, NOW).await;
     assert!(matches!(interrupted, Err(RestoreError::Unfinished(_))), "{interrupted:?}");
     let opened = CassandraStore::connect(&options, &large_options()).await.map(drop);
     assert_eq!(opened, Err(OpenError::Restoring { keyspace: options.keyspace.clone() }));
 
-    let other = EmbeddedStore::open_on(Arc::new(RecordingDisk::default()), &large_options()).expect("open");
+    let other = EmbeddedStore::open_on(Arc::new(TestDisk::default()), &large_options()).expect("open");
     let refused = restore(&super::backup::file(&other).await, &options, NOW).await;
     assert!(matches!(refused, Err(RestoreError::AnotherUnfinished { .. })), "{refused:?}");
     restore(&file, &options, NOW).await.expect("restore");

@@ -1,4 +1,5 @@
 //! The keyspace is made once, and one of another version is refused.
+//! Promise: it outlives the code below it.
 
 use tempmail::store::OpenError;
 use tempmail::store::cassandra::CassandraStore;
@@ -8,9 +9,9 @@ use crate::support::keyspaces::{connection, session};
 use crate::support::ring::Ring;
 
 #[tokio::test]
+#[ignore = "needs Cassandra"]
 async fn a_keyspace_is_made_once_and_another_version_of_it_is_refused() {
-    let ring = tokio::task::spawn_blocking(|| Ring::shared("the schema of a cluster")).await.expect("the ring");
-    let Some(ring) = ring else { return };
+    let ring = tokio::task::spawn_blocking(Ring::shared).await.expect("the ring");
     let connection = connection(ring);
     let open = async || CassandraStore::connect(&connection, &options()).await.map(drop);
     let missing = OpenError::NoKeyspace { keyspace: connection.keyspace.clone() };

@@ -1,7 +1,7 @@
-//! The interface of MailHog.
+//! The interface of MailHog: its fields, searches and deletions.
+//! Mechanism: it goes with MailHog's interface.
 
 use serde_json::{Value, json};
-use tempmail::config::CompatApi;
 
 use super::{Answer, MAIL, delete, receive, with};
 
@@ -13,7 +13,7 @@ fn of_mailhog(answer: &Answer) -> Value {
 
 #[tokio::test]
 async fn a_message_of_mailhog_has_its_fields() {
-    let api = with(CompatApi::MailHog, |_| {});
+    let api = with("mailhog", "").await;
     api.receive(&["Ann@example.test", "bob@example.test"], MAIL).await;
     let page = of_mailhog(&api.get("/api/v2/messages?start=0&limit=9").await);
     assert_eq!((&page["total"], &page["count"], &page["start"]), (&json!(1), &json!(1), &json!(0)));
@@ -51,7 +51,7 @@ async fn a_message_of_mailhog_has_its_fields() {
 
 #[tokio::test]
 async fn mailhog_searches_and_deletes() {
-    let api = with(CompatApi::MailHog, |_| {});
+    let api = with("mailhog", "").await;
     let first = receive(&api, &["ann@example.test", "bob@example.test"], "first").await;
     receive(&api, &["ann@example.test"], "second").await;
     for (search, expected) in [
@@ -86,7 +86,7 @@ async fn mailhog_searches_and_deletes() {
 
 #[tokio::test]
 async fn mail_whose_parts_would_take_too_much_room_is_shown_without_them() {
-    let api = with(CompatApi::MailHog, |_| {});
+    let api = with("mailhog", "").await;
     // A control character has six octets in JSON, and each level of parts repeats those below it.
     let begin = |n| format!("Content-Type: multipart/mixed; boundary=b{n}\r\n\r\n--b{n}\r\n");
     let controls = format!("\r\n{}", "\u{1}".repeat(100_000));

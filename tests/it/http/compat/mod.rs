@@ -1,15 +1,14 @@
 //! The interfaces of Mailpit and MailHog. Their own clients use them in `tests/compat`.
+//! Promise: it outlives the code below it.
 
 mod access;
 mod mailhog;
 
 use std::time::Duration;
 
-use axum::body::Body;
 use serde_json::{Value, json};
-use tempmail::config::{CompatApi, Config};
 
-use super::{Answer, TestApi, public};
+use super::{Answer, TestServer};
 
 const MAIL: &str = "From: Shop <shop@sender.test>\r\nTo: Ann <Ann@example.test>, list@other.test\r\nCc: c@example.test\r\n\
     Reply-To: r@sender.test\r\nSubject: Your =?utf-8?q?c=C3=B6de?=\r\nMessage-ID: <1@sender.test>\r\n\
@@ -18,28 +17,25 @@ const MAIL: &str = "From: Shop <shop@sender.test>\r\nTo: Ann <Ann@example.test>,
     Content-Type: application/pdf; name=a.pdf\r\nContent-Disposition: attachment\r\n\r\nPDF\r\n--m\r\n\
     Content-Type: image/png\r\nContent-ID: <i@x>\r\n\r\npng\r\n--m--\r\n";
 
-fn mailpit() -> TestApi {
-    with(CompatApi::Mailpit, |_| {})
+async fn mailpit() -> TestServer {
+    with("mailpit", "").await
 }
 
-fn with(compat_api: CompatApi, configure: impl FnOnce(&mut Config)) -> TestApi {
-    TestApi::with(|config| {
-        config.http.compat_api = compat_api;
-        configure(config);
-    })
+async fn with(compat_api: &str, settings: &str) -> TestServer {
+    let domains = "domain = ['example.test', 'example.com']";
+    TestServer::with(&format!("compat-api = '{compat_api}'\n{domains}\n{settings}")).await
 }
 
-async fn receive(api: &TestApi, recipients: &[&str], subject: &str) -> String {
+async fn receive(api: &TestServer, recipients: &[&str], subject: &str) -> String {
     let to = recipients.join(", ");
-    let ids = api
-        .receive(recipients, &format!("From: a@sender.test\r\nTo: {to}\r\nSubject: {subject}\r\n\r\n{subject}"))
-        .await;
+    let raw = format!("From: a@sender.test\r\nTo: {to}\r\nSubject: {subject}\r\n\r\n{subject}");
+    let id = api.receive(recipients, &raw).await.remove(0);
     api.clock.advance(Duration::from_millis(300));
-    ids[0].to_string()
+    id
 }
 
-async fn delete(api: &TestApi, target: &str, body: &str) -> Answer {
-    api.send(public("DELETE", target).body(Body::from(body.to_owned())).expect("request")).await
+async fn delete(api: &TestServer, target: &str, body: &str) -> Answer {
+    Answer::to(api.request("DELETE", target).body(body.to_owned())).await
 }
 
 /// The subjects in a list of Mailpit.
@@ -48,7 +44,7 @@ fn subjects(page: &Value) -> Vec<&str> {
 }
 
 /// The subjects of all mail, newest first.
-async fn listed(api: &TestApi) -> Vec<String> {
+async fn listed(api: &TestServer) -> Vec<String> {
     let page = api.get("/api/v1/messages").await.json();
     subjects(&page).into_iter().map(str::to_owned).collect()
 }
@@ -61,23 +57,23 @@ fn text(answer: &Answer) -> (u16, &str) {
 #[tokio::test]
 async fn without_the_setting_there_is_no_such_path() {
     for (compat_api, target) in [
-        (CompatApi::Off, "/api/v1/messages"),
-        (CompatApi::Off, "/api/v2/messages"),
-        (CompatApi::Mailpit, "/api/v2/messages"),
-        (CompatApi::MailHog, "/api/v1/search?query=x"),
+        ("off", "/api/v1/messages"),
+        ("off", "/api/v2/messages"),
+        ("mailpit", "/api/v2/messages"),
+        ("mailhog", "/api/v1/search?query=x"),
     ] {
-        let api = with(compat_api, |_| {});
+        let api = with(compat_api, "").await;
         assert_eq!(api.get(target).await.problem(), "unknown_path", "{compat_api} {target}");
     }
 }
 
 #[tokio::test]
 async fn a_list_of_mailpit_has_its_fields_and_a_message_once() {
-    let api = mailpit();
+    let api = mailpit().await;
     let ids = api.receive(&["Ann@example.test", "hidden@example.test", "C@example.test"], MAIL).await;
     let mut page = api.get("/api/v1/messages?start=0&limit=5").await.json();
     let id = page["messages"][0]["ID"].as_str().expect("an id").to_owned();
-    assert!(ids.iter().any(|known| known.to_string() == id));
+    assert!(ids.contains(&id));
     page["messages"][0]["ID"] = "ID".into();
     let address = |name: &str, address: &str| json!({ "Name": name, "Address": address });
     let expected = json!({
@@ -95,8 +91,8 @@ async fn a_list_of_mailpit_has_its_fields_and_a_message_once() {
 
 #[tokio::test]
 async fn a_message_of_mailpit_has_its_fields() {
-    let api = mailpit();
-    let id = api.receive(&["Ann@example.test"], MAIL).await[0].to_string();
+    let api = mailpit().await;
+    let id = api.receive(&["Ann@example.test"], MAIL).await.remove(0);
     let message = api.get(&format!("/api/v1/message/{id}")).await.json();
     for (field, expected) in [
         ("ID", json!(id)),
@@ -140,7 +136,7 @@ async fn a_message_of_mailpit_has_its_fields() {
 
 #[tokio::test]
 async fn html_is_there_where_the_mail_has_html() {
-    let api = mailpit();
+    let api = mailpit().await;
     api.receive(&["ann@example.test"], "Content-Type: text/html\r\n\r\n<b>x</b>").await;
     let message = api.get("/api/v1/message/latest").await.json();
     assert_eq!((message["HTML"].as_str(), message["Text"].as_str().map(str::trim)), (Some("<b>x</b>"), Some("x")));
@@ -149,7 +145,7 @@ async fn html_is_there_where_the_mail_has_html() {
 
 #[tokio::test]
 async fn lists_have_parts_and_limits() {
-    let api = mailpit();
+    let api = mailpit().await;
     for number in 0..7 {
         receive(&api, &["ann@example.test", "bob@example.test"], &number.to_string()).await;
     }
@@ -163,7 +159,7 @@ async fn lists_have_parts_and_limits() {
 
 #[tokio::test]
 async fn a_search_of_mailpit_takes_filters_words_and_quotes() {
-    let api = mailpit();
+    let api = mailpit().await;
     api.receive(&["Ann@example.test", "hidden@example.test"], MAIL).await;
     receive(&api, &["bob@example.test"], "Two words").await;
     for (query, expected) in [
@@ -203,11 +199,9 @@ async fn a_search_of_mailpit_takes_filters_words_and_quotes() {
 
 #[tokio::test]
 async fn a_search_looks_at_the_newest_thousand_messages() {
-    let api = mailpit();
+    let api = mailpit().await;
     receive(&api, &["ann@example.test"], "oldest").await;
-    for _ in 0..1000 {
-        api.receive(&["ann@example.test"], "Subject: newer\r\n\r\n").await;
-    }
+    api.receive_all("ann@example.test", std::iter::repeat_n("Subject: newer\r\n\r\n", 1000)).await;
     let count = |page: Value| page["messages_count"].clone();
     assert_eq!(count(api.get("/api/v1/search?query=oldest").await.json()), 0);
     assert_eq!(count(api.get("/api/v1/search?query=newer&limit=1").await.json()), 1000);
@@ -217,7 +211,7 @@ async fn a_search_looks_at_the_newest_thousand_messages() {
 
 #[tokio::test]
 async fn deleting_a_message_deletes_it_for_all_its_recipients() {
-    let api = mailpit();
+    let api = mailpit().await;
     let first = receive(&api, &["ann@example.test", "bob@example.test"], "first").await;
     receive(&api, &["ann@example.test"], "second").await;
     receive(&api, &["ann@example.test"], "third").await;
@@ -240,7 +234,7 @@ async fn deleting_a_message_deletes_it_for_all_its_recipients() {
 
 #[tokio::test]
 async fn mail_of_role_addresses_is_only_for_the_administrator() {
-    let api = mailpit();
+    let api = mailpit().await;
     let role = receive(&api, &["admin@example.com"], "proof").await;
     receive(&api, &["ann@example.com"], "other").await;
     assert_eq!(listed(&api).await, ["other"]);
@@ -261,7 +255,7 @@ async fn mail_of_role_addresses_is_only_for_the_administrator() {
 #[tokio::test]
 async fn a_message_is_shown_if_any_of_its_emails_may_be_read() {
     for recipients in [["ann@example.com", "admin@example.com"], ["admin@example.com", "ann@example.com"]] {
-        let api = mailpit();
+        let api = mailpit().await;
         receive(&api, &recipients, "both").await;
         assert_eq!(listed(&api).await, ["both"], "{recipients:?}");
         let found = api.get("/api/v1/search?query=both").await.json();
@@ -269,7 +263,7 @@ async fn a_message_is_shown_if_any_of_its_emails_may_be_read() {
         let id = api.get("/api/v1/messages").await.json()["messages"][0]["ID"].as_str().expect("an id").to_owned();
         assert_eq!(api.get(&format!("/api/v1/message/{id}")).await.json()["Subject"], "both");
         assert_eq!(api.get("/api/v1/message/latest").await.json()["ID"], id);
-        assert_eq!(api.call("DELETE", &format!("/api/mail/delete?id={id}")).await.json()["deleted"], 1);
+        assert_eq!(api.delete(&format!("/api/mail/delete?id={id}")).await.json()["deleted"], 1);
         assert_eq!(listed(&api).await, [""; 0], "only the hidden one is left: {recipients:?}");
     }
 }

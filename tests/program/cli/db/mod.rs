@@ -2,8 +2,6 @@
 
 mod backup;
 mod check;
-#[cfg(feature = "cassandra")]
-mod cluster;
 mod refusals;
 mod retention;
 
@@ -12,14 +10,13 @@ use std::path::{Path, PathBuf};
 use crate::support::program::Program;
 use crate::support::smtp_peer::SmtpPeer;
 
-/// A daemon whose segments are small.
 fn serve(dir: &Path) -> Program {
     serve_with(dir, &[])
 }
 
-/// A daemon with small segments and more settings.
+/// A daemon with more settings.
 fn serve_with(dir: &Path, args: &[&str]) -> Program {
-    Program::serve(dir, &[&["--max-message-size", "64KB", "--segment-size", "1MB"], args].concat())
+    Program::serve(dir, &[&["--max-message-size", "64KB"], args].concat())
 }
 
 async fn send(daemon: &Program, to: &str, message: &str) {

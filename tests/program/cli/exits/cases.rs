@@ -9,16 +9,14 @@ pub(super) enum Place {
     Public,
     /// On the data directory of a daemon that was stopped.
     Stopped,
-    /// By a daemon whose disk is full.
-    Full,
 }
 
-use Place::{Daemon, Full, Public, Stopped};
+use Place::{Daemon, Public, Stopped};
 
 /// What is typed, and the exit code.
 ///
 /// `{unknown}` is an id of nothing. DNS says that `elsewhere.example.org` belongs elsewhere, and nothing about `silent.example`.
-pub(super) const CASES: [(Place, &str, i32); 79] = [
+pub(super) const CASES: [(Place, &str, i32); 76] = [
     (Daemon, "read {unknown}", 3),
     (Daemon, "read nobody@example.test --latest", 3),
     (Daemon, "read a@example.test --latest --attachment 9", 3),
@@ -95,7 +93,4 @@ pub(super) const CASES: [(Place, &str, i32); 79] = [
     (Stopped, "sendmail a@example.test", 75),
     (Stopped, "db restore {mail} --yes", 1),
     (Stopped, "db restore {dir}/none --yes", 2),
-    (Full, "import a@example.test --file {middle}", 1),
-    (Full, "send-test a@example.test", 1),
-    (Full, "sendmail a@example.test", 75),
 ];

@@ -1,41 +1,45 @@
 //! The short help of each command. The long help is what the manual pages have.
+//! Promise: it outlives the code below it.
 
-use super::Transcript;
-use crate::support::command::tempmail;
+use std::path::Path;
 
-/// The columns of a terminal.
-const COLUMNS: &str = "80";
+use super::SNAPSHOTS;
+use crate::cli::exits;
+use crate::support::command::{outcome, tempmail};
+use crate::support::transcript::Transcript;
 
 /// The snapshots: the program as a whole, and a file per command with its verbs.
 pub(super) fn names() -> impl Iterator<Item = String> {
-    let tree = ::tempmail::cli::command();
-    let commands: Vec<String> = tree.get_subcommands().map(|command| format!("help_{}", command.get_name())).collect();
-    commands.into_iter().chain(["help".to_owned()])
+    exits::nouns().into_iter().map(|noun| format!("help_{noun}")).chain(["help".to_owned()])
 }
 
 #[test]
 fn the_short_help() {
-    let tree = ::tempmail::cli::command();
     let mut whole = Transcript::default();
     add(&mut whole, &["-h"]);
-    whole.check("help");
-    for noun in tree.get_subcommands() {
+    whole.check(SNAPSHOTS, "help");
+    for noun in exits::nouns() {
         let mut transcript = Transcript::default();
-        add(&mut transcript, &[noun.get_name(), "-h"]);
-        for verb in noun.get_subcommands() {
-            add(&mut transcript, &[noun.get_name(), verb.get_name(), "-h"]);
+        for verb in add(&mut transcript, &[&noun, "-h"]) {
+            add(&mut transcript, &[&noun, &verb, "-h"]);
         }
-        transcript.check(&format!("help_{}", noun.get_name()));
+        transcript.check(SNAPSHOTS, &format!("help_{noun}"));
     }
 }
 
+/// Adds a help, which is 80 columns wide. Returns the verbs in it.
+///
 /// The flags that every command has are in one snapshot only, that of the program.
-fn add(transcript: &mut Transcript, args: &[&str]) {
-    let mut outcome =
-        crate::support::command::Outcome::from(tempmail().env("COLUMNS", COLUMNS).args(args).output().expect("run"));
+fn add(transcript: &mut Transcript, args: &[&str]) -> Vec<String> {
+    let mut outcome = outcome(tempmail(Path::new("/")).env("COLUMNS", "80").args(args));
     if let ([_, _, ..], Some((own, rest))) = (args, outcome.stdout.split_once("\nGlobal options:\n")) {
         let examples = rest.split_once("\n\n").map_or("", |(_, examples)| examples);
         outcome.stdout = format!("{own}\n{examples}");
     }
     transcript.add(args, &outcome);
+    let commands = outcome.stdout.split_once("\nCommands:\n").map_or("", |(_, commands)| commands);
+    let lines = commands.lines().take_while(|line| !line.is_empty());
+    // A text goes on below the first one.
+    let starts = lines.filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')));
+    starts.map(|line| line.split(' ').next().unwrap_or_default().to_owned()).collect()
 }

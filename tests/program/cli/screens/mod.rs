@@ -1,120 +1,16 @@
-//! What users see: each change of it is a visible change of a file in `snapshots`.
-//!
-//! A snapshot is a transcript of several commands. What differs between two runs, such as ids and ports, is replaced by
-//! something of the same width.
+//! Help, lists and errors as users see them.
+//! Promise: it outlives the code below it.
 
 mod help;
 mod lists;
-mod mails;
-
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::process::Command;
-use std::sync::LazyLock;
-
-use insta::{Settings, assert_snapshot};
-use regex::Regex;
 
 use super::exits;
-use crate::support::command::Outcome;
-use crate::support::terminal;
+use crate::support::transcript::none_is_left_over;
 
-/// What is different in each run, and what a snapshot has instead.
-static REPLACED: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
-    let pairs = [
-        (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "00000000-0000-0000-0000-000000000000"),
-        (r"(?m)^[0-9a-f]{8}  ", "00000000  "),
-        // The ids of tokens.
-        (r"\b[0-9a-f]{16}\b", "0000000000000000"),
-        (r"(?m)  [0-9a-f]{8}$", "  00000000"),
-        (r"\(process [0-9]+\)", "(process 1)"),
-        (r"(durationMillis|diskOctets)(\t|\W: ?)[0-9]+", "${1}${2}0"),
-        (r"127\.0\.0\.1:[0-9]{5}", "127.0.0.1:00000"),
-        // The clock of the daemon stands still, that of the commands does not.
-        (r"[0-9]{4} d ago", "1000 d ago"),
-        (r"in [0-9]{4} d", "in 1000 d"),
-        (r"try again in [0-9]+ s", "try again in 60 s"),
-        (r"/tmp/\.tmp[A-Za-z0-9]{6}", "/directory"),
-        // 10,000 characters, which `mails` sends.
-        (r"(0123456789 abcdefgh ?){500}", "<10,000 characters>"),
-        // What `doctor` finds out about the machine.
-        (r"(?m)^\w+ +(space|disk|clock|open-files|resolver) .*\n( {10}.*\n)*", ""),
-    ];
-    pairs.map(|(pattern, instead)| (Regex::new(pattern).expect(pattern), instead)).into()
-});
+/// Where the snapshots are.
+pub(super) const SNAPSHOTS: &str = "tests/program/cli/screens/snapshots";
 
-/// `text` without what differs between two runs.
-pub(super) fn replaced(text: &str) -> String {
-    let replace = |text: String, (pattern, instead): &(Regex, &str)| pattern.replace_all(&text, *instead).into_owned();
-    REPLACED.iter().fold(text.to_owned(), replace)
-}
-
-/// Commands with what they printed.
-#[derive(Default)]
-pub(super) struct Transcript(String);
-
-impl Transcript {
-    /// Adds a command that was run in a pipe.
-    fn add(&mut self, args: &[&str], outcome: &Outcome) {
-        self.typed(&quoted(args), outcome);
-    }
-
-    /// Adds a command as it is typed.
-    pub(super) fn typed(&mut self, typed: &str, outcome: &Outcome) {
-        self.line(&format!("$ tempmail {typed}"));
-        self.0.push_str(&outcome.stdout);
-        self.0.push_str(&outcome.stderr);
-        self.end(outcome.code);
-    }
-
-    /// Runs a command on a terminal of so many columns and adds it.
-    fn on_terminal(&mut self, columns: u16, args: &[&str], command: Command) {
-        let screen = terminal::on_terminal(command, columns, "");
-        self.line(&format!("$ tempmail {}  # {columns} columns", quoted(args)));
-        self.0.push_str(&screen.text);
-        self.end(screen.code);
-    }
-
-    fn end(&mut self, code: Option<i32>) {
-        match code {
-            Some(0) => {}
-            Some(code) => self.line(&format!("(exit code {code})")),
-            None => self.0.push_str("(ended by a signal)\n"),
-        }
-        self.0.push('\n');
-    }
-
-    /// Adds a line.
-    pub(super) fn line(&mut self, line: &str) {
-        self.0.push_str(line);
-        self.0.push('\n');
-    }
-
-    /// Compares everything with the snapshot of this name.
-    pub(super) fn check(&self, name: &str) {
-        let mut settings = Settings::clone_current();
-        settings.set_prepend_module_to_snapshot(false);
-        settings.set_omit_expression(true);
-        settings.bind(|| assert_snapshot!(name, replaced(&self.0)));
-    }
-}
-
-/// The words as a shell needs them.
-fn quoted(args: &[&str]) -> String {
-    let quoted = args.iter().map(|arg| if arg.contains([' ', '*']) { format!("'{arg}'") } else { (*arg).to_owned() });
-    quoted.collect::<Vec<_>>().join(" ")
-}
-
-/// A snapshot that no test compares any more would stay as it is for ever.
 #[test]
 fn each_snapshot_belongs_to_a_test() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/cli/screens/snapshots");
-    let stored: BTreeSet<String> = std::fs::read_dir(dir)
-        .expect("the snapshots")
-        .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
-        .filter(|name| !name.ends_with(".snap.new"))
-        .collect();
-    let expected = help::names().chain(lists::names()).chain(exits::names());
-    let expected: BTreeSet<String> = expected.map(|name| name + ".snap").collect();
-    assert_eq!(stored, expected);
+    none_is_left_over(SNAPSHOTS, help::names().chain(lists::names()).chain(exits::names()));
 }

@@ -1,4 +1,5 @@
-//! A service in memory that answers as the interface requires, on a TCP port and on a socket in a data directory.
+//! A service in memory that answers as the interface requires, on a TCP port and on a socket in a data directory. Each of its
+//! answers is compared with the description of the interface.
 
 mod stream;
 pub(super) mod webhooks;
@@ -6,16 +7,20 @@ pub(super) mod webhooks;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::process::Command;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 use axum::Router;
-use axum::extract::{Path as UrlPath, Query, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::extract::{MatchedPath, Path as UrlPath, Query, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
+
+use crate::support::command::{outcome, tempmail};
+use crate::support::document::Document;
 
 /// The contents of the service, and the requests that it got.
 #[derive(Default)]
@@ -42,14 +47,19 @@ pub(super) struct Contents {
     pub(super) is_failing: bool,
     /// Whether the service has a host name for MX records.
     pub(super) has_mx_host: bool,
+    /// What is wrong with its own answers.
+    faults: Vec<String>,
 }
+
+static DOCUMENT: LazyLock<Document> = LazyLock::new(Document::snapshot);
 
 type Shared = Arc<Mutex<Contents>>;
 
 /// A running service, which ends when this is dropped.
 pub(super) struct Service {
     contents: Shared,
-    address: SocketAddr,
+    /// Where it listens over TCP.
+    pub(super) address: SocketAddr,
     data_dir: TempDir,
     _stop: oneshot::Sender<()>,
 }
@@ -96,12 +106,27 @@ impl Service {
 
     /// Runs the binary with `--server` and `args`.
     pub(super) fn run(&self, args: &[&str]) -> super::Outcome {
-        super::tempmail().arg("--server").arg(self.url()).args(args).output().expect("run").into()
+        outcome(&mut self.command(args))
+    }
+
+    /// A command with `--server` and `args`.
+    pub(super) fn command(&self, args: &[&str]) -> Command {
+        let mut command = tempmail(self.data_dir());
+        command.arg("--server").arg(self.url()).args(args);
+        command
     }
 
     /// Runs the binary as the administrator on this machine, with `--data-dir` and `args`.
     pub(super) fn run_local(&self, args: &[&str]) -> super::Outcome {
-        super::tempmail().arg("--data-dir").arg(self.data_dir()).args(args).output().expect("run").into()
+        outcome(tempmail(self.data_dir()).arg("--data-dir").arg(self.data_dir()).args(args))
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            assert_eq!(self.contents().faults, [""; 0], "the interface does not answer so");
+        }
     }
 }
 
@@ -110,7 +135,9 @@ pub(super) fn email(id: u8, to: &str, subject: &str) -> Value {
     json!({
         "id": id_of(id), "recipient": to, "from": "ann@sender.test", "subject": subject, "message": "<p>Hello</p>",
         "receivedAt": "2023-11-14 22:13:20", "bodyText": "", "headers": [{"name": "From", "value": "Ann <ann@sender.test>"}],
-        "attachments": [], "size": 100, "expiresAt": "2023-11-15 00:13:20",
+        "attachments": [], "size": 100, "expiresAt": "2023-11-15 00:13:20", "codes": [], "links": [],
+        "header": {"from": [], "to": [], "cc": [], "replyTo": [], "messageId": null, "date": null},
+        "envelope": {"reversePath": "ann@sender.test", "client": "127.0.0.1", "helo": "client.test", "protocol": "ESMTP"},
     })
 }
 
@@ -121,6 +148,20 @@ pub(super) fn id_of(id: u8) -> String {
 
 pub(super) fn domain(name: &str, status: &str) -> Value {
     json!({"domain": name, "status": status, "addedAt": "2023-11-14 22:13:20", "lastCheckedAt": null, "lastCheckResult": null})
+}
+
+/// An object with the members that only the administrator sees.
+fn for_administrator(object: &Value, members: &[&str]) -> Value {
+    let mut shown = object.as_object().expect("object").clone();
+    for member in members {
+        shown.entry(*member).or_insert(Value::Null);
+    }
+    shown.into()
+}
+
+/// A domain as the administrator sees it.
+fn administered(domain: &Value) -> Value {
+    for_administrator(domain, &["owner", "email", "pinned", "fixed", "registeredBy"])
 }
 
 fn problem(status: u16, code: &str, detail: &str) -> Response {
@@ -139,7 +180,7 @@ fn problem_with(status: u16, code: &str, detail: &str, members: &Value) -> Respo
 
 fn router(state: &Shared, is_administrator: bool) -> Router {
     let admin = Router::new()
-        .route("/domains", get(domains).post(add_domain).delete(remove_domain))
+        .route("/domains", get(all_domains).post(add_domain).delete(remove_domain))
         .route("/domains/verify", post(verify))
         .route("/status", get(status))
         .merge(webhooks::admin_routes());
@@ -155,7 +196,7 @@ fn router(state: &Shared, is_administrator: bool) -> Router {
         .route("/api/domains/active", get(active))
         .route("/api/domains/check-dns", get(check_dns))
         .merge(webhooks::routes())
-        .route("/readyz", get(|| async { "ready" }))
+        .route("/readyz", get(|| async { axum::Json(json!({"status": "ready"})) }))
         .route(
             "/redirecting/{*rest}",
             get(|| async { (StatusCode::FOUND, [(header::LOCATION, "https://elsewhere.test/")]) }),
@@ -172,14 +213,34 @@ fn router(state: &Shared, is_administrator: bool) -> Router {
                     contents.requests.push(format!("{} {}", request.method(), request.uri()));
                     contents.tokens.extend(token.map(str::to_owned));
                 }
-                if is_permitted {
+                let method = request.method().to_string();
+                let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+                let answer = if is_permitted {
                     next.run(request).await
                 } else {
                     problem(401, "unauthorized", "the administrator's alone")
-                }
+                };
+                compared(&record, &method, &path.unwrap_or_default(), answer).await
             }
         }))
         .with_state(Arc::clone(state))
+}
+
+/// Keeps what is wrong with an answer of JSON by the description of the interface.
+async fn compared(contents: &Shared, method: &str, path: &str, answer: Response) -> Response {
+    let is_json = |value: &HeaderValue| value.as_bytes().ends_with(b"json");
+    if !answer.headers().get(header::CONTENT_TYPE).is_some_and(is_json) {
+        return answer;
+    }
+    let (head, body) = answer.into_parts();
+    let body = axum::body::to_bytes(body, usize::MAX).await.expect("a body");
+    let fault = DOCUMENT.fault(method, path, head.status.as_u16(), &body);
+    let mut contents = contents.lock().expect("lock");
+    // The description is that of revision 2.
+    if !contents.has_no_webhooks {
+        contents.faults.extend(fault);
+    }
+    Response::from_parts(head, body.into())
 }
 
 type Parameters = Query<HashMap<String, String>>;
@@ -255,6 +316,11 @@ async fn domains(State(contents): State<Shared>) -> Response {
     axum::Json(&contents.lock().expect("lock").domains).into_response()
 }
 
+async fn all_domains(State(contents): State<Shared>) -> Response {
+    let domains = &contents.lock().expect("lock").domains;
+    axum::Json(domains.iter().map(administered).collect::<Vec<_>>()).into_response()
+}
+
 async fn active(State(contents): State<Shared>) -> Response {
     let contents = contents.lock().expect("lock");
     let names: Vec<&Value> =
@@ -262,11 +328,8 @@ async fn active(State(contents): State<Shared>) -> Response {
     axum::Json(names).into_response()
 }
 
-async fn add_domain(State(contents): State<Shared>, headers: HeaderMap, body: String) -> Response {
-    assert_eq!(
-        headers.get(header::CONTENT_TYPE).map(axum::http::HeaderValue::as_bytes),
-        Some(&b"application/json"[..])
-    );
+async fn add_domain(State(contents): State<Shared>, path: MatchedPath, headers: HeaderMap, body: String) -> Response {
+    assert_eq!(headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes), Some(&b"application/json"[..]));
     let body: Value = serde_json::from_str(&body).expect("JSON");
     let name = body["domain"].as_str().expect("domain");
     let mut contents = contents.lock().expect("lock");
@@ -284,7 +347,10 @@ async fn add_domain(State(contents): State<Shared>, headers: HeaderMap, body: St
     if !is_known {
         contents.domains.push(domain(name, "active"));
     }
-    (if is_known { StatusCode::OK } else { StatusCode::CREATED }, axum::Json(domain(name, "active"))).into_response()
+    let status = if is_known { StatusCode::OK } else { StatusCode::CREATED };
+    let added = domain(name, "active");
+    let is_administrator = path.as_str().starts_with("/api/admin");
+    (status, axum::Json(if is_administrator { administered(&added) } else { added })).into_response()
 }
 
 /// The record that a domain needs, and one that points elsewhere.
@@ -323,9 +389,14 @@ async fn status(State(contents): State<Shared>) -> Response {
     let smtp_listen = contents.lock().expect("lock").smtp_listen.clone();
     axum::Json(json!({
         "version": "0.1.0", "revision": 2, "startedAt": "2023-11-14 22:13:20", "smtpListen": smtp_listen,
+        "smtpsListen": [], "lmtpListen": [], "httpsListen": [], "metricsListen": [], "tls": null, "panics": 0,
+        "acceptsMail": true, "smtp": null,
         "httpListen": ["127.0.0.1:8080"], "dataDir": "/data", "hostname": "localhost", "mxHosts": [],
         "retentionSeconds": 7200, "maxMessageOctets": 307_200, "domains": {"active": 1, "deactivated": 0},
-        "store": {"emails": 3},
+        "store": {
+            "messages": 3, "emails": 3, "mailboxes": 1, "webhooks": 0, "events": 0, "segments": 1, "liveOctets": 300,
+            "diskOctets": 300, "indexOctets": 0, "heldOctets": 0,
+        },
     }))
     .into_response()
 }

@@ -7,14 +7,14 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::{Value, json};
 
-use super::{Parameters, Shared, problem};
+use super::{Parameters, Shared, for_administrator, problem};
 
 /// The id that ends with `id`.
 pub(in crate::cli) fn webhook_id(id: u8) -> String {
     format!("0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a{id:02x}")
 }
 
-/// A webhook as the administrator's list shows it.
+/// A webhook as everybody sees it.
 pub(in crate::cli) fn webhook(id: u8, recipient: &str, url: &str) -> Value {
     json!({
         "id": webhook_id(id), "recipient": recipient, "url": url, "signed": true, "status": "active",
@@ -51,7 +51,11 @@ async fn list(State(contents): State<Shared>, Query(query): Parameters) -> Respo
         return problem(404, "unknown_path", "this path does not exist");
     }
     let of = |webhook: &&Value| query.get("recipient").is_some_and(|to| webhook["recipient"] == to.as_str());
-    axum::Json(contents.webhooks.iter().filter(of).collect::<Vec<_>>()).into_response()
+    let mut webhooks: Vec<Value> = contents.webhooks.iter().filter(of).cloned().collect();
+    for webhook in &mut webhooks {
+        webhook.as_object_mut().expect("object").remove("registeredBy");
+    }
+    axum::Json(webhooks).into_response()
 }
 
 async fn list_all(State(contents): State<Shared>, Query(query): Parameters) -> Response {
@@ -60,7 +64,8 @@ async fn list_all(State(contents): State<Shared>, Query(query): Parameters) -> R
         let domain = webhook["recipient"].as_str().and_then(|address| address.rsplit_once('@'));
         query.get("domain").is_none_or(|wanted| domain.is_some_and(|(_, domain)| domain == wanted))
     };
-    let webhooks: Vec<&Value> = contents.webhooks.iter().filter(is_of).collect();
+    let shown = |webhook| for_administrator(webhook, &["registeredBy"]);
+    let webhooks: Vec<Value> = contents.webhooks.iter().filter(is_of).map(shown).collect();
     axum::Json(json!({ "webhooks": webhooks, "next": null })).into_response()
 }
 

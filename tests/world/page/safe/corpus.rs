@@ -1,4 +1,5 @@
 //! The corpus of hostile mails, each opened in the page with everything that the page can show of it.
+//! Promise: it outlives the code below it.
 
 use serde_json::Value;
 
@@ -20,8 +21,9 @@ const FOREIGN: &str = "[...document.body.querySelectorAll('*')].map((it) => it.l
     !/^(a|article|bdi|button|dd|details|div|dl|dt|footer|form|h1|h2|h3|header|iframe|input|li|main|nav|noscript|ol|option|output|p|path|pre|section|select|small|span|summary|svg|table|tbody|td|th|time|tr|ul)$/.test(name))";
 
 #[tokio::test]
+#[ignore = "needs Chromium"]
 async fn no_hostile_mail_does_anything_in_the_page() {
-    let Some(trial) = Trial::start("no_hostile_mail_does_anything_in_the_page").await else { return };
+    let trial = Trial::start().await;
     let sink = WebhookSink::start().await;
     scripts_would_be_noticed(&trial, &sink).await;
     let mut peer = SmtpPeer::greeted(trial.server.smtp()).await;

@@ -1,4 +1,5 @@
 //! Hostile mails in a real browser: no script of theirs runs, and nothing of theirs is loaded from elsewhere.
+//! Promise: it outlives the code below it.
 
 pub(crate) mod corpus;
 
@@ -26,9 +27,9 @@ struct Trial {
 }
 
 impl Trial {
-    async fn start(test: &str) -> Option<Self> {
-        let browser = Browser::start(test).await?;
-        Some(Self { server: TestServer::start().await, sink: WebhookSink::start().await, browser })
+    async fn start() -> Self {
+        let browser = Browser::start().await;
+        Self { server: TestServer::start().await, sink: WebhookSink::start().await, browser }
     }
 
     fn filled(&self, text: &str) -> String {
@@ -73,8 +74,9 @@ impl Trial {
 }
 
 #[tokio::test]
+#[ignore = "needs Chromium"]
 async fn no_mail_runs_a_script_or_loads_anything() {
-    let Some(trial) = Trial::start("no_mail_runs_a_script_or_loads_anything").await else { return };
+    let trial = Trial::start().await;
     assert!(CORPUS.len() >= 60);
     assert!(trial.runs(&trial.bare("text/html", format!("<script>{SCRIPT}</script>"))).await, "the mark works");
     let paths = trial.receive_all().await;

@@ -6,7 +6,6 @@
 
 mod recording;
 mod state;
-mod tables;
 mod workload;
 
 use std::collections::BTreeMap;
@@ -18,10 +17,12 @@ use std::time::Duration;
 
 use rand::RngExt;
 use tempmail::model::{Caps, Counts};
+use tempmail::store::check::{FindingKind, check};
+use tempmail::store::disk::Disk;
 use tempmail::store::{EmbeddedStore, OpenError, OutboxLimits, Store, StoreError, StoreOptions};
 
 use crate::support::mail::delivery;
-use crate::support::recording_disk::{RecordingDisk, rng};
+use crate::support::test_disk::{Kind, TestDisk, rng};
 use recording::Recording;
 use state::{NOW, State, address};
 
@@ -83,8 +84,10 @@ impl Broken {
 }
 
 /// An empty disk to record a workload on.
-pub fn disk() -> RecordingDisk {
-    RecordingDisk::slow(SYNC_TAKES)
+pub fn disk() -> TestDisk {
+    let disk = TestDisk::default();
+    disk.slow_syncs(SYNC_TAKES);
+    disk
 }
 
 /// A recorded workload, of which images are made.
@@ -95,7 +98,7 @@ pub struct Images {
 
 impl Images {
     /// Runs the workload of a seed on [`disk`]. Needs a runtime of several threads.
-    pub async fn record(seed: u64, disk: RecordingDisk) -> Self {
+    pub async fn record(seed: u64, disk: TestDisk) -> Self {
         let workload = seed / IMAGES;
         Self { workload, recording: Recording::make(workload, disk).await }
     }
@@ -110,30 +113,22 @@ impl Images {
         let seed = self.workload * IMAGES + number % IMAGES;
         let mut random = rng(seed);
         let cut = cut(&self.recording.disk, self.recording.disk.operations(), &mut random);
-        let mut files = self.recording.disk.crash(cut, &mut random);
-        let broken = |what, files| Broken { seed, cut, what, files };
+        let mut image = self.recording.disk.power_cut(cut, random.random());
+        // As it is before anything opens it.
+        let broken = |what, image: &TestDisk| Broken { seed, cut, what, files: image.power_cut(0, 0).files() };
         let mut shown = None;
         // Some images crash once more while they are being opened, or right after.
         if random.random_bool(0.5) {
-            let image = RecordingDisk::with(files.clone());
-            match open_and_leave(&image).await {
-                Err(what) => return Err(broken(what, files)),
-                Ok((opened, state)) => {
-                    let until = if random.random_bool(0.5) { opened } else { image.operations() };
-                    let cut = self::cut(&image, until, &mut random);
-                    shown = (cut >= opened).then_some(state);
-                    files = image.crash(cut, &mut random);
-                }
-            }
+            let (opened, state) = open_and_leave(&image).await.map_err(|what| broken(what, &image))?;
+            let until = if random.random_bool(0.5) { opened } else { image.operations() };
+            let cut = self::cut(&image, until, &mut random);
+            shown = (cut >= opened).then_some(state);
+            image = image.power_cut(cut, random.random());
         }
-        let image = RecordingDisk::with(files.clone());
-        match self.look(&image, cut, shown).await {
-            Ok(()) => Ok(()),
-            Err(what) => Err(broken(what, files)),
-        }
+        self.look(&image, cut, shown).await.map_err(|what| broken(what, &image))
     }
 
-    async fn look(&self, image: &RecordingDisk, cut: usize, shown: Option<State>) -> Result<(), String> {
+    async fn look(&self, image: &TestDisk, cut: usize, shown: Option<State>) -> Result<(), String> {
         let store = open(image)?;
         let mut state = State::read(&store).await?;
         self.recording.compare(&state, cut)?;
@@ -149,7 +144,13 @@ impl Images {
         if let Some(name) = image.rewritten().into_iter().find(|name| name.starts_with("journal-")) {
             return Err(format!("{name}, of an earlier process, was written"));
         }
-        tables::check(image.files())?;
+        let closed: Arc<dyn Disk> = Arc::new(image.clone());
+        let report = check(&closed, &options(), &mut |_, _| ()).map_err(|error| error.to_string())?;
+        // What nobody was promised may be torn, or be half of a hole.
+        let is_unnamed = |kind| matches!(kind, FindingKind::Group | FindingKind::Record | FindingKind::Content);
+        if let Some(finding) = report.findings.iter().find(|finding| !is_unnamed(finding.kind)) {
+            return Err(format!("the check of the closed store finds {finding:?}"));
+        }
         let store = open(image)?;
         state.expect_same(&State::read(&store).await?)
     }
@@ -160,7 +161,7 @@ impl Images {
         let seed = self.workload * IMAGES + number % IMAGES;
         let mut random = rng(seed);
         let cut = cut(&self.recording.disk, self.recording.disk.operations(), &mut random);
-        let mut files = self.recording.disk.crash(cut, &mut random);
+        let mut files = self.recording.disk.power_cut(cut, random.random()).files();
         // The last write that was synced says in its header that everything before it had been.
         let mut known = self.recording.disk.last_synced_writes(cut);
         known.retain(|name, end| name.starts_with("journal-") && *end > 0 && files.contains_key(name));
@@ -182,7 +183,7 @@ impl Images {
         cut: usize,
         (name, octet): (&str, usize),
     ) -> Result<bool, String> {
-        let image = RecordingDisk::with(files.clone());
+        let image = TestDisk::with(files.clone());
         let is_reported =
             |segment: u64, offset: u64| format!("journal-{segment:016}") == name && offset <= octet as u64;
         let store = match EmbeddedStore::open_on(Arc::new(image.clone()), &options()) {
@@ -208,12 +209,12 @@ impl Images {
     }
 }
 
-fn open(image: &RecordingDisk) -> Result<EmbeddedStore, String> {
+fn open(image: &TestDisk) -> Result<EmbeddedStore, String> {
     EmbeddedStore::open_on(Arc::new(image.clone()), &options()).map_err(|error| error.to_string())
 }
 
 /// Opens an image. Returns after how many operations it was open, and its state.
-async fn open_and_leave(image: &RecordingDisk) -> Result<(usize, State), String> {
+async fn open_and_leave(image: &TestDisk) -> Result<(usize, State), String> {
     let store = open(image)?;
     let opened = image.operations();
     let state = State::read(&store).await?;
@@ -222,12 +223,12 @@ async fn open_and_leave(image: &RecordingDisk) -> Result<(usize, State), String>
 
 /// Where to cut in the first `until` operations: right after a sync or right before one has returned, right after a file
 /// was removed or octets were punched out, or anywhere.
-fn cut(disk: &RecordingDisk, until: usize, random: &mut impl RngExt) -> usize {
+fn cut(disk: &TestDisk, until: usize, random: &mut impl RngExt) -> usize {
     let (mut moments, before) = match random.random_range(0..5) {
         0 => (disk.syncs(), 0),
         1 => (disk.syncs(), 1),
-        2 => (disk.removals(), 0),
-        3 => (disk.punches(), 0),
+        2 => (disk.moments(|call| call.kind == Kind::Remove), 0),
+        3 => (disk.moments(|call| call.kind == Kind::Punch), 0),
         _ => (Vec::new(), 0),
     };
     moments.retain(|moment| *moment <= until);

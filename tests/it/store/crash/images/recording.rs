@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tempmail::model::EmailId;
 
 use super::state::{DROPPED, State, mail_key};
-use crate::support::recording_disk::RecordingDisk;
+use crate::support::test_disk::TestDisk;
 
 /// A message that was sent in a step.
 pub struct Sent {
@@ -35,7 +35,7 @@ impl Step {
 
 /// A workload that has ended.
 pub struct Recording {
-    pub disk: RecordingDisk,
+    pub disk: TestDisk,
     pub steps: Vec<Step>,
     /// Messages of pending events that were copied.
     pub relocated: u64,

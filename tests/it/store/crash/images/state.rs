@@ -1,4 +1,5 @@
 //! The visible state of a store, as facts that can be compared.
+//! Promise: it outlives the code below it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

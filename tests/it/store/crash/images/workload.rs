@@ -17,7 +17,7 @@ use super::state::{MAILBOXES, NOW, QUIET, State, address, mail_key, name};
 use super::{options, relocated};
 use crate::support::mail::delivery;
 use crate::support::outbox::pending_events;
-use crate::support::recording_disk::{RecordingDisk, rng};
+use crate::support::test_disk::{Kind, TestDisk, rng};
 use crate::support::until::blocking;
 
 /// How often the store is opened, and how many steps each process lives.
@@ -28,7 +28,7 @@ const DOMAINS: [&str; 3] = ["example.test", "other.test", "third.test"];
 
 impl Recording {
     /// Runs the workload of a seed.
-    pub async fn make(seed: u64, disk: RecordingDisk) -> Self {
+    pub async fn make(seed: u64, disk: TestDisk) -> Self {
         let mut random = rng(seed);
         let is_idle = random.random_bool(0.3);
         let store = open(&disk, is_idle);
@@ -47,18 +47,18 @@ impl Recording {
 }
 
 /// Without idle times, only so many octets cause a checkpoint, and much is replayed after a power cut.
-fn open(disk: &RecordingDisk, is_idle: bool) -> Arc<EmbeddedStore> {
+fn open(disk: &TestDisk, is_idle: bool) -> Arc<EmbeddedStore> {
     Arc::new(try_open(disk, is_idle).expect("open"))
 }
 
-fn try_open(disk: &RecordingDisk, is_idle: bool) -> Result<EmbeddedStore, OpenError> {
+fn try_open(disk: &TestDisk, is_idle: bool) -> Result<EmbeddedStore, OpenError> {
     let quiet = if is_idle { options().checkpoint_quiet } else { Duration::from_hours(1) };
     let options = StoreOptions { checkpoint_quiet: quiet, ..options() };
     EmbeddedStore::open_on(Arc::new(disk.clone()), &options)
 }
 
 struct Workload {
-    disk: RecordingDisk,
+    disk: TestDisk,
     store: Arc<EmbeddedStore>,
     /// Whether it makes a checkpoint whenever it is quiet for a moment.
     is_idle: bool,
@@ -107,9 +107,10 @@ impl Workload {
     /// Kills the process while it receives, some right after a sync of the journal failed, and opens again.
     async fn kill(&mut self) {
         let asked = self.disk.operations();
-        if self.random.random_bool(0.5) {
-            self.disk.die_at_failed_sync_of("journal-", self.random.random_range(0..6));
-        }
+        let dying = self
+            .random
+            .random_bool(0.5)
+            .then(|| self.disk.die_at_failed_sync_of("journal-", self.random.random_range(0..6)));
         let messages: Vec<_> = (0..8).map(|_| self.message()).collect();
         let sending = tokio::spawn(send(Arc::clone(&self.store), self.disk.clone(), messages));
         let syncs = self.random.random_range(0..4);
@@ -118,7 +119,8 @@ impl Workload {
         }
         let next = self.disk.kill();
         let sent = sending.await.expect("no panic");
-        let has_failed = self.disk.let_syncs_work();
+        let has_failed = dying.as_ref().is_some_and(|dying| dying.failed() > 0);
+        drop(dying);
         self.disk = next;
         self.reopen();
         self.note(if has_failed { "kill at a failed sync" } else { "kill" }, asked, true, sent).await;
@@ -129,9 +131,8 @@ impl Workload {
         self.is_idle = self.random.random_bool(0.3);
         self.relocated += relocated(&self.store);
         if self.random.random_bool(0.3) {
-            self.disk.die_at_failed_sync_of("", self.random.random_range(0..6));
+            let _dying = self.disk.die_at_failed_sync_of("", self.random.random_range(0..6));
             drop(try_open(&self.disk, self.is_idle));
-            self.disk.let_syncs_work();
             self.disk = self.disk.kill();
         }
         self.store = open(&self.disk, self.is_idle);
@@ -163,11 +164,11 @@ impl Workload {
     async fn receive_amid_a_failed_sync(&mut self) {
         self.delete().await;
         let asked = self.disk.operations();
-        self.disk.fail_next_sync_of("journal-");
+        let failing = self.disk.fail_next(|call| call.is(Kind::Sync, "journal-"));
         let messages: Vec<_> =
             (0..self.random.random_range(1..8)).map(|_| self.message_to(&[address(QUIET)])).collect();
         let sent = send(Arc::clone(&self.store), self.disk.clone(), messages).await;
-        self.disk.let_syncs_work();
+        drop(failing);
         tokio::task::block_in_place(|| {
             blocking::until("the store accepts mail again", || self.store.accepts().is_ok());
         });
@@ -210,7 +211,8 @@ impl Workload {
     fn checkpoint(&mut self) {
         let asked = self.steps.last().map_or(0, |step| step.asked);
         if self.is_idle && self.steps.last().is_some_and(|step| step.what == "receive") {
-            tokio::task::block_in_place(|| self.disk.wait_for_sync("index.redb", asked));
+            let is_made = || self.disk.has_synced("index.redb", asked);
+            tokio::task::block_in_place(|| blocking::until("a checkpoint is made", is_made));
         }
     }
 
@@ -328,7 +330,7 @@ impl Workload {
 }
 
 /// Sends messages at once, in their order.
-async fn send(store: Arc<EmbeddedStore>, disk: RecordingDisk, messages: Vec<Delivery>) -> Vec<Sent> {
+async fn send(store: Arc<EmbeddedStore>, disk: TestDisk, messages: Vec<Delivery>) -> Vec<Sent> {
     let sending = messages.into_iter().map(async |message| {
         let emails = message.envelope.recipients.iter().map(|recipient| recipient.id).collect();
         let is_acknowledged = store.receive(message).await.is_ok();

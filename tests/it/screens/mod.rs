@@ -1,0 +1,86 @@
+//! Lists of mail and settings with content that is wide or hostile, at three widths and in each form. The clock of the
+//! daemon stands still, so that they are the same in each run.
+//! Promise: it outlives the code below it.
+
+mod mails;
+
+use std::path::Path;
+
+use mails::TO;
+
+use crate::support::program::{local, terminal_command};
+use crate::support::test_server::TestServer;
+use crate::support::transcript::{Transcript, none_is_left_over};
+
+const SNAPSHOTS: &str = "tests/it/screens/snapshots";
+
+const WIDTHS: [u16; 3] = [60, 80, 120];
+const FORMS: [&str; 4] = ["tsv", "json", "ndjson", "id"];
+
+/// The snapshots, each with its command.
+const LISTS: [(&str, &[&str]); 9] = [
+    ("list_inbox", &["inbox", TO]),
+    ("list_inbox_all", &["inbox"]),
+    ("list_inbox_mailboxes", &["inbox", "--mailboxes"]),
+    ("list_domain", &["domain", "ls"]),
+    ("list_token", &["token", "ls"]),
+    ("list_fault", &["fault", "ls"]),
+    ("list_context", &["context", "ls"]),
+    ("list_db_stats", &["db", "stats"]),
+    ("list_status", &["status"]),
+];
+/// The snapshot of the checks. Their other forms have the same texts.
+const DOCTOR: &str = "list_doctor";
+
+/// Commands that fill the lists.
+const SETUP: [&[&str]; 8] = [
+    &["domain", "add", "a.domain.of.a.rather.long.name.of.some.department.example.org", "--skip-dns-check"],
+    &["domain", "add", "例え.example", "--skip-dns-check"],
+    &["webhook", "add", TO, "https://hooks.example/mail"],
+    &["token", "new", "--name", "reader", "--scope", "read", "--expires", "3650d"],
+    &["token", "new", "--name", "a-token-of-a-name-that-is-longer-than-a-column-has-room-for"],
+    &["fault", "add", "RCPT user4xx-with-a-long-name@*.department.example first 3 delay 5s 451 4.3.0 later"],
+    &["context", "add", "work", "--server", "https://mail.department.of.a.company.with.a.long.name.example/tempmail"],
+    &["context", "add", "a-context-of-a-long-name", "--server", "http://127.0.0.1:8080"],
+];
+
+/// The same command at each width and in each form.
+fn shown(dir: &Path, args: &[&str]) -> Transcript {
+    let mut transcript = Transcript::default();
+    for width in WIDTHS {
+        transcript.on_terminal(width, args, terminal_command(dir, args));
+    }
+    for form in FORMS {
+        let args = [args, &["-o", form]].concat();
+        transcript.add(&args, &local(dir, &args));
+    }
+    transcript
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_list_at_each_width_and_in_each_form() {
+    let server = TestServer::start().await;
+    mails::deliver(&server).await;
+    for args in SETUP {
+        let outcome = server.tempmail(args).await;
+        assert_eq!(outcome.code, Some(0), "{args:?}: {outcome:?}");
+    }
+    let dir = server.dir().to_owned();
+    let checked = tokio::task::spawn_blocking(move || {
+        for (name, args) in LISTS {
+            shown(&dir, args).check(SNAPSHOTS, name);
+        }
+        let mut doctor = Transcript::default();
+        for width in WIDTHS {
+            doctor.on_terminal(width, &["doctor"], terminal_command(&dir, &["doctor"]));
+        }
+        doctor.check(SNAPSHOTS, DOCTOR);
+    });
+    checked.await.expect("the snapshots");
+    server.stop().await;
+}
+
+#[test]
+fn each_snapshot_belongs_to_a_test() {
+    none_is_left_over(SNAPSHOTS, LISTS.iter().map(|(name, _)| *name).chain([DOCTOR]).map(str::to_owned));
+}
