@@ -107,8 +107,11 @@
 //! ```
 //!
 //! Every module that is not pure may use `clock`, `logging` and `process`. `error` knows the errors that end the program.
-//! `tests/it/layout` reads the sources for the most important of these rules, and for the one home of each large dependency,
-//! such as redb in `store/index`.
+//! `tests/it/layout.rs` reads the sources for the most important of these rules, and for the one home of each large
+//! dependency, such as redb in `store/index`.
+//!
+//! Tests of the service in their own process are in `tests/it`, those of the binary in `tests/program`, and those that need
+//! other programs in `tests/world`. What each test file promises outlives the code, unless its top comment says otherwise.
 
 pub mod cli;
 pub mod client;
