@@ -4,6 +4,7 @@
 //! something of the same width.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
 
@@ -11,7 +12,12 @@ use insta::{Settings, assert_snapshot};
 use regex::Regex;
 
 use super::command::Outcome;
+use super::program::{local, terminal_command};
 use super::{files, terminal};
+
+/// The columns of the terminals that lists are shown on.
+pub(crate) const WIDTHS: [u16; 3] = [60, 80, 120];
+const FORMS: [&str; 4] = ["tsv", "json", "ndjson", "id"];
 
 /// What is different in each run, and what a snapshot has instead.
 static REPLACED: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
@@ -50,6 +56,19 @@ pub(crate) fn replaced(text: &str) -> String {
 pub(crate) struct Transcript(String);
 
 impl Transcript {
+    /// The same command at each width and in each form.
+    pub(crate) fn of_each_form(dir: &Path, args: &[&str]) -> Self {
+        let mut transcript = Self::default();
+        for width in WIDTHS {
+            transcript.on_terminal(width, args, terminal_command(dir, args));
+        }
+        for form in FORMS {
+            let args = [args, &["-o", form]].concat();
+            transcript.add(&args, &local(dir, &args));
+        }
+        transcript
+    }
+
     /// Adds a command that was run in a pipe.
     pub(crate) fn add(&mut self, args: &[&str], outcome: &Outcome) {
         self.typed(&quoted(args), outcome);

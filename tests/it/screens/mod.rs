@@ -4,18 +4,13 @@
 
 mod mails;
 
-use std::path::Path;
-
 use mails::TO;
 
-use crate::support::program::{local, terminal_command};
+use crate::support::program::terminal_command;
 use crate::support::test_server::TestServer;
-use crate::support::transcript::{Transcript, none_is_left_over};
+use crate::support::transcript::{Transcript, WIDTHS, none_is_left_over};
 
 const SNAPSHOTS: &str = "tests/it/screens/snapshots";
-
-const WIDTHS: [u16; 3] = [60, 80, 120];
-const FORMS: [&str; 4] = ["tsv", "json", "ndjson", "id"];
 
 /// The snapshots, each with its command.
 const LISTS: [(&str, &[&str]); 9] = [
@@ -44,19 +39,6 @@ const SETUP: [&[&str]; 8] = [
     &["context", "add", "a-context-of-a-long-name", "--server", "http://127.0.0.1:8080"],
 ];
 
-/// The same command at each width and in each form.
-fn shown(dir: &Path, args: &[&str]) -> Transcript {
-    let mut transcript = Transcript::default();
-    for width in WIDTHS {
-        transcript.on_terminal(width, args, terminal_command(dir, args));
-    }
-    for form in FORMS {
-        let args = [args, &["-o", form]].concat();
-        transcript.add(&args, &local(dir, &args));
-    }
-    transcript
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn each_list_at_each_width_and_in_each_form() {
     let server = TestServer::start().await;
@@ -68,7 +50,7 @@ async fn each_list_at_each_width_and_in_each_form() {
     let dir = server.dir().to_owned();
     let checked = tokio::task::spawn_blocking(move || {
         for (name, args) in LISTS {
-            shown(&dir, args).check(SNAPSHOTS, name);
+            Transcript::of_each_form(&dir, args).check(SNAPSHOTS, name);
         }
         let mut doctor = Transcript::default();
         for width in WIDTHS {

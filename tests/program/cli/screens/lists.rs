@@ -1,17 +1,12 @@
 //! Lists of webhooks with content that is wide, hostile or missing, at three widths and in each form.
 //! Promise: it outlives the code below it.
 
-use std::path::Path;
-
 use super::SNAPSHOTS;
 use crate::cli::TO;
 use crate::cli::service::Service;
 use crate::cli::service::webhooks::{delivery, webhook};
 use crate::support::program::{Program, local, terminal_command};
 use crate::support::transcript::Transcript;
-
-const WIDTHS: [u16; 3] = [60, 80, 120];
-const FORMS: [&str; 4] = ["tsv", "json", "ndjson", "id"];
 
 /// The snapshots, each with its command.
 const LISTS: [(&str, &[&str]); 3] = [
@@ -24,19 +19,6 @@ const EMPTY: &str = "list_empty";
 /// The names of the snapshots.
 pub(super) fn names() -> impl Iterator<Item = String> {
     LISTS.iter().map(|(name, _)| *name).chain([EMPTY]).map(str::to_owned)
-}
-
-/// The same command at each width and in each form.
-fn shown(dir: &Path, args: &[&str]) -> Transcript {
-    let mut transcript = Transcript::default();
-    for width in WIDTHS {
-        transcript.on_terminal(width, args, terminal_command(dir, args));
-    }
-    for form in FORMS {
-        let args = [args, &["-o", form]].concat();
-        transcript.add(&args, &local(dir, &args));
-    }
-    transcript
 }
 
 #[test]
@@ -56,7 +38,7 @@ fn each_list_of_webhooks_at_each_width_and_in_each_form() {
     service.contents().deliveries =
         vec![delivery("delivered", Some(200)), hostile, delivery("retry", None), delivery("given_up", None)];
     for (name, args) in LISTS {
-        shown(service.data_dir(), args).check(SNAPSHOTS, name);
+        Transcript::of_each_form(service.data_dir(), args).check(SNAPSHOTS, name);
     }
 }
 
