@@ -9,7 +9,7 @@
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
-//! contexts/ servers under names    problem   errors as JSON
+//! contexts/ servers under names    problem   errors as JSON        removed   what replaces a command that has gone
 //! domain_hint, html, span, unfinished   what a few commands share
 //! hangup    what SIGHUP does to the daemon               interrupt   what Ctrl-C does to a command
 //! help      the tree of commands       guide, topic   `tempmail help`       markdown   guides for a terminal
@@ -49,6 +49,7 @@ mod open;
 pub mod output;
 mod problem;
 mod read;
+mod removed;
 mod send_test;
 mod sendmail;
 mod serve;
@@ -132,7 +133,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     if let [_] = args[..] {
         return first_steps();
     }
-    let cli = match tree.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
+    let parsed = tree.try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed.map_err(|error| removed::explained(error, &args)) {
         Ok(cli) => cli,
         Err(error) if is_json && error.use_stderr() => {
             context::say("", output::json_line(&problem::of_command_line(&error)).trim_end());

@@ -27,6 +27,7 @@ mod one_mail;
 mod progress;
 mod rate_limit;
 mod read;
+mod removed;
 mod screens;
 mod send_test;
 mod sendmail;

@@ -1,0 +1,25 @@
+//! Commands and flags that were there before, and what to do instead. Rows leave with the next release.
+
+use std::ffi::{OsStr, OsString};
+
+use clap::error::{ContextKind, ContextValue};
+
+/// The words of a command line, the last of which the program does not know any more, and what to do instead.
+const REMOVED: &[(&str, &str)] = &[];
+
+/// The error of a command line; one about something that was removed says what to do instead.
+pub(super) fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
+    let refused = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg, ContextKind::InvalidValue]
+        .into_iter()
+        .find_map(|kind| error.get(kind));
+    let Some(ContextValue::String(refused)) = refused else { return error };
+    let is_about = |words: &str| {
+        let (before, last) = words.rsplit_once(' ').unwrap_or(("", words));
+        let mut args = args.iter();
+        last == refused && before.split_whitespace().all(|word| args.any(|arg| arg == OsStr::new(word)))
+    };
+    match REMOVED.iter().find(|(words, _)| is_about(words)) {
+        Some((words, instead)) => clap::Error::raw(error.kind(), format!("`{words}` has gone: {instead}\n")),
+        None => error,
+    }
+}
