@@ -59,10 +59,6 @@ pub struct Globals {
     #[arg(long, global = true, help_heading = HEADING)]
     pub json: bool,
 
-    /// Print what this expression of jq makes of the JSON, strings without quotes; implies --json
-    #[arg(long, global = true, value_name = "EXPR", help_heading = HEADING)]
-    pub jq: Option<String>,
-
     /// No hints on standard error, only errors; for serve also warnings
     #[arg(short, long, global = true, help_heading = HEADING)]
     pub quiet: bool,
@@ -99,11 +95,7 @@ pub(super) fn color_of_help(args: &[OsString]) -> clap::ColorChoice {
 impl Globals {
     /// The form asked for; `None` leaves it to the command.
     pub fn format(&self) -> Result<Option<Format>, Error> {
-        match (self.output, self.json || self.jq.is_some()) {
-            (Some(format @ (Format::Json | Format::Ndjson)), _) if self.jq.is_some() => Ok(Some(format)),
-            (Some(_), _) if self.jq.is_some() => {
-                Err(Error::usage("--jq reads JSON, and --output asks for another form").hint("leave out --output"))
-            }
+        match (self.output, self.json) {
             (Some(format), true) if format != Format::Json => {
                 Err(Error::usage("--json and --output say different things").hint("give one of them"))
             }
@@ -208,12 +200,6 @@ mod tests {
         assert_eq!(both.target(&env(&[])).expect_err("both").exit(), Exit::Usage);
         let forms = Globals { output: Some(Format::Tsv), json: true, ..Globals::default() };
         assert_eq!(forms.format().expect_err("both").exit(), Exit::Usage);
-        for (format, allowed) in
-            [(Format::Json, true), (Format::Ndjson, true), (Format::Tsv, false), (Format::Id, false)]
-        {
-            let forms = Globals { output: Some(format), jq: Some(".".into()), ..Globals::default() };
-            assert_eq!(forms.format().ok(), allowed.then_some(Some(format)), "{format:?}");
-        }
     }
 
     #[test]

@@ -158,9 +158,6 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
 }
 
 fn carry_out(cli: Cli) -> Result<Exit, Error> {
-    if cli.globals.jq.is_some() && !cli.command.has_json() {
-        return Err(Error::usage("this command prints no JSON that --jq could read").hint("leave out --jq"));
-    }
     let cx = Context::new(cli.globals, environment())?;
     // Before there are threads.
     let inherited = match &cli.command {
@@ -188,22 +185,6 @@ fn carry_out(cli: Cli) -> Result<Exit, Error> {
 }
 
 impl Command {
-    /// Whether there is a form of its output that is JSON.
-    fn has_json(&self) -> bool {
-        match self {
-            Self::Serve(_)
-            | Self::Open(_)
-            | Self::Mcp(_)
-            | Self::Sendmail(_)
-            | Self::Completions(_)
-            | Self::Man(_)
-            | Self::Help(_) => false,
-            Self::Config(config) => config.has_json(),
-            Self::Db(db) => db.has_json(),
-            _ => true,
-        }
-    }
-
     const fn tidying(&self) -> Tidying {
         match self {
             // They have an unfinished file to remove.

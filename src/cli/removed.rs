@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use clap::error::{ContextKind, ContextValue};
 
 /// The words of a command line, the last of which the program does not know any more, and what to do instead.
-const REMOVED: &[(&str, &str)] = &[];
+const REMOVED: &[(&str, &str)] = &[("--jq", "pipe the output of --json into `jq`")];
 
 /// The error of a command line; one about something that was removed says what to do instead.
 pub(super) fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {

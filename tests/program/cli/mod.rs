@@ -17,7 +17,6 @@ mod generated;
 mod import;
 mod inbox;
 mod interrupt;
-mod jq;
 mod listen;
 mod lists;
 mod live;

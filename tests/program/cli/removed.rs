@@ -4,7 +4,10 @@
 use super::run;
 
 /// Command lines, and a part of what is said.
-const REMOVED: &[(&[&str], &str)] = &[];
+const REMOVED: &[(&[&str], &str)] = &[
+    (&["inbox", "a@example.test", "--jq", ".total"], "--json into `jq`"),
+    (&["--jq=.total", "inbox", "a@example.test"], "--json into `jq`"),
+];
 
 #[test]
 fn what_has_gone_is_refused_and_the_refusal_says_what_to_do_instead() {
