@@ -9,7 +9,7 @@
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
-//! contexts/ servers under names    problem   errors as JSON        removed   what replaces a command that has gone
+//! problem   errors as JSON          removed   what replaces a command that has gone
 //! domain_hint, html, span, unfinished   what a few commands share
 //! hangup    what SIGHUP does to the daemon               interrupt   what Ctrl-C does to a command
 //! help      the tree of commands       guide, topic   `tempmail help`       markdown   guides for a terminal
@@ -22,7 +22,6 @@ mod attachment;
 mod completions;
 mod config;
 mod context;
-mod contexts;
 mod db;
 mod delete;
 mod doctor;
@@ -113,7 +112,6 @@ enum Command {
     Config(config::Config),
     Doctor(doctor::Doctor),
     Status(status::Status),
-    Context(contexts::ContextCommand),
     Completions(completions::Completions),
     Man(man::Man),
     Help(guide::Help),
@@ -221,7 +219,6 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Config(config) => config.run(cx).await,
         Command::Doctor(doctor) => doctor.run(cx).await,
         Command::Status(status) => status.run(cx).await,
-        Command::Context(contexts) => contexts.run(cx),
         Command::Completions(completions) => completions.run(cx),
         Command::Man(man) => man.run(cx),
         Command::Help(help) => help.run(cx),

@@ -5,7 +5,10 @@ use std::ffi::{OsStr, OsString};
 use clap::error::{ContextKind, ContextValue};
 
 /// The words of a command line, the last of which the program does not know any more, and what to do instead.
-const REMOVED: &[(&str, &str)] = &[("--jq", "pipe the output of --json into `jq`")];
+const REMOVED: &[(&str, &str)] =
+    &[("--jq", "pipe the output of --json into `jq`"), ("context", CONTEXTS), ("--context", CONTEXTS)];
+/// What replaces contexts.
+pub(super) const CONTEXTS: &str = "set TEMPMAIL_SERVER and TEMPMAIL_TOKEN, or give --server and --token-file";
 
 /// The error of a command line; one about something that was removed says what to do instead.
 pub(super) fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
@@ -19,7 +22,12 @@ pub(super) fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
         last == refused && before.split_whitespace().all(|word| args.any(|arg| arg == OsStr::new(word)))
     };
     match REMOVED.iter().find(|(words, _)| is_about(words)) {
-        Some((words, instead)) => clap::Error::raw(error.kind(), format!("`{words}` has gone: {instead}\n")),
+        Some((words, instead)) => clap::Error::raw(error.kind(), sentence(words, instead) + "\n"),
         None => error,
     }
+}
+
+/// The sentence about what was removed.
+pub(super) fn sentence(what: &str, instead: &str) -> String {
+    format!("`{what}` has gone: {instead}")
 }

@@ -44,7 +44,6 @@ fn a_command_that_reads_standard_input_is_interrupted() {
         &["delete", "-", "--yes"],
         &["sendmail", "-S", "127.0.0.1:9", TO],
         &["webhook", "add", TO, "https://hooks.example/", "--secret-file", "-"],
-        &["context", "add", "work", "--server", "https://mail.example", "--token-file", "-"],
     ] {
         // Its standard input stays open and empty.
         let child = start(&dir, args);

@@ -3,7 +3,6 @@
 mod cluster;
 mod completions;
 mod config;
-mod context;
 mod contract;
 mod db;
 mod delete;
