@@ -5,8 +5,13 @@ use std::ffi::{OsStr, OsString};
 use clap::error::{ContextKind, ContextValue};
 
 /// The words of a command line, the last of which the program does not know any more, and what to do instead.
-const REMOVED: &[(&str, &str)] =
-    &[("--jq", "pipe the output of --json into `jq`"), ("context", CONTEXTS), ("--context", CONTEXTS)];
+const REMOVED: &[(&str, &str)] = &[
+    ("--jq", "pipe the output of --json into `jq`"),
+    ("context", CONTEXTS),
+    ("--context", CONTEXTS),
+    ("db compact", "the service frees space by itself"),
+    ("db stats", "`tempmail status --all` shows it"),
+];
 /// What replaces contexts.
 pub(super) const CONTEXTS: &str = "set TEMPMAIL_SERVER and TEMPMAIL_TOKEN, or give --server and --token-file";
 

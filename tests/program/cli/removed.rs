@@ -10,6 +10,8 @@ const REMOVED: &[(&[&str], &str)] = &[
     (&["inbox", "a@example.test", "--jq", ".total"], "--json into `jq`"),
     (&["--jq=.total", "inbox", "a@example.test"], "--json into `jq`"),
     (&["context", "add", "work", "--server", "https://mail.example"], "set TEMPMAIL_SERVER and TEMPMAIL_TOKEN"),
+    (&["db", "compact"], "frees space by itself"),
+    (&["db", "stats", "--data-dir", "/x"], "`tempmail status --all`"),
     (&["--context", "work", "inbox", "a@example.test"], "set TEMPMAIL_SERVER and TEMPMAIL_TOKEN"),
 ];
 
