@@ -11,6 +11,7 @@ const REMOVED: &[(&str, &str)] = &[
     ("--context", CONTEXTS),
     ("db compact", "the service frees space by itself"),
     ("db stats", "`tempmail status --all` shows it"),
+    ("send-test --count", "a loop of the shell sends several"),
     ("completions elvish", SHELLS),
     ("completions powershell", SHELLS),
 ];

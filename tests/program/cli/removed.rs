@@ -12,6 +12,7 @@ const REMOVED: &[(&[&str], &str)] = &[
     (&["context", "add", "work", "--server", "https://mail.example"], "set TEMPMAIL_SERVER and TEMPMAIL_TOKEN"),
     (&["db", "compact"], "frees space by itself"),
     (&["db", "stats", "--data-dir", "/x"], "`tempmail status --all`"),
+    (&["send-test", "a@example.test", "--count", "3"], "a loop of the shell"),
     (&["completions", "elvish"], "for bash, fish and zsh"),
     (&["completions", "powershell"], "for bash, fish and zsh"),
     (&["--context", "work", "inbox", "a@example.test"], "set TEMPMAIL_SERVER and TEMPMAIL_TOKEN"),
