@@ -15,7 +15,7 @@
 //! authentication   the tokens of requests         access  what is closed to callers without one
 //! messages, page, message, raw, view, attachment, delete, addresses, domains, webhooks, health, root, admin   one file per resource
 //! wait, events   requests that wait for mail, once or for ever, in places of their own (waiting)
-//! compat   interfaces of other mail catchers, for test suites that were written for them
+//! compat   the interface of another mail catcher, for test suites that were written for it
 //! submission   messages that the administrator puts into inboxes
 //! filter, search, fields   which Emails of a mailbox to list, and what of them; batch   how many to read in one go
 //! pieces    bodies that are written as the client takes them

@@ -197,7 +197,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "compat-api",
         Shape::One,
-        "off|mailpit|mailhog",
+        "off|mailpit",
         "Interface of another mail catcher for test suites: all mail, without a token only on loopback",
         |c, v| one(v, compat_api).map(|api| c.http.compat_api = api),
         |c| vec![c.http.compat_api.to_string()],

@@ -10,8 +10,8 @@
 
 mod deletion;
 mod message;
-mod query;
-mod summary;
+pub(super) mod query;
+pub(super) mod summary;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use serde_json::{Map, Value, json};
 
 use super::InPath;
 use super::fields;
-use super::listing::Form;
+use super::listing;
 use super::refusal::Refusal;
 use super::walk::{Message, Walked};
 use super::window::{FormQuery, Viewer, Window};
@@ -93,7 +93,7 @@ async fn list(
     messages: Vec<Message>,
     [total, matching]: [u64; 2],
 ) -> Result<Response, Refusal> {
-    let members = [
+    let members: [(&str, Value); 6] = [
         ("total", total.into()),
         ("unread", total.into()),
         ("messages_count", matching.into()),
@@ -101,15 +101,8 @@ async fn list(
         ("start", window.start.into()),
         ("tags", Value::Array(Vec::new())),
     ];
-    let form = Form {
-        content_type: "application/json",
-        beginning: "{\"messages\":[",
-        entry: summary::render,
-        foot: Some(
-            members.map(|(name, value): (&str, Value)| (name.to_owned(), value)).into_iter().collect::<Map<_, _>>(),
-        ),
-    };
-    Ok(form.write(api, viewer, window.of(messages)).await?)
+    let foot: Map<String, Value> = members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    Ok(listing::write(api, viewer, window.of(messages), foot).await?)
 }
 
 /// `GET /api/v1/message/{id}`.
@@ -136,7 +129,7 @@ async fn headers(
 ) -> Result<Response, Refusal> {
     let id = id(&api, &viewer, &query, &own_message::text(path)?).await?;
     let json = api.read(viewer.principal, &viewer.asker, id, |email, room| {
-        let fields: BTreeMap<_, _> = fields::by_name(&email.raw, fields::canonical);
+        let fields: BTreeMap<_, _> = fields::by_name(&email.raw);
         let json = serde_json::to_vec(&fields).map_err(|_| Problem::internal())?;
         Ok(room.hold(json.into_boxed_slice()))
     });
