@@ -21,7 +21,6 @@
 //! pieces    bodies that are written as the client takes them
 //! email, findings   an Email as JSON, its codes and links     problem, causes   errors, their codes and statuses
 //! etag      whether a caller has an answer already              rendered   Emails that were listed lately
-//! negotiation   what a request accepts          coding    compressed answers
 //! rate_limit   the rate limits of a client         forwarded  the client behind reverse proxies
 //! memory    memory for answers with mail     access_log  the ids of requests, and a line for each
 //! openapi   the description of the interface       docs      the same as a page
@@ -42,7 +41,6 @@ mod batch;
 mod berth;
 mod body;
 mod causes;
-mod coding;
 mod compat;
 mod connection;
 mod delete;
@@ -64,7 +62,6 @@ mod memory;
 mod message;
 mod messages;
 mod metrics;
-mod negotiation;
 mod octets;
 mod openapi;
 mod origin;

@@ -17,26 +17,25 @@ mod webhooks;
 use std::sync::{Arc, LazyLock};
 
 use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::http::header;
+use axum::response::IntoResponse;
 use serde_json::{Map, Value, json};
 
 use super::Api;
-use super::coding::Coded;
 use crate::config::Revision;
 use operation::Operation;
 
 /// The documents of both revisions. They are the same as long as the process lives.
-static ONE: LazyLock<Coded> = LazyLock::new(|| Coded::of(document(Revision::One).to_string()));
-static TWO: LazyLock<Coded> = LazyLock::new(|| Coded::of(document(Revision::Two).to_string()));
+static ONE: LazyLock<String> = LazyLock::new(|| document(Revision::One).to_string());
+static TWO: LazyLock<String> = LazyLock::new(|| document(Revision::Two).to_string());
 
 /// Answers with the document of the revision that runs.
-pub(super) async fn show(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response {
-    let document: &Coded = match api.config.revision {
+pub(super) async fn show(State(api): State<Arc<Api>>) -> impl IntoResponse {
+    let document: &'static str = match api.config.revision {
         Revision::One => &ONE,
         Revision::Two => &TWO,
     };
-    document.answer(&headers, "application/json")
+    ([(header::CONTENT_TYPE, "application/json")], document)
 }
 
 /// The tags, with what they group, and the operations of each.

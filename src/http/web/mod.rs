@@ -14,7 +14,6 @@ use axum::extract::rejection::PathRejection;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
-use super::negotiation::weight;
 use super::problem::{Code, Problem};
 use files::{FILES, File};
 
@@ -29,9 +28,18 @@ const NO_PERMISSIONS: &str = "camera=(), geolocation=(), microphone=(), payment=
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
-/// Whether the field Accept asks for a page, as browsers do. Programs ask for JSON or for anything.
+/// Whether the field Accept (RFC 9110 section 12.4.2) asks for a page, as browsers do. Programs ask for JSON or for anything.
+///
+/// A weight that is no number counts as 0.
 pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
-    weight(headers, header::ACCEPT, "text/html").is_some_and(|weight| weight > 0.0)
+    let values = headers.get_all(header::ACCEPT).into_iter().filter_map(|value| value.to_str().ok());
+    let weight = values.flat_map(|value| value.split(',')).find_map(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        parts.next().filter(|found| found.eq_ignore_ascii_case("text/html"))?;
+        let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+        Some(weight.map_or(1.0, |weight| weight.parse().unwrap_or(0.0)))
+    });
+    weight.is_some_and(|weight: f32| weight > 0.0)
 }
 
 /// The document of the page. A browser asks each time whether it is still the same.
@@ -61,10 +69,9 @@ fn answer(file: &File, headers: &HeaderMap, caching: &'static str) -> Response {
     let mut answer = if file.etag.is_in(headers) {
         file.etag.not_modified()
     } else {
-        ([file.etag.field()], file.octets.answer(headers, file.content_type)).into_response()
+        ([file.etag.field()], [(header::CONTENT_TYPE, file.content_type)], file.octets.clone()).into_response()
     };
     answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(caching));
-    answer.headers_mut().insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     answer
 }
 
