@@ -46,7 +46,6 @@ pub(super) async fn show(
     let id = query::id(&id)?;
     let no_such = || Problem::new(Code::NotFound, "the message has no attachment with this index");
     let index = index.parse().map_err(|_| no_such())?;
-    let etag = api.etags.of(&("attachment", id.octets(), index));
     let read = api.read(principal, &asker, id, move |email, room| {
         let (attachment, octets) = mime::attachment(&email.raw, index).ok_or_else(no_such)?;
         Ok((attachment, room.hold(octets.into_owned().into_boxed_slice())))
@@ -57,7 +56,7 @@ pub(super) async fn show(
         (header::CONTENT_TYPE, HeaderValue::from_static(content_type.unwrap_or("application/octet-stream"))),
         (header::CONTENT_DISPOSITION, disposition(&attachment.filename)),
     ];
-    Ok((fields, Octets { etag, pieces: vec![octets] }.answer(&method, &headers)?).into_response())
+    Ok((fields, Octets { pieces: vec![octets] }.answer(&method, &headers)?).into_response())
 }
 
 /// The field Content-Disposition with a file name, in ASCII and, if it differs, in UTF-8 (RFC 6266, RFC 8187).

@@ -50,7 +50,7 @@ pub(super) const COMMON_FIELDS: [(HeaderName, &str); 4] = [
 
 /// The fields of an answer that pages of other origins may read beside those that they always may.
 const EXPOSED: &str =
-    "Accept-Ranges, Content-Disposition, Content-Range, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
+    "Accept-Ranges, Content-Disposition, Content-Range, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
 
 /// The hosts that requests may name, and the origins of pages that may send them.
 struct Callers {
@@ -218,7 +218,7 @@ async fn answer(request: Request, next: Next) -> Response {
 fn options() -> Response {
     let fields = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
-        (header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, Content-Type, If-None-Match"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, Content-Type"),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     (StatusCode::NO_CONTENT, fields).into_response()

@@ -20,7 +20,7 @@
 //! filter, search, fields   which Emails of a mailbox to list, and what of them; batch   how many to read in one go
 //! pieces    bodies that are written as the client takes them
 //! email, findings   an Email as JSON, its codes and links     problem, causes   errors, their codes and statuses
-//! etag      whether a caller has an answer already              rendered   Emails that were listed lately
+//! rendered   Emails that were listed lately
 //! rate_limit   the rate limits of a client         forwarded  the client behind reverse proxies
 //! memory    memory for answers with mail     access_log  the ids of requests, and a line for each
 //! openapi   the description of the interface       docs      the same as a page
@@ -48,7 +48,6 @@ mod docs;
 mod domains;
 mod edge;
 mod email;
-mod etag;
 mod events;
 mod exchange;
 mod fields;
@@ -105,7 +104,6 @@ use rate_limit::RateLimits;
 pub use admin::DaemonStatus;
 pub use domains::Domains;
 pub use edge::Peer;
-pub use etag::ETags;
 pub use memory::AnswerMemory;
 pub use metrics::MetricSource;
 pub use principal::Principal;
@@ -140,8 +138,6 @@ pub struct Api {
     pub waiting: WaitingPlaces,
     /// Emails that were listed lately.
     pub rendered: RenderedEmails,
-    /// The source of entity tags.
-    pub etags: ETags,
     /// The source of time.
     pub clock: Arc<dyn Clock>,
     /// The state of the daemon; `None` in a process without a daemon.

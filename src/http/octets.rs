@@ -1,4 +1,4 @@
-//! Answers with octets that never change: whole, a range of them, or nothing new (RFC 9110 sections 13 and 14).
+//! Answers with octets that never change: whole, or a range of them (RFC 9110 section 14).
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -8,28 +8,23 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use futures_util::stream;
 
-use super::etag::ETag;
 use super::problem::{Code, Problem};
 
 /// The content of an answer.
 #[derive(Debug)]
 pub(super) struct Octets {
-    pub(super) etag: ETag,
     /// The content, one piece after the other.
     pub(super) pieces: Vec<Bytes>,
 }
 
 impl Octets {
-    /// The answer to a request: 200, 206 for one range, or 304. A range behind the end is 416.
+    /// The answer to a request: 200, or 206 for one range. A range behind the end is 416.
     ///
     /// A field Range with several ranges is ignored, as RFC 9110 section 14.2 permits. Only GET has ranges.
     pub(super) fn answer(self, method: &Method, headers: &HeaderMap) -> Result<Response, Problem> {
-        if self.etag.is_in(headers) {
-            return Ok(self.etag.not_modified());
-        }
         let length: usize = self.pieces.iter().map(Bytes::len).sum();
-        let is_ranged = method == Method::GET && self.etag.permits_range(headers);
-        let range = headers.get(header::RANGE).filter(|_| is_ranged).and_then(|value| wanted(value, length));
+        let range =
+            headers.get(header::RANGE).filter(|_| method == Method::GET).and_then(|value| wanted(value, length));
         let (status, range) = match range {
             None => (StatusCode::OK, 0..length),
             Some(range) if range.is_empty() => return Err(not_satisfiable(length)),
@@ -38,7 +33,6 @@ impl Octets {
         let fields = [
             (header::ACCEPT_RANGES, HeaderValue::from_static("bytes")),
             (header::CONTENT_LENGTH, HeaderValue::from(range.len())),
-            self.etag.field(),
         ];
         let shown = (status == StatusCode::PARTIAL_CONTENT).then(|| {
             AppendHeaders([(header::CONTENT_RANGE, format!("bytes {}-{}/{length}", range.start, range.end - 1))])

@@ -29,7 +29,7 @@ pub(super) async fn show(
     let id = message::id(path)?;
     let (email, room) = api.email(principal, &asker, id).await?;
     let trace = Bytes::from(trace(&email, &api.config.smtp.hostname));
-    let octets = Octets { etag: api.etags.of(&("raw", id.octets())), pieces: vec![trace, room.hold(email.raw)] };
+    let octets = Octets { pieces: vec![trace, room.hold(email.raw)] };
     let content_type = [(header::CONTENT_TYPE, HeaderValue::from_static("message/rfc822"))];
     Ok((content_type, octets.answer(&method, &headers)?).into_response())
 }

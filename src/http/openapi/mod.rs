@@ -80,7 +80,6 @@ pub(super) fn document(revision: Revision) -> Value {
         "components": {
             "schemas": schemas::all(revision),
             "responses": responses,
-            "parameters": { "IfNoneMatch": if_none_match() },
             "headers": headers(),
             "securitySchemes": {
                 "bearerAuth": {
@@ -98,20 +97,10 @@ const DESCRIPTION: &str = "Errors are `application/problem+json` (RFC 9457) with
     and new fields may be added to answers. In a query, `+` is a plus sign. \
     OPTIONS is answered 204 everywhere.";
 
-fn if_none_match() -> Value {
-    json!({
-        "name": "If-None-Match",
-        "in": "header",
-        "description": "The ETag of an earlier answer. If nothing has changed, the answer is 304.",
-        "schema": { "type": "string" },
-    })
-}
-
 /// The header fields of answers.
 fn headers() -> Value {
     let text = |description: &str| json!({ "description": description, "schema": { "type": "string" } });
     json!({
-        "ETag": text("What stands for this state of the resource."),
         "RateLimit": text("What is left of the quotas (draft-ietf-httpapi-ratelimit-headers)."),
         "RateLimit-Policy": text("The quotas (draft-ietf-httpapi-ratelimit-headers)."),
         "WWW-Authenticate": text("`Bearer`, where a token is needed or is not valid."),

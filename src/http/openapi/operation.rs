@@ -131,16 +131,6 @@ impl Operation {
         self.fails(OF_QUERIES)
     }
 
-    /// If-None-Match, and the answer 304.
-    pub(super) fn has_etag(mut self) -> Self {
-        self.parameters.push(json!({ "$ref": "#/components/parameters/IfNoneMatch" }));
-        self.answers.insert(304, json!({ "description": "Nothing has changed since the answer with this ETag." }));
-        for (_, answer) in self.answers.range_mut(200..300) {
-            answer["headers"]["ETag"] = json!({ "$ref": "#/components/headers/ETag" });
-        }
-        self
-    }
-
     /// The field Range, and the answers 206 and 416. The answer 200 is set already.
     pub(super) fn has_ranges(mut self) -> Self {
         let range = text("One range of octets.", "bytes=0-1023");

@@ -7,8 +7,6 @@ use siphasher::sip::SipHasher13;
 
 use axum::body::Bytes;
 
-use crate::http::etag::ETag;
-
 /// Where the document names the version of the other files.
 const VERSION: &str = "{version}";
 const DOCUMENT: &str = include_str!("files/index.html");
@@ -61,7 +59,6 @@ pub(super) static FILES: LazyLock<Files> = LazyLock::new(Files::new);
 pub(super) struct File {
     pub(super) octets: Bytes,
     pub(super) content_type: &'static str,
-    pub(super) etag: ETag,
 }
 
 /// All files of one version.
@@ -74,7 +71,7 @@ pub(super) struct Files {
 
 impl Files {
     fn new() -> Self {
-        let version = digest(OTHERS.iter().map(|(_, text)| text.as_bytes()));
+        let version = digest(OTHERS);
         let document = DOCUMENT.replace(VERSION, &version);
         Self {
             document: File::of(document, "text/html; charset=utf-8"),
@@ -94,9 +91,7 @@ impl Files {
 
 impl File {
     fn of(octets: impl Into<Bytes>, content_type: &'static str) -> Self {
-        let octets = octets.into();
-        let etag = ETag::of_content(&digest([octets.as_ref()].into_iter()));
-        Self { octets, content_type, etag }
+        Self { octets: octets.into(), content_type }
     }
 }
 
@@ -108,11 +103,11 @@ fn content_type(name: &str) -> &'static str {
     }
 }
 
-/// A name for these texts. Nobody chooses them to collide, so 64 bits are enough.
-fn digest<'a>(texts: impl Iterator<Item = &'a [u8]>) -> String {
+/// A name for the texts of these files. Nobody chooses them to collide, so 64 bits are enough.
+fn digest(files: &[(&str, &str)]) -> String {
     let mut hasher = SipHasher13::new();
-    for text in texts {
-        hasher.write(text);
+    for (_, text) in files {
+        hasher.write(text.as_bytes());
         hasher.write_u8(0xff);
     }
     format!("{:016x}", hasher.finish())

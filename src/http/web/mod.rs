@@ -42,9 +42,9 @@ pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
     weight.is_some_and(|weight: f32| weight > 0.0)
 }
 
-/// The document of the page. A browser asks each time whether it is still the same.
-pub(super) fn document(headers: &HeaderMap) -> Response {
-    let mut answer = answer(&FILES.document, headers, "no-cache");
+/// The document of the page. A browser asks for it each time.
+pub(super) fn document() -> Response {
+    let mut answer = answer(&FILES.document, "no-cache");
     let fields = [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (PERMISSIONS_POLICY, NO_PERMISSIONS),
@@ -56,23 +56,15 @@ pub(super) fn document(headers: &HeaderMap) -> Response {
 }
 
 /// `GET /web/{version}/{file}`: a file of the page.
-pub(super) async fn file(
-    headers: HeaderMap,
-    path: Result<Path<(String, String)>, PathRejection>,
-) -> Result<Response, Problem> {
+pub(super) async fn file(path: Result<Path<(String, String)>, PathRejection>) -> Result<Response, Problem> {
     let file = path.ok().and_then(|Path((version, name))| FILES.find(&version, &name));
     let file = file.ok_or_else(|| Problem::new(Code::UnknownPath, "the page has no such file; load the page again"))?;
-    Ok(answer(file, &headers, "public, max-age=31536000, immutable"))
+    Ok(answer(file, "public, max-age=31536000, immutable"))
 }
 
-fn answer(file: &File, headers: &HeaderMap, caching: &'static str) -> Response {
-    let mut answer = if file.etag.is_in(headers) {
-        file.etag.not_modified()
-    } else {
-        ([file.etag.field()], [(header::CONTENT_TYPE, file.content_type)], file.octets.clone()).into_response()
-    };
-    answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(caching));
-    answer
+fn answer(file: &File, caching: &'static str) -> Response {
+    let fields = [(header::CONTENT_TYPE, file.content_type), (header::CACHE_CONTROL, caching)];
+    (fields, file.octets.clone()).into_response()
 }
 
 #[cfg(test)]

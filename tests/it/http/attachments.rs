@@ -81,24 +81,3 @@ async fn a_range_is_a_part_and_only_of_what_the_caller_knows() {
         assert_eq!(behind.header("content-range"), Some(format!("bytes */{length}").as_str()));
     }
 }
-
-#[tokio::test]
-async fn a_tag_says_whether_the_caller_has_it() {
-    let api = TestServer::start().await;
-    let attachment = target(&api, "Content-Type: image/png").await;
-    let raw = attachment.replace("attachments/0", "raw");
-    let tag_of = async |target: &str| api.get(target).await.header("etag").expect("a tag").to_owned();
-    assert_ne!(tag_of(&attachment).await, tag_of(&raw).await);
-    for target in [attachment, raw] {
-        let tag = tag_of(&target).await;
-        let known = api.get_with(&target, "if-none-match", &tag).await;
-        assert_eq!((known.status.as_u16(), known.body.len()), (304, 0));
-        for (if_range, status) in [(tag.as_str(), 206), ("\"other\"", 200), (&format!("W/{tag}"), 200)] {
-            let request = api.request("GET", &target).header("range", "bytes=0-1").header("if-range", if_range);
-            let answer = Answer::to(request).await;
-            assert_eq!(answer.status, status, "{if_range}");
-        }
-        let head = Answer::to(api.request("HEAD", &target).header("range", "bytes=0-1")).await;
-        assert_eq!((head.status.as_u16(), head.body.len()), (200, 0));
-    }
-}

@@ -61,10 +61,6 @@ async fn the_document_may_do_little_and_is_asked_for_each_time() {
     assert_eq!(field(&headers, "cache-control"), "no-cache");
     assert!(has_token(&headers, "vary", "accept"), "{headers:?}");
     assert!(!headers.contains_key("set-cookie"));
-    let etag = field(&headers, "etag").to_owned();
-    let again = get(&server, "/", &[("accept", OF_BROWSERS), ("if-none-match", &etag)]).await;
-    assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
-    assert!(has_token(again.headers(), "vary", "accept"));
     let document = answer.text().await.expect("text");
     assert!(!document.contains("<script>") && !document.contains("style="), "nothing is inline");
 }
@@ -87,9 +83,6 @@ async fn files_are_kept_for_good() {
             _ => "text/javascript; charset=utf-8",
         };
         assert_eq!(field(headers, "content-type"), kind, "{path}");
-        let etag = field(headers, "etag").to_owned();
-        let again = get(&server, path, &[("if-none-match", &etag)]).await;
-        assert_eq!(again.status(), StatusCode::NOT_MODIFIED, "{path}");
     }
     let (version, _) = files.first().expect("a file")[5..].split_once('/').expect("a version");
     for path in ["/web/0/app.js".to_owned(), format!("/web/{version}/none.js"), format!("/web/{version}/..%2fmod.rs")] {

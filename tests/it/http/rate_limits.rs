@@ -64,7 +64,7 @@ async fn every_counted_answer_says_what_is_left_and_pages_may_read_it() {
         assert_eq!(
             exposed,
             Some(
-                "Accept-Ranges, Content-Disposition, Content-Range, ETag, RateLimit, RateLimit-Policy, Retry-After, \
+                "Accept-Ranges, Content-Disposition, Content-Range, RateLimit, RateLimit-Policy, Retry-After, \
                  X-Request-Id"
             )
         );
