@@ -49,8 +49,7 @@ pub(super) const COMMON_FIELDS: [(HeaderName, &str); 4] = [
 ];
 
 /// The fields of an answer that pages of other origins may read beside those that they always may.
-const EXPOSED: &str =
-    "Accept-Ranges, Content-Disposition, Content-Range, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
+const EXPOSED: &str = "Content-Disposition, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
 
 /// The hosts that requests may name, and the origins of pages that may send them.
 struct Callers {

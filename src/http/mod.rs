@@ -25,7 +25,7 @@
 //! memory    memory for answers with mail     access_log  the ids of requests, and a line for each
 //! openapi   the description of the interface       docs      the same as a page
 //! web       the page for people: an inbox in a browser
-//! safe_html  HTML of strangers, made safe to show     octets     answers with ranges
+//! safe_html  HTML of strangers, made safe to show
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
@@ -61,7 +61,6 @@ mod memory;
 mod message;
 mod messages;
 mod metrics;
-mod octets;
 mod openapi;
 mod origin;
 mod page;

@@ -119,8 +119,6 @@ codes! {
     BodyTimeout = REQUEST_TIMEOUT "body_timeout",
     /// The body is not declared as JSON.
     ContentTypeUnsupported = UNSUPPORTED_MEDIA_TYPE "content_type_unsupported",
-    /// The field Range begins behind the end.
-    RangeNotSatisfiable = RANGE_NOT_SATISFIABLE "range_not_satisfiable",
     /// The head of a request is not HTTP.
     RequestInvalid = BAD_REQUEST "request_invalid",
     /// The head of a request is too long or has too many fields.

@@ -27,7 +27,6 @@ pub(super) fn operations() -> Vec<Operation> {
             .closable()
             .id_in_path(uuid("The id of the Email."))
             .answer(200, "The message.", "message/rfc822", super::octets())
-            .has_ranges()
             .fails(READING),
         Operation::get("/api/mail/messages/{id}/html", "getHtml", "Read one mail in a browser")
             .about(
@@ -57,7 +56,6 @@ pub(super) fn operations() -> Vec<Operation> {
             .id_in_path(uuid("The id of the Email."))
             .also_in_path("index", count("The `index` of the attachment."))
             .answer(200, "The octets.", "*/*", super::octets())
-            .has_ranges()
             .fails(READING),
         delete(),
     ]

@@ -131,18 +131,6 @@ impl Operation {
         self.fails(OF_QUERIES)
     }
 
-    /// The field Range, and the answers 206 and 416. The answer 200 is set already.
-    pub(super) fn has_ranges(mut self) -> Self {
-        let range = text("One range of octets.", "bytes=0-1023");
-        self = self.takes_field("Range", range);
-        if let Some(whole) = self.answers.get(&200) {
-            let mut part = whole.clone();
-            part["description"] = json!("The range.");
-            self.answers.insert(206, part);
-        }
-        self.fails(&[Code::RangeNotSatisfiable])
-    }
-
     /// A further parameter of the path.
     pub(super) fn also_in_path(mut self, name: &str, schema: Value) -> Self {
         self.parameters.push(json!({ "name": name, "in": "path", "required": true, "schema": schema }));

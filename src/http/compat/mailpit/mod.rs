@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
@@ -141,13 +141,11 @@ async fn source(
     State(api): State<Arc<Api>>,
     viewer: Viewer,
     query: FormQuery,
-    method: Method,
-    headers: HeaderMap,
     path: InPath<String>,
 ) -> Result<Response, Refusal> {
     let id = id(&api, &viewer, &query, &own_message::text(path)?).await?.to_string();
     let Viewer { principal, asker } = viewer;
-    let mut response = raw::show(State(api), principal, asker, method, headers, Ok(Path(id))).await?;
+    let mut response = raw::show(State(api), principal, asker, Ok(Path(id))).await?;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     Ok(response)
 }
@@ -157,14 +155,12 @@ async fn part(
     State(api): State<Arc<Api>>,
     viewer: Viewer,
     query: FormQuery,
-    method: Method,
-    headers: HeaderMap,
     path: InPath<(String, String)>,
 ) -> Result<Response, Refusal> {
     let (id_text, part) = own_message::text(path)?;
     let id = id(&api, &viewer, &query, &id_text).await?.to_string();
     let Viewer { principal, asker } = viewer;
-    Ok(attachment::show(State(api), principal, asker, method, headers, Ok(Path((id, part)))).await?)
+    Ok(attachment::show(State(api), principal, asker, Ok(Path((id, part)))).await?)
 }
 
 /// `GET /view/{id}.html` and `/view/{id}.txt`: the body for a browser.
