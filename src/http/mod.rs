@@ -215,7 +215,7 @@ fn web_routes(api: &Api) -> Router<Arc<Api>> {
     if !api.config.http.web {
         return Router::new();
     }
-    Router::new().route("/web/{version}/{file}", get(web::file)).route("/web/qr.svg", get(web::qr))
+    Router::new().route("/web/{version}/{file}", get(web::file))
 }
 
 /// The routes of webhooks. Revision 1 has none.

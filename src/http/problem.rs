@@ -93,7 +93,7 @@ codes! {
     ExpiryInvalid = BAD_REQUEST "expiry_invalid",
     /// A text is not a rule for faults, or not the number of one.
     FaultInvalid = BAD_REQUEST "fault_invalid",
-    /// A text is missing, too long, or none of those that are permitted.
+    /// A text is none of those that are permitted.
     TextInvalid = BAD_REQUEST "text_invalid",
     /// A value is neither `true` nor `false`.
     BooleanInvalid = BAD_REQUEST "boolean_invalid",
