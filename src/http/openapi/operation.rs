@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::schema::{reference, text};
+use super::schema::reference;
 use crate::http::problem::{self, Code};
 
 /// Who may use an operation.
