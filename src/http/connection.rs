@@ -22,7 +22,7 @@ use super::accept::{Accepted, Transport, all_taken};
 use super::activity::{AnswerBody, Recorder};
 use super::berth::{Berth, OwnConnection};
 use super::body::BodyTimeout;
-use super::edge::{FromProxy, Peer};
+use super::edge::Peer;
 use super::exchange::{Exchange, Streams};
 use super::head;
 use super::principal::Principal;
@@ -56,10 +56,6 @@ where
     match transport {
         Transport::Tcp(peer) => {
             extensions.insert(Peer(peer));
-        }
-        Transport::PublicSocket => {
-            extensions.insert(Peer::UNNAMED);
-            extensions.insert(FromProxy);
         }
         Transport::ControlSocket => {
             extensions.insert(Principal::Administrator);
