@@ -2,7 +2,6 @@
 //!
 //! A client that exceeds its own limit is refused before another connection is evicted for it.
 
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -16,7 +15,6 @@ use tokio_rustls::server::TlsStream;
 use super::activity::Activity;
 use super::problem::{Code, Problem};
 use super::server::Server;
-use super::version::{self, Begun, Version};
 use crate::connections::{self, ClientConnection};
 use crate::model::Client;
 
@@ -114,37 +112,22 @@ impl<S: AsFd> Incoming<S> {
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Accepted<S> {
     /// Does the server's side of a TLS handshake in time. `None`: the connection must be closed.
-    pub(super) async fn secure(self, tls: TlsAcceptor, server: &Server) -> Option<(Version, Accepted<TlsStream<S>>)> {
+    pub(super) async fn secure(self, tls: TlsAcceptor, server: &Server) -> Option<Accepted<TlsStream<S>>> {
         let Self { stream, transport, slot, of_client } = self;
         let handshake = tls.accept(stream);
-        let stream = in_time(&slot, server.limits.handshake_timeout, handshake).await?;
-        let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-        let version = if is_http2 { Version::Http2 } else { Version::Http1 };
-        Some((version, Accepted { stream, transport, slot, of_client }))
+        let result = tokio::select! {
+            biased;
+            () = slot.evicted() => return None,
+            result = tokio::time::timeout(server.limits.handshake_timeout, handshake) => result,
+        };
+        let error = match result {
+            Ok(Ok(stream)) => return Some(Accepted { stream, transport, slot, of_client }),
+            Ok(Err(error)) => error.to_string(),
+            Err(_elapsed) => "it took too long".to_owned(),
+        };
+        tracing::debug!(error, "an HTTP connection ended before its first request");
+        None
     }
-
-    /// Waits for the first octets in time, which tell the version. `None`: the connection must be closed.
-    pub(super) async fn begin(self, server: &Server) -> Option<(Version, Accepted<Begun<S>>)> {
-        let Self { stream, transport, slot, of_client } = self;
-        let (version, stream) = in_time(&slot, server.limits.head_timeout, version::begin(stream)).await?;
-        Some((version, Accepted { stream, transport, slot, of_client }))
-    }
-}
-
-/// Waits for the beginning of a connection, which may be evicted meanwhile.
-async fn in_time<T>(slot: &Slot, time_max: Duration, beginning: impl Future<Output = io::Result<T>>) -> Option<T> {
-    let result = tokio::select! {
-        biased;
-        () = slot.evicted() => return None,
-        result = tokio::time::timeout(time_max, beginning) => result,
-    };
-    let error = match result {
-        Ok(Ok(begun)) => return Some(begun),
-        Ok(Err(error)) => error.to_string(),
-        Err(_elapsed) => "it took too long".to_owned(),
-    };
-    tracing::debug!(error, "an HTTP connection ended before its first request");
-    None
 }
 
 /// Evicts a connection as soon as one may be evicted. A busy one may be idle in a moment.

@@ -16,7 +16,6 @@ use tracing::Instrument;
 use super::access_log::{Line, REQUEST_ID, RequestId};
 use super::authentication::Authentication;
 use super::forwarded::{TrustedProxies, is_forwarded};
-use super::head;
 use super::host::{AllowedHosts, authority};
 use super::metrics::Requests;
 use super::origin::{AllowedOrigins, Grant};
@@ -109,7 +108,6 @@ impl Edge {
 
     /// Checks host and origin of a request. Returns the permission for the page that sent it, if the public did.
     fn admit(&self, request: &Request) -> Result<Option<Grant>, Problem> {
-        head::check(request)?;
         if request.extensions().get::<Peer>().is_none() {
             return Ok(None);
         }

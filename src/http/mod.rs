@@ -7,7 +7,6 @@
 //! ```text
 //! server    listeners and limits      accept    from a connection to its first request
 //! connection  serves one connection   stream    what it writes, and refusals of heads that cannot be read
-//! version   HTTP/1.1 or HTTP/2 in the clear         head    the length of heads over HTTP/2
 //! berth     the slot of a connection, which it leaves while all of its requests wait for mail
 //! activity  since when the peer of a connection has kept the server waiting     exchange  one request and its answer
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
@@ -54,7 +53,6 @@ mod fields;
 mod filter;
 mod findings;
 mod forwarded;
-mod head;
 mod health;
 mod host;
 mod memory;
@@ -77,7 +75,6 @@ mod search;
 mod server;
 mod stream;
 mod submission;
-mod version;
 mod view;
 mod wait;
 mod waiting;

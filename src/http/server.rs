@@ -171,14 +171,11 @@ impl Server {
         let Some(Some(accepted)) = prepared else { return };
         if let Some(tls) = tls {
             let secured = Box::pin(accepted.secure(tls, self));
-            if let Some(Some((version, accepted))) = self.shutdown.run_until_cancelled(secured).await {
-                Box::pin(connection::serve(accepted, version, self)).await;
+            if let Some(Some(accepted)) = self.shutdown.run_until_cancelled(secured).await {
+                Box::pin(connection::serve(accepted, self)).await;
             }
         } else {
-            let begun = Box::pin(accepted.begin(self));
-            if let Some(Some((version, accepted))) = self.shutdown.run_until_cancelled(begun).await {
-                Box::pin(connection::serve(accepted, version, self)).await;
-            }
+            Box::pin(connection::serve(accepted, self)).await;
         }
     }
 
