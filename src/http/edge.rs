@@ -132,7 +132,6 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
     let in_flight = edge.requests.begin(&request);
     let id = RequestId::new();
     let line = Line::begin(edge.access_log, id, &request, in_flight.route());
-    let is_head = request.method() == Method::HEAD;
     let is_options = request.method() == Method::OPTIONS;
     let identified = edge.authentication.identify(&mut request);
     let mut quotas = edge.rate_limits.count(&request);
@@ -145,9 +144,6 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
         None if is_options => options(),
         None => answer(request, next).instrument(tracing::info_span!("request", request_id = %id)).await,
     };
-    if !is_head {
-        Problem::name_request(&mut response, id);
-    }
     quotas.write(response.headers_mut());
     response.headers_mut().insert(REQUEST_ID, id.value());
     finish(response.headers_mut(), grant);
