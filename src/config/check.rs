@@ -133,8 +133,6 @@ fn cluster_contradictions(config: &Config, found: &mut Vec<(&'static str, Contra
             ("cassandra-tls", of.tls),
             ("cassandra-ca", of.ca.is_some()),
             ("cassandra-timeout", of.timeout != usual.timeout),
-            ("peer-listen", of.peer_listen.is_some()),
-            ("peer-address", of.peer_address.is_some()),
         ];
         found.extend(set.iter().filter(|(_, is_set)| *is_set).map(|(key, _)| (*key, Contradiction::NoCluster)));
         return;
@@ -146,12 +144,6 @@ fn cluster_contradictions(config: &Config, found: &mut Vec<(&'static str, Contra
     }
     if of.ca.is_some() && !of.tls {
         found.push(("cassandra-ca", Contradiction::CaWithoutTls));
-    }
-    if of.peer_address.is_none() && of.peer_listen.is_some_and(|address| address.ip().is_unspecified()) {
-        found.push(("peer-listen", Contradiction::PeerAddressMissing));
-    }
-    if of.peer_address.is_some() && of.peer_listen.is_none() {
-        found.push(("peer-address", Contradiction::PeerListenMissing));
     }
     if config.mail.caps.emails_per_domain > 0 {
         found.push(("max-messages-per-domain", Contradiction::DomainCapInCluster));
@@ -171,11 +163,10 @@ fn tcp_addresses(config: &Config) -> impl Iterator<Item = (&'static str, SocketA
         ("https-listen", &config.http.https_listen),
         ("metrics-listen", &config.http.metrics_listen),
     ];
-    let of_peers = config.cassandra.peer_listen.iter().map(|address| ("peer-listen", *address));
     let of_http = config.http.listen.iter().filter_map(Endpoint::tcp).map(|address| ("http-listen", address));
     let of_lmtp = lmtp_addresses(config).map(|address| ("lmtp-listen", address));
     let all = lists.into_iter().flat_map(|(key, list)| list.iter().map(move |address| (key, *address)));
-    all.chain(of_http).chain(of_lmtp).chain(of_peers)
+    all.chain(of_http).chain(of_lmtp)
 }
 
 fn lmtp_addresses(config: &Config) -> impl Iterator<Item = SocketAddr> {

@@ -34,11 +34,6 @@ pub(super) fn listen_address(text: &str) -> Result<SocketAddr, ValueError> {
     })
 }
 
-/// An address to listen on, or `none`.
-pub(super) fn optional_listen_address(text: &str) -> Result<Option<SocketAddr>, ValueError> {
-    if text == "none" { Ok(None) } else { listen_address(text).map(Some) }
-}
-
 /// Endpoints of which there must be at least one.
 pub(super) fn endpoints(values: &[String]) -> Result<Vec<Endpoint>, ValueError> {
     if values.is_empty() {

@@ -24,8 +24,11 @@ const fn removed(key: &'static str, harmless: Option<&'static [&'static str]>, i
 }
 
 /// Every setting that is gone.
-pub(super) const REMOVED: &[Setting] =
-    &[removed("forwarded-field", Some(&["x-forwarded-for"]), "trusted proxies name the client in X-Forwarded-For")];
+pub(super) const REMOVED: &[Setting] = &[
+    removed("forwarded-field", Some(&["x-forwarded-for"]), "trusted proxies name the client in X-Forwarded-For"),
+    removed("peer-listen", None, "nodes tell each other of mail through the cluster alone"),
+    removed("peer-address", None, "nodes tell each other of mail through the cluster alone"),
+];
 
 #[cfg(test)]
 mod tests {

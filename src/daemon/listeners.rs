@@ -63,7 +63,6 @@ pub struct Listeners {
     http: Vec<Bound>,
     https: Vec<TcpListener>,
     metrics: Vec<TcpListener>,
-    peers: Vec<TcpListener>,
 }
 
 /// The sockets of LMTP and of HTTP are of two kinds.
@@ -88,7 +87,6 @@ pub(super) struct Running {
     pub(super) mail: Vec<ServiceListener>,
     pub(super) http: Vec<HttpListener>,
     pub(super) metrics: Vec<HttpListener>,
-    pub(super) peers: Vec<HttpListener>,
     pub(super) files: Vec<SocketFile>,
 }
 
@@ -109,7 +107,6 @@ impl Listeners {
             )?,
             https: bind_all(&config.http.https_listen, false, handed.https)?,
             metrics: bind_all(&config.http.metrics_listen, false, Vec::new())?,
-            peers: bind_all(config.cassandra.peer_listen.as_slice(), false, Vec::new())?,
         };
         // The settings were looked at before; what was handed over may be anywhere.
         match listeners.exposed(config).into_iter().next() {
@@ -170,15 +167,9 @@ impl Listeners {
         addresses(&self.metrics)
     }
 
-    /// Where other nodes send hints.
-    pub fn peer_address(&self) -> Option<SocketAddr> {
-        addresses(&self.peers).first().copied()
-    }
-
     /// Hands the sockets to the runtime. `tls` is for HTTPS.
     pub(super) fn run(self, tls: Option<&Keeper>) -> Result<Running, DaemonError> {
-        let mut running =
-            Running { mail: Vec::new(), http: Vec::new(), metrics: Vec::new(), peers: Vec::new(), files: Vec::new() };
+        let mut running = Running { mail: Vec::new(), http: Vec::new(), metrics: Vec::new(), files: Vec::new() };
         for (service, listeners) in [(Service::Smtp, self.smtp), (Service::Smtps, self.smtps)] {
             for listener in listeners {
                 let listener = Listener::Tcp(tokio::net::TcpListener::from_std(listener)?);
@@ -211,9 +202,6 @@ impl Listeners {
         }
         for listener in self.metrics {
             running.metrics.push(HttpListener::Tcp(tokio::net::TcpListener::from_std(listener)?));
-        }
-        for listener in self.peers {
-            running.peers.push(HttpListener::Tcp(tokio::net::TcpListener::from_std(listener)?));
         }
         Ok(running)
     }

@@ -42,10 +42,9 @@ use crate::faults::Faults;
 use crate::http::{self, DaemonStatus, HttpLimits};
 use crate::model::{DomainPattern, Timestamp};
 use crate::panics::Panics;
-use crate::peers;
 use crate::smtp::{self, Counters, Receiver, SmtpSettings};
 use crate::store::disk::Directory;
-use crate::store::{OpenError, Peers, Storage, StoreError};
+use crate::store::{OpenError, Storage, StoreError};
 use crate::tls::{self, CertificateError, CertificateFiles, CertificateSource, Keeper};
 use crate::tokens::TokenFileError;
 use crate::webhook::{CallerError, dispatcher};
@@ -188,9 +187,7 @@ impl Daemon {
             receiver.with_tls(tls.clone()).counting(counters).with_faults(faults).looking_up(registry.look_ups()),
         );
         let limits = HttpLimits::from_config(&config);
-        let peer_address = listeners.peer_address();
-        let Running { mail, http, metrics, peers: from_peers, files: mut socket_files } =
-            listeners.run(tls.as_deref())?;
+        let Running { mail, http, metrics, files: mut socket_files } = listeners.run(tls.as_deref())?;
         let watch = ClockWatch::begin(&*store, &*clock, &config.data_dir).await;
         // The workers stop at once; mail and requests that are in progress still need the store.
         let mut tasks = Tasks::default();
@@ -201,12 +198,6 @@ impl Daemon {
             let serving =
                 http::serve_public(metrics, metrics_router, limits.clone(), Arc::clone(&clock), shutdown.clone());
             tasks.spawn("metrics", serving);
-        }
-        if let Some(peers) = store.peers() {
-            let router = peers::receiver::router(Arc::clone(&peers));
-            let taking = http::serve_public(from_peers, router, limits.clone(), Arc::clone(&clock), shutdown.clone());
-            let bound = peer_address.map(|bound| bound.to_string());
-            exchange_hints(&mut tasks, peers, config.cassandra.peer_address.clone().or(bound), taking, &shutdown);
         }
         for control in controls {
             let (listener, file) = control.into_parts()?;
@@ -247,29 +238,6 @@ impl Daemon {
         drop((socket_files, directory));
         ended_early.map_or(Ok(()), |task| Err(DaemonError::TaskEnded { task }))
     }
-}
-
-/// Sends hints to the other nodes, and takes theirs where this node listens for them.
-fn exchange_hints(
-    tasks: &mut Tasks,
-    peers: Arc<dyn Peers>,
-    address: Option<String>,
-    taking: impl Future<Output = ()> + Send + 'static,
-    shutdown: &CancellationToken,
-) {
-    if let Some(address) = address {
-        peers.set_address(address);
-    }
-    let stop = shutdown.clone();
-    tasks.spawn("hints of other nodes", async move {
-        // Without a listener there is nothing to take, and a task that ends early would end the daemon.
-        taking.await;
-        stop.cancelled().await;
-    });
-    let stop = shutdown.clone();
-    tasks.spawn_restarting("hints for other nodes", shutdown, move || {
-        peers::sender::run(Arc::clone(&peers), stop.clone())
-    });
 }
 
 /// Removes expired mail. After a panic it begins again with a new watch of the clock.

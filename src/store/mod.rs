@@ -6,7 +6,6 @@
 //!
 //! ```text
 //! mod, outbox   the traits: Store for mail and domains, Outbox for webhooks and their pending events
-//! peers         what nodes that share a store tell each other at once
 //! options       the settings of a store
 //! newest        questions about the newest Emails of all mailboxes
 //! outbox_rules, receiver_health   limits, shares and logs of webhooks, and when one is disabled, in every store
@@ -55,7 +54,6 @@ mod newest;
 mod options;
 mod outbox;
 mod outbox_rules;
-mod peers;
 mod receiver_health;
 mod salvage;
 
@@ -83,7 +81,6 @@ pub use outbox::{
     ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxLimits, OutboxVersion, Replay, Replayed, WebhookFilter,
     WebhookPage, WebhookRegistration,
 };
-pub use peers::{PeerHints, Peers};
 pub use salvage::{Salvaged, salvage};
 
 /// Which Emails of a mailbox to list, newest first.
@@ -360,10 +357,5 @@ pub trait Storage: Store + Outbox + Counts {
     /// Does what the store of a daemon must do all the time, until `shutdown`.
     async fn run(&self, _clock: Arc<dyn Clock>, shutdown: CancellationToken) {
         shutdown.cancelled().await;
-    }
-
-    /// The side that talks to the other nodes that share the store; `None` if there cannot be any.
-    fn peers(&self) -> Option<Arc<dyn Peers>> {
-        None
     }
 }

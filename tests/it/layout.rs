@@ -42,7 +42,7 @@ const RULES: &[(&str, &str, &str)] = &[
 /// A crate, and the places that may name it.
 const HOMES: &[(&str, &str)] = &[
     ("ammonia", "http/safe_html/"),
-    ("aws_lc_rs", "webhook/sign tokens/secret peers/receiver tls/"),
+    ("aws_lc_rs", "webhook/sign tokens/secret tls/"),
     ("base64", "webhook/sign tokens/secret smtp/auth http/compat/gate"),
     ("clap", "cli/ config/"),
     ("comfy_table", "cli/output/"),

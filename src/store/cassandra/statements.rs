@@ -95,8 +95,8 @@ statements! { Statements, pub(super),
     intent_find = "SELECT message, intent FROM intent WHERE slot = ? AND shard = ? AND message = ?";
     intent_delete = "DELETE FROM intent USING TIMESTAMP ? WHERE slot = ? AND shard = ? AND message = ?";
 
-    node_insert = "INSERT INTO node (bucket, id, address, started_at, sequence) VALUES (0, ?, ?, ?, ?) USING TTL ?";
-    node_select = "SELECT id, address, started_at, sequence FROM node WHERE bucket = 0";
+    node_insert = "INSERT INTO node (bucket, id, address, started_at, sequence) VALUES (0, ?, '', ?, ?) USING TTL ?";
+    node_select = "SELECT id, started_at, sequence FROM node WHERE bucket = 0";
     node_delete = "DELETE FROM node WHERE bucket = 0 AND id = ?";
     hint_insert = "INSERT INTO hint (node, number, events) VALUES (?, ?, ?) USING TTL ?";
     hint_select = "SELECT number, events FROM hint WHERE node = ? AND number > ?";
