@@ -92,7 +92,7 @@
 //! daemon    everybody: the only one that puts parts together
 //! http      store, events, domains, tokens, faults, dns (reports), reader, mime, webhook (the guard, a test), tls (its state),
 //!           panics, connections, config, model
-//! webhook   store (the outbox), expiry (steps of the clock), reader, mime, dns (the resolver), tls, config, model
+//! webhook   store (the outbox), reader, mime, dns (the resolver), tls, config, model
 //! smtp      store, domains (the table), faults, tls, connections, config, model
 //! domains   dns, store, config, model
 //! expiry    store, model

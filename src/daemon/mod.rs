@@ -37,7 +37,7 @@ use crate::clock::Clock;
 use crate::config::{Config, Revision};
 use crate::dns;
 use crate::domains::verifier;
-use crate::expiry::{self, ClockWatch, Outlived, Sweep};
+use crate::expiry::{self, Outlived, Sweep};
 use crate::faults::Faults;
 use crate::http::{self, DaemonStatus, HttpLimits};
 use crate::model::{DomainPattern, Timestamp};
@@ -188,7 +188,6 @@ impl Daemon {
         );
         let limits = HttpLimits::from_config(&config);
         let Running { mail, http, metrics, files: mut socket_files } = listeners.run(tls.as_deref())?;
-        let watch = ClockWatch::begin(&*store, &*clock, &config.data_dir).await;
         // The workers stop at once; mail and requests that are in progress still need the store.
         let mut tasks = Tasks::default();
         tasks.spawn("SMTP", smtp::serve(mail, receiver, shutdown.clone()));
@@ -217,9 +216,9 @@ impl Daemon {
         tasks.spawn_restarting("verification", &shutdown, move || verifier::run(Arc::clone(&registry), stop.clone()));
         if config.revision == Revision::Two {
             let in_flight_max = config.webhooks.in_flight_max;
-            let (detector, stop) = (watch.detector(), shutdown.clone());
+            let stop = shutdown.clone();
             tasks.spawn_restarting("webhooks", &shutdown, move || {
-                dispatcher::run(Arc::clone(&event_sender), in_flight_max, detector.clone(), stop.clone())
+                dispatcher::run(Arc::clone(&event_sender), in_flight_max, stop.clone())
             });
         }
         if let Some(tls) = tls {
@@ -228,7 +227,7 @@ impl Daemon {
                 tls::watch(Arc::clone(&tls), Arc::clone(&clock), stop.clone())
             });
         }
-        remove_expired(&mut tasks, config, Arc::clone(&store), clock, watch, &shutdown);
+        remove_expired(&mut tasks, config, Arc::clone(&store), clock, &shutdown);
         tasks.spawn("the store's writer", stop_with_writer(Arc::clone(&store), shutdown.clone()));
         if let Some(supervisor) = supervisor {
             tasks.spawn("the service manager", supervisor.run(store.clone(), shutdown.clone()));
@@ -240,27 +239,18 @@ impl Daemon {
     }
 }
 
-/// Removes expired mail. After a panic it begins again with a new watch of the clock.
+/// Removes expired mail.
 fn remove_expired(
     tasks: &mut Tasks,
     config: Arc<Config>,
     store: Arc<dyn Storage>,
     clock: Arc<dyn Clock>,
-    watch: ClockWatch,
     shutdown: &CancellationToken,
 ) {
-    let (stop, mut first) = (shutdown.clone(), Some(watch));
+    let stop = shutdown.clone();
     tasks.spawn_restarting("expiry", shutdown, move || {
-        let (config, store, clock) = (Arc::clone(&config), Arc::clone(&store), Arc::clone(&clock));
-        let (stop, first) = (stop.clone(), first.take());
-        async move {
-            let watch = match first {
-                Some(watch) => watch,
-                None => ClockWatch::begin(&*store, &*clock, &config.data_dir).await,
-            };
-            let sweep = Sweep::new(store.clone(), outlived(&config), clock.boot());
-            expiry::run(config.mail.retention, store, clock, watch, sweep, stop).await;
-        }
+        let sweep = Sweep::new(store.clone(), outlived(&config), clock.boot());
+        expiry::run(store.clone(), Arc::clone(&clock), sweep, stop.clone())
     });
 }
 

@@ -52,6 +52,7 @@ pub(crate) enum Change {
     /// The message at `from` is copied here for the pending events that refer to it.
     Relocated { from: RecordPlace, envelope: Envelope, received_at: Timestamp },
     /// About `limit` Emails that expire after `latest` are removed. They arrived while the clock was ahead.
+    /// Only journals of earlier builds have it.
     OverlongRemoved { latest: Timestamp, limit: u32 },
 }
 

@@ -149,15 +149,6 @@ pub struct Expired {
     pub removed: usize,
     /// When the next Email expires. At or before `now` if the pass reached its limit, `None` in an empty store.
     pub next_due_at: Option<Timestamp>,
-    /// When the last Email expires.
-    pub last_due_at: Option<Timestamp>,
-}
-
-impl Expired {
-    /// A pass that removed nothing from a store whose first and last Emails expire at these times.
-    pub(crate) fn nothing(due: Option<(Timestamp, Timestamp)>) -> Self {
-        Self { removed: 0, next_due_at: due.map(|(next, _)| next), last_due_at: due.map(|(_, last)| last) }
-    }
 }
 
 /// Counts that are known without reading every row.
@@ -279,9 +270,6 @@ pub trait Store: Send + Sync + 'static {
 
     /// Removes Emails that have expired by `now`, at most `limit` of them.
     async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError>;
-
-    /// Removes Emails that expire after `latest`, at most `limit` of them. Returns how many.
-    async fn remove_overlong(&self, latest: Timestamp, limit: usize) -> Result<usize, StoreError>;
 
     /// Whether other processes may share the store.
     fn is_shared(&self) -> bool {

@@ -264,11 +264,6 @@ impl Store for CassandraStore {
         self.state.expire(now, limit).await
     }
 
-    async fn remove_overlong(&self, _: Timestamp, _: usize) -> Result<usize, StoreError> {
-        // The time to live of a row runs by the clocks of the cluster, so no row outlives its mail by much.
-        Ok(0)
-    }
-
     async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError> {
         let mut domains = self.state.domains().await?;
         domains.sort_unstable_by(|a, b| a.name.cmp(&b.name));

@@ -70,8 +70,6 @@ statements! { Statements, pub(super),
     );
     by_expiry_first = "SELECT expires_at FROM email_by_expiry WHERE slot = ? AND shard = ? \
          AND (expires_at, sequence) > (?, ?) ORDER BY expires_at ASC, sequence ASC, id ASC LIMIT 1";
-    by_expiry_last = "SELECT expires_at FROM email_by_expiry WHERE slot = ? AND shard = ? \
-         AND (expires_at, sequence) > (?, ?) LIMIT 1";
     by_expiry_written = format!(
         "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email_by_expiry WHERE slot = ? AND shard = ?"
     );

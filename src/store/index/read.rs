@@ -164,10 +164,9 @@ impl View {
     }
 
     /// When the first Email expires, and when the last. `None` if there are none.
-    pub(crate) fn due(&self) -> Result<Option<(Timestamp, Timestamp)>, IndexError> {
+    pub(crate) fn next_due_at(&self) -> Result<Option<Timestamp>, IndexError> {
         let table = self.transaction.open_table(EXPIRY)?;
-        let due = table.first()?.zip(table.last()?);
-        Ok(due.map(|((first, _), (last, _))| (start_of(first.value().0), start_of(last.value().0))))
+        Ok(table.first()?.map(|(first, _)| start_of(first.value().0)))
     }
 
     /// The highest sequence number so far, and the number of the next group.
