@@ -69,7 +69,7 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, Contradictio
 
 /// What must not be where strangers can reach it, through a listener or through a proxy in front of one, with the key that
 /// should be changed: `smtp` are the addresses of SMTP, with TLS or without, `lmtp` those of LMTP.
-pub fn exposed(config: &Config, smtp: &[SocketAddr], lmtp: &[SocketAddr]) -> Vec<(&'static str, Contradiction)> {
+fn exposed(config: &Config, smtp: &[SocketAddr], lmtp: &[SocketAddr]) -> Vec<(&'static str, Contradiction)> {
     let has_proxy = !config.smtp.proxy_from.is_empty();
     let mut found = Vec::new();
     let wildcard =
@@ -94,7 +94,8 @@ pub fn exposed(config: &Config, smtp: &[SocketAddr], lmtp: &[SocketAddr]) -> Vec
     found
 }
 
-/// Why there must be no rules for faults: strangers could meet them. `smtp` and `lmtp` are the addresses of [`exposed`].
+/// Why there must be no rules for faults: strangers could meet them. `smtp` are the addresses of SMTP, with TLS or without,
+/// `lmtp` those of LMTP.
 pub fn exposed_faults(config: &Config, smtp: &[SocketAddr], lmtp: &[SocketAddr]) -> Option<Contradiction> {
     if config.smtp.faults_anywhere {
         return None;

@@ -1,11 +1,10 @@
 //! The daemon: bind, assemble, run, drain. The only module that knows all others.
 //!
 //! ```text
-//! listeners   binds every address              inherited   sockets that a service manager hands over
-//! port_owner  the process on a taken port         socket      the control socket for commands
-//! opening     the data directory and the store    assembly    the service over an open store
-//! tasks       what runs, and restarts
-//! supervisor  readiness and watchdog           banner      what a terminal shows at the start
+//! listeners   binds every address                 port_owner  the process on a taken port
+//! opening     the data directory and the store    socket      the control socket for commands
+//! assembly    the service over an open store      tasks       what runs, and restarts
+//! supervisor  readiness and watchdog              banner      what a terminal shows at the start
 //! ```
 //!
 //! `cli/serve` loads the settings and raises the limit of open files. The daemon then binds every listener, locks the data
@@ -19,7 +18,6 @@
 
 mod assembly;
 mod banner;
-mod inherited;
 mod listeners;
 mod opening;
 mod port_owner;
@@ -54,7 +52,6 @@ use tasks::Tasks;
 
 pub use assembly::{Assembled, assemble};
 pub use banner::Banner;
-pub use inherited::{InheritError, Inherited};
 pub use listeners::{BindError, Listeners, try_address};
 pub use opening::{LOCK_TIMEOUT, hold_data_dir, open_store};
 pub use socket::{ControlSocket, try_socket};
