@@ -9,7 +9,7 @@ use url::Url;
 
 use super::Endpoint;
 use super::value::{self, ValueError};
-use crate::model::{Address, DomainName, DomainPattern, LocalPartPattern, RoleAddresses};
+use crate::model::{Address, DomainName, DomainPattern, RoleAddresses};
 
 /// The port of DNS (RFC 1035 section 4.2).
 const DNS_PORT: u16 = 53;
@@ -94,10 +94,6 @@ pub(super) fn refused_sender(text: &str) -> Result<DomainPattern, ValueError> {
         Ok(pattern) => Ok(pattern),
         Err(reason) => Err(ValueError::invalid(text, &reason, accepted)),
     }
-}
-
-pub(super) fn local_part_pattern(text: &str) -> Result<LocalPartPattern, ValueError> {
-    text.parse().map_err(|reason| ValueError::invalid(text, &reason, "a pattern such as 'test-*' or 'user??'"))
 }
 
 /// `IP`, `IP:PORT`, `[IPv6]` or `[IPv6]:PORT`.

@@ -28,6 +28,11 @@ pub(super) const REMOVED: &[Setting] = &[
     removed("forwarded-field", Some(&["x-forwarded-for"]), "trusted proxies name the client in X-Forwarded-For"),
     removed("peer-listen", None, "nodes tell each other of mail through the cluster alone"),
     removed("peer-address", None, "nodes tell each other of mail through the cluster alone"),
+    removed(
+        "accept-local-part",
+        Some(&[]),
+        "the service takes mail for every local part; let a mail server in front of it refuse the others",
+    ),
 ];
 
 #[cfg(test)]

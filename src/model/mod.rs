@@ -12,12 +12,12 @@ pub mod envelope;
 pub mod fault;
 pub mod fresh_address;
 pub mod id;
-pub mod local_part;
 pub mod nodes;
 pub mod protocol;
 pub mod time;
 pub mod token;
 pub mod webhook;
+mod wildcard;
 
 pub use address::{Address, AddressError, Mailbox, POSTMASTER, RoleAddresses, Subaddressing};
 pub use caps::{Caps, WhenFull};
@@ -32,7 +32,6 @@ pub use fault::{
 };
 pub use fresh_address::{LocalPartPrefix, LocalPartPrefixError, fresh_local_part};
 pub use id::EmailId;
-pub use local_part::{LocalPartPattern, LocalPartPatternError};
 pub use nodes::Nodes;
 pub use protocol::{Greeting, Protocol, TlsSession};
 pub use time::Timestamp;

@@ -120,7 +120,6 @@ impl Reply {
         Self::answer(503, [5, 5, 1], "The message has begun with BDAT; RSET ends the transaction");
     pub(super) const BINARY_NEEDS_BDAT: Self = Self::answer(503, [5, 5, 1], "BODY=BINARYMIME needs BDAT");
     pub(super) const MECHANISM_UNKNOWN: Self = Self::answer(504, [5, 5, 4], "The mechanism is not offered");
-    pub(super) const MAILBOX_UNKNOWN: Self = Self::answer(550, [5, 1, 1], "No mail is received for this local part");
     pub(super) const SENDER_REFUSED: Self = Self::answer(550, [5, 7, 1], "No mail is accepted from this domain");
     pub(super) const ADDRESS_LITERAL: Self =
         Self::answer(550, [5, 1, 2], "No mail is received for address literals, only for domains");

@@ -1,7 +1,7 @@
 //! Settings of the mail that a public instance refuses. By default it refuses none.
 
 use super::{each, one, texts};
-use crate::config::parse::{local_part_pattern, network, refused_sender};
+use crate::config::parse::{network, refused_sender};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value;
 use crate::config::words::when_full;
@@ -25,15 +25,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         |c, v| each(v, refused_sender).map(|all| c.smtp.refused_senders = all),
         |c| texts(&c.smtp.refused_senders),
     ),
-    Setting::new(
-        "accept-local-part",
-        Shape::Several,
-        "PATTERN",
-        "Local part that mail is accepted for, '*' for any characters and '?' for one; postmaster and role addresses always are",
-        |c, v| each(v, local_part_pattern).map(|all| c.smtp.accepted_local_parts = all),
-        |c| texts(&c.smtp.accepted_local_parts),
-    )
-    .with_default("all"),
     Setting::new(
         "max-messages-per-mailbox",
         Shape::One,

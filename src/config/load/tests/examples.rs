@@ -61,7 +61,6 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "http-allowed-origins" => &["https://app.example"],
         "public-delete" | "public-read" | "rate-limit" | "web" => &["off"],
         "domain" | "refuse-sender-domain" => &["a.test", "*.b.test"],
-        "accept-local-part" => &["test-*", "user?"],
         "mailbox-full" => &["drop-oldest"],
         "smtp-timeout" => &["500ms"],
         "smtp-auth" => &["accept-any"],
