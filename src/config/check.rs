@@ -146,9 +146,6 @@ fn cluster_contradictions(config: &Config, found: &mut Vec<(&'static str, Contra
     if of.ca.is_some() && !of.tls {
         found.push(("cassandra-ca", Contradiction::CaWithoutTls));
     }
-    if config.mail.caps.emails_per_domain > 0 {
-        found.push(("max-messages-per-domain", Contradiction::DomainCapInCluster));
-    }
     let sum = config.mail.retention.saturating_add(config.webhooks.grace);
     if sum > LIFE_MAX_IN_CLUSTER {
         let key = if config.webhooks.grace > config.mail.retention { "webhook-grace" } else { "retention" };

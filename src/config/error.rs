@@ -257,9 +257,6 @@ pub enum Contradiction {
     /// Authorities for connections without certificates.
     #[error("without TLS nothing is checked by it; set cassandra-tls to on")]
     CaWithoutTls,
-    /// A cap that a cluster cannot keep.
-    #[error("a store in a cluster has no cap of a domain; unset this, or keep mail in data-dir (store = embedded)")]
-    DomainCapInCluster,
     /// Mail that lives longer than a cluster remembers its deletion.
     #[error(
         "a store in a cluster remembers deletions for 10 days, so retention and webhook-grace together may be at most {}; \

@@ -33,6 +33,11 @@ pub(super) const REMOVED: &[Setting] = &[
         Some(&[]),
         "the service takes mail for every local part; let a mail server in front of it refuse the others",
     ),
+    removed(
+        "max-messages-per-domain",
+        Some(&["0"]),
+        "max-messages-per-mailbox caps each mailbox, and all of them together have the room of the disk",
+    ),
 ];
 
 #[cfg(test)]

@@ -1,23 +1,29 @@
-//! The caps on the Emails of a mailbox and of a domain.
+//! The cap on the Emails of a mailbox.
 
 use serde::{Deserialize, Serialize};
 
-/// The most Emails of a mailbox and of a domain. Without a cap only the disk limits them.
+/// The most Emails of a mailbox. Without a cap only the disk limits them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Stored", into = "Stored")]
 pub struct Caps {
     /// The most readable Emails of one mailbox; 0 means no cap.
     pub emails_per_mailbox: u32,
-    /// The most Emails of all mailboxes of one domain; 0 means no cap. Emails that expired within the last minute
-    /// count.
-    pub emails_per_domain: u32,
-    /// What happens to further mail at the cap of a mailbox.
+    /// What happens to further mail at the cap.
     pub when_full: WhenFull,
 }
 
-impl Caps {
-    /// Whether there is any cap.
-    pub const fn are_set(&self) -> bool {
-        self.emails_per_mailbox > 0 || self.emails_per_domain > 0
+/// What the journal has. The second number was a cap of the domain in earlier builds.
+type Stored = (u32, u32, WhenFull);
+
+impl From<Stored> for Caps {
+    fn from((emails_per_mailbox, _, when_full): Stored) -> Self {
+        Self { emails_per_mailbox, when_full }
+    }
+}
+
+impl From<Caps> for Stored {
+    fn from(Caps { emails_per_mailbox, when_full }: Caps) -> Self {
+        (emails_per_mailbox, 0, when_full)
     }
 }
 

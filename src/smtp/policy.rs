@@ -10,7 +10,7 @@ use super::reply::Reply;
 use crate::config::Config;
 use crate::domains::{DomainTable, LookUps, Served};
 use crate::faults::{Faults, Injected};
-use crate::model::{Address, Client, DomainName, DomainPattern, FaultMoment, Mailbox, Timestamp};
+use crate::model::{Address, Client, DomainName, DomainPattern, FaultMoment, Timestamp};
 use crate::store::Store;
 
 /// What the administrator refuses; nothing by default.
@@ -56,9 +56,8 @@ pub trait Policy: Send + Sync {
     /// MAIL.
     fn sender(&self, reverse_path: &str) -> Result<(), Reply>;
 
-    /// Whether mail for `address` is accepted in addition to the `earlier` recipients of the transaction. The error is the
-    /// reply to RCPT.
-    fn recipient(&self, address: &Address, earlier: &[Address]) -> Result<(), Reply>;
+    /// Whether mail for `address` is accepted. The error is the reply to RCPT.
+    fn recipient(&self, address: &Address) -> Result<(), Reply>;
 
     /// Whether to ask about a domain before the answer to RCPT. After [`Action::LookUp`](super::session::Action::LookUp)
     /// nobody asks a second time.
@@ -98,15 +97,13 @@ impl Policy for Rules<'_> {
         self.store.accepts().map_err(|error| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED))
     }
 
-    fn recipient(&self, address: &Address, earlier: &[Address]) -> Result<(), Reply> {
+    fn recipient(&self, address: &Address) -> Result<(), Reply> {
         match self.domains.served(address.domain()) {
             Served::Active => {}
             Served::Deactivated => return Err(Reply::domain_deactivated(address.domain())),
             Served::Unknown => return Err(Reply::domain_unknown(address.domain())),
         }
-        let mailbox_of = |address: &Address| address.mailbox(self.settings.subaddressing);
-        let mailboxes: Vec<Mailbox> = earlier.iter().chain([address]).map(mailbox_of).collect();
-        let takes = self.store.check_caps(&mailboxes, (self.now)());
+        let takes = self.store.check_caps(&address.mailbox(self.settings.subaddressing), (self.now)());
         takes.map_err(|error| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED))
     }
 

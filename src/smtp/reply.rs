@@ -90,8 +90,7 @@ impl Reply {
         Self::answer(451, [4, 3, 0], "The message could not be stored; try again later");
     pub(super) const STORE_UNSURE: Self =
         Self::answer(451, [4, 3, 0], "The store did not confirm the message in time; try again later");
-    pub(super) const MAILBOX_FULL: Self =
-        Self::answer(452, [4, 2, 2], "The mailbox or its domain is full; try again later");
+    pub(super) const MAILBOX_FULL: Self = Self::answer(452, [4, 2, 2], "The mailbox is full; try again later");
 
     pub(super) const UNKNOWN_COMMAND: Self = Self::answer(500, [5, 5, 2], "Command not recognized");
     pub(super) const BARE_LINE_END: Self =

@@ -212,11 +212,11 @@ pub trait Store: Send + Sync + 'static {
     /// Checks whether a message of the largest size could be stored now. The error is that of [`Store::receive`].
     fn accepts(&self) -> Result<(), StoreError>;
 
-    /// Checks whether the caps permit a message at `now` for the last of `mailboxes`, if it is also for the others.
+    /// Checks whether the caps permit a message for a mailbox at `now`.
     ///
-    /// The error is that of [`Store::receive`]. Without caps this costs nothing. With caps it makes a few short reads for
-    /// each mailbox of the same domain. It never waits.
-    fn check_caps(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError>;
+    /// The error is that of [`Store::receive`]. Without caps this costs nothing. With caps it makes a few short reads. It
+    /// never waits.
+    fn check_caps(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError>;
 
     /// Lists a page of a mailbox with its version, as of `now`. An unknown mailbox is empty. A page of 0 Emails costs least.
     async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError>;

@@ -26,7 +26,7 @@ pub struct StoreOptions {
     pub checkpoint_quiet: Duration,
     /// How much may be pending for webhooks.
     pub outbox: OutboxLimits,
-    /// How many Emails a mailbox and a domain may have. Existing Emails beyond that stay.
+    /// How many Emails a mailbox may have. Existing Emails beyond that stay.
     pub caps: Caps,
 }
 

@@ -34,14 +34,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         |c| vec![c.mail.caps.emails_per_mailbox.to_string()],
     ),
     Setting::new(
-        "max-messages-per-domain",
-        Shape::One,
-        "N",
-        "Maximum messages in all mailboxes of one domain, 0 to 1000000000; 0: no cap",
-        |c, v| one(v, |t| value::number(t, 0..=1_000_000_000)).map(|n| c.mail.caps.emails_per_domain = n),
-        |c| vec![c.mail.caps.emails_per_domain.to_string()],
-    ),
-    Setting::new(
         "mailbox-full",
         Shape::One,
         "reject|drop-oldest",

@@ -189,7 +189,7 @@ impl ClusterState {
 
     /// Refuses a message for a mailbox that has reached its cap.
     async fn refuse_full(&self, delivery: &Delivery) -> Result<(), StoreError> {
-        let Caps { emails_per_mailbox, when_full, .. } = self.options.caps;
+        let Caps { emails_per_mailbox, when_full } = self.options.caps;
         if emails_per_mailbox == 0 || when_full == WhenFull::DropOldest {
             return Ok(());
         }
@@ -204,7 +204,7 @@ impl ClusterState {
 
     /// Deletes the oldest Emails of mailboxes beyond their cap. The message is safe, so a failure is not its own.
     async fn make_room(&self, rows: &[EmailRow], now: Timestamp) {
-        let Caps { emails_per_mailbox, when_full, .. } = self.options.caps;
+        let Caps { emails_per_mailbox, when_full } = self.options.caps;
         if emails_per_mailbox == 0 || when_full == WhenFull::Reject || self.is_closed.load(Ordering::Acquire) {
             return;
         }

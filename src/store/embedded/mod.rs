@@ -161,8 +161,8 @@ impl Store for EmbeddedStore {
         }
     }
 
-    fn check_caps(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError> {
-        self.state.check_caps(mailboxes, now)
+    fn check_caps(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
+        self.state.check_caps(mailbox, now)
     }
 
     fn accepts(&self) -> Result<(), StoreError> {

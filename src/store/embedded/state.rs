@@ -274,13 +274,13 @@ impl StoreState {
         }
     }
 
-    /// Checks whether the caps permit one more Email. Fails at once if the index is not open.
-    pub(super) fn check_caps(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError> {
-        if !self.options.caps.are_set() {
+    /// Checks whether the caps permit one more Email of a mailbox. Fails at once if the index is not open.
+    pub(super) fn check_caps(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
+        if self.options.caps.emails_per_mailbox == 0 {
             return Ok(());
         }
         let index = self.index().ok_or_else(|| self.index_unavailable())?;
-        if self.ask(&index, |view| view.has_room(mailboxes, &self.options.caps, now))? {
+        if self.ask(&index, |view| view.has_room(mailbox, self.options.caps, now))? {
             return Ok(());
         }
         Err(StoreError::MailboxFull)

@@ -7,8 +7,8 @@ use super::caps::{Counted, count};
 use super::keys::{MailKey, mail_key, sequence_of};
 use super::rows::{IndexState, MailRow, decode_domain, decode_mail};
 use super::tables::{
-    ATTEMPTS, DOMAIN_COUNTS, DOMAINS, DUE, EVENTS, EXPIRY, HOLDER_USAGE, IDS, MAIL, META, META_STATE, PUNCHES,
-    REFCOUNTS, SEGMENTS, WEBHOOK_SETS, WEBHOOKS,
+    ATTEMPTS, DOMAINS, DUE, EVENTS, EXPIRY, HOLDER_USAGE, IDS, MAIL, META, META_STATE, PUNCHES, REFCOUNTS, SEGMENTS,
+    WEBHOOK_SETS, WEBHOOKS,
 };
 use crate::model::{DomainRecord, EmailId, Listed, Mailbox, Timestamp};
 use crate::store::names::{HashKey, mailbox_hash};
@@ -24,7 +24,7 @@ pub(crate) type Span = (Timestamp, Timestamp);
 pub(crate) type TableOctets = fn(&View) -> Result<u64, IndexError>;
 
 /// One function for each table.
-pub(crate) const TABLES: [TableOctets; 15] = [
+pub(crate) const TABLES: [TableOctets; 14] = [
     |view| view.octets(META),
     |view| view.octets(MAIL),
     |view| view.octets(IDS),
@@ -32,7 +32,6 @@ pub(crate) const TABLES: [TableOctets; 15] = [
     |view| view.octets(REFCOUNTS),
     |view| view.octets(SEGMENTS),
     |view| view.octets(PUNCHES),
-    |view| view.octets(DOMAIN_COUNTS),
     |view| view.octets(DOMAINS),
     |view| view.octets(WEBHOOKS),
     |view| view.octets(EVENTS),

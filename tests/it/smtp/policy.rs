@@ -40,7 +40,7 @@ async fn a_full_mailbox_gets_452_at_rcpt_and_the_others_their_mail() {
     peer.deliver(TO, "hi").await;
     peer.command("MAIL FROM:<>", "250 2.1.0").await;
     let reply = peer.command("RCPT TO:<BOB@example.test>", "452").await;
-    assert_eq!(reply, "452 4.2.2 The mailbox or its domain is full; try again later");
+    assert_eq!(reply, "452 4.2.2 The mailbox is full; try again later");
     peer.dialog(&[("RCPT TO:<ann@example.test>", "250 2.1.5"), ("DATA", "354"), (".", "250 2.0.0")]).await;
     for recipient in [TO, "ann@example.test"] {
         assert_eq!(inbox(&server, recipient).await.len(), 1, "{recipient}");

@@ -1,4 +1,4 @@
-//! Limits of mailboxes and domains. A replay must decide as the store did before.
+//! The limit of mailboxes. A replay must decide as the store did before.
 //! Promise: it outlives the code below it.
 
 use std::collections::BTreeMap;
@@ -20,12 +20,12 @@ const B: &str = "b@example.test";
 const C: &str = "c@other.test";
 const D: &str = "d@other.test";
 
-fn reject(emails_per_mailbox: u32, emails_per_domain: u32) -> Caps {
-    Caps { emails_per_mailbox, emails_per_domain, when_full: WhenFull::Reject }
+fn reject(emails_per_mailbox: u32) -> Caps {
+    Caps { emails_per_mailbox, when_full: WhenFull::Reject }
 }
 
-fn drop_oldest(emails_per_mailbox: u32, emails_per_domain: u32) -> Caps {
-    Caps { when_full: WhenFull::DropOldest, ..reject(emails_per_mailbox, emails_per_domain) }
+fn drop_oldest(emails_per_mailbox: u32) -> Caps {
+    Caps { emails_per_mailbox, when_full: WhenFull::DropOldest }
 }
 
 fn with(caps: Caps) -> StoreOptions {
@@ -46,8 +46,7 @@ async fn receive(store: &EmbeddedStore, to: &[&str], text: &str) -> Result<(), S
 }
 
 async fn receive_at(store: &EmbeddedStore, to: &[&str], text: &str, now: Timestamp) -> Result<(), StoreError> {
-    let mailboxes: Vec<_> = to.iter().map(|to| mailbox(to)).collect();
-    let asked: Result<(), StoreError> = (1..=to.len()).try_for_each(|n| store.check_caps(&mailboxes[..n], now));
+    let asked: Result<(), StoreError> = to.iter().try_for_each(|to| store.check_caps(&mailbox(to), now));
     let received = store.receive(delivery(to, text.to_owned(), now)).await;
     assert_eq!(asked, received, "{to:?}");
     received
@@ -55,7 +54,7 @@ async fn receive_at(store: &EmbeddedStore, to: &[&str], text: &str, now: Timesta
 
 #[tokio::test]
 async fn a_full_mailbox_refuses_until_there_is_room() {
-    let store = store(reject(2, 0));
+    let store = store(reject(2));
     for text in ["1", "2"] {
         receive(&store, &[A], text).await.expect("room");
     }
@@ -70,7 +69,7 @@ async fn a_full_mailbox_refuses_until_there_is_room() {
 
 #[tokio::test]
 async fn what_has_expired_does_not_fill_a_mailbox() {
-    let store = store(reject(2, 0));
+    let store = store(reject(2));
     let later = NOW.plus(Duration::from_mins(30));
     receive(&store, &[A], "1").await.expect("room");
     receive_at(&store, &[A], "2", later).await.expect("room");
@@ -87,7 +86,7 @@ async fn what_has_expired_does_not_fill_a_mailbox() {
 
 #[tokio::test]
 async fn a_message_is_stored_for_all_its_recipients_or_for_none() {
-    let store = store(reject(1, 0));
+    let store = store(reject(1));
     receive(&store, &[A], "1").await.expect("room");
     assert_eq!(receive(&store, &[B, A, C], "2").await, Err(StoreError::MailboxFull));
     assert_eq!(store.stats().await.expect("stats").emails, 1);
@@ -97,7 +96,7 @@ async fn a_message_is_stored_for_all_its_recipients_or_for_none() {
 #[tokio::test]
 async fn the_oldest_is_evicted_and_its_octets_are_freed() {
     let dir = tempfile::tempdir().expect("directory");
-    let store = EmbeddedStore::open(dir.path(), &with(drop_oldest(2, 0))).expect("open");
+    let store = EmbeddedStore::open(dir.path(), &with(drop_oldest(2))).expect("open");
     receive(&store, &[A, B], "the first of both").await.expect("kept");
     for text in ["a secret of two", "three", "four"] {
         receive(&store, &[A], text).await.expect("kept");
@@ -118,7 +117,7 @@ async fn the_oldest_is_evicted_and_its_octets_are_freed() {
 #[tokio::test]
 async fn the_octets_of_a_message_that_found_no_room_go() {
     let dir = tempfile::tempdir().expect("directory");
-    let store = EmbeddedStore::open(dir.path(), &with(reject(1, 0))).expect("open");
+    let store = EmbeddedStore::open(dir.path(), &with(reject(1))).expect("open");
     receive(&store, &[A], "a message that is kept").await.expect("kept");
     assert_eq!(receive(&store, &[A], "a secret of two").await, Err(StoreError::MailboxFull));
     store.close().await.expect("close");
@@ -129,7 +128,7 @@ async fn the_octets_of_a_message_that_found_no_room_go() {
 
 #[tokio::test]
 async fn the_oldest_that_is_readable_is_evicted() {
-    let store = store(drop_oldest(2, 0));
+    let store = store(drop_oldest(2));
     let now = NOW.plus(Duration::from_hours(1));
     receive(&store, &[A], "1").await.expect("kept");
     for text in ["2", "3", "4"] {
@@ -149,7 +148,7 @@ async fn a_mailbox_filled_under_a_higher_cap_shrinks_to_the_lower_one() {
     }
     store.close().await.expect("close");
     drop(store);
-    let store = open(&disk, &with(drop_oldest(3, 0)));
+    let store = open(&disk, &with(drop_oldest(3)));
     for (text, left) in [("400", 145), ("401", 3), ("402", 3)] {
         receive(&store, &[A], text).await.expect("kept");
         assert_eq!(texts(&store, A, NOW).await.len(), left);
@@ -159,7 +158,7 @@ async fn a_mailbox_filled_under_a_higher_cap_shrinks_to_the_lower_one() {
 
 #[tokio::test]
 async fn an_event_outlives_the_email_that_made_way() {
-    let store = store(drop_oldest(1, 0));
+    let store = store(drop_oldest(1));
     let webhook = register(&store, A, "https://a.example/").await;
     for text in ["1", "2"] {
         receive(&store, &[A], text).await.expect("kept");
@@ -171,101 +170,10 @@ async fn an_event_outlives_the_email_that_made_way() {
     }
 }
 
-#[tokio::test]
-async fn a_full_domain_refuses_whatever_mailbox_it_is() {
-    let store = store(reject(0, 3));
-    receive(&store, &[A, B], "1").await.expect("room");
-    assert_eq!(receive(&store, &[A, B], "2").await, Err(StoreError::MailboxFull));
-    receive(&store, &["x@example.test"], "3").await.expect("room for one");
-    assert_eq!(receive(&store, &["y@example.test"], "4").await, Err(StoreError::MailboxFull));
-    receive(&store, &[C], "5").await.expect("another domain");
-    assert_eq!(receive(&store, &[C, A], "6").await, Err(StoreError::MailboxFull));
-}
-
-#[tokio::test]
-async fn what_has_expired_does_not_fill_a_domain_for_more_than_a_minute() {
-    let store = store(reject(0, 3));
-    let half_an_hour = NOW.plus(Duration::from_mins(30));
-    receive(&store, &[A, B], "1").await.expect("room");
-    receive_at(&store, &[C, A], "2", half_an_hour).await.expect("room");
-    // An hour after the first mail, it has expired, but is not removed yet.
-    let expired = NOW.plus(Duration::from_hours(1));
-    assert_eq!(receive_at(&store, &[A], "3", expired).await, Err(StoreError::MailboxFull));
-    let now = expired.plus(Duration::from_mins(1));
-    receive_at(&store, &[A, B], "4", now).await.expect("room again");
-    assert_eq!(receive_at(&store, &[A], "5", now).await, Err(StoreError::MailboxFull));
-    // After the clock was set back, they are readable again.
-    assert_eq!(receive(&store, &[A], "6").await, Err(StoreError::MailboxFull));
-    assert_eq!(store.expire(now, 100).await.expect("expire").removed, 2);
-    assert_eq!(receive_at(&store, &[A], "7", now).await, Err(StoreError::MailboxFull));
-    assert_eq!(texts(&store, A, now).await, ["2", "4"]);
-}
-
-#[tokio::test]
-async fn a_shorter_retention_makes_room_in_a_domain() {
-    let disk = TestDisk::default();
-    let store = open(&disk, &with(reject(0, 2)));
-    receive(&store, &[A, B], "1").await.expect("room");
-    store.close().await.expect("close");
-    drop(store);
-    let minute = StoreOptions { retention: Some(Duration::from_mins(1)), ..with(reject(0, 2)) };
-    let store = open(&disk, &minute);
-    assert_eq!(receive(&store, &[A], "2").await, Err(StoreError::MailboxFull));
-    receive_at(&store, &[A, B], "3", NOW.plus(Duration::from_mins(2))).await.expect("room");
-    store.close().await.expect("close");
-    drop(store);
-    let disk: Arc<dyn Disk> = Arc::new(disk);
-    assert_eq!(findings(&disk, &minute), []);
-}
-
-#[tokio::test]
-async fn what_a_session_asks_counts_its_earlier_recipients() {
-    let store = store(reject(0, 2));
-    receive(&store, &[A], "1").await.expect("room");
-    let takes = |to: &[&str]| store.check_caps(&to.iter().map(|to| mailbox(to)).collect::<Vec<_>>(), NOW);
-    assert_eq!(takes(&[B]), Ok(()));
-    assert_eq!(takes(&[A, B]), Err(StoreError::MailboxFull));
-    assert_eq!(takes(&[A, B, A]), Ok(()), "a mailbox gets one Email of a message");
-    assert_eq!(takes(&[A, C]), Ok(()), "another domain");
-}
-
-#[tokio::test]
-async fn a_domain_filled_under_a_higher_cap_shrinks_to_the_lower_one() {
-    let disk = TestDisk::default();
-    let store = open(&disk, &options());
-    for n in 0..400 {
-        store.receive(delivery(&[if n % 20 == 0 { B } else { A }], n.to_string(), NOW)).await.expect("kept");
-    }
-    store.close().await.expect("close");
-    drop(store);
-    let store = open(&disk, &with(drop_oldest(0, 10)));
-    let domain = async || texts(&store, A, NOW).await.len() + texts(&store, B, NOW).await.len();
-    assert_eq!(receive(&store, &["x@example.test"], "x").await, Err(StoreError::MailboxFull), "it would grow");
-    for (to, text, left) in [(A, "400", 145), (B, "401", 126), (A, "402", 10), (A, "403", 10)] {
-        receive(&store, &[to], text).await.expect("kept");
-        assert_eq!(domain().await, left, "after {text}");
-    }
-    assert_eq!(texts(&store, B, NOW).await, ["401"]);
-    assert_eq!(texts(&store, A, NOW).await.last().map(String::as_str), Some("403"));
-}
-
-#[tokio::test]
-async fn in_a_full_domain_a_mailbox_evicts_only_its_own_mail() {
-    let store = store(drop_oldest(2, 3));
-    for (to, text) in [(A, "1"), (A, "2"), (B, "3")] {
-        receive(&store, &[to], text).await.expect("room");
-    }
-    assert_eq!(receive(&store, &["x@example.test"], "4").await, Err(StoreError::MailboxFull));
-    receive(&store, &[B], "5").await.expect("in place of 3");
-    receive(&store, &[A, B], "6").await.expect("in place of 1 and 5");
-    assert_eq!(texts(&store, A, NOW).await, ["2", "6"]);
-    assert_eq!(texts(&store, B, NOW).await, ["6"]);
-}
-
 /// 50 at once, over and over, on a real directory; what the check says of it then.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_race_gets_past_a_cap() {
-    for caps in [reject(10, 0), reject(0, 10), drop_oldest(10, 0)] {
+    for caps in [reject(10), drop_oldest(10)] {
         let dir = tempfile::tempdir().expect("directory");
         let store = Arc::new(EmbeddedStore::open(dir.path(), &with(caps)).expect("open"));
         let sending = (0..50).map(|n| {
@@ -300,7 +208,7 @@ async fn state(store: &EmbeddedStore) -> BTreeMap<&'static str, Vec<EmailId>> {
 #[tokio::test]
 async fn a_replay_decides_the_same_under_other_caps() {
     let no_checkpoint = |caps| StoreOptions { caps, ..rare_checkpoints() };
-    for caps in [reject(3, 7), drop_oldest(3, 5)] {
+    for caps in [reject(3), drop_oldest(3)] {
         let disk = TestDisk::default();
         let store = open(&disk, &no_checkpoint(caps));
         let messages: Vec<Delivery> = (0..30)
@@ -323,7 +231,7 @@ async fn a_replay_decides_the_same_under_other_caps() {
         let before = state(&store).await;
         let killed = disk.kill();
         drop(store);
-        for other in [Caps::default(), reject(1, 1), drop_oldest(1, 1)] {
+        for other in [Caps::default(), reject(1), drop_oldest(1)] {
             let again = open(&killed.copy(), &no_checkpoint(other));
             assert_eq!(state(&again).await, before, "{caps:?}, then {other:?}");
         }

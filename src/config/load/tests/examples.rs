@@ -39,7 +39,6 @@ pub(super) fn example(key: &str) -> Vec<String> {
         | "max-smtp-connections-per-client"
         | "smtp-connections-per-minute"
         | "max-messages-per-mailbox"
-        | "max-messages-per-domain"
         | "max-http-connections"
         | "max-http-connections-per-client"
         | "max-http-waiting"
