@@ -344,8 +344,6 @@ mod tests {
         for bad in ["", "*", "*.", "a@spam.example", "spam*.example", "192.0.2.1"] {
             assert!(refused_sender(bad).is_err(), "{bad}");
         }
-        assert_eq!(local_part_pattern("Test-*?").map(|pattern| pattern.to_string()).as_deref(), Ok("test-*?"));
-        assert!(local_part_pattern("a@b").is_err());
     }
 
     #[test]

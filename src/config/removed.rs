@@ -38,6 +38,11 @@ pub(super) const REMOVED: &[Setting] = &[
         Some(&["0"]),
         "max-messages-per-mailbox caps each mailbox, and all of them together have the room of the disk",
     ),
+    removed(
+        "mailbox-full",
+        Some(&["drop-oldest"]),
+        "at max-messages-per-mailbox the oldest mail makes way, but none within a minute of its receipt; then a sender gets 452",
+    ),
 ];
 
 #[cfg(test)]

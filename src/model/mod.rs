@@ -3,7 +3,6 @@
 //! Nothing here does I/O or reads a clock. Functions that depend on time take `now` as an argument.
 
 pub mod address;
-pub mod caps;
 pub mod client;
 pub mod count;
 pub mod domain;
@@ -20,7 +19,6 @@ pub mod webhook;
 mod wildcard;
 
 pub use address::{Address, AddressError, Mailbox, POSTMASTER, RoleAddresses, Subaddressing};
-pub use caps::{Caps, WhenFull};
 pub use client::Client;
 pub use count::{Count, Counts, Durations, Stopwatch};
 pub use domain::{DomainName, DomainNameError, DomainPattern, DomainRecord, DomainStatus};

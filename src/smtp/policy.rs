@@ -50,7 +50,7 @@ impl PolicySettings {
 }
 
 /// What a session asks before it answers MAIL, RCPT, DATA and BDAT. No answer waits: each comes from memory, one system
-/// call and, where mailboxes have caps, short reads of the index.
+/// call and, where mailboxes have a cap, short reads of the index.
 pub trait Policy: Send + Sync {
     /// Whether a message from `reverse_path` may begin now; it is empty for the null sender. The error is the reply to
     /// MAIL.
@@ -103,7 +103,7 @@ impl Policy for Rules<'_> {
             Served::Deactivated => return Err(Reply::domain_deactivated(address.domain())),
             Served::Unknown => return Err(Reply::domain_unknown(address.domain())),
         }
-        let takes = self.store.check_caps(&address.mailbox(self.settings.subaddressing), (self.now)());
+        let takes = self.store.check_cap(&address.mailbox(self.settings.subaddressing), (self.now)());
         takes.map_err(|error| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED))
     }
 

@@ -76,7 +76,7 @@ pub use error::{OpenError, StoreError};
 pub use index::Compacted;
 use index::IndexError;
 pub use newest::{NewestCursor, NewestCursorError, NewestEmail, NewestPage, NewestQuery};
-pub use options::StoreOptions;
+pub use options::{MAKES_WAY_AFTER, StoreOptions};
 pub use outbox::{
     ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxLimits, OutboxVersion, Replay, Replayed, WebhookFilter,
     WebhookPage, WebhookRegistration,
@@ -212,11 +212,11 @@ pub trait Store: Send + Sync + 'static {
     /// Checks whether a message of the largest size could be stored now. The error is that of [`Store::receive`].
     fn accepts(&self) -> Result<(), StoreError>;
 
-    /// Checks whether the caps permit a message for a mailbox at `now`.
+    /// Checks whether the cap permits a message for a mailbox at `now`.
     ///
-    /// The error is that of [`Store::receive`]. Without caps this costs nothing. With caps it makes a few short reads. It
+    /// The error is that of [`Store::receive`]. Without a cap this costs nothing. With one it makes a few short reads. It
     /// never waits.
-    fn check_caps(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError>;
+    fn check_cap(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError>;
 
     /// Lists a page of a mailbox with its version, as of `now`. An unknown mailbox is empty. A page of 0 Emails costs least.
     async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError>;

@@ -4,8 +4,6 @@ use super::{each, one, texts};
 use crate::config::parse::{network, refused_sender};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value;
-use crate::config::words::when_full;
-use crate::model::WhenFull;
 
 /// In the order in which help lists them.
 pub(super) const SETTINGS: &[Setting] = &[
@@ -29,16 +27,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "max-messages-per-mailbox",
         Shape::One,
         "N",
-        "Maximum messages in one mailbox, 0 to 1000000; 0: no cap",
-        |c, v| one(v, |t| value::number(t, 0..=1_000_000)).map(|n| c.mail.caps.emails_per_mailbox = n),
-        |c| vec![c.mail.caps.emails_per_mailbox.to_string()],
-    ),
-    Setting::new(
-        "mailbox-full",
-        Shape::One,
-        "reject|drop-oldest",
-        "Whether a message for a full mailbox is refused for now or replaces the mailbox's oldest",
-        |c, v| one(v, when_full).map(|when_full| c.mail.caps.when_full = when_full),
-        |c| vec![if c.mail.caps.when_full == WhenFull::Reject { "reject" } else { "drop-oldest" }.to_owned()],
+        "Maximum messages in one mailbox, 0 to 1000000; the oldest makes way if it is a minute old; 0: no cap",
+        |c, v| one(v, |t| value::number(t, 0..=1_000_000)).map(|n| c.mail.emails_per_mailbox_max = n),
+        |c| vec![c.mail.emails_per_mailbox_max.to_string()],
     ),
 ];

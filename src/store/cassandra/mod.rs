@@ -198,7 +198,7 @@ impl Store for CassandraStore {
         self.state.domain_version().await
     }
 
-    fn check_caps(&self, _: &Mailbox, _: Timestamp) -> Result<(), StoreError> {
+    fn check_cap(&self, _: &Mailbox, _: Timestamp) -> Result<(), StoreError> {
         // The counts are in the cluster, so a message is refused when it is received.
         Ok(())
     }

@@ -109,13 +109,13 @@ impl<'t> Apply<'t> {
     pub(super) fn change(&mut self, change: &Change, place: RecordPlace) -> Result<ChangeResult, IndexError> {
         (self.limits, self.ends_left, self.has_dropped) = (OutboxLimits::UNBOUNDED, ENDS_MAX, false);
         match change {
-            Change::Received { envelope, received_at, expires_at, caps, outbox } => {
+            Change::Received { envelope, received_at, expires_at, cap, outbox } => {
                 self.limits = *outbox;
                 if self.is_known(envelope)? {
                     self.punch(place)?;
                     return Ok(ChangeResult::Received { has_events: false, has_dropped: false });
                 }
-                if !self.evict_for(envelope, *caps, *received_at, place)? {
+                if !self.evict_for(envelope, *cap, *received_at, place)? {
                     return Ok(ChangeResult::MailboxFull);
                 }
                 let has_events = self.receive(envelope, *received_at, *expires_at, place)?;

@@ -1,6 +1,6 @@
 //! The cap on mailboxes: whether there is room for one more Email, and which ones are evicted for it.
 //!
-//! The decision uses only the index and the caps in the change, so that a replay has the same result.
+//! The decision uses only the index and the cap in the change, so that a replay has the same result.
 
 use redb::ReadableTable;
 
@@ -10,28 +10,35 @@ use super::keys::{MailKey, mail_key};
 use super::read::View;
 use super::rows::{HeadRow, MailRow, decode_head, decode_mail};
 use super::tables::MAIL;
-use crate::model::{Caps, Envelope, Mailbox, Timestamp, WhenFull};
-use crate::store::MailboxVersion;
+use crate::model::{Envelope, Mailbox, Timestamp};
+use crate::store::change::{Cap, WhenFull};
 use crate::store::journal::RecordPlace;
 use crate::store::names::mailbox_hash;
+use crate::store::{MAKES_WAY_AFTER, MailboxVersion};
 
 /// The most Emails of one mailbox that one message evicts. A mailbox that was filled under a higher cap shrinks in steps.
 const EVICTIONS_MAX: u64 = 256;
 
-/// How many of a mailbox's oldest Emails are evicted for one more. `None` if there is no room.
-fn evictions(
+/// The Emails of a mailbox that are evicted for one more. `None` if there is no room.
+fn evicted(
     mail: &impl ReadableTable<&'static MailKey, &'static [u8]>,
     mailbox: [u8; 16],
-    caps: Caps,
+    cap: Cap,
     now: Timestamp,
-) -> Result<Option<u64>, IndexError> {
-    let cap = u64::from(caps.emails_per_mailbox);
+) -> Result<Option<Vec<(MailKey, MailRow)>>, IndexError> {
+    let emails = u64::from(cap.emails);
     // Most mailboxes are not full even with their expired Emails.
-    if cap == 0 || head(mail, mailbox)?.is_none_or(|head| head.emails < cap) {
-        return Ok(Some(0));
+    if emails == 0 || head(mail, mailbox)?.is_none_or(|head| head.emails < emails) {
+        return Ok(Some(Vec::new()));
     }
-    let over = (readable(mail, mailbox, now)? + 1).saturating_sub(cap);
-    Ok((over == 0 || caps.when_full == WhenFull::DropOldest).then_some(over.min(EVICTIONS_MAX)))
+    let over = (readable(mail, mailbox, now)? + 1).saturating_sub(emails);
+    let oldest = oldest(mail, mailbox, over.min(EVICTIONS_MAX), now)?;
+    let make_way = match cap.when_full {
+        WhenFull::Refused => oldest.is_empty(),
+        WhenFull::OldestMakesWay => true,
+        WhenFull::OldMakesWay => oldest.iter().all(|(_, row)| now.since(row.received_at) >= MAKES_WAY_AFTER),
+    };
+    Ok(make_way.then_some(oldest))
 }
 
 /// Reads the oldest readable Emails of a mailbox.
@@ -59,15 +66,15 @@ fn oldest(
 }
 
 impl Apply<'_> {
-    /// Evicts Emails for a new message as the caps demand. `false` if there is no room, and then its octets are punched out.
+    /// Evicts Emails for a new message as the cap demands. `false` if there is no room, and then its octets are punched out.
     pub(super) fn evict_for(
         &mut self,
         envelope: &Envelope,
-        caps: Caps,
+        cap: Cap,
         now: Timestamp,
         place: RecordPlace,
     ) -> Result<bool, IndexError> {
-        let Some(evicted) = self.to_evict(envelope, caps, now)? else {
+        let Some(evicted) = self.to_evict(envelope, cap, now)? else {
             self.punch(place)?;
             return Ok(false);
         };
@@ -81,24 +88,24 @@ impl Apply<'_> {
     fn to_evict(
         &self,
         envelope: &Envelope,
-        caps: Caps,
+        cap: Cap,
         now: Timestamp,
     ) -> Result<Option<Vec<(MailKey, MailRow)>>, IndexError> {
-        let mut evicted = Vec::new();
+        let mut all = Vec::new();
         for recipient in &envelope.recipients {
             let mailbox = mailbox_hash(&self.hash_key, &recipient.mailbox);
-            let Some(number) = evictions(&self.mail, mailbox, caps, now)? else { return Ok(None) };
-            evicted.extend(oldest(&self.mail, mailbox, number, now)?);
+            let Some(of_mailbox) = evicted(&self.mail, mailbox, cap, now)? else { return Ok(None) };
+            all.extend(of_mailbox);
         }
-        Ok(Some(evicted))
+        Ok(Some(all))
     }
 }
 
 impl View {
     /// Whether there is room for one more Email in a mailbox.
-    pub(crate) fn has_room(&self, mailbox: &Mailbox, caps: Caps, now: Timestamp) -> Result<bool, IndexError> {
+    pub(crate) fn has_room(&self, mailbox: &Mailbox, cap: Cap, now: Timestamp) -> Result<bool, IndexError> {
         let mail = self.transaction.open_table(MAIL)?;
-        Ok(evictions(&mail, mailbox_hash(&self.hash_key, mailbox), caps, now)?.is_some())
+        Ok(evicted(&mail, mailbox_hash(&self.hash_key, mailbox), cap, now)?.is_some())
     }
 }
 

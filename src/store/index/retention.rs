@@ -8,7 +8,7 @@ use std::time::Duration;
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
 use super::IndexError;
-use super::keys::{MailKey, expiry_second, head_key, sequence_of};
+use super::keys::{MailKey, expiry_second, sequence_of};
 use super::rows::{HeadRow, MailRow, decode_head, decode_mail};
 use super::tables::{EXPIRY, EXPIRY_ROW_KEYS, MAIL, META, META_RETENTION};
 
@@ -138,8 +138,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::model::{Address, Caps, Envelope, Protocol, Subaddressing, Timestamp};
-    use crate::store::change::Change;
+    use crate::model::{Address, Envelope, Protocol, Subaddressing, Timestamp};
+    use crate::store::change::{Cap, Change};
     use crate::store::disk::{Directory, Disk};
     use crate::store::index::Index;
     use crate::store::journal::{Position, RecordPlace};
@@ -170,7 +170,7 @@ mod tests {
                 envelope,
                 received_at: at,
                 expires_at: at.plus(*life),
-                caps: Caps::default(),
+                cap: Cap::new(0),
                 outbox: OutboxLimits::default(),
             };
             let place = RecordPlace { segment: 1, offset: 512 * n, length: 512, content: 9 };

@@ -1,6 +1,8 @@
 //! What an administrator refuses, reply by reply.
 //! Promise: it outlives the code below it.
 
+use std::time::Duration;
+
 use super::{TO, inbox};
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::test_server::TestServer;
@@ -60,10 +62,11 @@ async fn a_mailbox_that_was_filled_meanwhile_gets_452_at_the_end() {
 }
 
 #[tokio::test]
-async fn with_drop_oldest_a_full_mailbox_accepts_mail() {
-    let server = TestServer::with("max-messages-per-mailbox = 1\nmailbox-full = 'drop-oldest'").await;
+async fn in_a_full_mailbox_the_oldest_makes_way_once_it_is_a_minute_old() {
+    let server = TestServer::with("max-messages-per-mailbox = 1").await;
     for message in ["first", "second", "third"] {
         server.deliver(TO, message).await;
+        server.clock.advance(Duration::from_mins(1));
     }
     let mails = inbox(&server, TO).await;
     assert_eq!(mails.iter().map(|mail| mail.raw.as_str()).collect::<Vec<_>>(), [r"third\r\n"]);

@@ -60,7 +60,6 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "http-allowed-origins" => &["https://app.example"],
         "public-delete" | "public-read" | "rate-limit" | "web" => &["off"],
         "domain" | "refuse-sender-domain" => &["a.test", "*.b.test"],
-        "mailbox-full" => &["drop-oldest"],
         "smtp-timeout" => &["500ms"],
         "smtp-auth" => &["accept-any"],
         "access-log" => &["masked"],
