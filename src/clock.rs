@@ -14,10 +14,6 @@ pub trait Clock: Send + Sync + 'static {
     /// Time since some fixed point, suspension included. It never jumps; only differences mean something.
     fn boot(&self) -> Duration;
 
-    /// An identifier of the point that [`Clock::boot`] counts from. Processes that count from one point get one identifier;
-    /// `None` if the system has none.
-    fn boot_id(&self) -> Option<String>;
-
     /// Sleeps for `time`. A clock that tests set may end it early.
     fn sleep(&self, time: Duration) -> BoxFuture<'_, ()> {
         Box::pin(tokio::time::sleep(time))
@@ -37,12 +33,5 @@ impl Clock for SystemClock {
     fn boot(&self) -> Duration {
         let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
         Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
-    }
-
-    fn boot_id(&self) -> Option<String> {
-        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-        // A time namespace counts from a point of its own; a kernel without them has no such link.
-        let namespace = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
-        Some(format!("{}/{}", boot.trim(), namespace.display()))
     }
 }

@@ -64,7 +64,7 @@
 //!                  Several recipients, or events: octets, then an intent, which is the commit point, then all rows.
 //!                  A sweeper on one node finishes the intents of nodes that died
 //! leases           one node verifies domains, one sweeps, one removes unused webhooks, one sends the events of a shard
-//! hints            events go to the other nodes at once by [`peers`], and within a table that all of them read
+//! hints            events go to the other nodes in a table that all of them read
 //! ```
 //!
 //! # What must stay true
@@ -92,7 +92,7 @@
 //! daemon    everybody: the only one that puts parts together
 //! http      store, events, domains, tokens, faults, dns (reports), reader, mime, webhook (the guard, a test), tls (its state),
 //!           panics, connections, config, model
-//! webhook   store (the outbox), expiry (steps of the clock), reader, mime, dns (the resolver), tls, config, model
+//! webhook   store (the outbox), reader, mime, dns (the resolver), tls, config, model
 //! smtp      store, domains (the table), faults, tls, connections, config, model
 //! domains   dns, store, config, model
 //! expiry    store, model
@@ -100,7 +100,6 @@
 //! tls       model
 //! tokens, faults  model
 //! reader    mime
-//! peers     store
 //! dns, mime model at most
 //! config, connections, events  model
 //! model     nobody
@@ -130,7 +129,6 @@ pub mod logging;
 pub mod mime;
 pub mod model;
 pub mod panics;
-pub mod peers;
 pub mod process;
 pub mod reader;
 pub mod smtp;

@@ -68,7 +68,6 @@ use std::time::Duration;
 
 use clap::{FromArgMatches, Parser, Subcommand};
 
-use crate::daemon::{BindError, Inherited};
 use crate::error::{Error, Exit};
 
 pub use context::Context;
@@ -157,17 +156,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
 
 fn carry_out(cli: Cli) -> Result<Exit, Error> {
     let cx = Context::new(cli.globals, environment())?;
-    // Before there are threads.
-    let inherited = match &cli.command {
-        Command::Serve(_) => Inherited::take(&cx.env, std::process::id()).map_err(BindError::from)?,
-        _ => Inherited::default(),
-    };
     let command = match cli.command {
         // The daemon has its own way to stop.
         Command::Serve(serve) => {
             let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
             let runtime = runtime.map_err(interrupt::no_threads)?;
-            let result = runtime.block_on(serve.run(inherited, &cx));
+            let result = runtime.block_on(serve.run(&cx));
             runtime.shutdown_background();
             return result;
         }
@@ -197,7 +191,7 @@ impl Command {
 
 async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
     match command {
-        Command::Serve(serve) => serve.run(Inherited::default(), cx).await,
+        Command::Serve(serve) => serve.run(cx).await,
         Command::Inbox(inbox) => inbox.run(cx).await,
         Command::Read(read) => read.run(cx).await,
         Command::Open(open) => open.run(cx).await,

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Context, Globals, hangup};
 use crate::clock::{Clock, SystemClock};
 use crate::config::{self, Config, Loaded, ServeArgs, Sources};
-use crate::daemon::{self, ControlSocket, Daemon, Inherited, Listeners, Supervisor};
+use crate::daemon::{self, BindError, ControlSocket, Daemon, Listeners, Supervisor};
 use crate::error::{Error, Exit};
 use crate::panics::Panics;
 use crate::{client, logging, process};
@@ -21,7 +21,6 @@ use crate::{client, logging, process};
 /// example.test. Settings come from flags, then the environment (TEMPMAIL_*), then the configuration file, then the
 /// revision's defaults. SIGTERM and SIGINT stop it; a second one stops it at once. SIGHUP reads the certificate
 /// again and logs which settings have changed that need a restart.
-/// Sockets that a service manager hands over (`LISTEN_FDS`) are served.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -34,10 +33,13 @@ pub(super) struct Serve {
 }
 
 impl Serve {
-    pub(super) async fn run(self, inherited: Inherited, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         if cx.globals.server.is_some() {
             return Err(Error::usage("serve runs the service on this machine; --server names one elsewhere")
                 .hint("leave out --server and TEMPMAIL_SERVER, or ask that service by `tempmail status`"));
+        }
+        if has_handed_over(cx) {
+            return Err(BindError::HandedOver.into());
         }
         let sources = cx.globals.sources(self.settings, &cx.env);
         let Loaded { mut config, warnings, .. } = config::load(&sources)?;
@@ -55,7 +57,7 @@ impl Serve {
         let stop = tokio::spawn(stop_on_signal(shutdown.clone())?);
         let command = command_for(&config.data_dir, cx);
         let daemon = tokio::select! {
-            started = start(config, sources, inherited, panics, cx) => started?,
+            started = start(config, sources, panics, cx) => started?,
             // A start can end at any point: the next one finds nothing worse than after a crash.
             () = shutdown.cancelled() => return Ok(Exit::Ok),
         };
@@ -86,14 +88,14 @@ fn command_for(data_dir: &Path, cx: &Context) -> String {
     format!("tempmail --data-dir {quoted}")
 }
 
+/// Whether a service manager listens for this process (`sd_listen_fds(3)`).
+fn has_handed_over(cx: &Context) -> bool {
+    let is_for_us = cx.env.get("LISTEN_PID").is_some_and(|text| text.parse() == Ok(std::process::id()));
+    is_for_us && cx.env.get("LISTEN_FDS").is_some_and(|count| count != "0")
+}
+
 /// Binds and opens everything.
-async fn start(
-    config: Config,
-    sources: Sources,
-    inherited: Inherited,
-    panics: Panics,
-    cx: &Context,
-) -> Result<Daemon, Error> {
+async fn start(config: Config, sources: Sources, panics: Panics, cx: &Context) -> Result<Daemon, Error> {
     let runtime_dir = cx.env.get("XDG_RUNTIME_DIR").map(PathBuf::from);
     let socket = client::socket_path(&config.data_dir, runtime_dir.as_deref()).ok_or_else(|| {
         Error::new(Exit::BadConfig, format!("{} is too long for a socket's path", config.data_dir.display()))
@@ -101,7 +103,7 @@ async fn start(
     })?;
     let tls = daemon::open_certificate(&config, SystemClock.now())?;
     tokio::spawn(hangup::reload(tls.clone(), hangup::Settings { sources, config: config.clone() })?);
-    let listeners = Listeners::bind(&config, inherited)?;
+    let listeners = Listeners::bind(&config)?;
     // The last step that can be refused for what the operator chose: only now is a directory made.
     let directory = daemon::hold_data_dir(&config).await?;
     let store = daemon::open_store(&config, &directory).await?;

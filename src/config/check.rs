@@ -69,7 +69,7 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, Contradictio
 
 /// What must not be where strangers can reach it, through a listener or through a proxy in front of one, with the key that
 /// should be changed: `smtp` are the addresses of SMTP, with TLS or without, `lmtp` those of LMTP.
-pub fn exposed(config: &Config, smtp: &[SocketAddr], lmtp: &[SocketAddr]) -> Vec<(&'static str, Contradiction)> {
+fn exposed(config: &Config, smtp: &[SocketAddr], lmtp: &[SocketAddr]) -> Vec<(&'static str, Contradiction)> {
     let has_proxy = !config.smtp.proxy_from.is_empty();
     let mut found = Vec::new();
     let wildcard =
@@ -94,7 +94,8 @@ pub fn exposed(config: &Config, smtp: &[SocketAddr], lmtp: &[SocketAddr]) -> Vec
     found
 }
 
-/// Why there must be no rules for faults: strangers could meet them. `smtp` and `lmtp` are the addresses of [`exposed`].
+/// Why there must be no rules for faults: strangers could meet them. `smtp` are the addresses of SMTP, with TLS or without,
+/// `lmtp` those of LMTP.
 pub fn exposed_faults(config: &Config, smtp: &[SocketAddr], lmtp: &[SocketAddr]) -> Option<Contradiction> {
     if config.smtp.faults_anywhere {
         return None;
@@ -133,8 +134,6 @@ fn cluster_contradictions(config: &Config, found: &mut Vec<(&'static str, Contra
             ("cassandra-tls", of.tls),
             ("cassandra-ca", of.ca.is_some()),
             ("cassandra-timeout", of.timeout != usual.timeout),
-            ("peer-listen", of.peer_listen.is_some()),
-            ("peer-address", of.peer_address.is_some()),
         ];
         found.extend(set.iter().filter(|(_, is_set)| *is_set).map(|(key, _)| (*key, Contradiction::NoCluster)));
         return;
@@ -146,15 +145,6 @@ fn cluster_contradictions(config: &Config, found: &mut Vec<(&'static str, Contra
     }
     if of.ca.is_some() && !of.tls {
         found.push(("cassandra-ca", Contradiction::CaWithoutTls));
-    }
-    if of.peer_address.is_none() && of.peer_listen.is_some_and(|address| address.ip().is_unspecified()) {
-        found.push(("peer-listen", Contradiction::PeerAddressMissing));
-    }
-    if of.peer_address.is_some() && of.peer_listen.is_none() {
-        found.push(("peer-address", Contradiction::PeerListenMissing));
-    }
-    if config.mail.caps.emails_per_domain > 0 {
-        found.push(("max-messages-per-domain", Contradiction::DomainCapInCluster));
     }
     let sum = config.mail.retention.saturating_add(config.webhooks.grace);
     if sum > LIFE_MAX_IN_CLUSTER {
@@ -172,10 +162,9 @@ fn tcp_addresses(config: &Config) -> impl Iterator<Item = (&'static str, SocketA
         ("metrics-listen", &config.http.metrics_listen),
         ("http-listen", &config.http.listen),
     ];
-    let of_peers = config.cassandra.peer_listen.iter().map(|address| ("peer-listen", *address));
     let of_lmtp = lmtp_addresses(config).map(|address| ("lmtp-listen", address));
     let all = lists.into_iter().flat_map(|(key, list)| list.iter().map(move |address| (key, *address)));
-    all.chain(of_lmtp).chain(of_peers)
+    all.chain(of_lmtp)
 }
 
 fn lmtp_addresses(config: &Config) -> impl Iterator<Item = SocketAddr> {

@@ -257,15 +257,6 @@ pub enum Contradiction {
     /// Authorities for connections without certificates.
     #[error("without TLS nothing is checked by it; set cassandra-tls to on")]
     CaWithoutTls,
-    /// Other nodes would get an address that means every interface.
-    #[error("is every address of this machine; name the one that other nodes see in peer-address")]
-    PeerAddressMissing,
-    /// Nobody would listen at the address that other nodes get.
-    #[error("needs peer-listen")]
-    PeerListenMissing,
-    /// A cap that a cluster cannot keep.
-    #[error("a store in a cluster has no cap of a domain; unset this, or keep mail in data-dir (store = embedded)")]
-    DomainCapInCluster,
     /// Mail that lives longer than a cluster remembers its deletion.
     #[error(
         "a store in a cluster remembers deletions for 10 days, so retention and webhook-grace together may be at most {}; \

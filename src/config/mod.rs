@@ -39,7 +39,7 @@ use std::path::PathBuf;
 use crate::model::Secret;
 
 pub use args::ServeArgs;
-pub use check::{exposed, exposed_faults};
+pub use check::exposed_faults;
 pub use constants::Constants;
 pub use effective::SettingInEffect;
 pub use endpoint::Endpoint;

@@ -9,7 +9,7 @@ use url::Url;
 
 use super::Endpoint;
 use super::value::{self, ValueError};
-use crate::model::{Address, DomainName, DomainPattern, LocalPartPattern, RoleAddresses};
+use crate::model::{Address, DomainName, DomainPattern, RoleAddresses};
 
 /// The port of DNS (RFC 1035 section 4.2).
 const DNS_PORT: u16 = 53;
@@ -32,11 +32,6 @@ pub(super) fn listen_address(text: &str) -> Result<SocketAddr, ValueError> {
     text.parse().map_err(|_| {
         ValueError::malformed(text, "an IP address with a port, such as 127.0.0.1:2525, 0.0.0.0:25 or [::1]:2525")
     })
-}
-
-/// An address to listen on, or `none`.
-pub(super) fn optional_listen_address(text: &str) -> Result<Option<SocketAddr>, ValueError> {
-    if text == "none" { Ok(None) } else { listen_address(text).map(Some) }
 }
 
 /// Addresses of HTTP. The path of a Unix socket is answered with what replaces it, until the next release.
@@ -100,10 +95,6 @@ pub(super) fn refused_sender(text: &str) -> Result<DomainPattern, ValueError> {
         Ok(pattern) => Ok(pattern),
         Err(reason) => Err(ValueError::invalid(text, &reason, accepted)),
     }
-}
-
-pub(super) fn local_part_pattern(text: &str) -> Result<LocalPartPattern, ValueError> {
-    text.parse().map_err(|reason| ValueError::invalid(text, &reason, "a pattern such as 'test-*' or 'user??'"))
 }
 
 /// `IP`, `IP:PORT`, `[IPv6]` or `[IPv6]:PORT`.
@@ -362,8 +353,6 @@ mod tests {
         for bad in ["", "*", "*.", "a@spam.example", "spam*.example", "192.0.2.1"] {
             assert!(refused_sender(bad).is_err(), "{bad}");
         }
-        assert_eq!(local_part_pattern("Test-*?").map(|pattern| pattern.to_string()).as_deref(), Ok("test-*?"));
-        assert!(local_part_pattern("a@b").is_err());
     }
 
     #[test]

@@ -27,6 +27,23 @@ const fn removed(key: &'static str, harmless: Option<&'static [&'static str]>, i
 pub(super) const REMOVED: &[Setting] = &[
     removed("forwarded-field", Some(&["x-forwarded-for"]), "trusted proxies name the client in X-Forwarded-For"),
     removed("http-socket-mode", None, "HTTP has no Unix socket, and a reverse proxy reaches it on loopback"),
+    removed("peer-listen", None, "nodes tell each other of mail through the cluster alone"),
+    removed("peer-address", None, "nodes tell each other of mail through the cluster alone"),
+    removed(
+        "accept-local-part",
+        Some(&[]),
+        "the service takes mail for every local part; let a mail server in front of it refuse the others",
+    ),
+    removed(
+        "max-messages-per-domain",
+        Some(&["0"]),
+        "max-messages-per-mailbox caps each mailbox, and all of them together have the room of the disk",
+    ),
+    removed(
+        "mailbox-full",
+        Some(&["drop-oldest"]),
+        "at max-messages-per-mailbox the oldest mail makes way, but none within a minute of its receipt; then a sender gets 452",
+    ),
 ];
 
 #[cfg(test)]

@@ -2,15 +2,7 @@
 
 use super::value::ValueError;
 use super::{AccessLog, CompatApi, LogFormat, Revision, SmtpAuth};
-use crate::model::{Subaddressing, WhenFull};
-
-pub(super) fn when_full(text: &str) -> Result<WhenFull, ValueError> {
-    match text {
-        "reject" => Ok(WhenFull::Reject),
-        "drop-oldest" => Ok(WhenFull::DropOldest),
-        _ => Err(ValueError::malformed(text, "reject or drop-oldest")),
-    }
-}
+use crate::model::Subaddressing;
 
 pub(super) fn revision(text: &str) -> Result<Revision, ValueError> {
     match text {
@@ -80,8 +72,6 @@ mod tests {
 
     #[test]
     fn only_whole_words_are_values() {
-        assert_eq!((when_full("reject"), when_full("drop-oldest")), (Ok(WhenFull::Reject), Ok(WhenFull::DropOldest)));
-        assert!(when_full("drop").is_err());
         assert_eq!(compat_api("mailpit"), Ok(CompatApi::Mailpit));
         let gone = compat_api("mailhog").expect_err("gone").to_string();
         assert!(gone.starts_with("'mailhog': ") && gone.contains("Mailpit's"), "{gone}");

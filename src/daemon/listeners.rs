@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::inherited::{Handed, InheritError, Inherited};
 use super::socket::{self, SocketFile};
 use super::{DaemonError, port_owner};
 use crate::config::{self, Config, Contradiction, Endpoint};
@@ -41,17 +40,9 @@ pub enum BindError {
     /// A file that is no socket has the path of one.
     #[error("{0} is there and is no socket; choose another path, or remove it")]
     NoSocket(Endpoint),
-    /// A socket that was handed over can't be used.
-    #[error("{0}")]
-    Inherited(#[from] InheritError),
-    /// A socket that was handed over is where strangers can reach it, and a setting does not allow that.
-    #[error("{key}: {contradiction}")]
-    Exposed {
-        /// The setting.
-        key: &'static str,
-        /// What is wrong.
-        contradiction: Contradiction,
-    },
+    /// A service manager listens in place of the service.
+    #[error("a service manager handed sockets over (LISTEN_FDS), and connections to them would get no answer")]
+    HandedOver,
 }
 
 /// Bound sockets. Port 0 has become a real one.
@@ -63,15 +54,13 @@ pub struct Listeners {
     http: Vec<TcpListener>,
     https: Vec<TcpListener>,
     metrics: Vec<TcpListener>,
-    peers: Vec<TcpListener>,
 }
 
 /// The sockets of LMTP are of two kinds.
 #[derive(Debug)]
 enum Bound {
     Tcp(TcpListener),
-    /// With its file, where that is ours to remove.
-    Unix(UnixListener, PathBuf, Option<SocketFile>),
+    Unix(UnixListener, PathBuf, SocketFile),
 }
 
 impl Bound {
@@ -88,46 +77,27 @@ pub(super) struct Running {
     pub(super) mail: Vec<ServiceListener>,
     pub(super) http: Vec<HttpListener>,
     pub(super) metrics: Vec<HttpListener>,
-    pub(super) peers: Vec<HttpListener>,
     pub(super) files: Vec<SocketFile>,
 }
 
 impl Listeners {
-    /// Takes what was handed over and binds what the settings have beside that. A service that was handed a socket does
-    /// not listen on its default addresses. Where the settings are the defaults, a host without IPv6 does without `[::1]`.
-    pub fn bind(config: &Config, inherited: Inherited) -> Result<Self, BindError> {
-        let handed = inherited.assign(config)?;
-        let listeners = Self {
-            smtp: bind_all(&config.smtp.listen, config.smtp.listen_is_default, handed.smtp)?,
-            smtps: bind_all(&config.smtp.smtps_listen, false, handed.smtps)?,
-            lmtp: bind_endpoints(&config.smtp.lmtp_listen, config.smtp.lmtp_socket_mode, handed.lmtp)?,
-            http: bind_all(&config.http.listen, config.http.listen_is_default, handed.http)?,
-            https: bind_all(&config.http.https_listen, false, handed.https)?,
-            metrics: bind_all(&config.http.metrics_listen, false, Vec::new())?,
-            peers: bind_all(config.cassandra.peer_listen.as_slice(), false, Vec::new())?,
-        };
-        // The settings were looked at before; what was handed over may be anywhere.
-        match listeners.exposed(config).into_iter().next() {
-            Some((key, contradiction)) => Err(BindError::Exposed { key, contradiction }),
-            None => Ok(listeners),
-        }
-    }
-
-    fn exposed(&self, config: &Config) -> Vec<(&'static str, Contradiction)> {
-        let (smtp, lmtp) = self.mail_addresses();
-        config::exposed(config, &smtp, &lmtp)
+    /// Binds what the settings have. Where they are the defaults, a host without IPv6 does without `[::1]`.
+    pub fn bind(config: &Config) -> Result<Self, BindError> {
+        Ok(Self {
+            smtp: bind_all(&config.smtp.listen, config.smtp.listen_is_default)?,
+            smtps: bind_all(&config.smtp.smtps_listen, false)?,
+            lmtp: bind_endpoints(&config.smtp.lmtp_listen, config.smtp.lmtp_socket_mode)?,
+            http: bind_all(&config.http.listen, config.http.listen_is_default)?,
+            https: bind_all(&config.http.https_listen, false)?,
+            metrics: bind_all(&config.http.metrics_listen, false)?,
+        })
     }
 
     /// Why no rules for faults may be added while these sockets are served.
     pub(super) fn refuses_faults(&self, config: &Config) -> Option<Contradiction> {
-        let (smtp, lmtp) = self.mail_addresses();
+        let smtp = [self.smtp_addresses(), self.smtps_addresses()].concat();
+        let lmtp: Vec<SocketAddr> = self.lmtp_endpoints().iter().filter_map(Endpoint::tcp).collect();
         config::exposed_faults(config, &smtp, &lmtp)
-    }
-
-    /// Where SMTP listens, with TLS or without, and where LMTP does.
-    fn mail_addresses(&self) -> (Vec<SocketAddr>, Vec<SocketAddr>) {
-        let lmtp = self.lmtp_endpoints().iter().filter_map(Endpoint::tcp).collect();
-        ([self.smtp_addresses(), self.smtps_addresses()].concat(), lmtp)
     }
 
     /// Where SMTP listens.
@@ -160,15 +130,9 @@ impl Listeners {
         addresses(&self.metrics)
     }
 
-    /// Where other nodes send hints.
-    pub fn peer_address(&self) -> Option<SocketAddr> {
-        addresses(&self.peers).first().copied()
-    }
-
     /// Hands the sockets to the runtime. `tls` is for HTTPS.
     pub(super) fn run(self, tls: Option<&Keeper>) -> Result<Running, DaemonError> {
-        let mut running =
-            Running { mail: Vec::new(), http: Vec::new(), metrics: Vec::new(), peers: Vec::new(), files: Vec::new() };
+        let mut running = Running { mail: Vec::new(), http: Vec::new(), metrics: Vec::new(), files: Vec::new() };
         for (service, listeners) in [(Service::Smtp, self.smtp), (Service::Smtps, self.smtps)] {
             for listener in listeners {
                 let listener = Listener::Tcp(tokio::net::TcpListener::from_std(listener)?);
@@ -179,7 +143,7 @@ impl Listeners {
             let listener = match listener {
                 Bound::Tcp(listener) => Listener::Tcp(tokio::net::TcpListener::from_std(listener)?),
                 Bound::Unix(listener, _, file) => {
-                    running.files.extend(file);
+                    running.files.push(file);
                     Listener::Unix(tokio::net::UnixListener::from_std(listener)?)
                 }
             };
@@ -196,9 +160,6 @@ impl Listeners {
         for listener in self.metrics {
             running.metrics.push(HttpListener::Tcp(tokio::net::TcpListener::from_std(listener)?));
         }
-        for listener in self.peers {
-            running.peers.push(HttpListener::Tcp(tokio::net::TcpListener::from_std(listener)?));
-        }
         Ok(running)
     }
 }
@@ -207,20 +168,9 @@ fn addresses(listeners: &[TcpListener]) -> Vec<SocketAddr> {
     listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect()
 }
 
-fn bind_all(
-    configured: &[SocketAddr],
-    is_default: bool,
-    handed: Vec<TcpListener>,
-) -> Result<Vec<TcpListener>, BindError> {
-    let taken = addresses(&handed);
-    let mut bound = handed;
-    if is_default && !bound.is_empty() {
-        return Ok(bound);
-    }
-    for address in configured.iter().filter(|address| !taken.iter().any(|taken| covers(*taken, **address))) {
-        bound.extend(bind_unless_missing(*address, is_default)?);
-    }
-    Ok(bound)
+fn bind_all(configured: &[SocketAddr], is_default: bool) -> Result<Vec<TcpListener>, BindError> {
+    let bound = configured.iter().filter_map(|address| bind_unless_missing(*address, is_default).transpose());
+    bound.collect()
 }
 
 /// Binds an address. `None` for one that is a default and that this host does not have.
@@ -241,33 +191,14 @@ pub fn try_address(address: SocketAddr, is_default: bool) -> Result<(), BindErro
     bind_unless_missing(address, is_default).map(drop)
 }
 
-/// Whether a socket that listens already takes the connections of an address.
-fn covers(taken: SocketAddr, address: SocketAddr) -> bool {
-    let is_everywhere = taken.ip().is_unspecified() && (taken.is_ipv6() || address.is_ipv4());
-    taken.port() == address.port() && (is_everywhere || taken.ip() == address.ip())
-}
-
-fn bind_endpoints(configured: &[Endpoint], mode: u32, handed: Vec<Handed>) -> Result<Vec<Bound>, BindError> {
+fn bind_endpoints(configured: &[Endpoint], mode: u32) -> Result<Vec<Bound>, BindError> {
     let mut bound = Vec::new();
-    for socket in handed {
-        let path = socket.path().unwrap_or_default();
-        bound.push(match socket {
-            Handed::Tcp(listener) => Bound::Tcp(listener),
-            // Its file is the service manager's.
-            Handed::Unix(listener) => Bound::Unix(listener, path, None),
-        });
-    }
-    let taken: Vec<Endpoint> = bound.iter().filter_map(Bound::endpoint).collect();
-    let covers = |taken: &Endpoint, endpoint: &Endpoint| match (taken.tcp(), endpoint.tcp()) {
-        (Some(taken), Some(address)) => covers(taken, address),
-        _ => taken == endpoint,
-    };
-    for endpoint in configured.iter().filter(|endpoint| !taken.iter().any(|taken| covers(taken, endpoint))) {
+    for endpoint in configured {
         match endpoint {
             Endpoint::Tcp(address) => bound.push(Bound::Tcp(bind_tcp(*address)?)),
             Endpoint::Unix(path) => {
                 let (listener, file) = bind_unix(path, mode)?;
-                bound.push(Bound::Unix(listener, path.clone(), Some(file)));
+                bound.push(Bound::Unix(listener, path.clone(), file));
             }
         }
     }

@@ -1,11 +1,10 @@
 //! The daemon: bind, assemble, run, drain. The only module that knows all others.
 //!
 //! ```text
-//! listeners   binds every address              inherited   sockets that a service manager hands over
-//! port_owner  the process on a taken port         socket      the control socket for commands
-//! opening     the data directory and the store    assembly    the service over an open store
-//! tasks       what runs, and restarts
-//! supervisor  readiness and watchdog           banner      what a terminal shows at the start
+//! listeners   binds every address                 port_owner  the process on a taken port
+//! opening     the data directory and the store    socket      the control socket for commands
+//! assembly    the service over an open store      tasks       what runs, and restarts
+//! supervisor  readiness and watchdog              banner      what a terminal shows at the start
 //! ```
 //!
 //! `cli/serve` loads the settings and raises the limit of open files. The daemon then binds every listener, locks the data
@@ -19,7 +18,6 @@
 
 mod assembly;
 mod banner;
-mod inherited;
 mod listeners;
 mod opening;
 mod port_owner;
@@ -37,15 +35,14 @@ use crate::clock::Clock;
 use crate::config::{Config, Revision};
 use crate::dns;
 use crate::domains::verifier;
-use crate::expiry::{self, ClockWatch, Outlived, Sweep};
+use crate::expiry::{self, Outlived, Sweep};
 use crate::faults::Faults;
 use crate::http::{self, DaemonStatus, HttpLimits};
 use crate::model::{DomainPattern, Timestamp};
 use crate::panics::Panics;
-use crate::peers;
 use crate::smtp::{self, Counters, Receiver, SmtpSettings};
 use crate::store::disk::Directory;
-use crate::store::{OpenError, Peers, Storage, StoreError};
+use crate::store::{OpenError, Storage, StoreError};
 use crate::tls::{self, CertificateError, CertificateFiles, CertificateSource, Keeper};
 use crate::tokens::TokenFileError;
 use crate::webhook::{CallerError, dispatcher};
@@ -55,7 +52,6 @@ use tasks::Tasks;
 
 pub use assembly::{Assembled, assemble};
 pub use banner::Banner;
-pub use inherited::{InheritError, Inherited};
 pub use listeners::{BindError, Listeners, try_address};
 pub use opening::{LOCK_TIMEOUT, hold_data_dir, open_store};
 pub use socket::{ControlSocket, try_socket};
@@ -188,10 +184,7 @@ impl Daemon {
             receiver.with_tls(tls.clone()).counting(counters).with_faults(faults).looking_up(registry.look_ups()),
         );
         let limits = HttpLimits::from_config(&config);
-        let peer_address = listeners.peer_address();
-        let Running { mail, http, metrics, peers: from_peers, files: mut socket_files } =
-            listeners.run(tls.as_deref())?;
-        let watch = ClockWatch::begin(&*store, &*clock, &config.data_dir).await;
+        let Running { mail, http, metrics, files: mut socket_files } = listeners.run(tls.as_deref())?;
         // The workers stop at once; mail and requests that are in progress still need the store.
         let mut tasks = Tasks::default();
         tasks.spawn("SMTP", smtp::serve(mail, receiver, shutdown.clone()));
@@ -201,12 +194,6 @@ impl Daemon {
             let serving =
                 http::serve_public(metrics, metrics_router, limits.clone(), Arc::clone(&clock), shutdown.clone());
             tasks.spawn("metrics", serving);
-        }
-        if let Some(peers) = store.peers() {
-            let router = peers::receiver::router(Arc::clone(&peers));
-            let taking = http::serve_public(from_peers, router, limits.clone(), Arc::clone(&clock), shutdown.clone());
-            let bound = peer_address.map(|bound| bound.to_string());
-            exchange_hints(&mut tasks, peers, config.cassandra.peer_address.clone().or(bound), taking, &shutdown);
         }
         for control in controls {
             let (listener, file) = control.into_parts()?;
@@ -226,9 +213,9 @@ impl Daemon {
         tasks.spawn_restarting("verification", &shutdown, move || verifier::run(Arc::clone(&registry), stop.clone()));
         if config.revision == Revision::Two {
             let in_flight_max = config.webhooks.in_flight_max;
-            let (detector, stop) = (watch.detector(), shutdown.clone());
+            let stop = shutdown.clone();
             tasks.spawn_restarting("webhooks", &shutdown, move || {
-                dispatcher::run(Arc::clone(&event_sender), in_flight_max, detector.clone(), stop.clone())
+                dispatcher::run(Arc::clone(&event_sender), in_flight_max, stop.clone())
             });
         }
         if let Some(tls) = tls {
@@ -237,7 +224,7 @@ impl Daemon {
                 tls::watch(Arc::clone(&tls), Arc::clone(&clock), stop.clone())
             });
         }
-        remove_expired(&mut tasks, config, Arc::clone(&store), clock, watch, &shutdown);
+        remove_expired(&mut tasks, config, Arc::clone(&store), clock, &shutdown);
         tasks.spawn("the store's writer", stop_with_writer(Arc::clone(&store), shutdown.clone()));
         if let Some(supervisor) = supervisor {
             tasks.spawn("the service manager", supervisor.run(store.clone(), shutdown.clone()));
@@ -249,50 +236,18 @@ impl Daemon {
     }
 }
 
-/// Sends hints to the other nodes, and takes theirs where this node listens for them.
-fn exchange_hints(
-    tasks: &mut Tasks,
-    peers: Arc<dyn Peers>,
-    address: Option<String>,
-    taking: impl Future<Output = ()> + Send + 'static,
-    shutdown: &CancellationToken,
-) {
-    if let Some(address) = address {
-        peers.set_address(address);
-    }
-    let stop = shutdown.clone();
-    tasks.spawn("hints of other nodes", async move {
-        // Without a listener there is nothing to take, and a task that ends early would end the daemon.
-        taking.await;
-        stop.cancelled().await;
-    });
-    let stop = shutdown.clone();
-    tasks.spawn_restarting("hints for other nodes", shutdown, move || {
-        peers::sender::run(Arc::clone(&peers), stop.clone())
-    });
-}
-
-/// Removes expired mail. After a panic it begins again with a new watch of the clock.
+/// Removes expired mail.
 fn remove_expired(
     tasks: &mut Tasks,
     config: Arc<Config>,
     store: Arc<dyn Storage>,
     clock: Arc<dyn Clock>,
-    watch: ClockWatch,
     shutdown: &CancellationToken,
 ) {
-    let (stop, mut first) = (shutdown.clone(), Some(watch));
+    let stop = shutdown.clone();
     tasks.spawn_restarting("expiry", shutdown, move || {
-        let (config, store, clock) = (Arc::clone(&config), Arc::clone(&store), Arc::clone(&clock));
-        let (stop, first) = (stop.clone(), first.take());
-        async move {
-            let watch = match first {
-                Some(watch) => watch,
-                None => ClockWatch::begin(&*store, &*clock, &config.data_dir).await,
-            };
-            let sweep = Sweep::new(store.clone(), outlived(&config), clock.boot());
-            expiry::run(config.mail.retention, store, clock, watch, sweep, stop).await;
-        }
+        let sweep = Sweep::new(store.clone(), outlived(&config), clock.boot());
+        expiry::run(store.clone(), Arc::clone(&clock), sweep, stop.clone())
     });
 }
 

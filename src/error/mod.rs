@@ -131,9 +131,11 @@ impl From<BindError> for Error {
         match error {
             BindError::InUse { .. } => Self::new(Exit::Taken, error)
                 .hint("stop that process, or choose another address for what listens there"),
-            BindError::NoSocket(_) | BindError::Inherited(_) | BindError::Exposed { .. } => {
-                Self::new(Exit::BadConfig, error)
-            }
+            BindError::NoSocket(_) => Self::new(Exit::BadConfig, error),
+            BindError::HandedOver => Self::new(Exit::BadConfig, error).hint(
+                "disable the socket unit, and list its addresses in smtp-listen, smtps-listen, lmtp-listen, http-listen or \
+                 https-listen",
+            ),
             BindError::Io { error: ref cause, .. } => {
                 let exit = match cause.kind() {
                     ErrorKind::PermissionDenied => Exit::NotAllowed,

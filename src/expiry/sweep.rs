@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::clock_step::STEP_PAUSE;
 use crate::model::Timestamp;
 use crate::store::{Outbox, StoreError};
 
+/// The time from a start to the first sweep, in which an operator can correct the clock.
+const FIRST_AFTER: Duration = Duration::from_mins(10);
 /// The time between two sweeps, unless webhooks live shorter than that.
 const EVERY: Duration = Duration::from_hours(1);
 /// The shortest time between two sweeps.
@@ -41,7 +42,7 @@ pub struct Sweep {
 impl Sweep {
     /// A sweep that first runs some minutes after a start at `boot`, so that the clock can be corrected before.
     pub fn new(outbox: Arc<dyn Outbox>, outlived: Outlived, boot: Duration) -> Self {
-        Self { outbox, outlived, due_at: boot + STEP_PAUSE }
+        Self { outbox, outlived, due_at: boot + FIRST_AFTER }
     }
 
     /// Runs a sweep if one is due.

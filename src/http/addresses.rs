@@ -40,13 +40,6 @@ pub(super) async fn random(State(api): State<Arc<Api>>, query: Query) -> Result<
         None => chosen(&api.registry.list().await?).ok_or_else(no_domain)?,
     };
     let address = Address::new(&fresh_local_part(prefix.as_ref()), domain.clone()).map_err(|_| Problem::internal())?;
-    let mailbox = address.mailbox(api.config.mail.subaddressing);
-    let accepted = &api.config.smtp.accepted_local_parts;
-    if !accepted.is_empty() && !accepted.iter().any(|pattern| pattern.matches(&mailbox)) {
-        let detail =
-            "the service accepts no mail for such an address; give a prefix that its accept-local-part permits";
-        return Err(Problem::new(Code::PrefixInvalid, detail));
-    }
     Ok(Json(FreshAddress { address: address.to_string(), domain, pattern }))
 }
 

@@ -19,7 +19,7 @@ impl From<StoreError> for Problem {
             }
             StoreError::Stopping => (Code::StoreUnavailable, "the service is stopping"),
             StoreError::Damaged { .. } => (Code::EmailDamaged, "the message is damaged on the disk of the service"),
-            StoreError::MailboxFull => (Code::MailboxFull, "a mailbox or its domain has as much mail as it may have"),
+            StoreError::MailboxFull => (Code::MailboxFull, "a mailbox has as much mail as it may have"),
             StoreError::TooLarge { .. } => (Code::Internal, "the service has a defect; the log says more"),
         };
         let mut problem = Self::new(code, detail);

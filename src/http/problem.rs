@@ -48,7 +48,7 @@ macro_rules! codes {
 codes! {
     /// A parameter is not an address.
     AddressInvalid = BAD_REQUEST "address_invalid",
-    /// A parameter is not the beginning of a local part, or the service takes no mail for such addresses.
+    /// A parameter is not the beginning of a local part.
     PrefixInvalid = BAD_REQUEST "prefix_invalid",
     /// An id is not a UUID.
     IdInvalid = BAD_REQUEST "id_invalid",
@@ -160,7 +160,7 @@ codes! {
     TooManyWebhooksForClient = UNPROCESSABLE_ENTITY "too_many_webhooks_for_client",
     /// The limit of all webhooks is reached.
     TooManyWebhooks = UNPROCESSABLE_ENTITY "too_many_webhooks",
-    /// A mailbox or its domain has as much mail as it may have.
+    /// A mailbox has as much mail as it may have.
     MailboxFull = UNPROCESSABLE_ENTITY "mailbox_full",
     /// Another token has the name.
     TokenNameTaken = CONFLICT "token_name_taken",

@@ -10,7 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::{DomainName, DomainNameError};
 
 /// The longest local part in octets (RFC 5321 section 4.5.3.1.1), quotes included.
-pub const LOCAL_PART_OCTETS_MAX: usize = 64;
+const LOCAL_PART_OCTETS_MAX: usize = 64;
 
 /// An address `local-part@domain` (RFC 5321 section 4.1.2, with UTF-8 as in RFC 6531).
 ///

@@ -7,7 +7,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use super::address::fold;
-use super::local_part::is_match;
+use super::wildcard::is_match;
 use super::{Address, DomainName, Subaddressing};
 
 /// The longest delay of a rule, and the longest time that a slow reply takes. RFC 5321 section 4.5.3.2.6 asks senders to

@@ -3,7 +3,6 @@
 //! Nothing here does I/O or reads a clock. Functions that depend on time take `now` as an argument.
 
 pub mod address;
-pub mod caps;
 pub mod client;
 pub mod count;
 pub mod domain;
@@ -12,15 +11,14 @@ pub mod envelope;
 pub mod fault;
 pub mod fresh_address;
 pub mod id;
-pub mod local_part;
 pub mod nodes;
 pub mod protocol;
 pub mod time;
 pub mod token;
 pub mod webhook;
+mod wildcard;
 
 pub use address::{Address, AddressError, Mailbox, POSTMASTER, RoleAddresses, Subaddressing};
-pub use caps::{Caps, WhenFull};
 pub use client::Client;
 pub use count::{Count, Counts, Durations, Stopwatch};
 pub use domain::{DomainName, DomainNameError, DomainPattern, DomainRecord, DomainStatus};
@@ -32,7 +30,6 @@ pub use fault::{
 };
 pub use fresh_address::{LocalPartPrefix, LocalPartPrefixError, fresh_local_part};
 pub use id::EmailId;
-pub use local_part::{LocalPartPattern, LocalPartPatternError};
 pub use nodes::Nodes;
 pub use protocol::{Greeting, Protocol, TlsSession};
 pub use time::Timestamp;

@@ -80,10 +80,6 @@ mod tests {
         fn boot(&self) -> Duration {
             seconds(self.0)
         }
-
-        fn boot_id(&self) -> Option<String> {
-            None
-        }
     }
 
     /// Slots, all of them taken: the first at 0 s, the others a second after each other.

@@ -10,10 +10,7 @@ use super::reply::Reply;
 use crate::config::Config;
 use crate::domains::{DomainTable, LookUps, Served};
 use crate::faults::{Faults, Injected};
-use crate::model::{
-    Address, Client, DomainName, DomainPattern, FaultMoment, LocalPartPattern, Mailbox, POSTMASTER, RoleAddresses,
-    Timestamp,
-};
+use crate::model::{Address, Client, DomainName, DomainPattern, FaultMoment, Timestamp};
 use crate::store::Store;
 
 /// What the administrator refuses; nothing by default.
@@ -23,10 +20,6 @@ pub struct PolicySettings {
     pub refused_clients: Vec<IpNet>,
     /// Domains whose reverse-paths are refused. The null sender is never refused.
     pub refused_senders: Vec<DomainPattern>,
-    /// The local parts that mail is accepted for, in addition to `postmaster` and the role addresses; empty for all.
-    pub accepted_local_parts: Vec<LocalPartPattern>,
-    /// Addresses of whoever runs the service (RFC 2142), not of its users.
-    pub role_addresses: RoleAddresses,
 }
 
 impl PolicySettings {
@@ -35,8 +28,6 @@ impl PolicySettings {
         Self {
             refused_clients: config.smtp.refused_clients.clone(),
             refused_senders: config.smtp.refused_senders.clone(),
-            accepted_local_parts: config.smtp.accepted_local_parts.clone(),
-            role_addresses: config.mail.role_addresses.clone(),
         }
     }
 
@@ -56,27 +47,17 @@ impl PolicySettings {
         let is_refused = domain.is_some_and(|name| self.refused_senders.iter().any(|pattern| pattern.matches(&name)));
         if is_refused { Err(Reply::SENDER_REFUSED) } else { Ok(()) }
     }
-
-    fn mailbox(&self, mailbox: &Mailbox, hostname: &DomainName) -> Result<(), Reply> {
-        let accepted = &self.accepted_local_parts;
-        let is_accepted = accepted.is_empty()
-            || mailbox.local_part() == POSTMASTER
-            || self.role_addresses.contains(mailbox, hostname)
-            || accepted.iter().any(|pattern| pattern.matches(mailbox));
-        if is_accepted { Ok(()) } else { Err(Reply::MAILBOX_UNKNOWN) }
-    }
 }
 
 /// What a session asks before it answers MAIL, RCPT, DATA and BDAT. No answer waits: each comes from memory, one system
-/// call and, where mailboxes have caps, short reads of the index.
+/// call and, where mailboxes have a cap, short reads of the index.
 pub trait Policy: Send + Sync {
     /// Whether a message from `reverse_path` may begin now; it is empty for the null sender. The error is the reply to
     /// MAIL.
     fn sender(&self, reverse_path: &str) -> Result<(), Reply>;
 
-    /// Whether mail for `address` is accepted in addition to the `earlier` recipients of the transaction. The error is the
-    /// reply to RCPT.
-    fn recipient(&self, address: &Address, earlier: &[Address]) -> Result<(), Reply>;
+    /// Whether mail for `address` is accepted. The error is the reply to RCPT.
+    fn recipient(&self, address: &Address) -> Result<(), Reply>;
 
     /// Whether to ask about a domain before the answer to RCPT. After [`Action::LookUp`](super::session::Action::LookUp)
     /// nobody asks a second time.
@@ -116,18 +97,13 @@ impl Policy for Rules<'_> {
         self.store.accepts().map_err(|error| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED))
     }
 
-    fn recipient(&self, address: &Address, earlier: &[Address]) -> Result<(), Reply> {
+    fn recipient(&self, address: &Address) -> Result<(), Reply> {
         match self.domains.served(address.domain()) {
             Served::Active => {}
             Served::Deactivated => return Err(Reply::domain_deactivated(address.domain())),
             Served::Unknown => return Err(Reply::domain_unknown(address.domain())),
         }
-        let mailbox_of = |address: &Address| address.mailbox(self.settings.subaddressing);
-        let mailbox = mailbox_of(address);
-        self.settings.policy.mailbox(&mailbox, &self.settings.hostname)?;
-        let mut mailboxes: Vec<Mailbox> = earlier.iter().map(mailbox_of).collect();
-        mailboxes.push(mailbox);
-        let takes = self.store.check_caps(&mailboxes, (self.now)());
+        let takes = self.store.check_cap(&address.mailbox(self.settings.subaddressing), (self.now)());
         takes.map_err(|error| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED))
     }
 
@@ -148,7 +124,6 @@ impl Policy for Rules<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Subaddressing;
 
     fn all<T: std::str::FromStr<Err: std::fmt::Debug>>(texts: &[&str]) -> Vec<T> {
         texts.iter().map(|text| text.parse().expect(text)).collect()
@@ -200,34 +175,5 @@ mod tests {
             let expected = if is_refused { Err(Reply::SENDER_REFUSED) } else { Ok(()) };
             assert_eq!(settings.sender(reverse_path), expected, "{reverse_path}");
         }
-    }
-
-    #[test]
-    fn a_recipient_is_accepted_by_its_local_part() {
-        let hostname: DomainName = "localhost".parse().expect("name");
-        let settings = PolicySettings { accepted_local_parts: all(&["test-*", "ann"]), ..PolicySettings::default() };
-        for (local_part, is_accepted, is_accepted_without_tag) in [
-            ("test-1", true, true),
-            ("TEST-1", true, true),
-            ("\"Ann\"", true, true),
-            ("ann+news", false, true),
-            ("bob", false, false),
-            ("postmaster", true, true),
-            ("PostMaster", true, true),
-            ("postmaster2", false, false),
-            // Role addresses exist only on domains that can have a certificate.
-            ("abuse", false, false),
-        ] {
-            let address: Address = format!("{local_part}@example.test").parse().expect(local_part);
-            let is = |subaddressing| settings.mailbox(&address.mailbox(subaddressing), &hostname).is_ok();
-            assert_eq!(is(Subaddressing::Keep), is_accepted, "{local_part}");
-            assert_eq!(is(Subaddressing::Strip), is_accepted_without_tag, "{local_part}");
-        }
-        let is = |address: &str| {
-            let address: Address = address.parse().expect("address");
-            settings.mailbox(&address.mailbox(Subaddressing::Keep), &hostname).is_ok()
-        };
-        assert!(is("Abuse@example.org") && is("security@example.org"));
-        assert!(!is("sales@example.org"));
     }
 }

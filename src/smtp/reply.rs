@@ -90,8 +90,7 @@ impl Reply {
         Self::answer(451, [4, 3, 0], "The message could not be stored; try again later");
     pub(super) const STORE_UNSURE: Self =
         Self::answer(451, [4, 3, 0], "The store did not confirm the message in time; try again later");
-    pub(super) const MAILBOX_FULL: Self =
-        Self::answer(452, [4, 2, 2], "The mailbox or its domain is full; try again later");
+    pub(super) const MAILBOX_FULL: Self = Self::answer(452, [4, 2, 2], "The mailbox is full; try again later");
 
     pub(super) const UNKNOWN_COMMAND: Self = Self::answer(500, [5, 5, 2], "Command not recognized");
     pub(super) const BARE_LINE_END: Self =
@@ -120,7 +119,6 @@ impl Reply {
         Self::answer(503, [5, 5, 1], "The message has begun with BDAT; RSET ends the transaction");
     pub(super) const BINARY_NEEDS_BDAT: Self = Self::answer(503, [5, 5, 1], "BODY=BINARYMIME needs BDAT");
     pub(super) const MECHANISM_UNKNOWN: Self = Self::answer(504, [5, 5, 4], "The mechanism is not offered");
-    pub(super) const MAILBOX_UNKNOWN: Self = Self::answer(550, [5, 1, 1], "No mail is received for this local part");
     pub(super) const SENDER_REFUSED: Self = Self::answer(550, [5, 7, 1], "No mail is accepted from this domain");
     pub(super) const ADDRESS_LITERAL: Self =
         Self::answer(550, [5, 1, 2], "No mail is received for address literals, only for domains");

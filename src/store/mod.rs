@@ -6,7 +6,6 @@
 //!
 //! ```text
 //! mod, outbox   the traits: Store for mail and domains, Outbox for webhooks and their pending events
-//! peers         what nodes that share a store tell each other at once
 //! options       the settings of a store
 //! newest        questions about the newest Emails of all mailboxes
 //! outbox_rules, receiver_health   limits, shares and logs of webhooks, and when one is disabled, in every store
@@ -55,7 +54,6 @@ mod newest;
 mod options;
 mod outbox;
 mod outbox_rules;
-mod peers;
 mod receiver_health;
 mod salvage;
 
@@ -77,12 +75,11 @@ pub use embedded::EmbeddedStore;
 pub use error::{OpenError, StoreError};
 use index::IndexError;
 pub use newest::{NewestCursor, NewestCursorError, NewestEmail, NewestPage, NewestQuery};
-pub use options::StoreOptions;
+pub use options::{MAKES_WAY_AFTER, StoreOptions};
 pub use outbox::{
     ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxLimits, OutboxVersion, Replay, Replayed, WebhookFilter,
     WebhookPage, WebhookRegistration,
 };
-pub use peers::{PeerHints, Peers};
 pub use salvage::{Salvaged, salvage};
 
 /// Which Emails of a mailbox to list, newest first.
@@ -130,15 +127,6 @@ pub struct Expired {
     pub removed: usize,
     /// When the next Email expires. At or before `now` if the pass reached its limit, `None` in an empty store.
     pub next_due_at: Option<Timestamp>,
-    /// When the last Email expires.
-    pub last_due_at: Option<Timestamp>,
-}
-
-impl Expired {
-    /// A pass that removed nothing from a store whose first and last Emails expire at these times.
-    pub(crate) fn nothing(due: Option<(Timestamp, Timestamp)>) -> Self {
-        Self { removed: 0, next_due_at: due.map(|(next, _)| next), last_due_at: due.map(|(_, last)| last) }
-    }
 }
 
 /// Counts that are known without reading every row.
@@ -202,11 +190,11 @@ pub trait Store: Send + Sync + 'static {
     /// Checks whether a message of the largest size could be stored now. The error is that of [`Store::receive`].
     fn accepts(&self) -> Result<(), StoreError>;
 
-    /// Checks whether the caps permit a message at `now` for the last of `mailboxes`, if it is also for the others.
+    /// Checks whether the cap permits a message for a mailbox at `now`.
     ///
-    /// The error is that of [`Store::receive`]. Without caps this costs nothing. With caps it makes a few short reads for
-    /// each mailbox of the same domain. It never waits.
-    fn check_caps(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError>;
+    /// The error is that of [`Store::receive`]. Without a cap this costs nothing. With one it makes a few short reads. It
+    /// never waits.
+    fn check_cap(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError>;
 
     /// Lists a page of a mailbox with its version, as of `now`. An unknown mailbox is empty. A page of 0 Emails costs least.
     async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError>;
@@ -260,9 +248,6 @@ pub trait Store: Send + Sync + 'static {
 
     /// Removes Emails that have expired by `now`, at most `limit` of them.
     async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError>;
-
-    /// Removes Emails that expire after `latest`, at most `limit` of them. Returns how many.
-    async fn remove_overlong(&self, latest: Timestamp, limit: usize) -> Result<usize, StoreError>;
 
     /// Whether other processes may share the store.
     fn is_shared(&self) -> bool {
@@ -338,10 +323,5 @@ pub trait Storage: Store + Outbox + Counts {
     /// Does what the store of a daemon must do all the time, until `shutdown`.
     async fn run(&self, _clock: Arc<dyn Clock>, shutdown: CancellationToken) {
         shutdown.cancelled().await;
-    }
-
-    /// The side that talks to the other nodes that share the store; `None` if there cannot be any.
-    fn peers(&self) -> Option<Arc<dyn Peers>> {
-        None
     }
 }

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use super::{OutboxLimits, journal};
 use crate::config::{Config, Revision};
-use crate::model::Caps;
+
+/// An Email makes way for another one only so long after its receipt, by the clock of the service: its reader must have time
+/// to see it.
+pub const MAKES_WAY_AFTER: Duration = Duration::from_mins(1);
 
 /// Settings of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +29,9 @@ pub struct StoreOptions {
     pub checkpoint_quiet: Duration,
     /// How much may be pending for webhooks.
     pub outbox: OutboxLimits,
-    /// How many Emails a mailbox and a domain may have. Existing Emails beyond that stay.
-    pub caps: Caps,
+    /// The most readable Emails of a mailbox; 0 means no cap. At the cap the oldest makes way for a new one, unless it is
+    /// younger than [`MAKES_WAY_AFTER`]: then the message is refused.
+    pub emails_per_mailbox_max: u32,
 }
 
 impl StoreOptions {
@@ -76,7 +80,7 @@ impl StoreOptions {
                 octets_per_webhook: config.webhooks.outbox_octets_per_webhook_max,
                 octets: config.webhooks.outbox_octets_max,
             },
-            caps: config.mail.caps,
+            emails_per_mailbox_max: config.mail.emails_per_mailbox_max,
         }
     }
 }

@@ -12,14 +12,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::backup::{BackupCounts, BackupItem, BackupRecord, BackupSource, Damage, load};
-use super::change::Change;
+use super::change::{Cap, Change};
 use super::check::{CheckReport, check};
 use super::disk::{Directory, Disk, OldFiles};
 use super::embedded::Loader;
 use super::index::{Index, IndexError, View};
 use super::journal::{Position, SegmentFiles, WalkItem, WalkedContent};
 use super::{OpenError, OutboxLimits, StoreError, StoreOptions};
-use crate::model::Caps;
 
 /// The largest message that the journal may hold. Earlier settings may have permitted larger messages than today's.
 const MESSAGE_OCTETS: u64 = 128 << 20;
@@ -167,7 +166,7 @@ fn again(change: Change, from: u64, numbers: &BTreeMap<u64, u64>) -> Option<Chan
         Change::Received { envelope, received_at, expires_at, outbox, .. } => {
             // One Email or event too many is better than one too few. But no event is created where nobody sends any.
             let outbox = if outbox.events_per_webhook == 0 { outbox } else { OutboxLimits::UNBOUNDED };
-            Change::Received { envelope, received_at, expires_at, caps: Caps::default(), outbox }
+            Change::Received { envelope, received_at, expires_at, cap: Cap::new(0), outbox }
         }
         Change::MailboxDeleted { mailbox, through, group, now, limit } => {
             let number = numbers.get(&group).copied().unwrap_or(0);

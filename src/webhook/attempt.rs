@@ -167,14 +167,8 @@ impl EventSender {
         self.clock.now() > event.expires_at.plus(self.grace)
     }
 
-    /// The record of an attempt that began at `at`. Unless it `may_end`, a failed event is retried however late that is.
-    pub(super) fn attempt_record(
-        &self,
-        event: &PendingEvent,
-        at: Timestamp,
-        outcome: Outcome,
-        may_end: bool,
-    ) -> AttemptRecord {
+    /// The record of an attempt that began at `at`.
+    pub(super) fn attempt_record(&self, event: &PendingEvent, at: Timestamp, outcome: Outcome) -> AttemptRecord {
         self.counters.attempted(&outcome);
         let (now, number) = (self.clock.now(), event.attempts.saturating_add(1));
         let (mut disables, mut backs_off_until) = (None, None);
@@ -186,7 +180,7 @@ impl EventSender {
             }
             Disposition::Retry { after } => {
                 backs_off_until = after.map(|after| now.plus(after.min(RETRY_AFTER_MAX)));
-                let ends_at = if may_end { event.expires_at.plus(self.grace) } else { Timestamp::MAX };
+                let ends_at = event.expires_at.plus(self.grace);
                 let next = self.schedule.next(number, now, rand::random(), after, ends_at);
                 next.map_or(Verdict::GivenUp, Verdict::Retry)
             }

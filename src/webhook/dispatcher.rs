@@ -16,7 +16,6 @@ use super::attempt::{Attempted, Claim, EventSender, STORE_BACKOFF};
 use super::outcome::{Disposition, ErrorClass, Outcome};
 use super::queue::{AttemptResult, Ended, EventKey, EventPage, EventPageRequest, Queue};
 use super::schedule::RETRY_AFTER_MAX;
-use crate::expiry::StepDetector;
 use crate::model::{AttemptRecord, Timestamp, Verdict, WebhookId};
 use crate::store::{ATTEMPTS_PER_RECORD, DueQuery, StoreError};
 
@@ -33,16 +32,9 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Sends events until `shutdown` is cancelled, at most `in_flight_max` at once that are not slow. It begins with the events
 /// that the last process left.
-///
-/// While `clock_steps` says that the time of day is not reliable, no event ends because it is late.
-pub async fn run(
-    sender: Arc<EventSender>,
-    in_flight_max: usize,
-    clock_steps: StepDetector,
-    shutdown: CancellationToken,
-) {
+pub async fn run(sender: Arc<EventSender>, in_flight_max: usize, shutdown: CancellationToken) {
     let hint = sender.outbox.outbox_hint();
-    let mut worker = Worker::new(sender, in_flight_max, clock_steps);
+    let mut worker = Worker::new(sender, in_flight_max);
     loop {
         worker.start();
         let wakes_at = worker.wakes_at();
@@ -73,8 +65,6 @@ struct PageRead {
 struct Worker {
     sender: Arc<EventSender>,
     queue: Queue,
-    /// It knows whether events may end because they are late.
-    clock_steps: StepDetector,
     /// Records that are not in the store yet.
     ended: Vec<(EventKey, AttemptRecord)>,
     scans: JoinSet<Scan>,
@@ -91,12 +81,11 @@ struct Worker {
 }
 
 impl Worker {
-    fn new(sender: Arc<EventSender>, in_flight_max: usize, clock_steps: StepDetector) -> Self {
+    fn new(sender: Arc<EventSender>, in_flight_max: usize) -> Self {
         let now = Instant::now();
         Self {
             sender,
             queue: Queue::new(in_flight_max),
-            clock_steps,
             ended: Vec::new(),
             scans: JoinSet::new(),
             reads: JoinSet::new(),
@@ -115,7 +104,6 @@ impl Worker {
 
     /// Starts everything that can be started now.
     fn start(&mut self) {
-        self.may_end();
         for key in self.queue.wake(self.now()) {
             self.in_flight.remove(&key);
         }
@@ -131,8 +119,7 @@ impl Worker {
     }
 
     fn start_attempt(&mut self, claim: Claim) {
-        // While the clock is not reliable, an event that seems late is sent like any other.
-        if self.may_end() && self.sender.is_late(&claim.event) {
+        if self.sender.is_late(&claim.event) {
             return self.end((claim, Attempted::Ended(AttemptRecord::TOO_LATE)));
         }
         let sender = Arc::clone(&self.sender);
@@ -177,14 +164,8 @@ impl Worker {
     }
 
     fn end_called(&mut self, claim: &Claim, at: Timestamp, outcome: Outcome) {
-        let may_end = self.may_end();
-        let record = self.sender.attempt_record(&claim.event, at, outcome, may_end);
+        let record = self.sender.attempt_record(&claim.event, at, outcome);
         self.ended.push((key(claim), record));
-    }
-
-    /// Whether an event may end by the time of day.
-    fn may_end(&mut self) -> bool {
-        self.clock_steps.may_remove(self.sender.clock.now(), self.now())
     }
 
     fn start_recordings(&mut self) {

@@ -26,7 +26,7 @@ impl Policy for Anybody {
         Ok(())
     }
 
-    fn recipient(&self, _: &Address, _: &[Address]) -> Result<(), Reply> {
+    fn recipient(&self, _: &Address) -> Result<(), Reply> {
         Ok(())
     }
 

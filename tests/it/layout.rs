@@ -13,7 +13,7 @@ const RULES: &[(&str, &str, &str)] = &[
         "pure modules do no I/O, write no log and read no clock: now is an argument",
         "model/ mime/ connections/clients connections/proxy faults smtp/auth smtp/body smtp/budget smtp/command smtp/content \
          smtp/data smtp/deadlines smtp/line smtp/metrics smtp/path smtp/policy smtp/reasons smtp/reply smtp/session dns/mx \
-         dns/report domains/round expiry/clock_step webhook/sign webhook/schedule webhook/guard/ranges webhook/target \
+         dns/report domains/round webhook/sign webhook/schedule webhook/guard/ranges webhook/target \
          webhook/address_limits/accounts webhook/queue webhook/request webhook/outcome",
         "std::fs std::env std::process std::os:: std::io::stdin std::io::stdout std::io::stderr SystemTime Instant Local::now \
          Utc::now TcpStream TcpListener UdpSocket ToSocketAddrs tokio::fs tokio::io tokio::net tokio::process tokio::signal \
@@ -42,7 +42,7 @@ const RULES: &[(&str, &str, &str)] = &[
 /// A crate, and the places that may name it.
 const HOMES: &[(&str, &str)] = &[
     ("ammonia", "http/safe_html/"),
-    ("aws_lc_rs", "peers/receiver tls/"),
+    ("aws_lc_rs", "tls/"),
     ("base64", "webhook/sign tokens/secret smtp/auth http/compat/gate"),
     ("clap", "cli/ config/"),
     ("comfy_table", "cli/output/"),
@@ -52,7 +52,6 @@ const HOMES: &[(&str, &str)] = &[
     ("html2text", "cli/"),
     ("html5ever", "http/safe_html/"),
     ("indicatif", "cli/output/"),
-    ("listenfd", "daemon/"),
     ("mail_parser", "mime/"),
     ("prometheus", "http/metrics/"),
     ("pulldown_cmark", "cli/markdown"),

@@ -7,7 +7,6 @@ mod guides;
 mod http;
 mod layout;
 mod package;
-mod peers;
 mod screens;
 mod service;
 mod smtp;

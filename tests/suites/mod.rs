@@ -12,7 +12,6 @@ pub mod replays;
 
 use std::time::Duration;
 
-use tempmail::model::Caps;
 use tempmail::store::{OutboxLimits, StoreOptions};
 
 /// One of the tests.
@@ -40,6 +39,6 @@ pub fn options() -> StoreOptions {
         checkpoint_octets: 128 << 10,
         checkpoint_quiet: Duration::from_millis(5),
         outbox: OutboxLimits::default(),
-        caps: Caps::default(),
+        emails_per_mailbox_max: 0,
     }
 }

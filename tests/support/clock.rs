@@ -22,7 +22,6 @@ type Trap = Box<dyn Fn() -> bool + Send>;
 struct Times {
     now: Timestamp,
     boot: Duration,
-    boots: u64,
     looks: u64,
     sleeps: u64,
     panics: bool,
@@ -32,7 +31,7 @@ impl SetClock {
     /// A clock that shows `at`.
     pub(crate) fn at(at: Timestamp) -> Self {
         let boot = at.since(Timestamp::from_millis(0));
-        let times = Times { now: at, boot, boots: 1, looks: 0, sleeps: 0, panics: false };
+        let times = Times { now: at, boot, looks: 0, sleeps: 0, panics: false };
         Self { times: Mutex::new(times), trap: Mutex::default(), ticks_since: None, woken: Notify::new() }
     }
 
@@ -75,13 +74,6 @@ impl SetClock {
         self.wake();
     }
 
-    /// Restarts the machine: the monotonic clock begins again.
-    pub(crate) fn reboot(&self) {
-        let mut times = self.times.lock().expect("clock");
-        times.boot = Duration::from_mins(1);
-        times.boots += 1;
-    }
-
     /// How often the worker of expiry has slept on this clock. Beside it only streams of events do.
     pub(crate) fn sleeps(&self) -> u64 {
         self.times.lock().expect("clock").sleeps
@@ -108,10 +100,6 @@ impl Clock for SetClock {
         };
         assert!(!panics, "the clock panics as the test wants");
         boot + self.ticked()
-    }
-
-    fn boot_id(&self) -> Option<String> {
-        Some(self.times.lock().expect("clock").boots.to_string())
     }
 
     fn sleep(&self, time: Duration) -> BoxFuture<'_, ()> {

@@ -14,9 +14,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tempmail::clock::{Clock, SystemClock};
 use tempmail::config::{self, Config, Sources};
-use tempmail::daemon::{
-    ControlSocket, Daemon, DaemonError, Inherited, Listeners, hold_data_dir, open_certificate, open_store,
-};
+use tempmail::daemon::{ControlSocket, Daemon, DaemonError, Listeners, hold_data_dir, open_certificate, open_store};
 use tempmail::error::Error;
 use tempmail::model::Timestamp;
 use tempmail::panics::Panics;
@@ -129,7 +127,7 @@ impl TestServer {
 
     async fn run(disk: Option<Arc<dyn Disk>>, dir: TempDir, clock: Arc<SetClock>, settings: &str) -> Self {
         let config = load(dir.path(), settings);
-        let listeners = Listeners::bind(&config, Inherited::default()).expect("free ports");
+        let listeners = Listeners::bind(&config).expect("free ports");
         let listening = Listening::of(&listeners);
         let directory = hold_data_dir(&config).await.expect("the data directory");
         let store: Arc<dyn Storage> = match disk {

@@ -2,12 +2,11 @@
 //!
 //! ```text
 //! subject     the settings and the daemon that are examined       finding    a line of the result
-//! daemon, listeners, storage, clock, open_files, dns, domains, certificate   a group of checks each: what is asked, and
+//! daemon, listeners, storage, open_files, dns, domains, certificate   a group of checks each: what is asked, and
 //!                                                                 a pure function that judges
 //! ```
 
 mod certificate;
-mod clock;
 mod daemon;
 mod dns;
 mod domains;
@@ -78,10 +77,9 @@ async fn examine(subject: Arc<Subject>, cx: &Context) -> Vec<Finding> {
             spawn_blocking(move || check(&subject, now)).await.unwrap_or_default()
         })
     };
-    let (listeners, storage, clock, open_files, answering, mx_hosts, domains, certificate) = tokio::join!(
+    let (listeners, storage, open_files, answering, mx_hosts, domains, certificate) = tokio::join!(
         within(CHECK_WITHIN, "listener", listeners::check(&subject)),
         on_thread("disk", |subject, _| storage::check(&subject.config, subject.daemon.is_some())),
-        on_thread("clock", |subject, now| clock::check(&subject.config.data_dir, now)),
         on_thread("open-files", |subject, _| open_files::check(&subject.config, subject.daemon.is_some())),
         within(CHECK_WITHIN, "resolver", dns::check(config, &*resolver)),
         within(CHECK_WITHIN, "mx-host", dns::check_mx_hosts(config, &*resolver)),
@@ -89,7 +87,7 @@ async fn examine(subject: Arc<Subject>, cx: &Context) -> Vec<Finding> {
         on_thread("certificate", certificate::check),
     );
     let daemon = daemon::check(subject.daemon.as_ref());
-    [daemon, listeners, storage, clock, open_files, answering, mx_hosts, domains, certificate].concat()
+    [daemon, listeners, storage, open_files, answering, mx_hosts, domains, certificate].concat()
 }
 
 /// The findings of a check, or that it has none in time.

@@ -1,11 +1,10 @@
 //! Settings of the cluster of Apache Cassandra that the store may be in.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{one, or_none};
-use crate::config::parse::{optional_file, optional_listen_address, optional_name};
+use crate::config::parse::{optional_file, optional_name};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_duration};
 use crate::config::words::on_or_off;
@@ -25,10 +24,6 @@ pub struct CassandraConfig {
     pub ca: Option<PathBuf>,
     /// How long one request to the cluster may take.
     pub timeout: Duration,
-    /// Where other nodes of the service send hints; `None` to take them through the cluster alone.
-    pub peer_listen: Option<SocketAddr>,
-    /// The same address as other nodes see it, where it is another one: `host:port`.
-    pub peer_address: Option<String>,
 }
 
 impl Default for CassandraConfig {
@@ -40,8 +35,6 @@ impl Default for CassandraConfig {
             tls: false,
             ca: None,
             timeout: Duration::from_secs(2),
-            peer_listen: None,
-            peer_address: None,
         }
     }
 }
@@ -100,22 +93,4 @@ pub(super) const SETTINGS: &[Setting] = &[
         },
         |c| vec![show_duration(c.cassandra.timeout)],
     ),
-    Setting::new(
-        "peer-listen",
-        Shape::One,
-        "ADDRESS",
-        "Where other nodes of the service send hints of new mail, over plain HTTP: an address of a private network",
-        |c, v| one(v, optional_listen_address).map(|address| c.cassandra.peer_listen = address),
-        |c| or_none(c.cassandra.peer_listen.iter().map(ToString::to_string).collect()),
-    )
-    .with_default("none; hints go through the cluster alone"),
-    Setting::new(
-        "peer-address",
-        Shape::One,
-        "HOST:PORT",
-        "The address of peer-listen as other nodes see it",
-        |c, v| one(v, optional_name).map(|address| c.cassandra.peer_address = address),
-        |c| or_none(c.cassandra.peer_address.iter().cloned().collect()),
-    )
-    .with_default("that of peer-listen"),
 ];

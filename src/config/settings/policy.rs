@@ -1,11 +1,9 @@
 //! Settings of the mail that a public instance refuses. By default it refuses none.
 
 use super::{each, one, texts};
-use crate::config::parse::{local_part_pattern, network, refused_sender};
+use crate::config::parse::{network, refused_sender};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value;
-use crate::config::words::when_full;
-use crate::model::WhenFull;
 
 /// In the order in which help lists them.
 pub(super) const SETTINGS: &[Setting] = &[
@@ -26,36 +24,11 @@ pub(super) const SETTINGS: &[Setting] = &[
         |c| texts(&c.smtp.refused_senders),
     ),
     Setting::new(
-        "accept-local-part",
-        Shape::Several,
-        "PATTERN",
-        "Local part that mail is accepted for, '*' for any characters and '?' for one; postmaster and role addresses always are",
-        |c, v| each(v, local_part_pattern).map(|all| c.smtp.accepted_local_parts = all),
-        |c| texts(&c.smtp.accepted_local_parts),
-    )
-    .with_default("all"),
-    Setting::new(
         "max-messages-per-mailbox",
         Shape::One,
         "N",
-        "Maximum messages in one mailbox, 0 to 1000000; 0: no cap",
-        |c, v| one(v, |t| value::number(t, 0..=1_000_000)).map(|n| c.mail.caps.emails_per_mailbox = n),
-        |c| vec![c.mail.caps.emails_per_mailbox.to_string()],
-    ),
-    Setting::new(
-        "max-messages-per-domain",
-        Shape::One,
-        "N",
-        "Maximum messages in all mailboxes of one domain, 0 to 1000000000; 0: no cap",
-        |c, v| one(v, |t| value::number(t, 0..=1_000_000_000)).map(|n| c.mail.caps.emails_per_domain = n),
-        |c| vec![c.mail.caps.emails_per_domain.to_string()],
-    ),
-    Setting::new(
-        "mailbox-full",
-        Shape::One,
-        "reject|drop-oldest",
-        "Whether a message for a full mailbox is refused for now or replaces the mailbox's oldest",
-        |c, v| one(v, when_full).map(|when_full| c.mail.caps.when_full = when_full),
-        |c| vec![if c.mail.caps.when_full == WhenFull::Reject { "reject" } else { "drop-oldest" }.to_owned()],
+        "Maximum messages in one mailbox, 0 to 1000000; the oldest makes way if it is a minute old; 0: no cap",
+        |c, v| one(v, |t| value::number(t, 0..=1_000_000)).map(|n| c.mail.emails_per_mailbox_max = n),
+        |c| vec![c.mail.emails_per_mailbox_max.to_string()],
     ),
 ];

@@ -8,7 +8,7 @@ use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_duration, show_size};
 use crate::config::words::{log_format, revision, subaddressing};
 use crate::config::{LogFormat, Revision};
-use crate::model::{Caps, RoleAddresses, Subaddressing};
+use crate::model::{RoleAddresses, Subaddressing};
 
 /// What holds for every mail, however it is received and read.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct MailConfig {
     /// Local parts that only the administrator may read.
     pub role_addresses: RoleAddresses,
     /// How many Emails a mailbox and a domain may have.
-    pub caps: Caps,
+    pub emails_per_mailbox_max: u32,
 }
 
 impl MailConfig {
@@ -36,7 +36,7 @@ impl MailConfig {
             },
             subaddressing: Subaddressing::default(),
             role_addresses: RoleAddresses::default(),
-            caps: Caps::default(),
+            emails_per_mailbox_max: 0,
         }
     }
 }

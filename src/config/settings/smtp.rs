@@ -11,7 +11,7 @@ use crate::config::setting::{Setting, Shape};
 use crate::config::value::{self, show_size};
 use crate::config::words::smtp_auth;
 use crate::config::{Endpoint, SmtpAuth};
-use crate::model::{DomainName, DomainPattern, FaultRule, LocalPartPattern};
+use crate::model::{DomainName, DomainPattern, FaultRule};
 
 /// What the receiver of mail is set to.
 #[derive(Clone, Debug)]
@@ -50,8 +50,6 @@ pub struct SmtpConfig {
     pub refused_clients: Vec<IpNet>,
     /// Domains whose reverse-paths are refused.
     pub refused_senders: Vec<DomainPattern>,
-    /// Local parts that mail is received for, beside postmaster; empty: all.
-    pub accepted_local_parts: Vec<LocalPartPattern>,
     /// Rules for faults on purpose.
     pub faults: Vec<FaultRule>,
     /// Whether such rules are permitted although SMTP listens beyond loopback.
@@ -78,7 +76,6 @@ impl Default for SmtpConfig {
             timeout: Duration::from_mins(5),
             refused_clients: Vec::new(),
             refused_senders: Vec::new(),
-            accepted_local_parts: Vec::new(),
             faults: Vec::new(),
             faults_anywhere: false,
         }

@@ -62,7 +62,7 @@ impl Session<'_> {
         }
         let address = match path {
             ForwardPath::Address(address) => {
-                self.policy.recipient(&address, &transaction.recipients)?;
+                self.policy.recipient(&address)?;
                 address
             }
             // RFC 5321 section 4.5.1: always accepted, for the administrator of this host.

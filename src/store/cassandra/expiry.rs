@@ -59,12 +59,7 @@ impl ClusterState {
         };
         self.announce(done);
         let next = self.first_after(&slots, done).await?;
-        let last = self.last_after(&slots, done).await?;
-        Ok(Expired {
-            removed: due.len(),
-            next_due_at: next.map(Timestamp::from_millis),
-            last_due_at: last.map(Timestamp::from_millis),
-        })
+        Ok(Expired { removed: due.len(), next_due_at: next.map(Timestamp::from_millis) })
     }
 
     fn announce(&self, done: ExpiryPosition) {
@@ -109,20 +104,6 @@ impl ClusterState {
             });
             if let Some((first,)) = try_join_all(firsts).await?.into_iter().flatten().min() {
                 return Ok(Some(first));
-            }
-        }
-        Ok(None)
-    }
-
-    /// The last expiry after a position.
-    async fn last_after(&self, slots: &[i64], position: ExpiryPosition) -> Result<Option<i64>, StoreError> {
-        for slot in slots.iter().rev().copied().take_while(|slot| *slot >= expiry_slot(position.expires_at)) {
-            let lasts = (0..EXPIRY_SHARDS).map(|shard| {
-                let values = (slot, shard, position.expires_at, position.sequence);
-                self.cluster.first::<(i64,)>(&self.statements.by_expiry_last, values)
-            });
-            if let Some((last,)) = try_join_all(lasts).await?.into_iter().flatten().max() {
-                return Ok(Some(last));
             }
         }
         Ok(None)

@@ -1,15 +1,13 @@
 //! Hints between nodes: what one node did to an Email, the subscribers of the others learn.
 //!
-//! Each event of a node has a number. The node sends its events to the others at once, where they take them, and writes
-//! what it collected in a short time as one row. The others read the rows after the last number that they know. So a hint
-//! costs no row of its own, the rows that have ended are never read again, and nothing is lost with a connection.
+//! A node writes the events that it collected in a short time as one row with a number. The others read the rows after the
+//! last number that they know. So a hint costs no row of its own, and the rows that have ended are never read again.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
@@ -19,8 +17,7 @@ use uuid::Uuid;
 use super::state::ClusterState;
 use crate::events::{Event, Happening, Topic};
 use crate::model::{EmailId, Listed, Place, Timestamp};
-use crate::store::names::named_hash;
-use crate::store::{PeerHints, Peers, StoreError};
+use crate::store::StoreError;
 
 /// The shortest time from one row of a node to its next. Events of that time are collected for the next row.
 pub(super) const COLLECTED_FOR: Duration = Duration::from_millis(50);
@@ -34,8 +31,6 @@ const MISSED_AFTER: Duration = Duration::from_secs(40);
 const STOPS_WITHIN: Duration = Duration::from_secs(20);
 /// The most events of a row. With more, subscribers of other nodes look at the store.
 const EVENTS_MAX: usize = 2000;
-/// The most events of a node that came by a connection and whose rows are not read yet.
-const SENT_MAX: usize = 50_000;
 
 /// An event on its way to another node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -61,81 +56,39 @@ enum HintedHappening {
 /// Some events of a node, in their order.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Batch {
-    node: [u8; 16],
-    /// The number of the first event.
-    first: u64,
     events: Vec<HintedEvent>,
     /// There were more than fit.
     has_missed: bool,
 }
 
-/// The events that are to be sent, and those that are to be written.
-#[derive(Debug)]
+/// The events that are to be written.
+#[derive(Debug, Default)]
 pub(super) struct Outgoing {
-    node: [u8; 16],
-    collected: Mutex<Collected>,
+    collected: Mutex<Batch>,
     /// The rows so far, which a task that begins again goes on counting.
     rows: AtomicI64,
-    pub(super) to_send: Notify,
     pub(super) to_write: Notify,
 }
 
-#[derive(Debug, Default)]
-struct Collected {
-    /// The number of the next event.
-    next: u64,
-    unsent: Vec<HintedEvent>,
-    unwritten: Vec<HintedEvent>,
-    has_missed: bool,
-}
-
 impl Outgoing {
-    pub(super) fn new(node: Uuid) -> Self {
-        let collected = Mutex::new(Collected { next: 1, ..Collected::default() });
-        Self {
-            node: node.into_bytes(),
-            collected,
-            rows: AtomicI64::new(0),
-            to_send: Notify::new(),
-            to_write: Notify::new(),
-        }
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Collected> {
+    fn locked(&self) -> MutexGuard<'_, Batch> {
         self.collected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn add(&self, event: HintedEvent) {
         let mut collected = self.locked();
-        if collected.unwritten.len() < EVENTS_MAX {
-            collected.next += 1;
-            // Without anybody who sends, the newest stay.
-            if collected.unsent.len() == EVENTS_MAX {
-                collected.unsent.clear();
-            }
-            collected.unsent.push(event.clone());
-            collected.unwritten.push(event);
+        if collected.events.len() < EVENTS_MAX {
+            collected.events.push(event);
         } else {
             collected.has_missed = true;
         }
         drop(collected);
-        self.to_send.notify_one();
         self.to_write.notify_one();
     }
 
-    fn unsent(&self) -> Option<Batch> {
-        let mut collected = self.locked();
-        let events = std::mem::take(&mut collected.unsent);
-        let first = collected.next - events.len() as u64;
-        (!events.is_empty()).then_some(Batch { node: self.node, first, events, has_missed: false })
-    }
-
     fn unwritten(&self) -> Option<Batch> {
-        let mut collected = self.locked();
-        let events = std::mem::take(&mut collected.unwritten);
-        let has_missed = std::mem::take(&mut collected.has_missed);
-        let first = collected.next - events.len() as u64;
-        (!events.is_empty() || has_missed).then_some(Batch { node: self.node, first, events, has_missed })
+        let batch = std::mem::take(&mut *self.locked());
+        (!batch.events.is_empty() || batch.has_missed).then_some(batch)
     }
 
     /// Events were lost, so the next row says that some are missing.
@@ -151,43 +104,6 @@ pub(super) struct Reading {
     /// The last row of each node, and when the node was last known to live.
     last: HashMap<Uuid, (i64, Instant)>,
     read_at: Option<Instant>,
-}
-
-/// The events of other nodes that came by a connection, until their rows are read.
-#[derive(Debug, Default)]
-pub(super) struct Sent(Mutex<HashMap<[u8; 16], SentByNode>>);
-
-#[derive(Debug, Default)]
-struct SentByNode {
-    numbers: HashSet<u64>,
-    /// The events before this number were in rows that are read.
-    read_before: u64,
-}
-
-impl Sent {
-    /// Takes note of an event that came by a connection. Returns whether it is new.
-    fn insert(&self, node: [u8; 16], number: u64) -> bool {
-        let mut nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let SentByNode { numbers, read_before } = nodes.entry(node).or_default();
-        if numbers.len() >= SENT_MAX {
-            numbers.clear();
-        }
-        number >= *read_before && numbers.insert(number)
-    }
-
-    /// Whether an event that is in a row came by a connection before. It is not new from then on.
-    fn remove(&self, node: [u8; 16], number: u64) -> bool {
-        let mut nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let SentByNode { numbers, read_before } = nodes.entry(node).or_default();
-        *read_before = number + 1;
-        numbers.remove(&number)
-    }
-
-    /// Forgets the nodes that live no longer.
-    fn retain(&self, lives: impl Fn(Uuid) -> bool) {
-        let mut nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        nodes.retain(|node, _| lives(Uuid::from_bytes(*node)));
-    }
 }
 
 impl HintedEvent {
@@ -262,7 +178,6 @@ impl ClusterState {
         }
         // A node that stops takes mail until its last sessions have ended.
         reading.last.retain(|_, (_, lived_at)| now - *lived_at < STOPS_WITHIN);
-        self.sent.retain(|node| reading.last.contains_key(&node));
         let reads = reading.last.iter_mut().map(|(peer, (last, _))| self.read_hints_of(*peer, last));
         let is_complete = join_all(reads).await.into_iter().all(|is_read| is_read);
         if is_complete {
@@ -298,25 +213,12 @@ impl ClusterState {
             self.hub.miss_before(self.hub.moment());
             return;
         };
-        for (number, event) in (batch.first..).zip(&batch.events) {
-            if !self.sent.remove(batch.node, number) {
-                self.pass_on(event);
-            }
+        for event in &batch.events {
+            self.pass_on(event);
         }
         if batch.has_missed {
             self.hub.miss_before(self.hub.moment());
         }
-    }
-
-    /// Passes events that came by a connection on to the subscribers of this node. `false` if they cannot be read.
-    fn take_sent(&self, octets: &[u8]) -> bool {
-        let Ok(batch) = postcard::from_bytes::<Batch>(octets) else { return false };
-        for (number, event) in (batch.first..).zip(&batch.events) {
-            if self.sent.insert(batch.node, number) {
-                self.pass_on(event);
-            }
-        }
-        true
     }
 
     fn pass_on(&self, event: &HintedEvent) {
@@ -328,49 +230,5 @@ impl ClusterState {
         if self.hub.is_watched() {
             self.hub.publish(Topic::new(event.topic), &event.event());
         }
-    }
-}
-
-#[async_trait]
-impl Peers for ClusterState {
-    fn token(&self) -> String {
-        let token = u128::from_be_bytes(named_hash(&self.secret, "peers", "hints"));
-        format!("{token:032x}")
-    }
-
-    fn set_address(&self, address: String) {
-        *self.address.lock().unwrap_or_else(PoisonError::into_inner) = address;
-    }
-
-    async fn next(&self) -> PeerHints {
-        loop {
-            self.outgoing.to_send.notified().await;
-            let Some(batch) = self.outgoing.unsent() else { continue };
-            let addresses: Vec<String> =
-                self.peers().into_values().map(|peer| peer.address).filter(|address| !address.is_empty()).collect();
-            match postcard::to_stdvec(&batch) {
-                Ok(octets) if !addresses.is_empty() => return PeerHints { addresses, octets: octets.into() },
-                _ => {}
-            }
-        }
-    }
-
-    fn take(&self, octets: &[u8]) -> bool {
-        self.take_sent(octets)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_event_that_comes_both_ways_is_new_once() {
-        let (sent, node) = (Sent::default(), [1; 16]);
-        assert!(sent.insert(node, 1) && !sent.insert(node, 1), "the connection is first");
-        assert!(sent.remove(node, 1), "then the row knows it");
-        assert!(!sent.remove(node, 2), "the row is first");
-        assert!(!sent.insert(node, 2), "then the connection brings nothing new");
-        assert!(sent.insert([2; 16], 2), "each node counts by itself");
     }
 }

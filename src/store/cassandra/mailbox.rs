@@ -17,7 +17,7 @@ pub(super) struct WrittenRow {
     sequence: i64,
     id: Uuid,
     message: Uuid,
-    received_at: i64,
+    pub(super) received_at: i64,
     expires_at: i64,
     octets: i64,
     shared: bool,

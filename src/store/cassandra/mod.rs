@@ -64,7 +64,7 @@ use uuid::Uuid;
 use super::names::{HashKey, tag, topic};
 use super::{
     BackupStream, ClusterStatus, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError,
-    PageRequest, Peers, Registration, Storage, Store, StoreError, StoreOptions, StoreStats,
+    PageRequest, Registration, Storage, Store, StoreError, StoreOptions, StoreStats,
 };
 use crate::clock::Clock;
 use crate::events::{Hub, Position, Subscription, Topic};
@@ -73,7 +73,7 @@ use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox,
 use cluster::Cluster;
 use counters::Counters;
 use expiry::ExpiryPosition;
-use hints::{Outgoing, Sent};
+use hints::Outgoing;
 pub use intent::Swept;
 use leases::{Leases, Work};
 pub use options::CassandraOptions;
@@ -135,9 +135,7 @@ impl CassandraStore {
             node_count: Nodes::default(),
             totals: Totals::default(),
             last_count: std::sync::Mutex::default(),
-            outgoing: Outgoing::new(node),
-            sent: Sent::default(),
-            address: std::sync::Mutex::default(),
+            outgoing: Outgoing::default(),
             open_intents: AtomicU64::new(0),
             answer_micros: AtomicU64::new(0),
             answered_at: std::sync::Mutex::default(),
@@ -166,10 +164,6 @@ impl Storage for CassandraStore {
 
     async fn run(&self, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
         Box::pin(self.state.run(clock, &shutdown)).await;
-    }
-
-    fn peers(&self) -> Option<Arc<dyn Peers>> {
-        Some(Arc::clone(&self.state) as Arc<dyn Peers>)
     }
 }
 
@@ -204,7 +198,7 @@ impl Store for CassandraStore {
         self.state.domain_version().await
     }
 
-    fn check_caps(&self, _: &[Mailbox], _: Timestamp) -> Result<(), StoreError> {
+    fn check_cap(&self, _: &Mailbox, _: Timestamp) -> Result<(), StoreError> {
         // The counts are in the cluster, so a message is refused when it is received.
         Ok(())
     }
@@ -268,11 +262,6 @@ impl Store for CassandraStore {
 
     async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError> {
         self.state.expire(now, limit).await
-    }
-
-    async fn remove_overlong(&self, _: Timestamp, _: usize) -> Result<usize, StoreError> {
-        // The time to live of a row runs by the clocks of the cluster, so no row outlives its mail by much.
-        Ok(0)
     }
 
     async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError> {

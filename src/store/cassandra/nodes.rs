@@ -24,8 +24,6 @@ const LIFE_SECONDS: i32 = 5;
 #[derive(Clone, Debug, PartialEq, Eq, DeserializeRow)]
 pub(super) struct Node {
     pub(super) id: Uuid,
-    /// Where it takes hints; empty if it takes none.
-    pub(super) address: String,
     pub(super) started_at: i64,
     pub(super) sequence: i64,
 }
@@ -33,8 +31,7 @@ pub(super) struct Node {
 impl ClusterState {
     /// Says that this node lives, and learns which others do.
     pub(super) async fn beat(&self, started_at: i64) -> Result<(), StoreError> {
-        let address = self.address.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let values = (self.node, address, started_at, signed(self.sequences.last()), LIFE_SECONDS);
+        let values = (self.node, started_at, signed(self.sequences.last()), LIFE_SECONDS);
         self.vital.run(&self.statements.node_insert, values).await?;
         let nodes = self.vital.all::<Node>(&self.statements.node_select, ()).await?;
         for node in &nodes {

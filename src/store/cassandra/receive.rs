@@ -25,8 +25,8 @@ use super::outbox::StoredWebhook;
 use super::rows::{EmailRow, MailboxNames, end_of_slot, expiry_slot, signed};
 use super::state::ClusterState;
 use crate::events::Happening;
-use crate::model::{Caps, Delivery, Mailbox, Timestamp, WhenFull};
-use crate::store::StoreError;
+use crate::model::{Delivery, Mailbox, Timestamp};
+use crate::store::{MAKES_WAY_AFTER, StoreError};
 
 /// The longest time from the first write to the commit point. It is below that after which a sweeper takes over.
 const COMMIT_WITHIN: Duration = Duration::from_secs(5);
@@ -187,32 +187,32 @@ impl ClusterState {
         to_ttl(i64::from(ttl).saturating_add_unsigned(self.grace.as_secs()))
     }
 
-    /// Refuses a message for a mailbox that has reached its cap.
+    /// Refuses a message for a mailbox at its cap whose oldest Email is too young to make way.
     async fn refuse_full(&self, delivery: &Delivery) -> Result<(), StoreError> {
-        let Caps { emails_per_mailbox, when_full, .. } = self.options.caps;
-        if emails_per_mailbox == 0 || when_full == WhenFull::DropOldest {
+        let cap = self.options.emails_per_mailbox_max as usize;
+        if cap == 0 {
             return Ok(());
         }
         let is_full = async |mailbox: &Mailbox| {
             let names = MailboxNames::new(&self.secret, mailbox);
-            let readable = self.readable(&names.mailbox, emails_per_mailbox as usize, delivery.received_at).await?;
-            Ok::<_, StoreError>(readable.len() >= emails_per_mailbox as usize)
+            let newest = self.readable(&names.mailbox, cap, delivery.received_at).await?;
+            Ok::<_, StoreError>(newest.get(cap - 1).is_some_and(|row| is_young(row.received_at, delivery.received_at)))
         };
         let full = try_join_all(delivery.envelope.recipients.iter().map(|recipient| is_full(&recipient.mailbox)));
         if full.await?.contains(&true) { Err(StoreError::MailboxFull) } else { Ok(()) }
     }
 
-    /// Deletes the oldest Emails of mailboxes beyond their cap. The message is safe, so a failure is not its own.
+    /// Deletes the oldest Emails of mailboxes beyond their cap, except young ones: of messages that come at once, each may
+    /// have found room. The message is safe, so a failure is not its own.
     async fn make_room(&self, rows: &[EmailRow], now: Timestamp) {
-        let Caps { emails_per_mailbox, when_full, .. } = self.options.caps;
-        if emails_per_mailbox == 0 || when_full == WhenFull::Reject || self.is_closed.load(Ordering::Acquire) {
+        let cap = self.options.emails_per_mailbox_max as usize;
+        if cap == 0 || self.is_closed.load(Ordering::Acquire) {
             return;
         }
         for row in rows {
             let beyond = async {
-                for row in
-                    self.written(&row.mailbox, u64::MAX, now).await?.into_iter().skip(emails_per_mailbox as usize)
-                {
+                let beyond = self.written(&row.mailbox, u64::MAX, now).await?.into_iter().skip(cap);
+                for row in beyond.filter(|row| !is_young(row.received_at, now)) {
                     self.delete_row(&row).await?;
                     self.counters.evicted();
                 }
@@ -223,6 +223,11 @@ impl ClusterState {
             }
         }
     }
+}
+
+/// Whether an Email may not make way for another one yet.
+fn is_young(received_at: i64, now: Timestamp) -> bool {
+    now.since(Timestamp::from_millis(received_at)) < MAKES_WAY_AFTER
 }
 
 /// Refuses to go on with a message that took too long: a sweeper may have seen the beginning of it.

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::cluster::Cluster;
 use super::counters::Counters;
 use super::expiry::ExpiryPosition;
-use super::hints::{Outgoing, Sent};
+use super::hints::Outgoing;
 use super::leases::Leases;
 use super::nodes::Node;
 use super::outbox::OutboxState;
@@ -61,9 +61,6 @@ pub(super) struct ClusterState {
     pub(super) totals: Totals,
     pub(super) last_count: Mutex<Option<LastCount>>,
     pub(super) outgoing: Outgoing,
-    pub(super) sent: Sent,
-    /// Where this node takes hints; empty if it takes none.
-    pub(super) address: Mutex<String>,
     /// Intents that the last sweep of this node left, and parts of their table that it could not read.
     pub(super) open_intents: AtomicU64,
     /// How long the cluster took for the last sign of life, in microseconds.

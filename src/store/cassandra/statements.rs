@@ -70,8 +70,6 @@ statements! { Statements, pub(super),
     );
     by_expiry_first = "SELECT expires_at FROM email_by_expiry WHERE slot = ? AND shard = ? \
          AND (expires_at, sequence) > (?, ?) ORDER BY expires_at ASC, sequence ASC, id ASC LIMIT 1";
-    by_expiry_last = "SELECT expires_at FROM email_by_expiry WHERE slot = ? AND shard = ? \
-         AND (expires_at, sequence) > (?, ?) LIMIT 1";
     by_expiry_written = format!(
         "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email_by_expiry WHERE slot = ? AND shard = ?"
     );
@@ -95,8 +93,8 @@ statements! { Statements, pub(super),
     intent_find = "SELECT message, intent FROM intent WHERE slot = ? AND shard = ? AND message = ?";
     intent_delete = "DELETE FROM intent USING TIMESTAMP ? WHERE slot = ? AND shard = ? AND message = ?";
 
-    node_insert = "INSERT INTO node (bucket, id, address, started_at, sequence) VALUES (0, ?, ?, ?, ?) USING TTL ?";
-    node_select = "SELECT id, address, started_at, sequence FROM node WHERE bucket = 0";
+    node_insert = "INSERT INTO node (bucket, id, address, started_at, sequence) VALUES (0, ?, '', ?, ?) USING TTL ?";
+    node_select = "SELECT id, started_at, sequence FROM node WHERE bucket = 0";
     node_delete = "DELETE FROM node WHERE bucket = 0 AND id = ?";
     hint_insert = "INSERT INTO hint (node, number, events) VALUES (?, ?, ?) USING TTL ?";
     hint_select = "SELECT number, events FROM hint WHERE node = ? AND number > ?";

@@ -20,8 +20,6 @@ const REPLACING: &str = ".tempmail-replacing";
 const SAVING: &str = ".tempmail-replacing-keeping";
 /// The new files after the old ones have gone. They are to move up.
 const ARRIVING: &str = ".tempmail-arriving";
-/// The daemon's file about the clock by which this store's mail was received. It is not valid for another store.
-pub const CLOCK_NAME: &str = "clock";
 /// Prefix of a directory of old files. A number follows.
 const ASIDE: &str = "damaged-";
 
@@ -73,10 +71,6 @@ fn settle_by(path: &Path, sync: &mut dyn FnMut(&Path) -> io::Result<()>) -> io::
                 (Some(aside), OldFiles::AreKept) => fs::rename(path.join(&name), aside.join(&name))?,
                 _ => fs::remove_file(path.join(&name))?,
             }
-        }
-        match fs::remove_file(path.join(CLOCK_NAME)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
         }
         // After a power cut each moved file must be in one of the two directories.
         if let (Some(aside), OldFiles::AreKept) = (&aside, old) {
@@ -187,7 +181,6 @@ mod tests {
     fn replaced_up_to(steps: usize, old: OldFiles, path: &Path) -> Option<()> {
         let aside = path.join("damaged-1");
         write(path, &OLD, "old");
-        write(path, &[CLOCK_NAME], "old");
         write(&path.join(STAGING), &NEW, "new");
         let marker = path.join(if old == OldFiles::Go { REPLACING } else { SAVING });
         if old == OldFiles::AreKept {
@@ -203,7 +196,6 @@ mod tests {
                 OldFiles::AreKept => Box::new(move || fs::rename(path.join(name), aside.join(name))),
             });
         }
-        all.push(Box::new(|| fs::remove_file(path.join(CLOCK_NAME))));
         all.push(Box::new(|| fs::rename(&marker, &arriving)));
         for name in NEW {
             let arriving = &arriving;
@@ -228,7 +220,6 @@ mod tests {
                     assert_eq!(read(dir.path()), expected, "{old:?} cut off after {steps}, the {time} time");
                     let left = [STAGING, REPLACING, SAVING, ARRIVING];
                     assert!(left.iter().all(|name| !dir.path().join(name).exists()), "{old:?}, {steps}: left behind");
-                    assert_eq!(dir.path().join(CLOCK_NAME).exists(), steps == 0, "{old:?}, {steps}: of another store");
                     if old == OldFiles::AreKept && steps > 0 {
                         assert_eq!(read(&dir.path().join("damaged-1")), all(&OLD, "old"));
                     }

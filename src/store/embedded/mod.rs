@@ -37,7 +37,7 @@ pub(super) use load::Loader;
 use queue::Queue;
 use state::StoreState;
 
-use super::change::{Change, ChangeResult, SweepFilter};
+use super::change::{Cap, Change, ChangeResult, SweepFilter};
 use super::disk::{self, Directory, Disk};
 use super::index::{View, record_place};
 use super::journal::RecordPlace;
@@ -105,14 +105,6 @@ impl EmbeddedStore {
         }
     }
 
-    /// Makes a change that removes Emails. Returns how many.
-    async fn removed(&self, change: Change) -> Result<usize, StoreError> {
-        match self.change(change, Bytes::new()).await? {
-            ChangeResult::Removed { all, .. } => Ok(usize::try_from(all).unwrap_or(usize::MAX)),
-            other => Err(unexpected(&other)),
-        }
-    }
-
     async fn has_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
         let name = name.clone();
         self.read(move |view| Ok(view.domains()?.iter().any(|domain| domain.name == name))).await
@@ -155,15 +147,16 @@ impl Store for EmbeddedStore {
         if raw.len() as u64 > limit {
             return Err(StoreError::TooLarge { limit });
         }
-        let StoreOptions { caps, outbox, .. } = *self.state.options();
-        match self.change(Change::Received { envelope, received_at, expires_at, caps, outbox }, raw).await? {
+        let StoreOptions { emails_per_mailbox_max, outbox, .. } = *self.state.options();
+        let cap = Cap::new(emails_per_mailbox_max);
+        match self.change(Change::Received { envelope, received_at, expires_at, cap, outbox }, raw).await? {
             ChangeResult::MailboxFull => Err(StoreError::MailboxFull),
             _ => Ok(()),
         }
     }
 
-    fn check_caps(&self, mailboxes: &[Mailbox], now: Timestamp) -> Result<(), StoreError> {
-        self.state.check_caps(mailboxes, now)
+    fn check_cap(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
+        self.state.check_cap(mailbox, now)
     }
 
     fn accepts(&self) -> Result<(), StoreError> {
@@ -270,21 +263,16 @@ impl Store for EmbeddedStore {
     }
 
     async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError> {
-        let due = self.read(View::due).await?;
-        if due.is_none_or(|(next, _)| next > now) {
-            return Ok(Expired::nothing(due));
+        let next_due_at = self.read(View::next_due_at).await?;
+        if next_due_at.is_none_or(|next| next > now) {
+            return Ok(Expired { removed: 0, next_due_at });
         }
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        let removed = self.removed(Change::Expired { now, limit }).await?;
-        Ok(Expired { removed, ..Expired::nothing(self.read(View::due).await?) })
-    }
-
-    async fn remove_overlong(&self, latest: Timestamp, limit: usize) -> Result<usize, StoreError> {
-        if self.read(View::due).await?.is_none_or(|(_, last)| last <= latest) {
-            return Ok(0);
-        }
-        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        self.removed(Change::OverlongRemoved { latest, limit }).await
+        let removed = match self.change(Change::Expired { now, limit }, Bytes::new()).await? {
+            ChangeResult::Removed { all, .. } => usize::try_from(all).unwrap_or(usize::MAX),
+            other => return Err(unexpected(&other)),
+        };
+        Ok(Expired { removed, next_due_at: self.read(View::next_due_at).await? })
     }
 
     async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError> {

@@ -7,7 +7,6 @@ use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::IndexError;
 use super::applied::{GroupCounts, GroupEvents};
-use super::domain_counts::DomainCountRows;
 use super::happenings::Happenings;
 use super::keys::{MailKey, expiry_second, head_key, mail_key, sequence_of};
 use super::lazy_table::LazyTable;
@@ -34,7 +33,6 @@ pub(super) struct Apply<'t> {
     pub(super) segment_usage: SegmentUsages<'t>,
     punches: LazyTable<'t, (u64, u32), (u32, u32)>,
     pub(super) domains: LazyTable<'t, &'static str, &'static [u8]>,
-    pub(super) domain_counts: DomainCountRows<'t>,
     pub(super) outbox: OutboxTables<'t>,
     pub(super) hash_key: HashKey,
     /// The outbox limits of the current change.
@@ -81,7 +79,6 @@ impl<'t> Apply<'t> {
             segment_usage: SegmentUsages::open(transaction)?,
             punches: LazyTable::new(transaction, PUNCHES),
             domains: LazyTable::new(transaction, DOMAINS),
-            domain_counts: DomainCountRows::open(transaction)?,
             outbox: OutboxTables::new(transaction, hash_key),
             hash_key,
             limits: OutboxLimits::UNBOUNDED,
@@ -103,7 +100,6 @@ impl<'t> Apply<'t> {
         self.outbox.logs.flush(&mut self.outbox.webhooks)?;
         self.outbox.webhooks.flush()?;
         self.refcounts.flush()?;
-        self.domain_counts.flush()?;
         self.segment_usage.flush()?;
         self.state.set_position(position);
         self.meta.insert(META_STATE, &self.state.encode()?[..])?;
@@ -113,13 +109,13 @@ impl<'t> Apply<'t> {
     pub(super) fn change(&mut self, change: &Change, place: RecordPlace) -> Result<ChangeResult, IndexError> {
         (self.limits, self.ends_left, self.has_dropped) = (OutboxLimits::UNBOUNDED, ENDS_MAX, false);
         match change {
-            Change::Received { envelope, received_at, expires_at, caps, outbox } => {
+            Change::Received { envelope, received_at, expires_at, cap, outbox } => {
                 self.limits = *outbox;
                 if self.is_known(envelope)? {
                     self.punch(place)?;
                     return Ok(ChangeResult::Received { has_events: false, has_dropped: false });
                 }
-                if !self.evict_for(envelope, caps, *received_at, place)? {
+                if !self.evict_for(envelope, *cap, *received_at, place)? {
                     return Ok(ChangeResult::MailboxFull);
                 }
                 let has_events = self.receive(envelope, *received_at, *expires_at, place)?;
@@ -229,7 +225,6 @@ impl<'t> Apply<'t> {
         self.mail.insert(&head_key(key), &head.encode()[..])?;
         self.state.emails += 1;
         self.segment_usage.add_email(row.place);
-        self.domain_counts.add(domain, row.expires_at);
         self.happenings.add(Happening::Received, key, row);
         Ok(())
     }
@@ -322,7 +317,6 @@ impl<'t> Apply<'t> {
         head.emails = head.emails.saturating_sub(1);
         head.octets = head.octets.saturating_sub(u64::from(row.place.content));
         self.segment_usage.remove_email(row.place);
-        self.domain_counts.remove(head.domain, row.expires_at);
         if head.emails == 0 {
             self.mail.remove(&head_key(key))?;
             self.state.mailboxes = self.state.mailboxes.saturating_sub(1);

@@ -9,7 +9,6 @@ use redb::{ReadTransaction, ReadableTable, ReadableTableMetadata};
 
 use super::IndexError;
 use super::delivery_log::count_records;
-use super::domain_counts::RecountedDomains;
 use super::keys::{MailKey, due_key, expiry_second, sequence_of};
 use super::outbox_events::all_events;
 use super::read::View;
@@ -99,9 +98,7 @@ impl Audit<'_> {
     pub(crate) fn finish(self, found: &mut dyn FnMut(Finding)) -> Result<u64, IndexError> {
         let expiries = self.expiries(found)?;
         let mut references = HashMap::new();
-        let mut domain_counts = RecountedDomains::default();
-        let (emails, mailboxes) = self.mail(&expiries, &mut references, &mut domain_counts, found)?;
-        self.view.audit_domain_counts(&domain_counts, found)?;
+        let (emails, mailboxes) = self.mail(&expiries, &mut references, found)?;
         let pending = self.events(&mut references, found)?;
         self.refcounts(&references, found)?;
         let live_octets = self.segments_used(&references, found);
@@ -152,7 +149,6 @@ impl Audit<'_> {
         &self,
         expiries: &HashMap<u64, u64>,
         references: &mut HashMap<Start, References>,
-        domain_counts: &mut RecountedDomains,
         found: &mut dyn FnMut(Finding),
     ) -> Result<(u64, u64), IndexError> {
         let ids = self.transaction.open_table(IDS)?;
@@ -187,7 +183,6 @@ impl Audit<'_> {
                     head.emails -= 1;
                     // More than were counted shows as many octets too many.
                     head.octets = head.octets.wrapping_sub(u64::from(row.place.content));
-                    domain_counts.add(head.domain, row.expires_at);
                 }
                 _ => found(rows(format!("Email {} is not counted in its mailbox", row.id))),
             }

@@ -82,9 +82,7 @@ mod tests {
     use crate::store::disk::{Directory, Disk};
     use crate::store::index::TABLES;
     use crate::store::index::keys::mail_key;
-    use crate::store::index::tables::{
-        DOMAIN_COUNTS, DOMAINS, EXPIRY, HOLDER_USAGE, PUNCHES, REFCOUNTS, SEGMENTS, WEBHOOK_SETS,
-    };
+    use crate::store::index::tables::{DOMAINS, EXPIRY, HOLDER_USAGE, PUNCHES, REFCOUNTS, SEGMENTS, WEBHOOK_SETS};
 
     /// An index of 50,000 rows of mail from which those at or above number `kept` were removed.
     fn thinned(disk: &Arc<dyn Disk>, path: &std::path::Path, kept: u64) -> Index {
@@ -124,7 +122,6 @@ mod tests {
             transaction.open_table(REFCOUNTS).expect("shared").insert((1, 1), (1, 1)).expect("insert");
             transaction.open_table(SEGMENTS).expect("segments").insert(1, (1, 1, 1)).expect("insert");
             transaction.open_table(PUNCHES).expect("punches").insert((1, 1), (1, 1)).expect("insert");
-            transaction.open_table(DOMAIN_COUNTS).expect("emails").insert(&[1; 24], 1).expect("insert");
             transaction.open_table(DOMAINS).expect("domains").insert("a.example", &[1][..]).expect("insert");
             transaction.open_table(WEBHOOKS).expect("webhooks").insert(&[1; 16], &[1][..]).expect("insert");
             transaction.open_table(EVENTS).expect("events").insert(&[1; 24], &[1][..]).expect("insert");

@@ -22,9 +22,6 @@ pub(super) type WebhookKey = [u8; 24];
 /// A webhook, a time and a sequence number.
 pub(super) type DueKey = [u8; 32];
 
-/// The hash of a domain and a number.
-pub(super) type DomainKey = [u8; 24];
-
 pub(super) fn mail_key(hash: [u8; 16], sequence: u64) -> MailKey {
     let mut key = [0; 24];
     key[..16].copy_from_slice(&hash);
@@ -45,10 +42,6 @@ pub(super) fn sequence_of(key: &MailKey) -> u64 {
 /// The first second at whose start an Email with the expiry `at` has expired.
 pub(super) fn expiry_second(at: Timestamp) -> u64 {
     u64::try_from(at.millis()).unwrap_or(0).div_ceil(1000)
-}
-
-pub(super) fn domain_key(domain: [u8; 16], number: u64) -> DomainKey {
-    mail_key(domain, number)
 }
 
 pub(super) fn webhook_key(webhook: WebhookId, number: u64) -> WebhookKey {

@@ -12,7 +12,7 @@
 //! happenings           what happened to Emails, for subscribers
 //! segment_usage        what is live in each segment
 //! refcounts            how many Emails and events refer to a message
-//! domain_rows          the records of domains; domain_counts says how many Emails each has
+//! domain_rows          the records of domains
 //! outbox               what changes do to webhooks: outbox_events, webhook_rows, webhook_sets, delivery_log
 //! outbox_limits        which events are dropped when the outbox is full, by outbox_usage
 //! outbox_replay        ended events that are sent again
@@ -30,7 +30,6 @@ mod backup_reads;
 mod caps;
 mod compaction;
 mod delivery_log;
-mod domain_counts;
 mod domain_rows;
 mod error;
 mod happenings;
@@ -68,7 +67,6 @@ pub(crate) use audit::Audit;
 use backend::{Backend, Gate, Gated};
 pub(crate) use backup_reads::LiveEmails;
 pub(crate) use compaction::AT_START_OCTETS_MAX;
-use domain_counts::DomainCountRows;
 pub(crate) use error::IndexError;
 pub(crate) use outbox_reads::Due;
 use overlay::Overlay;
@@ -351,7 +349,6 @@ fn initialize(database: &Database, hash_key: &HashKey) -> Result<(), IndexError>
         transaction.open_table(SEGMENTS)?;
         transaction.open_table(PUNCHES)?;
         transaction.open_table(DOMAINS)?;
-        DomainCountRows::open(&transaction)?;
         transaction.open_table(WEBHOOKS)?;
         transaction.open_table(WEBHOOK_SETS)?;
         transaction.open_table(HOLDER_USAGE)?;

@@ -81,8 +81,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::model::{Address, Caps, Envelope, Protocol, Subaddressing};
-    use crate::store::change::Change;
+    use crate::model::{Address, Envelope, Protocol, Subaddressing};
+    use crate::store::change::{Cap, Change};
     use crate::store::disk::{Directory, Disk};
     use crate::store::index::Index;
     use crate::store::journal::{Position, RecordPlace};
@@ -108,7 +108,7 @@ mod tests {
             ),
             received_at: NOW,
             expires_at: NOW.plus(Duration::from_hours(2)),
-            caps: Caps::default(),
+            cap: Cap::new(0),
             outbox: OutboxLimits::default(),
         };
         let changes: Vec<Change> = std::iter::once("small@x.test")

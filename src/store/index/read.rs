@@ -7,8 +7,8 @@ use super::caps::{Counted, count};
 use super::keys::{MailKey, mail_key, sequence_of};
 use super::rows::{IndexState, MailRow, decode_domain, decode_mail};
 use super::tables::{
-    ATTEMPTS, DOMAIN_COUNTS, DOMAINS, DUE, EVENTS, EXPIRY, HOLDER_USAGE, IDS, MAIL, META, META_STATE, PUNCHES,
-    REFCOUNTS, SEGMENTS, WEBHOOK_SETS, WEBHOOKS,
+    ATTEMPTS, DOMAINS, DUE, EVENTS, EXPIRY, HOLDER_USAGE, IDS, MAIL, META, META_STATE, PUNCHES, REFCOUNTS, SEGMENTS,
+    WEBHOOK_SETS, WEBHOOKS,
 };
 use crate::model::{DomainRecord, EmailId, Listed, Mailbox, Timestamp};
 use crate::store::names::{HashKey, mailbox_hash};
@@ -24,7 +24,7 @@ pub(crate) type Span = (Timestamp, Timestamp);
 pub(crate) type TableOctets = fn(&View) -> Result<u64, IndexError>;
 
 /// One function for each table.
-pub(crate) const TABLES: [TableOctets; 15] = [
+pub(crate) const TABLES: [TableOctets; 14] = [
     |view| view.octets(META),
     |view| view.octets(MAIL),
     |view| view.octets(IDS),
@@ -32,7 +32,6 @@ pub(crate) const TABLES: [TableOctets; 15] = [
     |view| view.octets(REFCOUNTS),
     |view| view.octets(SEGMENTS),
     |view| view.octets(PUNCHES),
-    |view| view.octets(DOMAIN_COUNTS),
     |view| view.octets(DOMAINS),
     |view| view.octets(WEBHOOKS),
     |view| view.octets(EVENTS),
@@ -163,10 +162,9 @@ impl View {
     }
 
     /// When the first Email expires, and when the last. `None` if there are none.
-    pub(crate) fn due(&self) -> Result<Option<(Timestamp, Timestamp)>, IndexError> {
+    pub(crate) fn next_due_at(&self) -> Result<Option<Timestamp>, IndexError> {
         let table = self.transaction.open_table(EXPIRY)?;
-        let due = table.first()?.zip(table.last()?);
-        Ok(due.map(|((first, _), (last, _))| (start_of(first.value().0), start_of(last.value().0))))
+        Ok(table.first()?.map(|(first, _)| start_of(first.value().0)))
     }
 
     /// The highest sequence number so far, and the number of the next group.

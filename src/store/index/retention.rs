@@ -8,8 +8,7 @@ use std::time::Duration;
 use redb::{Database, Durability, ReadableDatabase, ReadableTable};
 
 use super::IndexError;
-use super::domain_counts::DomainCountRows;
-use super::keys::{MailKey, expiry_second, head_key, sequence_of};
+use super::keys::{MailKey, expiry_second, sequence_of};
 use super::rows::{HeadRow, MailRow, decode_head, decode_mail};
 use super::tables::{EXPIRY, EXPIRY_ROW_KEYS, MAIL, META, META_RETENTION};
 
@@ -62,7 +61,6 @@ fn shorten_some(database: &Database, from: (u64, u64), retention: Duration) -> R
     {
         let mut expiry = transaction.open_table(EXPIRY)?;
         let mut mail = transaction.open_table(MAIL)?;
-        let mut domain_counts = DomainCountRows::open(&transaction)?;
         let mut rows: Vec<((u64, u64), Vec<MailKey>)> = Vec::new();
         for row in expiry.range(from..)?.take(ROWS_PER_TRANSACTION) {
             let (key, keys) = row?;
@@ -76,11 +74,7 @@ fn shorten_some(database: &Database, from: (u64, u64), retention: Duration) -> R
             for mail_key in &keys {
                 let row = mail.get(mail_key)?.and_then(|row| MailRow::decode(row.value()));
                 let Some(mut row) = row else { continue };
-                let head = mail.get(&head_key(mail_key))?.and_then(|row| HeadRow::decode(row.value()));
-                let head = head.ok_or(IndexError::Corrupt("a mailbox's head is missing"))?;
-                domain_counts.remove(head.domain, row.expires_at);
                 row.expires_at = row.expires_at.min(row.received_at.plus(retention));
-                domain_counts.add(head.domain, row.expires_at);
                 second = second.max(expiry_second(row.expires_at));
                 mail.insert(mail_key, &row.encode()[..])?;
             }
@@ -88,7 +82,6 @@ fn shorten_some(database: &Database, from: (u64, u64), retention: Duration) -> R
                 move_row(&mut expiry, key, second, &keys)?;
             }
         }
-        domain_counts.flush()?;
     }
     transaction.commit()?;
     Ok(next)
@@ -145,8 +138,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::model::{Address, Caps, Envelope, Protocol, Subaddressing, Timestamp};
-    use crate::store::change::Change;
+    use crate::model::{Address, Envelope, Protocol, Subaddressing, Timestamp};
+    use crate::store::change::{Cap, Change};
     use crate::store::disk::{Directory, Disk};
     use crate::store::index::Index;
     use crate::store::journal::{Position, RecordPlace};
@@ -177,7 +170,7 @@ mod tests {
                 envelope,
                 received_at: at,
                 expires_at: at.plus(*life),
-                caps: Caps::default(),
+                cap: Cap::new(0),
                 outbox: OutboxLimits::default(),
             };
             let place = RecordPlace { segment: 1, offset: 512 * n, length: 512, content: 9 };

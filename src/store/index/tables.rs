@@ -2,7 +2,7 @@
 
 use redb::TableDefinition;
 
-use super::keys::{DomainKey, DueKey, MailKey, SetKey, WebhookKey};
+use super::keys::{DueKey, MailKey, SetKey, WebhookKey};
 
 /// The format that this version reads and writes.
 pub(super) const FORMAT: u32 = 11;
@@ -33,9 +33,6 @@ pub(super) const REFCOUNT_DELETED: u32 = 1 << 31;
 pub(super) const SEGMENTS: TableDefinition<u64, (u64, u64, u64)> = TableDefinition::new("segments");
 /// (segment, offset) of a record whose content is to be punched out, to (its length, the length of its content).
 pub(super) const PUNCHES: TableDefinition<(u64, u32), (u32, u32)> = TableDefinition::new("punches");
-/// (domain, 0) to the number of its Emails, including expired ones; (domain, minute from which they have expired) to the
-/// number of those.
-pub(super) const DOMAIN_COUNTS: TableDefinition<&DomainKey, u64> = TableDefinition::new("domain-counts");
 /// Name of a domain to its record.
 pub(super) const DOMAINS: TableDefinition<&str, &[u8]> = TableDefinition::new("domains");
 

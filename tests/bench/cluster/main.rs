@@ -57,12 +57,7 @@ fn begin() -> Result<()> {
     let runtime = tokio::runtime::Runtime::new()?;
     let contact_points: Vec<String> = ring.contact_points().iter().map(ToString::to_string).collect();
     let store = runtime.block_on(keyspace(&ring, &contact_points))?;
-    // The last one takes no hints over a connection, and has the table alone.
-    let peers = ["--peer-listen", "127.0.0.1:0"];
-    let nodes = (1..=NODES).map(|number| {
-        let peers = if number < NODES { &peers[..] } else { &[] };
-        Daemon::start(&[&["--store", &store], peers].concat())
-    });
+    let nodes = (1..=NODES).map(|_| Daemon::start(&["--store", &store]));
     let nodes = nodes.collect::<Result<Vec<_>>>()?;
     let embedded = Daemon::start(&[])?;
     println!(

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
-use tempmail::expiry::{self, Outlived, StepDetector, Sweep};
+use tempmail::expiry::{self, Outlived, Sweep};
 use tempmail::model::{Address, Delivery, Envelope, Protocol, Subaddressing, Timestamp};
 use tempmail::store::{EmbeddedStore, Store, StoreOptions};
 use tokio_util::sync::CancellationToken;
@@ -45,10 +45,6 @@ impl Clock for Later {
 
     fn boot(&self) -> Duration {
         self.since.elapsed()
-    }
-
-    fn boot_id(&self) -> Option<String> {
-        None
     }
 }
 
@@ -114,12 +110,10 @@ async fn measure(emails: usize) -> Result<()> {
     let expiring = Arc::clone(&store);
     load(&store, "the worker of expiry", async move {
         let clock = Later { first: NOW.plus(2 * HOUR), since: Instant::now() };
-        let guard = StepDetector::settled(clock.now(), clock.boot());
         let idle_max = Duration::from_hours(24);
         let sweep = Sweep::new(expiring.clone(), Outlived::Webhooks { idle_max, unproven_max: idle_max }, clock.boot());
         let stop = CancellationToken::new();
-        let worker =
-            tokio::spawn(expiry::run(HOUR, expiring.clone(), Arc::new(clock), guard.into(), sweep, stop.clone()));
+        let worker = tokio::spawn(expiry::run(expiring.clone(), Arc::new(clock), sweep, stop.clone()));
         // By the first moment nothing is due: this only asks.
         while expiring.expire(NOW, 1).await?.next_due_at.is_none_or(|due| due <= NOW.plus(2 * HOUR)) {
             tokio::time::sleep(LOOK_EVERY).await;

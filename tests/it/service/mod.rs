@@ -1,7 +1,6 @@
 //! The whole service in this process.
 
 mod caps;
-mod clock;
 mod domains;
 mod faults;
 mod hostile;

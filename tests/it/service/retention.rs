@@ -3,11 +3,15 @@
 
 use std::time::Duration;
 
+use tempmail::clock::Clock;
+use tempmail::model::Timestamp;
+
 use crate::support::http;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::test_server::TestServer;
 
 const TO: &str = "hello@example.test";
+const DAY_IN_MILLIS: i64 = 86_400_000;
 const RETENTION: Duration = Duration::from_secs(2);
 const SETTINGS: &str = "retention = '2s'";
 
@@ -46,6 +50,29 @@ async fn what_expires_while_nothing_runs_is_gone_at_the_start() {
     };
     assert_eq!(http::total(server.http(), TO).await, 0);
     server.in_time(|stats| stats.emails == 0).await;
+    server.stop().await;
+}
+
+/// The system's clock is believed at once, in either direction.
+#[tokio::test]
+async fn mail_goes_when_a_clock_that_is_set_passes_its_expiry_and_never_before() {
+    let server = TestServer::with("retention = '1h'").await;
+    let before = server.clock.now();
+    server.send(TO, "first", "").await;
+    server.clock.step_to(Timestamp::from_millis(before.millis() - DAY_IN_MILLIS));
+    server.send(TO, "behind", "").await;
+    assert_eq!(http::total(server.http(), TO).await, 2, "nothing is due by the clock that was put back");
+    server.clock.step_to(before);
+    server.in_time(|stats| stats.emails == 1).await;
+    assert_eq!(http::inbox(server.http(), TO).await["emails"][0]["subject"], "first");
+    server.clock.step_to(Timestamp::from_millis(before.millis() + DAY_IN_MILLIS));
+    assert_eq!(http::total(server.http(), TO).await, 0);
+    server.send(TO, "ahead", "").await;
+    server.in_time(|stats| stats.emails == 1).await;
+    server.clock.step_to(before);
+    server.send(TO, "after", "").await;
+    let server = server.restart("retention = '1h'").await;
+    assert_eq!(http::total(server.http(), TO).await, 2, "correcting the clock brings nothing back and loses nothing");
     server.stop().await;
 }
 

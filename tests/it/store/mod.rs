@@ -4,7 +4,6 @@ mod answers;
 mod audit;
 mod caps;
 mod checkpoints;
-mod clock;
 mod closing;
 mod crash;
 mod damage;

@@ -94,7 +94,6 @@ async fn a_healthy_daemon_has_only_good_lines() {
         ("data-dir", 1),
         ("space", 1),
         ("disk", 1),
-        ("clock", 1),
         ("open-files", 1),
         ("resolver", 1),
         ("mx-host", 1),

@@ -1,7 +1,6 @@
 //! `tempmail serve` as a process: starts, signals, kills, hostile peers, logs.
 
 mod abuse;
-mod activation;
 mod answers;
 mod authority;
 mod hangup;

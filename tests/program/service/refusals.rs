@@ -2,9 +2,10 @@
 //! Promise: it outlives the code below it.
 
 use std::net::TcpListener;
+use std::process::Command;
 
 use crate::support::command::{Outcome, outcome, tempmail};
-use crate::support::program::{Program, local, refused};
+use crate::support::program::{Program, local, refused, serve_command};
 
 /// The lines that are no log and no hint.
 fn errors(outcome: &Outcome) -> Vec<&str> {
@@ -54,6 +55,19 @@ fn an_unknown_key_is_exit_78_and_the_nearest_is_named() {
         assert!(outcome.stderr.contains(part), "{part}: {outcome:?}");
     }
     assert!(!data.exists());
+}
+
+/// Connections to them would never get an answer.
+#[test]
+fn sockets_of_a_service_manager_are_exit_78_and_what_to_do_is_said() {
+    let dir = tempfile::tempdir().expect("directory");
+    let serve = serve_command(dir.path());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "export LISTEN_PID=$$ LISTEN_FDS=2; exec \"$@\"", "sh"]).arg(serve.get_program());
+    shell.args(serve.get_args()).env_clear().envs(serve.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let outcome = outcome(&mut shell);
+    assert_eq!(outcome.code, Some(78), "{outcome:?}");
+    assert!(outcome.stderr.contains("LISTEN_FDS") && outcome.stderr.contains("smtp-listen"), "{outcome:?}");
 }
 
 #[test]

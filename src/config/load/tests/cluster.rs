@@ -45,12 +45,6 @@ fn what_a_cluster_and_its_absence_contradict_is_refused() {
             "--cassandra-ca: without TLS nothing is checked by it; set cassandra-tls to on".to_owned(),
         ),
         (
-            clustered().flag("max-messages-per-domain", "5"),
-            "--max-messages-per-domain: a store in a cluster has no cap of a domain; unset this, or keep mail in \
-             data-dir (store = embedded)"
-                .to_owned(),
-        ),
-        (
             clustered().flag("retention", "9d"),
             "--retention: a store in a cluster remembers deletions for 10 days, so retention and webhook-grace together \
              may be at most 9d; they are 10d, shorten one of them"

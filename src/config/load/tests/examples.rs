@@ -16,8 +16,6 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "cassandra-data-center" | "cassandra-user" => &["east"],
         "cassandra-password-file" | "cassandra-ca" => &["/etc/tempmail/cassandra"],
         "cassandra-tls" => &["on"],
-        "peer-listen" => &["10.0.0.1:2527"],
-        "peer-address" => &["node1.example:2527"],
         "tls-handshake-timeout" | "cassandra-timeout" => &["3s"],
         "accept-any-domain" | "fault-anywhere" | "tls-self-signed" => &["true"],
         "fault" => &["RCPT user4xx@* first 2 451 4.3.0", "end delay 5s drop"],
@@ -41,7 +39,6 @@ pub(super) fn example(key: &str) -> Vec<String> {
         | "max-smtp-connections-per-client"
         | "smtp-connections-per-minute"
         | "max-messages-per-mailbox"
-        | "max-messages-per-domain"
         | "max-http-connections"
         | "max-http-connections-per-client"
         | "max-http-waiting"
@@ -63,8 +60,6 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "http-allowed-origins" => &["https://app.example"],
         "public-delete" | "public-read" | "rate-limit" | "web" => &["off"],
         "domain" | "refuse-sender-domain" => &["a.test", "*.b.test"],
-        "accept-local-part" => &["test-*", "user?"],
-        "mailbox-full" => &["drop-oldest"],
         "smtp-timeout" => &["500ms"],
         "smtp-auth" => &["accept-any"],
         "access-log" => &["masked"],
@@ -84,8 +79,6 @@ pub(super) fn companions(key: &str) -> &'static [(&'static str, &'static str)] {
         "cassandra-user" => &[STORE, ("TEMPMAIL_CASSANDRA_PASSWORD_FILE", "/password")],
         "cassandra-password-file" => &[STORE, ("TEMPMAIL_CASSANDRA_USER", "ann")],
         "cassandra-ca" => &[STORE, ("TEMPMAIL_CASSANDRA_TLS", "on")],
-        "peer-address" => &[STORE, ("TEMPMAIL_PEER_LISTEN", "10.0.0.1:2527")],
-        "peer-listen" => &[STORE],
         _ if key.starts_with("cassandra-") => &[STORE],
         _ => &[],
     }

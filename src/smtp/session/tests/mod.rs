@@ -57,7 +57,7 @@ impl Policy for OneDomain {
         self.refusal.as_ref().and_then(Reply::of_store_error).map_or(Ok(()), Err)
     }
 
-    fn recipient(&self, address: &Address, _earlier: &[Address]) -> Result<(), Reply> {
+    fn recipient(&self, address: &Address) -> Result<(), Reply> {
         match address.domain().as_str() {
             "example.test" => Ok(()),
             _ if self.state_of(address.domain()) == Some(DomainState::Registered) => Ok(()),

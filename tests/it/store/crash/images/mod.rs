@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rand::RngExt;
-use tempmail::model::{Caps, Counts};
+use tempmail::model::Counts;
 use tempmail::store::check::{FindingKind, check};
 use tempmail::store::disk::Disk;
 use tempmail::store::{EmbeddedStore, OpenError, OutboxLimits, Store, StoreError, StoreOptions};
@@ -43,7 +43,7 @@ pub fn options() -> StoreOptions {
         checkpoint_octets: 128 << 10,
         checkpoint_quiet: Duration::from_millis(5),
         outbox: OutboxLimits { events_per_webhook: 20, ..OutboxLimits::default() },
-        caps: Caps::default(),
+        emails_per_mailbox_max: 0,
     }
 }
 

@@ -1,41 +1,8 @@
-//! Patterns of local parts.
-
-use std::fmt;
-use std::str::FromStr;
-
-use super::Mailbox;
-use super::address::{LOCAL_PART_OCTETS_MAX, fold};
-
-/// A pattern of local parts, with `*` for any number of characters and `?` for one.
-///
-/// It is compared with the canonical local part of a mailbox, so case and quotes do not matter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LocalPartPattern(String);
-
-/// Why a text is not a pattern.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LocalPartPatternError {
-    /// The text is empty.
-    #[error("the pattern is empty")]
-    Empty,
-    /// The text has a domain, quotes or control characters.
-    #[error("the pattern must be a local part without '@', quotes and control characters")]
-    NoLocalPart,
-    /// The pattern is longer than any local part.
-    #[error("the pattern is longer than {LOCAL_PART_OCTETS_MAX} octets")]
-    TooLong,
-}
-
-impl LocalPartPattern {
-    /// Whether the pattern matches the local part of `mailbox`.
-    ///
-    /// After a mismatch only the last `*` is tried again, so this takes at most 64 times 64 steps.
-    pub fn matches(&self, mailbox: &Mailbox) -> bool {
-        is_match(&self.0, mailbox.local_part())
-    }
-}
+//! Patterns with wildcards.
 
 /// Whether `text` looks like `pattern`, with `*` for any number of characters and `?` for one.
+///
+/// After a mismatch only the last `*` is tried again, so this takes at most as many steps as the product of both lengths.
 pub(super) fn is_match(pattern: &str, text: &str) -> bool {
     let (mut pattern, mut text) = (pattern.chars(), text.chars());
     // The positions in pattern and text from which the last star is tried again after a mismatch.
@@ -61,40 +28,17 @@ pub(super) fn is_match(pattern: &str, text: &str) -> bool {
     }
 }
 
-impl FromStr for LocalPartPattern {
-    type Err = LocalPartPatternError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text.is_empty() {
-            return Err(LocalPartPatternError::Empty);
-        }
-        if text.len() > LOCAL_PART_OCTETS_MAX {
-            return Err(LocalPartPatternError::TooLong);
-        }
-        if text.chars().any(|c| c.is_control() || matches!(c, '@' | '"' | ' ')) {
-            return Err(LocalPartPatternError::NoLocalPart);
-        }
-        Ok(Self(fold(text)))
-    }
-}
-
-impl fmt::Display for LocalPartPattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::model::address::fold;
     use crate::model::{Address, Subaddressing};
 
     fn matches(pattern: &str, local_part: &str) -> bool {
-        let pattern: LocalPartPattern = pattern.parse().expect(pattern);
         let address: Address = format!("{local_part}@example.test").parse().expect(local_part);
-        pattern.matches(&address.mailbox(Subaddressing::Keep))
+        is_match(&fold(pattern), address.mailbox(Subaddressing::Keep).local_part())
     }
 
     #[test]
@@ -118,20 +62,6 @@ mod tests {
             for local_part in others {
                 assert!(!matches(pattern, local_part), "{pattern} {local_part}");
             }
-        }
-    }
-
-    #[test]
-    fn what_is_no_local_part_is_no_pattern() {
-        for (text, error) in [
-            ("", LocalPartPatternError::Empty),
-            ("a@example.test", LocalPartPatternError::NoLocalPart),
-            ("\"a\"", LocalPartPatternError::NoLocalPart),
-            ("a b", LocalPartPatternError::NoLocalPart),
-            ("a\r", LocalPartPatternError::NoLocalPart),
-            (&"*".repeat(65), LocalPartPatternError::TooLong),
-        ] {
-            assert_eq!(text.parse::<LocalPartPattern>(), Err(error), "{text}");
         }
     }
 
