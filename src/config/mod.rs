@@ -46,7 +46,7 @@ pub use endpoint::Endpoint;
 pub use error::{ConfigError, ConfigProblem, Contradiction, KeyLocation, ValueOrigin, Warning};
 pub use fault_rule::fault_rule;
 pub use load::{Loaded, Sources, check_file, load};
-pub use paths::{default_data_dir, user_config_file};
+pub use paths::default_data_dir;
 pub use setting::{Setting, Shape};
 pub use settings::{
     CassandraConfig, DomainsConfig, HttpConfig, MailConfig, PublicConfig, SETTINGS, SUBJECTS, SmtpConfig, StoreConfig,
@@ -150,8 +150,6 @@ pub enum CompatApi {
     Off,
     /// That of Mailpit, version 1.
     Mailpit,
-    /// Those of MailHog, versions 1 and 2.
-    MailHog,
 }
 
 impl fmt::Display for CompatApi {
@@ -159,7 +157,6 @@ impl fmt::Display for CompatApi {
         f.write_str(match self {
             Self::Off => "off",
             Self::Mailpit => "mailpit",
-            Self::MailHog => "mailhog",
         })
     }
 }

@@ -43,6 +43,7 @@ pub(super) const REMOVED: &[Setting] = &[
         Some(&["drop-oldest"]),
         "at max-messages-per-mailbox the oldest mail makes way, but none within a minute of its receipt; then a sender gets 452",
     ),
+    removed("http-socket-mode", None, "HTTP has no Unix socket, and a reverse proxy reaches it on loopback"),
 ];
 
 #[cfg(test)]

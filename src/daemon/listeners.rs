@@ -51,12 +51,12 @@ pub struct Listeners {
     smtp: Vec<TcpListener>,
     smtps: Vec<TcpListener>,
     lmtp: Vec<Bound>,
-    http: Vec<Bound>,
+    http: Vec<TcpListener>,
     https: Vec<TcpListener>,
     metrics: Vec<TcpListener>,
 }
 
-/// The sockets of LMTP and of HTTP are of two kinds.
+/// The sockets of LMTP are of two kinds.
 #[derive(Debug)]
 enum Bound {
     Tcp(TcpListener),
@@ -86,8 +86,8 @@ impl Listeners {
         Ok(Self {
             smtp: bind_all(&config.smtp.listen, config.smtp.listen_is_default)?,
             smtps: bind_all(&config.smtp.smtps_listen, false)?,
-            lmtp: bind_endpoints(&config.smtp.lmtp_listen, false, config.smtp.lmtp_socket_mode)?,
-            http: bind_endpoints(&config.http.listen, config.http.listen_is_default, config.http.socket_mode)?,
+            lmtp: bind_endpoints(&config.smtp.lmtp_listen, config.smtp.lmtp_socket_mode)?,
+            http: bind_all(&config.http.listen, config.http.listen_is_default)?,
             https: bind_all(&config.http.https_listen, false)?,
             metrics: bind_all(&config.http.metrics_listen, false)?,
         })
@@ -116,13 +116,8 @@ impl Listeners {
     }
 
     /// Where HTTP listens.
-    pub fn http_endpoints(&self) -> Vec<Endpoint> {
-        self.http.iter().filter_map(Bound::endpoint).collect()
-    }
-
-    /// Where HTTP listens for TCP.
     pub fn http_addresses(&self) -> Vec<SocketAddr> {
-        self.http_endpoints().iter().filter_map(Endpoint::tcp).collect()
+        addresses(&self.http)
     }
 
     /// Where HTTP with TLS from the first octet listens.
@@ -155,13 +150,7 @@ impl Listeners {
             running.mail.push(ServiceListener { listener, service: Service::Lmtp });
         }
         for listener in self.http {
-            running.http.push(match listener {
-                Bound::Tcp(listener) => HttpListener::Tcp(tokio::net::TcpListener::from_std(listener)?),
-                Bound::Unix(listener, _, file) => {
-                    running.files.push(file);
-                    HttpListener::Unix(tokio::net::UnixListener::from_std(listener)?)
-                }
-            });
+            running.http.push(HttpListener::Tcp(tokio::net::TcpListener::from_std(listener)?));
         }
         if let Some(tls) = tls.map(Keeper::http_acceptor) {
             for listener in self.https {
@@ -202,11 +191,11 @@ pub fn try_address(address: SocketAddr, is_default: bool) -> Result<(), BindErro
     bind_unless_missing(address, is_default).map(drop)
 }
 
-fn bind_endpoints(configured: &[Endpoint], is_default: bool, mode: u32) -> Result<Vec<Bound>, BindError> {
+fn bind_endpoints(configured: &[Endpoint], mode: u32) -> Result<Vec<Bound>, BindError> {
     let mut bound = Vec::new();
     for endpoint in configured {
         match endpoint {
-            Endpoint::Tcp(address) => bound.extend(bind_unless_missing(*address, is_default)?.map(Bound::Tcp)),
+            Endpoint::Tcp(address) => bound.push(Bound::Tcp(bind_tcp(*address)?)),
             Endpoint::Unix(path) => {
                 let (listener, file) = bind_unix(path, mode)?;
                 bound.push(Bound::Unix(listener, path.clone(), file));

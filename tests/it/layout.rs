@@ -42,18 +42,17 @@ const RULES: &[(&str, &str, &str)] = &[
 /// A crate, and the places that may name it.
 const HOMES: &[(&str, &str)] = &[
     ("ammonia", "http/safe_html/"),
-    ("aws_lc_rs", "webhook/sign tokens/secret tls/"),
+    ("aws_lc_rs", "tls/"),
     ("base64", "webhook/sign tokens/secret smtp/auth http/compat/gate"),
     ("clap", "cli/ config/"),
     ("comfy_table", "cli/output/"),
     ("cssparser", "http/safe_html/"),
     ("hickory_resolver", "dns/"),
+    ("hmac", "webhook/sign"),
     ("html2text", "cli/"),
     ("html5ever", "http/safe_html/"),
     ("indicatif", "cli/output/"),
-    ("jaq_core", "cli/output/jq"),
     ("mail_parser", "mime/"),
-    ("nix", "webhook/guard/"),
     ("prometheus", "http/metrics/"),
     ("pulldown_cmark", "cli/markdown"),
     ("rcgen", "tls/"),
@@ -64,6 +63,7 @@ const HOMES: &[(&str, &str)] = &[
     ("rustls", "tls/ smtp/"),
     ("scraper", "cli/expect/"),
     ("scylla", "store/cassandra/"),
+    ("sha2", "webhook/sign tokens/secret"),
     ("smtp_proto", "smtp/"),
     ("x509_cert", "tls/"),
 ];

@@ -1,8 +1,7 @@
-//! Values that only the service knows, or the files of its user.
+//! Values that only the service knows.
 
 use std::collections::BTreeMap;
 
-use super::super::contexts::Contexts;
 use super::super::globals::Globals;
 use super::super::ids::{self, IdOrPart};
 use super::super::output::short_ids;
@@ -22,14 +21,9 @@ const NEWEST_MAX: u64 = 50;
 /// caller for one.
 pub(super) async fn look_up(wanted: &Wanted, env: &BTreeMap<String, String>) -> Vec<Candidate> {
     let mut found = Vec::new();
-    let client = client(wanted, env).ok().flatten();
+    let Ok(Some(client)) = client(wanted, env) else { return found };
     for kind in &wanted.kinds {
-        let values = match (kind, &client) {
-            (Kind::Context, _) => contexts(env),
-            (kind, Some(client)) => of_service(*kind, client, wanted).await,
-            (_, None) => Ok(Vec::new()),
-        };
-        found.extend(values.unwrap_or_default());
+        found.extend(of_service(*kind, &client, wanted).await.unwrap_or_default());
     }
     found
 }
@@ -39,7 +33,6 @@ fn client(wanted: &Wanted, env: &BTreeMap<String, String>) -> Result<Option<Clie
     let text = |flag: &str| wanted.flag(flag).map(str::to_owned);
     let globals = Globals {
         server: text("server"),
-        context: text("context"),
         token_file: wanted.flag("token-file").map(Into::into),
         data_dir: wanted.flag("data-dir").map(Into::into),
         config: wanted.flag("config").map(Into::into),
@@ -53,21 +46,13 @@ fn client(wanted: &Wanted, env: &BTreeMap<String, String>) -> Result<Option<Clie
     Ok(running(&target)?.map(Client::new))
 }
 
-fn contexts(env: &BTreeMap<String, String>) -> Result<Vec<Candidate>, Error> {
-    let contexts = Contexts::read(env)?.contexts;
-    Ok(contexts.into_iter().map(|(name, context)| Candidate::new(name, context.server)).collect())
-}
-
 async fn of_service(kind: Kind, client: &Client, wanted: &Wanted) -> Result<Vec<Candidate>, Error> {
-    let is_administrator = client.is_administrator();
     Ok(match kind {
         Kind::Address => addresses(client, &wanted.typed).await?,
         Kind::Domain => domains(client).await?,
         Kind::Mail => mails(client, wanted).await?,
         Kind::Event => events(client, wanted).await?,
-        Kind::Webhook if is_administrator => webhooks(client, &wanted.typed).await?,
-        Kind::Token if is_administrator => tokens(client).await?,
-        Kind::Fault if is_administrator => faults(client).await?,
+        Kind::Webhook if client.is_administrator() => webhooks(client, &wanted.typed).await?,
         _ => Vec::new(),
     })
 }
@@ -134,16 +119,6 @@ async fn events(client: &Client, wanted: &Wanted) -> Result<Vec<Candidate>, Erro
         }
     }
     Ok(by_id(events, &wanted.typed))
-}
-
-async fn tokens(client: &Client) -> Result<Vec<Candidate>, ClientError> {
-    let tokens = client.tokens().await?.into_iter();
-    Ok(tokens.map(|token| Candidate::new(token.name, format!("{}, {}", token.scope, token.status))).collect())
-}
-
-async fn faults(client: &Client) -> Result<Vec<Candidate>, ClientError> {
-    let faults = client.faults().await?.into_iter();
-    Ok(faults.map(|fault| Candidate::new(fault.id.to_string(), fault.rule)).collect())
 }
 
 /// Ids with their descriptions: their ends, as tables show them, and whole where the beginning of one is typed.

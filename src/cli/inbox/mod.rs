@@ -25,7 +25,7 @@ Examples:
   tempmail inbox hello@example.test --all -o id
   tempmail inbox hello@example.test --subject 'your code' \\
     --since 2026-01-31T12:00:00Z
-  tempmail inbox hello@example.test --jq '.emails[].subject'
+  tempmail inbox hello@example.test --json | jq -r '.emails[].subject'
   tempmail inbox hello@example.test --watch
   tempmail inbox
   tempmail inbox --mailboxes --domain example.test")]
@@ -43,7 +43,7 @@ pub(super) struct Inbox {
     domain: Option<DomainName>,
 
     /// Which page, from 1
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, requires = "address", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     page: Option<u64>,
 
     /// How many at most [default: a page of the service]
