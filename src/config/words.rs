@@ -72,6 +72,11 @@ mod tests {
 
     #[test]
     fn only_whole_words_are_values() {
+        assert_eq!(
+            (subaddressing("keep"), subaddressing("strip")),
+            (Ok(Subaddressing::Keep), Ok(Subaddressing::Strip))
+        );
+        assert!(subaddressing("str").is_err());
         assert_eq!(compat_api("mailpit"), Ok(CompatApi::Mailpit));
         let gone = compat_api("mailhog").expect_err("gone").to_string();
         assert!(gone.starts_with("'mailhog': ") && gone.contains("Mailpit's"), "{gone}");

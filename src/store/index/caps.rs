@@ -11,10 +11,10 @@ use super::read::View;
 use super::rows::{HeadRow, MailRow, decode_head, decode_mail};
 use super::tables::MAIL;
 use crate::model::{Envelope, Mailbox, Timestamp};
+use crate::store::MAKES_WAY_AFTER;
 use crate::store::change::{Cap, WhenFull};
 use crate::store::journal::RecordPlace;
 use crate::store::names::mailbox_hash;
-use crate::store::MAKES_WAY_AFTER;
 
 /// The most Emails of one mailbox that one message evicts. A mailbox that was filled under a higher cap shrinks in steps.
 const EVICTIONS_MAX: u64 = 256;

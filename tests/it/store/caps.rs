@@ -206,7 +206,7 @@ async fn a_replay_decides_the_same_under_other_caps() {
     let messages: Vec<Delivery> = (0..30)
         .map(|n| {
             let to: &[&str] = [&[A][..], &[B], &[A, B], &[C], &[A, C]][n as usize % 5];
-            delivery(to, n.to_string(), NOW.plus(n * MINUTE / 6))
+            delivery(to, n.to_string(), NOW.plus(n * MINUTE / 12))
         })
         .collect();
     let (mut stored, mut refused) = (0, 0);

@@ -2,6 +2,7 @@
 
 mod backup;
 mod burst;
+mod caps;
 mod check;
 mod commands;
 mod outbox;
