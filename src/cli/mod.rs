@@ -3,9 +3,9 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve new inbox read open delete export import/ send_test status man completions/; domain/ webhook/ token/ fault/ db/ config/ with a file per verb
+//! serve new inbox read open delete send_test status man completions/; domain/ webhook/ token/ fault/ db/ config/ with a file per verb
 //! doctor/   checks of the service and its machine
-//! sendmail/ mail from programs that call `sendmail`       archive/  mbox files and Maildirs
+//! sendmail/ mail from programs that call `sendmail`
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
@@ -16,7 +16,6 @@
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
 
-mod archive;
 mod arrivals;
 mod attachment;
 mod completions;
@@ -29,7 +28,6 @@ mod doctor;
 mod domain;
 mod domain_hint;
 mod expect;
-mod export;
 mod fault;
 mod globals;
 mod guide;
@@ -37,7 +35,6 @@ mod hangup;
 mod help;
 mod html;
 mod ids;
-mod import;
 mod inbox;
 mod interrupt;
 mod man;
@@ -102,8 +99,6 @@ enum Command {
     Delete(delete::Delete),
     SendTest(send_test::SendTest),
     Sendmail(sendmail::Sendmail),
-    Export(export::Export),
-    Import(import::Import),
     Domain(domain::Domain),
     Webhook(webhook::Webhook),
     Token(token::Token),
@@ -205,9 +200,7 @@ impl Command {
     const fn tidying(&self) -> Tidying {
         match self {
             // They have an unfinished file to remove.
-            Self::Expect(_) | Self::Db(_) | Self::Export(_) => {
-                Tidying { on_terminate: true, within: Duration::from_secs(1) }
-            }
+            Self::Expect(_) | Self::Db(_) => Tidying { on_terminate: true, within: Duration::from_secs(1) },
             // The others have a line of the terminal to clear at most. What `read` has written of a file stays.
             _ => Tidying { on_terminate: false, within: Duration::from_millis(200) },
         }
@@ -228,8 +221,6 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::New(new) => new.run(cx).await,
         Command::SendTest(send_test) => send_test.run(cx).await,
         Command::Sendmail(sendmail) => sendmail.run(cx).await,
-        Command::Export(export) => export.run(cx).await,
-        Command::Import(import) => import.run(cx).await,
         Command::Domain(domain) => domain.run(cx).await,
         Command::Webhook(webhook) => webhook.run(cx).await,
         Command::Token(token) => token.run(cx).await,

@@ -1,5 +1,5 @@
-//! Files of the program that others read: reports and archives.
-//! Mechanism: it goes with reports of `expect` and archives of `export`.
+//! Files of the program that others read: reports.
+//! Mechanism: it goes with reports of `expect`.
 
 use std::process::Command;
 
@@ -53,32 +53,5 @@ async fn reports_of_expect_are_read_whatever_the_mail_has() {
     let (code, xml, proved) = expect("--from", "sender.test");
     assert!(code == Some(0) && proved.contains("Result: PASS"), "{proved}");
     assert!(xml.starts_with("['1', '0', '0'] True\n"), "{xml}");
-    daemon.stop();
-}
-
-#[tokio::test]
-#[ignore = "needs Python"]
-async fn python_reads_the_messages_of_an_archive() {
-    let (dir, daemon) = serve(&[]);
-    let mut peer = SmtpPeer::greeted(daemon.smtp).await;
-    for mail in [
-        "Subject: plain\r\n\r\nFrom here\r\n>From there\r\n\r\nFrom afar\r\n.",
-        "Subject: ends empty\r\n\r\ntext\r\n\r\n",
-    ] {
-        peer.deliver(ANN, mail).await;
-    }
-    let [mbox, maildir] = ["a.mbox", "Maildir"].map(|name| dir.path().join(name).display().to_string());
-    assert_eq!(daemon.tempmail(&["export", ANN, "--mbox", &mbox]).code, Some(0));
-    assert_eq!(daemon.tempmail(&["export", ANN, "--maildir", &maildir]).code, Some(0));
-    let script = "import mailbox, sys\n\
-        for box in mailbox.mbox(sys.argv[1]), mailbox.Maildir(sys.argv[2]):\n\
-        \x20   mails = sorted(box, key=lambda mail: mail['Subject'])\n\
-        \x20   assert [mail['Subject'] for mail in mails] == ['ends empty', 'plain'], mails\n\
-        \x20   assert all(mail['Return-Path'] == '<ann@sender.test>' for mail in mails)\n\
-        \x20   assert all(mail['Delivered-To'] == 'ann@example.test' for mail in mails)\n\
-        \x20   text = mails[1].get_payload()\n\
-        \x20   quoted = '>From here\\n>>From there\\n\\n>From afar\\n.\\n'\n\
-        \x20   assert text == (quoted if isinstance(box, mailbox.mbox) else quoted.replace('>F', 'F').replace('>>', '>')), text\n";
-    programs::run(Command::new(programs::find("python3")).args(["-c", script, &mbox, &maildir]), "");
     daemon.stop();
 }
