@@ -8,7 +8,6 @@ use tokio::sync::OnceCell;
 
 use super::globals::{ColorChoice, Globals};
 use super::interrupt::Lent;
-use super::output::jq::Jq;
 use super::output::{Style, pager, visible};
 use crate::client::{Assembly, Client, Destination, LOCK_TIMEOUT, Transport, choose};
 use crate::clock::{Clock, SystemClock};
@@ -31,7 +30,6 @@ pub struct Context {
     pub style: Style,
     /// Whether another program has the terminal.
     pub lent: Lent,
-    jq: Option<Jq>,
     client: OnceCell<Client>,
 }
 
@@ -45,8 +43,7 @@ impl Context {
             width: is_terminal.then(|| width(&env)),
             format: globals.format()?,
         };
-        let jq = globals.jq.as_deref().map(Jq::compile).transpose()?;
-        Ok(Self { globals, env, style, lent: Lent::default(), jq, client: OnceCell::new() })
+        Ok(Self { globals, env, style, lent: Lent::default(), client: OnceCell::new() })
     }
 
     /// The client; the service is looked for at the first call.
@@ -89,19 +86,20 @@ impl Context {
         SystemClock.now()
     }
 
-    /// Writes data to standard output, or what the expression of `--jq` makes of it.
+    /// Writes data to standard output.
     pub fn print(&self, data: impl AsRef<[u8]>) -> Result<(), Error> {
-        match &self.jq {
-            None => write(data.as_ref()),
-            Some(jq) => jq.feed(data.as_ref(), self.style.is_terminal, write),
-        }
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(data.as_ref()).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
+            // The reader of the output has seen enough.
+            ErrorKind::BrokenPipe => Error::new(Exit::Ok, error),
+            _ => Error::new(Exit::Failure, format!("standard output: {error}")),
+        })
     }
 
     /// Writes text for people: through the pager where it is longer than the terminal.
     pub fn show(&self, text: &str) -> Result<(), Error> {
-        let is_long = self.jq.is_none()
-            && self.style.is_terminal
-            && size().is_some_and(|size| pager::is_longer(text, size.ws_col, size.ws_row));
+        let is_long =
+            self.style.is_terminal && size().is_some_and(|size| pager::is_longer(text, size.ws_col, size.ws_row));
         if is_long { self.page(text) } else { self.print(text) }
     }
 
@@ -149,15 +147,6 @@ impl Context {
             read.await.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))?;
         Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
     }
-}
-
-fn write(data: &[u8]) -> Result<(), Error> {
-    let mut stdout = std::io::stdout().lock();
-    stdout.write_all(data).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
-        // The reader of the output has seen enough.
-        ErrorKind::BrokenPipe => Error::new(Exit::Ok, error),
-        _ => Error::new(Exit::Failure, format!("standard output: {error}")),
-    })
 }
 
 /// A line or more on standard error. Its text may come from a server.

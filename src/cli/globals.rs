@@ -8,13 +8,15 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::contexts::{Contexts, NamedServer};
 use super::output::Format;
+use super::removed;
 use crate::client::{Destination, ServerUrl, Token};
 use crate::config::{ServeArgs, Sources};
 use crate::error::Error;
 
 const HEADING: &str = "Global options";
+/// The variable that named a server and a token.
+const CONTEXT: &str = "TEMPMAIL_CONTEXT";
 
 /// When output is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -35,10 +37,6 @@ pub struct Globals {
     #[arg(long, global = true, value_name = "URL", help_heading = HEADING)]
     pub server: Option<String>,
 
-    /// Ask the server of this context, see `tempmail context` [env: TEMPMAIL_CONTEXT]
-    #[arg(long, global = true, value_name = "NAME", help_heading = HEADING)]
-    pub context: Option<String>,
-
     /// File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]
     #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
     pub token_file: Option<PathBuf>,
@@ -58,10 +56,6 @@ pub struct Globals {
     /// Same as --output json: the fields of the HTTP interface
     #[arg(long, global = true, help_heading = HEADING)]
     pub json: bool,
-
-    /// Print what this expression of jq makes of the JSON, strings without quotes; implies --json
-    #[arg(long, global = true, value_name = "EXPR", help_heading = HEADING)]
-    pub jq: Option<String>,
 
     /// No hints on standard error, only errors; for serve also warnings
     #[arg(short, long, global = true, help_heading = HEADING)]
@@ -99,11 +93,7 @@ pub(super) fn color_of_help(args: &[OsString]) -> clap::ColorChoice {
 impl Globals {
     /// The form asked for; `None` leaves it to the command.
     pub fn format(&self) -> Result<Option<Format>, Error> {
-        match (self.output, self.json || self.jq.is_some()) {
-            (Some(format @ (Format::Json | Format::Ndjson)), _) if self.jq.is_some() => Ok(Some(format)),
-            (Some(_), _) if self.jq.is_some() => {
-                Err(Error::usage("--jq reads JSON, and --output asks for another form").hint("leave out --output"))
-            }
+        match (self.output, self.json) {
             (Some(format), true) if format != Format::Json => {
                 Err(Error::usage("--json and --output say different things").hint("give one of them"))
             }
@@ -112,23 +102,19 @@ impl Globals {
         }
     }
 
-    /// Where the command is to be carried out: flags first, then the environment, then a context.
+    /// Where the command is to be carried out: flags first, then the environment.
     pub fn target(&self, env: &BTreeMap<String, String>) -> Result<Destination, Error> {
         if self.server.is_some() && self.data_dir.is_some() {
             return Err(Error::usage("--server and --data-dir exclude each other")
                 .hint("--server asks a service elsewhere; --data-dir names the one on this machine"));
         }
-        let Some(server) = self.server_named(env) else {
-            return match self.context_in_use(env)? {
-                Some((_, named)) => {
-                    let token = match (&self.token_file, &named.token) {
-                        (Some(file), _) => Some(Token::read(file)?),
-                        (None, token) => token.as_deref().map(Token::new).transpose()?,
-                    };
-                    Ok(Destination::Server(named.server.parse().map_err(Error::usage)?, token))
-                }
-                None => Ok(Destination::Local(self.sources(ServeArgs::default(), env))),
-            };
+        let of_env = || variable(env, "TEMPMAIL_SERVER").filter(|_| self.data_dir.is_none());
+        let Some(server) = self.server.as_ref().or_else(of_env) else {
+            if self.data_dir.is_none() && variable(env, CONTEXT).is_some() {
+                // It chose a server and a token, so the command must not go elsewhere.
+                return Err(Error::usage(removed::sentence(CONTEXT, removed::CONTEXTS)));
+            }
+            return Ok(Destination::Local(self.sources(ServeArgs::default(), env)));
         };
         let server: ServerUrl = server.parse().map_err(Error::usage)?;
         let token = match (&self.token_file, variable(env, "TEMPMAIL_TOKEN")) {
@@ -137,37 +123,6 @@ impl Globals {
             (None, None) => None,
         };
         Ok(Destination::Server(server, token))
-    }
-
-    /// The server that the flag or the environment names.
-    fn server_named(&self, env: &BTreeMap<String, String>) -> Option<String> {
-        let of_env = || variable(env, "TEMPMAIL_SERVER").filter(|_| self.data_dir.is_none()).cloned();
-        self.server.clone().or_else(of_env)
-    }
-
-    /// The context that leads to the server; `None` where a server is named, and for this machine.
-    ///
-    /// A context that is named goes before the directories of the environment, and they before the one of `context use`.
-    pub(super) fn context_in_use(
-        &self,
-        env: &BTreeMap<String, String>,
-    ) -> Result<Option<(String, NamedServer)>, Error> {
-        if self.server_named(env).is_some() {
-            return Ok(None);
-        }
-        if self.data_dir.is_some() && self.context.is_some() {
-            return Err(Error::usage("--context and --data-dir exclude each other")
-                .hint("--context asks a service elsewhere; --data-dir names the one on this machine"));
-        }
-        let wanted = self.context.as_ref().or_else(|| variable(env, "TEMPMAIL_CONTEXT"));
-        let is_here = self.config.is_some()
-            || ["TEMPMAIL_DATA_DIR", "STATE_DIRECTORY"].iter().any(|name| variable(env, name).is_some());
-        if self.data_dir.is_some() || is_here && wanted.is_none() {
-            return Ok(None);
-        }
-        let contexts = Contexts::read(env)?;
-        let Some(name) = wanted.or(contexts.current.as_ref()) else { return Ok(None) };
-        Ok(Some((name.clone(), contexts.named(name)?.clone())))
     }
 
     /// What the configuration is read from; `args` are those of `serve`, or none.
@@ -208,12 +163,6 @@ mod tests {
         assert_eq!(both.target(&env(&[])).expect_err("both").exit(), Exit::Usage);
         let forms = Globals { output: Some(Format::Tsv), json: true, ..Globals::default() };
         assert_eq!(forms.format().expect_err("both").exit(), Exit::Usage);
-        for (format, allowed) in
-            [(Format::Json, true), (Format::Ndjson, true), (Format::Tsv, false), (Format::Id, false)]
-        {
-            let forms = Globals { output: Some(format), jq: Some(".".into()), ..Globals::default() };
-            assert_eq!(forms.format().ok(), allowed.then_some(Some(format)), "{format:?}");
-        }
     }
 
     #[test]

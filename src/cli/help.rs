@@ -15,7 +15,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
     ("Domains", &["domain"]),
     ("Webhooks", &["webhook"]),
-    ("Shell", &["context", "completions", "man", "help"]),
+    ("Shell", &["completions", "man", "help"]),
 ];
 
 /// Examples of the program as a whole.

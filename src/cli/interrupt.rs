@@ -1,7 +1,7 @@
 //! Ctrl-C and SIGTERM: a command runs on a thread of its own, while the first thread listens for signals.
 //!
-//! So a signal also ends a command whose thread is blocked: by a read of standard input, by a pipe that nobody reads, or by an
-//! expression of `--jq` that never ends. The command itself needs one thread only, so its runtime has no others.
+//! So a signal also ends a command whose thread is blocked: by a read of standard input, or by a pipe
+//! that nobody reads. The command itself needs one thread only, so its runtime has no others.
 
 use std::future::pending;
 use std::io;

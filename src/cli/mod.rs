@@ -9,7 +9,7 @@
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
-//! contexts/ servers under names    problem   errors as JSON
+//! problem   errors as JSON          removed   what replaces a command that has gone
 //! domain_hint, html, span, unfinished   what a few commands share
 //! hangup    what SIGHUP does to the daemon               interrupt   what Ctrl-C does to a command
 //! help      the tree of commands       guide, topic   `tempmail help`       markdown   guides for a terminal
@@ -21,7 +21,6 @@ mod attachment;
 mod completions;
 mod config;
 mod context;
-mod contexts;
 mod db;
 mod delete;
 mod doctor;
@@ -46,6 +45,7 @@ mod open;
 pub mod output;
 mod problem;
 mod read;
+mod removed;
 mod send_test;
 mod sendmail;
 mod serve;
@@ -107,7 +107,6 @@ enum Command {
     Config(config::Config),
     Doctor(doctor::Doctor),
     Status(status::Status),
-    Context(contexts::ContextCommand),
     Completions(completions::Completions),
     Man(man::Man),
     Help(guide::Help),
@@ -127,7 +126,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     if let [_] = args[..] {
         return first_steps();
     }
-    let cli = match tree.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches)) {
+    let parsed = tree.try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed.map_err(|error| removed::explained(error, &args)) {
         Ok(cli) => cli,
         Err(error) if is_json && error.use_stderr() => {
             context::say("", output::json_line(&problem::of_command_line(&error)).trim_end());
@@ -151,9 +151,6 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
 }
 
 fn carry_out(cli: Cli) -> Result<Exit, Error> {
-    if cli.globals.jq.is_some() && !cli.command.has_json() {
-        return Err(Error::usage("this command prints no JSON that --jq could read").hint("leave out --jq"));
-    }
     let cx = Context::new(cli.globals, environment())?;
     // Before there are threads.
     let inherited = match &cli.command {
@@ -181,22 +178,6 @@ fn carry_out(cli: Cli) -> Result<Exit, Error> {
 }
 
 impl Command {
-    /// Whether there is a form of its output that is JSON.
-    fn has_json(&self) -> bool {
-        match self {
-            Self::Serve(_)
-            | Self::Open(_)
-            | Self::Mcp(_)
-            | Self::Sendmail(_)
-            | Self::Completions(_)
-            | Self::Man(_)
-            | Self::Help(_) => false,
-            Self::Config(config) => config.has_json(),
-            Self::Db(db) => db.has_json(),
-            _ => true,
-        }
-    }
-
     const fn tidying(&self) -> Tidying {
         match self {
             // They have an unfinished file to remove.
@@ -229,7 +210,6 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Config(config) => config.run(cx).await,
         Command::Doctor(doctor) => doctor.run(cx).await,
         Command::Status(status) => status.run(cx).await,
-        Command::Context(contexts) => contexts.run(cx),
         Command::Completions(completions) => completions.run(cx),
         Command::Man(man) => man.run(cx),
         Command::Help(help) => help.run(cx),

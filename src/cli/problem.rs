@@ -15,8 +15,7 @@ pub(super) fn is_wanted(args: &[OsString]) -> bool {
     let words = args.iter().map(|arg| arg.to_string_lossy()).take_while(|arg| arg != "--").collect::<Vec<_>>();
     words.iter().enumerate().any(|(index, word)| {
         let value = match word.as_ref() {
-            "--json" | "--jq" => return true,
-            word if word.starts_with("--jq=") => return true,
+            "--json" => return true,
             "-o" | "--output" => words.get(index + 1).map(AsRef::as_ref),
             word => word.strip_prefix("--output=").or_else(|| word.strip_prefix("-o")),
         };
@@ -95,16 +94,8 @@ mod tests {
 
     #[test]
     fn the_form_is_known_before_the_command_line_is_parsed() {
-        for line in [
-            "t inbox --json",
-            "t -o json x",
-            "t -ojson",
-            "t --output=ndjson",
-            "t --output ndjson",
-            "t -o=json",
-            "t x --jq .",
-            "t --jq=.",
-        ] {
+        for line in ["t inbox --json", "t -o json x", "t -ojson", "t --output=ndjson", "t --output ndjson", "t -o=json"]
+        {
             assert!(is_wanted_by(line), "{line}");
         }
         for line in ["t inbox", "t -o tsv json", "t x -- --json", "t -o", "t --json-lines"] {

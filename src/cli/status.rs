@@ -73,7 +73,6 @@ impl Status {
             // The store would take mail, but nobody listens.
             fields.insert("acceptsMail".to_owned(), false.into());
         }
-        name_context(cx, &mut shown)?;
         cx.print(output::document(cx.style, &shown, cx.now()))?;
         if let Transport::InProcess(local) = client.transport() {
             return Err(Error::new(Exit::Unavailable, format!("no daemon runs on {}", local.shown))
@@ -105,20 +104,10 @@ fn chosen(whole: &Value) -> Value {
     Value::Object(chosen)
 }
 
-/// Adds the context that leads to the service, if one does.
-fn name_context(cx: &Context, status: &mut Value) -> Result<(), Error> {
-    if let (Some((name, _)), Some(fields)) = (cx.globals.context_in_use(&cx.env)?, status.as_object_mut()) {
-        fields.insert("context".to_owned(), name.into());
-    }
-    Ok(())
-}
-
 async fn public(cx: &Context, client: &Client) -> Result<Exit, Error> {
     let is_ready = client.ready().await?;
     let active = client.active_domains().await?.len();
-    let mut status =
-        json!({ "server": client.transport().shown(), "ready": is_ready, "domains": { "active": active } });
-    name_context(cx, &mut status)?;
+    let status = json!({ "server": client.transport().shown(), "ready": is_ready, "domains": { "active": active } });
     cx.print(output::document(cx.style, &status, cx.now()))?;
     if is_ready {
         cx.hint("the rest is the administrator's; see --token-file");

@@ -51,7 +51,6 @@ const HOMES: &[(&str, &str)] = &[
     ("html2text", "cli/"),
     ("html5ever", "http/safe_html/"),
     ("indicatif", "cli/output/"),
-    ("jaq_core", "cli/output/jq"),
     ("listenfd", "daemon/"),
     ("mail_parser", "mime/"),
     ("nix", "webhook/guard/"),

@@ -9,7 +9,6 @@ use super::candidate::Candidate;
 pub(super) enum Kind {
     Address,
     Command,
-    Context,
     Directory,
     Domain,
     Event,
@@ -25,8 +24,6 @@ pub(super) enum Kind {
 /// The path of a command, the name of a value in its help, and the kind of that value. A row also holds for subcommands, and
 /// an empty path for every command. The first row that fits counts.
 const KINDS: &[(&str, &str, Kind)] = &[
-    ("", "--context", Kind::Context),
-    ("context", "NAME", Kind::Context),
     ("fault", "ID", Kind::Fault),
     ("token revoke", "NAME", Kind::Token),
     ("token revoke", "ID", Kind::Token),
@@ -63,12 +60,8 @@ pub(super) fn values(path: &str, arg: &Arg) -> Values {
         };
         return Values { fixed: shown.map(candidate).collect(), kinds: Vec::new() };
     }
-    let flag = arg.get_long().map(|long| format!("--{long}")).unwrap_or_default();
     let names =
         arg.get_value_names().unwrap_or_default().iter().flat_map(|name| name.split(['|', ','])).collect::<Vec<_>>();
-    if let Some(kind) = kind(path, &flag) {
-        return Values { fixed: Vec::new(), kinds: vec![kind] };
-    }
     // In `junit|tap=FILE` no word stands for itself.
     let is_word = |name: &&str| {
         name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())

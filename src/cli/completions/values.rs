@@ -1,8 +1,7 @@
-//! Values that only the service knows, or the files of its user.
+//! Values that only the service knows.
 
 use std::collections::BTreeMap;
 
-use super::super::contexts::Contexts;
 use super::super::globals::Globals;
 use super::super::ids::{self, IdOrPart};
 use super::super::output::short_ids;
@@ -22,14 +21,9 @@ const NEWEST_MAX: u64 = 50;
 /// caller for one.
 pub(super) async fn look_up(wanted: &Wanted, env: &BTreeMap<String, String>) -> Vec<Candidate> {
     let mut found = Vec::new();
-    let client = client(wanted, env).ok().flatten();
+    let Ok(Some(client)) = client(wanted, env) else { return found };
     for kind in &wanted.kinds {
-        let values = match (kind, &client) {
-            (Kind::Context, _) => contexts(env),
-            (kind, Some(client)) => of_service(*kind, client, wanted).await,
-            (_, None) => Ok(Vec::new()),
-        };
-        found.extend(values.unwrap_or_default());
+        found.extend(of_service(*kind, &client, wanted).await.unwrap_or_default());
     }
     found
 }
@@ -39,7 +33,6 @@ fn client(wanted: &Wanted, env: &BTreeMap<String, String>) -> Result<Option<Clie
     let text = |flag: &str| wanted.flag(flag).map(str::to_owned);
     let globals = Globals {
         server: text("server"),
-        context: text("context"),
         token_file: wanted.flag("token-file").map(Into::into),
         data_dir: wanted.flag("data-dir").map(Into::into),
         config: wanted.flag("config").map(Into::into),
@@ -51,11 +44,6 @@ fn client(wanted: &Wanted, env: &BTreeMap<String, String>) -> Result<Option<Clie
         return Ok(None);
     }
     Ok(running(&target)?.map(Client::new))
-}
-
-fn contexts(env: &BTreeMap<String, String>) -> Result<Vec<Candidate>, Error> {
-    let contexts = Contexts::read(env)?.contexts;
-    Ok(contexts.into_iter().map(|(name, context)| Candidate::new(name, context.server)).collect())
 }
 
 async fn of_service(kind: Kind, client: &Client, wanted: &Wanted) -> Result<Vec<Candidate>, Error> {

@@ -31,11 +31,6 @@ enum Verb {
 }
 
 impl Config {
-    /// `init` prints a configuration file.
-    pub(super) const fn has_json(&self) -> bool {
-        !matches!(self.verb, Verb::Init(_))
-    }
-
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         match self.verb {
             Verb::Show(show) => show.run(cx).await,

@@ -31,13 +31,8 @@ pub(in crate::cli) struct Backup {
 }
 
 impl Backup {
-    /// Whether it goes to standard output.
-    pub(in crate::cli) fn is_piped(&self) -> bool {
-        self.file.as_os_str() == "-"
-    }
-
     pub(in crate::cli) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let is_piped = self.is_piped();
+        let is_piped = self.file.as_os_str() == "-";
         if is_piped && io::stdout().is_terminal() {
             return Err(Error::usage("a backup is no text for a terminal").hint("name a file, or pipe it somewhere"));
         }

@@ -41,11 +41,6 @@ enum Verb {
 }
 
 impl Db {
-    /// `backup -` prints a backup.
-    pub(super) fn has_json(&self) -> bool {
-        !matches!(&self.verb, Verb::Backup(backup) if backup.is_piped())
-    }
-
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         match self.verb {
             Verb::Check(check) => check.run(cx).await,

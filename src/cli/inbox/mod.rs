@@ -25,7 +25,7 @@ Examples:
   tempmail inbox hello@example.test --all -o id
   tempmail inbox hello@example.test --subject 'your code' \\
     --since 2026-01-31T12:00:00Z
-  tempmail inbox hello@example.test --jq '.emails[].subject'
+  tempmail inbox hello@example.test --json | jq -r '.emails[].subject'
   tempmail inbox hello@example.test --watch
   tempmail inbox
   tempmail inbox --mailboxes --domain example.test")]

@@ -1,9 +1,8 @@
-//! How results are shown: a table on a terminal, tab-separated lines in a pipe, JSON or what `--jq` makes of it, or ids alone.
+//! How results are shown: a table on a terminal, tab-separated lines in a pipe, JSON, or ids alone.
 
 mod columns;
 mod document;
 mod hidden;
-pub mod jq;
 mod listing;
 pub mod pager;
 mod paragraph;

@@ -18,8 +18,7 @@ const ADMIN_TOKEN: &str = "TEMPMAIL_ADMIN_TOKEN";
 const ADMIN_TOKEN_OCTETS_MIN: usize = 32;
 
 /// Variables that are no settings of `serve`: the place of the file, a token, and what the client reads.
-const OTHER_VARIABLES: [&str; 5] =
-    ["TEMPMAIL_CONFIG", "TEMPMAIL_CONTEXT", ADMIN_TOKEN, "TEMPMAIL_SERVER", "TEMPMAIL_TOKEN"];
+const OTHER_VARIABLES: [&str; 4] = ["TEMPMAIL_CONFIG", ADMIN_TOKEN, "TEMPMAIL_SERVER", "TEMPMAIL_TOKEN"];
 
 /// Everything that settings are read from, as it was when the program began.
 #[derive(Clone, Debug, Default)]

@@ -13,14 +13,13 @@ use crate::support::transcript::{Transcript, WIDTHS, none_is_left_over};
 const SNAPSHOTS: &str = "tests/it/screens/snapshots";
 
 /// The snapshots, each with its command.
-const LISTS: [(&str, &[&str]); 9] = [
+const LISTS: [(&str, &[&str]); 8] = [
     ("list_inbox", &["inbox", TO]),
     ("list_inbox_all", &["inbox"]),
     ("list_inbox_mailboxes", &["inbox", "--mailboxes"]),
     ("list_domain", &["domain", "ls"]),
     ("list_token", &["token", "ls"]),
     ("list_fault", &["fault", "ls"]),
-    ("list_context", &["context", "ls"]),
     ("list_db_stats", &["db", "stats"]),
     ("list_status", &["status"]),
 ];
@@ -28,15 +27,13 @@ const LISTS: [(&str, &[&str]); 9] = [
 const DOCTOR: &str = "list_doctor";
 
 /// Commands that fill the lists.
-const SETUP: [&[&str]; 8] = [
+const SETUP: [&[&str]; 6] = [
     &["domain", "add", "a.domain.of.a.rather.long.name.of.some.department.example.org", "--skip-dns-check"],
     &["domain", "add", "例え.example", "--skip-dns-check"],
     &["webhook", "add", TO, "https://hooks.example/mail"],
     &["token", "new", "--name", "reader", "--scope", "read", "--expires", "3650d"],
     &["token", "new", "--name", "a-token-of-a-name-that-is-longer-than-a-column-has-room-for"],
     &["fault", "add", "RCPT user4xx-with-a-long-name@*.department.example first 3 delay 5s 451 4.3.0 later"],
-    &["context", "add", "work", "--server", "https://mail.department.of.a.company.with.a.long.name.example/tempmail"],
-    &["context", "add", "a-context-of-a-long-name", "--server", "http://127.0.0.1:8080"],
 ];
 
 #[tokio::test(flavor = "multi_thread")]

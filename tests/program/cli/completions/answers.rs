@@ -2,7 +2,6 @@
 //! Promise: it outlives the code below it.
 
 use super::super::service::{Service, domain, email};
-use crate::support::command::{outcome, tempmail};
 use crate::support::completions::{HOSTILE_LOCAL, Machine, complete, gives, offers};
 
 const NONE: [&str; 0] = [];
@@ -102,11 +101,6 @@ fn flags_and_variables_say_who_is_asked() {
     of(&[("TEMPMAIL_DATA_DIR", here)], &format!("tempmail --server {there} domain rm "), &elsewhere);
     of(&[("TEMPMAIL_SERVER", &there)], &format!("tempmail --data-dir={here} domain rm e"), &both);
     of(&[("DIR", here)], "tempmail domain --data-dir \"$DIR\" rm e", &both);
-    outcome(tempmail(home.path()).args(["context", "add", "work", "--server", &there])).ok();
-    of(&[], "tempmail --context ", &["work"]);
-    of(&[], "tempmail context use ", &["work"]);
-    of(&[], "tempmail --context work domain rm ", &elsewhere);
-    of(&[("TEMPMAIL_CONTEXT", "work")], "tempmail domain rm ", &elsewhere);
 }
 
 #[test]

@@ -89,6 +89,5 @@ fn files_that_cannot_be_read_say_nothing() {
     nothing(home.path(), &[], &format!("--server http://127.0.0.1:9 --token-file {pipe}"));
     nothing(home.path(), &[], &format!("--config {pipe}"));
     nothing(home.path(), &[], "--config /does/not/exist");
-    nothing(home.path(), &[], "--context no-context");
     nothing(home.path(), &[], "--server http://a.test --data-dir /tmp");
 }

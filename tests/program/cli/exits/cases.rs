@@ -16,7 +16,7 @@ use Place::{Daemon, Public, Stopped};
 /// What is typed, and the exit code.
 ///
 /// `{unknown}` is an id of nothing. DNS says that `elsewhere.example.org` belongs elsewhere, and nothing about `silent.example`.
-pub(super) const CASES: [(Place, &str, i32); 72] = [
+pub(super) const CASES: [(Place, &str, i32); 70] = [
     (Daemon, "read {unknown}", 3),
     (Daemon, "read nobody@example.test --latest", 3),
     (Daemon, "read a@example.test --latest --attachment 9", 3),
@@ -61,8 +61,6 @@ pub(super) const CASES: [(Place, &str, i32); 72] = [
     (Daemon, "config init {good}", 5),
     (Daemon, "config check {bad}", 8),
     (Daemon, "config check {dir}/none", 2),
-    (Daemon, "context use nothing", 3),
-    (Daemon, "context remove nothing", 3),
     (Daemon, "completions nothing", 2),
     (Daemon, "help nothing", 2),
     (Daemon, "inbox nothing", 2),

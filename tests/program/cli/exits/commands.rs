@@ -63,10 +63,6 @@ completions bash                                2      -   -     -     -      - 
 config check {good}                             2      -   -     -     -      -     -   -    -      0
 config init                                     2      -   -     -     -      -     -   -    -      0
 config show                                     2      6   -     4     7     78     - 130  143      0
-context add work --server http://h.test         2      -   -     -     -      -     -   -    -      0
-context list                                    2      -   -     -     -      -     -   -    -      0
-context remove other                            2      -   -     -     -      -     -   -    -      0
-context use -                                   2      -   -     -     -      -     -   -    -      0
 db backup {dir}/new                             2      6   6     4     7     78     4 130  143      0
 db check                                        2      2   6     2     2     78     4   -    -      -
 db compact                                      2      2   6     2     2     78     4   -    -      -

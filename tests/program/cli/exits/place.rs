@@ -168,9 +168,6 @@ fn fill(daemon: &Program, dir: &Path) -> Vec<(&'static str, String)> {
     does(&["db", "backup", &backup]);
     does(&["token", "new", "--name", "kept"]);
     does(&["domain", "add", "here.example.org"]);
-    let contexts = dir.join("config");
-    let context = ["context", "add", "other", "--server", NOBODY];
-    assert_eq!(local(&contexts, &context).code, Some(0));
     vec![
         ("dir", dir.display().to_string()),
         ("mail", mail),

@@ -53,7 +53,6 @@ fn a_list_without_anything_says_so() {
         &["domain", "ls"],
         &["token", "ls"],
         &["fault", "ls"],
-        &["context", "ls"],
         &["webhook", "ls", TO],
         &["webhook", "ls", "--all"],
     ] {

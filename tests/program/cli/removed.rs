@@ -1,0 +1,49 @@
+//! Commands and flags that have gone: the refusal says what to do instead.
+//! Promise: it outlives the code below it.
+
+use super::service::{Service, email};
+use super::{TO, run};
+use crate::support::command::{outcome, tempmail};
+
+/// Command lines, and a part of what is said.
+const REMOVED: &[(&[&str], &str)] = &[
+    (&["inbox", "a@example.test", "--jq", ".total"], "--json into `jq`"),
+    (&["--jq=.total", "inbox", "a@example.test"], "--json into `jq`"),
+    (&["context", "add", "work", "--server", "https://mail.example"], "set TEMPMAIL_SERVER and TEMPMAIL_TOKEN"),
+    (&["--context", "work", "inbox", "a@example.test"], "set TEMPMAIL_SERVER and TEMPMAIL_TOKEN"),
+];
+
+#[test]
+fn what_has_gone_is_refused_and_the_refusal_says_what_to_do_instead() {
+    for (args, instead) in REMOVED {
+        let outcome = run(args);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{args:?}: {}", outcome.stderr);
+        assert_eq!(outcome.stderr.lines().count(), 1, "{args:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.starts_with("error: `") && outcome.stderr.contains(instead), "{}", outcome.stderr);
+
+        let outcome = run(&[&["--json"], *args].concat());
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{args:?}: {}", outcome.stderr);
+        let problem: serde_json::Value = serde_json::from_str(&outcome.stderr).expect("an error as JSON");
+        assert_eq!(problem["code"], "usage", "{problem}");
+        assert!(problem["detail"].as_str().is_some_and(|detail| detail.contains(instead)), "{problem}");
+    }
+}
+
+#[test]
+fn a_variable_that_named_a_server_is_refused_where_nothing_else_says_who_is_asked() {
+    let service = Service::start();
+    service.contents().emails = vec![email(1, TO, "one")];
+    let here = service.data_dir().to_str().expect("path");
+    let of = |env: &[(&str, &str)], args: &[&str]| {
+        let mut command = tempmail(service.data_dir());
+        outcome(command.env("TEMPMAIL_CONTEXT", "work").envs(env.iter().copied()).args(args))
+    };
+    for env in [&[][..], &[("TEMPMAIL_DATA_DIR", here)]] {
+        let refused = of(env, &["delete", TO, "--yes"]);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{env:?}");
+        assert!(refused.stderr.contains("set TEMPMAIL_SERVER and TEMPMAIL_TOKEN"), "{}", refused.stderr);
+    }
+    assert!(of(&[("TEMPMAIL_SERVER", &service.url())], &["inbox", TO]).ok().stdout.contains("one"));
+    assert!(of(&[], &["--server", &service.url(), "inbox", TO]).ok().stdout.contains("one"));
+    assert!(of(&[], &["--data-dir", here, "inbox", TO]).ok().stdout.contains("one"));
+}
