@@ -12,7 +12,7 @@
 //! problem   errors as JSON          removed   what replaces a command that has gone
 //! domain_hint, html, span, unfinished   what a few commands share
 //! hangup    what SIGHUP does to the daemon               interrupt   what Ctrl-C does to a command
-//! help      the tree of commands       guide, topic   `tempmail help`       markdown   guides for a terminal
+//! help      the tree of commands       guide, topic   `tempmail help`
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
 
@@ -37,7 +37,6 @@ mod ids;
 mod inbox;
 mod interrupt;
 mod man;
-mod markdown;
 mod mcp;
 mod new;
 mod one_mail;
