@@ -10,7 +10,7 @@
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
 //! problem   errors as JSON          removed   what replaces a command that has gone
-//! domain_hint, html, span, unfinished   what a few commands share
+//! domain_hint, span, unfinished   what a few commands share
 //! hangup    what SIGHUP does to the daemon               interrupt   what Ctrl-C does to a command
 //! help      the tree of commands       guide, topic   `tempmail help`
 //! output/   tables, JSON, lines for programs, the pager
@@ -32,7 +32,6 @@ mod globals;
 mod guide;
 mod hangup;
 mod help;
-mod html;
 mod ids;
 mod inbox;
 mod interrupt;
@@ -180,7 +179,7 @@ impl Command {
     const fn tidying(&self) -> Tidying {
         match self {
             // They have an unfinished file to remove.
-            Self::Expect(_) | Self::Db(_) => Tidying { on_terminate: true, within: Duration::from_secs(1) },
+            Self::Db(_) => Tidying { on_terminate: true, within: Duration::from_secs(1) },
             // The others have a line of the terminal to clear at most. What `read` has written of a file stays.
             _ => Tidying { on_terminate: false, within: Duration::from_millis(200) },
         }

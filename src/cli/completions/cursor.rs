@@ -274,7 +274,6 @@ mod tests {
         assert_eq!(fixed("tempmail wait a@b.test --since "), ["now"]);
         assert_eq!(fixed("tempmail wait --link re"), ["reset"]);
         assert_eq!(fixed("tempmail serve --subaddressing "), ["keep", "strip"]);
-        assert_eq!(fixed("tempmail expect a@b.test --report "), [""; 0]);
         assert_eq!(fixed("tempmail inbox -- --js"), [""; 0]);
         assert_eq!(fixed("tempmail __"), [""; 0]);
     }

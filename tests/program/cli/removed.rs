@@ -10,6 +10,10 @@ const REMOVED: &[(&[&str], &str)] = &[
     (&["inbox", "a@example.test", "--jq", ".total"], "--json into `jq`"),
     (&["--jq=.total", "inbox", "a@example.test"], "--json into `jq`"),
     (&["context", "add", "work", "--server", "https://mail.example"], "set TEMPMAIL_SERVER and TEMPMAIL_TOKEN"),
+    (&["export", "--all", "--mbox", "all.mbox"], "`read --raw`"),
+    (&["import", "--mbox", "all.mbox"], "`send-test ADDR --file FILE`"),
+    (&["expect", "a@example.test", "--html-has", "a.button"], "--link-host"),
+    (&["expect", "a@example.test", "--report", "tap=result.tap"], "bats, prove or pytest"),
     (&["--context", "work", "inbox", "a@example.test"], "set TEMPMAIL_SERVER and TEMPMAIL_TOKEN"),
 ];
 
