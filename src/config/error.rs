@@ -89,6 +89,14 @@ pub enum ConfigProblem {
         /// The setting with the most similar name, if one is similar.
         nearest: Option<String>,
     },
+    /// A setting that is gone and asked for more than there is now.
+    #[error("{location}: there is no such setting any more: {instead}")]
+    Removed {
+        /// Where the value stands.
+        location: KeyLocation,
+        /// What replaces it.
+        instead: &'static str,
+    },
     /// A value of the file whose TOML type no setting takes.
     #[error("{location}: {found} is not accepted here; accepted is {accepted}")]
     Type {
@@ -145,6 +153,7 @@ impl ConfigProblem {
             Self::Syntax { line, .. } => Some(*line),
             Self::Value { location, .. }
             | Self::UnknownKey { location, .. }
+            | Self::Removed { location, .. }
             | Self::Type { location, .. }
             | Self::Contradiction { location, .. } => match location.origin {
                 ValueOrigin::File { line, .. } => Some(line),
@@ -282,6 +291,14 @@ pub enum Warning {
         name: String,
         /// The variable with the most similar name, if one is similar.
         nearest: Option<String>,
+    },
+    /// A setting that is gone and not missed.
+    #[error("{location}: there is no such setting any more: {instead}")]
+    Removed {
+        /// Where the value stands.
+        location: KeyLocation,
+        /// What replaces it.
+        instead: &'static str,
     },
     /// A public address has no effect without a name for MX records.
     #[error("public-address has no effect without an mx-host")]

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! settings   structs, defaults, table    setting   one entry of it     args, file   flags and TOML to values
-//! constants  what only tests set
+//! constants  what only tests set             removed  what is gone, and what replaces it
 //! load       which source wins          check     values that depend on each other or contradict
 //! value, parse, words   text to values  error     what can be wrong    paths        default places
 //! endpoint   where LMTP listens       fault_rule   rules for faults on purpose    store_location   where mail is kept
@@ -24,6 +24,7 @@ mod file;
 mod load;
 mod parse;
 mod paths;
+mod removed;
 mod setting;
 mod settings;
 mod store_location;
@@ -115,25 +116,6 @@ impl fmt::Display for PublicAccess {
             Self::Open => "open",
             Self::Token => "token",
             Self::Off => "off",
-        })
-    }
-}
-
-/// The header field in which trusted proxies name the client.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ForwardedField {
-    /// `X-Forwarded-For`.
-    #[default]
-    XForwardedFor,
-    /// `Forwarded` of RFC 7239.
-    Forwarded,
-}
-
-impl fmt::Display for ForwardedField {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::XForwardedFor => "x-forwarded-for",
-            Self::Forwarded => "forwarded",
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::constants::CONSTANTS;
+use super::removed::{REMOVED, Removal};
 use super::settings::SETTINGS;
 use super::value::ValueError;
 use super::{Config, Revision};
@@ -31,6 +32,8 @@ pub struct Setting {
     pub help: &'static str,
     /// The flag is one of the whole program, not of `serve`.
     pub is_global: bool,
+    /// What is said of a setting that there is no more.
+    pub(super) removal: Option<Removal>,
     default: Option<&'static str>,
     /// What a file shows where the default depends on the environment.
     example: Option<&'static str>,
@@ -47,7 +50,7 @@ impl Setting {
         set: fn(&mut Config, &[String]) -> Result<(), ValueError>,
         show: fn(&Config) -> Vec<String>,
     ) -> Self {
-        Self { key, shape, value_name, help, is_global: false, default: None, example: None, set, show }
+        Self { key, shape, value_name, help, is_global: false, removal: None, default: None, example: None, set, show }
     }
 
     /// Describes a default that is no constant of the revision.
@@ -67,17 +70,22 @@ impl Setting {
         self.example.map_or_else(|| self.show(defaults), |example| vec![example.to_owned()])
     }
 
+    pub(super) const fn gone(mut self, removal: Removal) -> Self {
+        self.removal = Some(removal);
+        self
+    }
+
     pub(super) const fn global(mut self) -> Self {
         self.is_global = true;
         self
     }
 
-    /// Every setting, and every constant that a test may set.
+    /// Every setting, every constant that a test may set, and what is said of settings that are gone.
     pub(super) fn all() -> impl Iterator<Item = &'static Self> {
-        SETTINGS.iter().chain(CONSTANTS)
+        SETTINGS.iter().chain(CONSTANTS).chain(REMOVED)
     }
 
-    /// The setting or constant with this key.
+    /// The setting with this key, of all.
     pub fn find(key: &str) -> Option<&'static Self> {
         Self::all().find(|setting| setting.key == key)
     }

@@ -1,7 +1,7 @@
 //! Values of settings that are one of a few words.
 
 use super::value::ValueError;
-use super::{AccessLog, CompatApi, ForwardedField, LogFormat, Revision, SmtpAuth};
+use super::{AccessLog, CompatApi, LogFormat, Revision, SmtpAuth};
 use crate::model::{Subaddressing, WhenFull};
 
 pub(super) fn when_full(text: &str) -> Result<WhenFull, ValueError> {
@@ -33,14 +33,6 @@ pub(super) fn smtp_auth(text: &str) -> Result<SmtpAuth, ValueError> {
         "off" => Ok(SmtpAuth::Off),
         "accept-any" => Ok(SmtpAuth::AcceptAny),
         _ => Err(ValueError::malformed(text, "off or accept-any")),
-    }
-}
-
-pub(super) fn forwarded_field(text: &str) -> Result<ForwardedField, ValueError> {
-    match text.to_ascii_lowercase().as_str() {
-        "x-forwarded-for" => Ok(ForwardedField::XForwardedFor),
-        "forwarded" => Ok(ForwardedField::Forwarded),
-        _ => Err(ValueError::malformed(text, "x-forwarded-for or forwarded")),
     }
 }
 

@@ -94,7 +94,7 @@ impl Edge {
         // A socket for a proxy doesn't open a listener on loopback to the pages of all sites.
         let over_tcp = Callers::of(config, config.http.is_tcp_local());
         let over_socket = Callers::of(config, false);
-        let proxies = TrustedProxies::new(&config.http.trusted_proxies, config.http.forwarded_field);
+        let proxies = TrustedProxies::new(&config.http.trusted_proxies);
         let (has_warned_of_proxy, has_warned_of_unnamed) = (AtomicBool::new(false), AtomicBool::new(false));
         let access_log = config.http.access_log;
         Arc::new(Self {

@@ -1,9 +1,9 @@
 //! Making, hashing and comparing tokens.
 
-use aws_lc_rs::constant_time;
-use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
 
 use crate::model::{Secret, TokenHash};
 
@@ -18,14 +18,12 @@ pub(super) fn fresh() -> Secret {
 
 /// The hash of a token. A fast hash is enough, since nobody can try 2^256 tokens.
 pub(super) fn hash(token: &str) -> TokenHash {
-    let mut octets = [0; 32];
-    octets.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
-    TokenHash(octets)
+    TokenHash(Sha256::digest(token).into())
 }
 
 /// Whether two hashes are equal, in a time that does not depend on where they differ.
 pub(super) fn is_equal(one: &TokenHash, other: &TokenHash) -> bool {
-    constant_time::verify_slices_are_equal(&one.0, &other.0).is_ok()
+    one.0.ct_eq(&other.0).into()
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 //!
 //! Pure. Only here the octets of a secret become a key.
 
-use aws_lc_rs::hmac::{Context, HMAC_SHA256, Key, Tag};
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
 
 use crate::model::Secret;
 
@@ -37,8 +38,8 @@ pub struct Signatures {
 /// The two keys of a webhook's secret. `Debug` shows neither.
 #[derive(Clone)]
 pub struct Signer {
-    of_body: Key,
-    standard: Key,
+    of_body: Hmac<Sha256>,
+    standard: Hmac<Sha256>,
 }
 
 impl std::fmt::Debug for Signer {
@@ -68,7 +69,7 @@ impl Signer {
         let mut standard = String::with_capacity(STANDARD_OCTETS);
         standard.push_str("v1,");
         BASE64.encode_string(tag, &mut standard);
-        Signatures { hex: hex(hmac(&self.of_body, &[body]).as_ref()), standard }
+        Signatures { hex: hex(&hmac(&self.of_body, &[body])), standard }
     }
 }
 
@@ -78,8 +79,8 @@ pub fn has_prefix_alone(secret: &Secret) -> bool {
     secret.starts_with(STANDARD_PREFIX) && decoded(secret).is_none()
 }
 
-fn key(octets: &[u8]) -> Key {
-    Key::new(HMAC_SHA256, octets)
+fn key(octets: &[u8]) -> Hmac<Sha256> {
+    Hmac::new_from_slice(octets).expect("HMAC takes keys of any length (RFC 2104 section 2)")
 }
 
 fn standard_key(secret: &[u8]) -> Vec<u8> {
@@ -93,12 +94,12 @@ fn decoded(secret: &[u8]) -> Option<Vec<u8>> {
     BASE64.decode(&rest[..digits]).ok().filter(|key| !key.is_empty())
 }
 
-fn hmac(key: &Key, parts: &[&[u8]]) -> Tag {
-    let mut mac = Context::with_key(key);
+fn hmac(key: &Hmac<Sha256>, parts: &[&[u8]]) -> [u8; 32] {
+    let mut mac = key.clone();
     for part in parts {
         mac.update(part);
     }
-    mac.sign()
+    mac.finalize().into_bytes().into()
 }
 
 fn hex(octets: &[u8]) -> String {

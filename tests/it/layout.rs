@@ -42,16 +42,16 @@ const RULES: &[(&str, &str, &str)] = &[
 /// A crate, and the places that may name it.
 const HOMES: &[(&str, &str)] = &[
     ("ammonia", "http/safe_html/"),
-    ("aws_lc_rs", "webhook/sign tokens/secret peers/receiver tls/"),
+    ("aws_lc_rs", "peers/receiver tls/"),
     ("base64", "webhook/sign tokens/secret smtp/auth http/compat/gate"),
     ("clap", "cli/ config/"),
     ("cssparser", "http/safe_html/"),
     ("hickory_resolver", "dns/"),
+    ("hmac", "webhook/sign"),
     ("html5ever", "http/safe_html/"),
     ("indicatif", "cli/output/"),
     ("listenfd", "daemon/"),
     ("mail_parser", "mime/"),
-    ("nix", "webhook/guard/"),
     ("prometheus", "http/metrics/"),
     ("rcgen", "tls/"),
     ("redb", "store/index/"),
@@ -59,6 +59,7 @@ const HOMES: &[(&str, &str)] = &[
     ("rmcp", "cli/mcp/"),
     ("rustls", "tls/ smtp/"),
     ("scylla", "store/cassandra/"),
+    ("sha2", "webhook/sign tokens/secret"),
     ("smtp_proto", "smtp/"),
     ("x509_cert", "tls/"),
 ];

@@ -95,7 +95,17 @@ fn load_on(machine: &Machine<'_>, sources: &Sources) -> Result<Loaded, ConfigErr
     let mut config = Config::of_revision(revision, data_dir.unwrap_or_default());
     let mut origins: BTreeMap<_, _> =
         SETTINGS.iter().map(|setting| (setting.key, ValueOrigin::Default(revision))).collect();
+    let mut warnings = Vec::new();
     for Given { setting, origin, values } in given {
+        if let Some(removal) = setting.removal {
+            let (location, instead) = (KeyLocation { key: setting.key.to_owned(), origin }, removal.instead);
+            if removal.is_harmless(&values) {
+                warnings.push(Warning::Removed { location, instead });
+            } else {
+                problems.push(ConfigProblem::Removed { location, instead });
+            }
+            continue;
+        }
         match setting.set(&mut config, &values) {
             Ok(()) => {
                 origins.insert(setting.key, origin);
@@ -122,7 +132,7 @@ fn load_on(machine: &Machine<'_>, sources: &Sources) -> Result<Loaded, ConfigErr
         }));
     }
     if problems.is_empty() {
-        let warnings = warnings(&config, sources);
+        warnings.extend(probable_mistakes(&config, sources));
         config.origins = origins;
         Ok(Loaded { config, file, warnings })
     } else {
@@ -192,7 +202,7 @@ fn settle_paths(config: &mut Config, origins: &mut BTreeMap<&'static str, ValueO
     }
 }
 
-fn warnings(config: &Config, sources: &Sources) -> Vec<Warning> {
+fn probable_mistakes(config: &Config, sources: &Sources) -> Vec<Warning> {
     let keys = || SETTINGS.iter().map(|setting| setting.key);
     let is_known =
         |name: &str| OTHER_VARIABLES.contains(&name) || Setting::all().any(|setting| setting.variable() == name);

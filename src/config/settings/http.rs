@@ -8,8 +8,8 @@ use super::{both_loopbacks, each, one, or_none, texts};
 use crate::config::parse::{allowed_host, endpoints, file_mode, listen_address, network, origins, rate_limit};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value;
-use crate::config::words::{access_log, compat_api, forwarded_field, on_or_off};
-use crate::config::{AccessLog, CompatApi, Endpoint, ForwardedField, Revision};
+use crate::config::words::{access_log, compat_api, on_or_off};
+use crate::config::{AccessLog, CompatApi, Endpoint, Revision};
 
 /// What the HTTP interface is set to.
 #[derive(Clone, Debug)]
@@ -36,8 +36,6 @@ pub struct HttpConfig {
     pub allowed_origins: Option<Vec<String>>,
     /// Networks of reverse proxies that name the client.
     pub trusted_proxies: Vec<IpNet>,
-    /// The field in which they do.
-    pub forwarded_field: ForwardedField,
     /// Requests per minute and client address; `None`: unlimited.
     pub rate_limit: Option<u32>,
     /// Whether each request has a line in the log.
@@ -70,7 +68,6 @@ impl HttpConfig {
             allowed_hosts: Vec::new(),
             allowed_origins: None,
             trusted_proxies: Vec::new(),
-            forwarded_field: ForwardedField::default(),
             rate_limit: match revision {
                 Revision::One => None,
                 Revision::Two => Some(10_000),
@@ -172,14 +169,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Network of reverse proxies, whose X-Forwarded-For names the client of a request",
         |c, v| each(v, network).map(|all| c.http.trusted_proxies = all),
         |c| texts(&c.http.trusted_proxies),
-    ),
-    Setting::new(
-        "forwarded-field",
-        Shape::One,
-        "x-forwarded-for|forwarded",
-        "Header field in which the trusted proxies name the client; they must set it in each request",
-        |c, v| one(v, forwarded_field).map(|field| c.http.forwarded_field = field),
-        |c| vec![c.http.forwarded_field.to_string()],
     ),
     Setting::new(
         "rate-limit",

@@ -3,10 +3,10 @@
 //! A name is not checked at registration, because it can lead to another address a second later. Its addresses are checked
 //! each time when they are dialled.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use ipnet::IpNet;
-use nix::ifaddrs::{InterfaceAddress, getifaddrs};
 use url::Host;
 
 pub mod ranges;
@@ -145,16 +145,10 @@ fn reached(address: IpAddr) -> [Option<IpAddr>; 2] {
     [Some(dialled), carried]
 }
 
-/// Whether an interface of this machine has `address` now. Nothing is cached, because addresses come and go. If the system
-/// gives no list, every address counts as local.
+/// Whether `address` is one of this machine now: only its own can be bound. Nothing is cached, because addresses come and go.
+/// Any error but that one leaves it open, and then the address counts as local.
 fn is_local(address: IpAddr) -> bool {
-    let Ok(interfaces) = getifaddrs() else { return true };
-    let of_interface = |it: InterfaceAddress| {
-        let storage = it.address?;
-        let v4 = storage.as_sockaddr_in().map(|v4| IpAddr::V4(v4.ip()));
-        v4.or_else(|| storage.as_sockaddr_in6().map(|v6| IpAddr::V6(v6.ip())))
-    };
-    address.is_loopback() || interfaces.filter_map(of_interface).any(|own| own == address)
+    !UdpSocket::bind((address, 0)).is_err_and(|error| error.kind() == ErrorKind::AddrNotAvailable)
 }
 
 #[cfg(test)]

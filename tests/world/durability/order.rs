@@ -1,11 +1,8 @@
 //! The order of the binary's system calls.
 //! Promise: it outlives the code below it.
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-
-use rustix::process::{Pid, Signal, kill_process};
+use std::process::{Command, Stdio};
 
 use crate::support::command::isolate;
 use crate::support::program::Program;
@@ -16,21 +13,16 @@ use crate::support::until::until;
 const MARK: &str = "a-mark-that-is-in-this-mail-alone";
 const CALLS: &str = "trace=fdatasync,fsync,pwrite64,pwritev,write,writev,sendto,sendmsg";
 
-/// Attaches strace to a process and all its threads.
-fn follow(process: u32, trace: &Path) -> Child {
-    let mut command = Command::new(programs::find("strace"));
-    command.args(["-f", "-y", "-s", "4096", "-e", CALLS, "-p", &process.to_string(), "-o"]).arg(trace);
-    let mut child = command.stderr(Stdio::piped()).spawn().expect("strace");
-    let said = BufReader::new(child.stderr.take().expect("stderr")).lines().map_while(Result::ok);
-    let mut refusal = String::new();
-    for line in said {
-        if line.contains("attached") {
-            return child;
-        }
-        refusal.push_str(&line);
-    }
-    child.wait().expect("wait");
-    panic!("strace: {refusal}");
+/// The command, followed from its first call on: a thread that begins while strace attaches could be missed.
+fn followed(command: &Command, home: &Path, trace: &Path) -> Command {
+    let mut strace = Command::new(programs::find("strace"));
+    isolate(&mut strace, home);
+    // With -D the daemon itself is the child.
+    strace.args(["-D", "-f", "-y", "-s", "4096", "-e", CALLS, "-o"]).arg(trace);
+    strace.arg(command.get_program()).args(command.get_args());
+    strace.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    strace
 }
 
 /// Of a trace: the line in which the mail goes into the journal, the one in which an fdatasync of that file, begun
@@ -59,23 +51,21 @@ fn moments(trace: &str) -> [Option<usize>; 3] {
 async fn fdatasync_returns_before_the_reply_is_written() {
     let dir = tempfile::tempdir().expect("directory");
     let trace = dir.path().join("trace");
-    let daemon = Program::serve(&dir.path().join("data"), &["--max-message-size", "10KB"]);
+    let data = dir.path().join("data");
+    let daemon = Program::serve_with(&data, &["--max-message-size", "10KB"], |command| {
+        *command = followed(command, &data, &trace)
+    });
     let mut peer = SmtpPeer::greeted(daemon.smtp).await;
-    // A thread that begins while strace attaches may be missed, and so all begin before.
-    peer.deliver("ann@example.test", "Subject: first\r\n\r\n").await;
-    let mut following = follow(daemon.process(), &trace);
     peer.deliver("ann@example.test", &format!("Subject: order\r\n\r\n{MARK}")).await;
     // The peer may have its reply before strace has written it down.
     until("the reply in the trace", async || {
         moments(&std::fs::read_to_string(&trace).unwrap_or_default())[2].is_some()
     })
     .await;
-    kill_process(Pid::from_child(&following), Signal::TERM).expect("kill");
-    following.wait().expect("wait");
+    daemon.stop();
     let trace = std::fs::read_to_string(trace).expect("trace");
     let [Some(wrote), Some(synced), Some(replied)] = moments(&trace) else { panic!("{:?}:\n{trace}", moments(&trace)) };
     assert!(wrote < synced && synced < replied, "{wrote} {synced} {replied}:\n{trace}");
-    daemon.stop();
 }
 
 /// If a power cut loses the name of the data directory, the store is lost, however durable its files are.

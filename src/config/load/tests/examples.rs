@@ -69,7 +69,6 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "smtp-auth" => &["accept-any"],
         "access-log" => &["masked"],
         "compat-api" => &["mailpit"],
-        "forwarded-field" => &["forwarded"],
         "log-format" => &["json"],
         _ => panic!("{key} has no example"),
     };

@@ -386,6 +386,28 @@ fn variables_that_nothing_reads_are_warned_about() {
 }
 
 #[test]
+fn a_setting_that_is_gone_is_answered_with_what_replaces_it() {
+    for gone in crate::config::removed::REMOVED {
+        let (variable, text) = (gone.variable(), format!("{} = 'anything'", gone.key));
+        let removal = gone.removal.expect(gone.key);
+        if removal.is_harmless(&["anything".to_owned()]) {
+            let warnings: Vec<String> =
+                World::new().file(&text).load().expect(gone.key).warnings.iter().map(ToString::to_string).collect();
+            assert!(warnings.iter().any(|warning| warning.ends_with(removal.instead)), "{warnings:?}");
+        } else {
+            let error = World::new().file(&text).error();
+            let instead = format!("{}: there is no such setting any more: {}", gone.key, removal.instead);
+            assert_eq!(error, format!("config.toml:1: {instead}"));
+            assert!(World::new().env(&variable, "anything").error().starts_with(&variable));
+            assert!(World::new().flag(gone.key, "anything").error().starts_with(&format!("--{}", gone.key)));
+        }
+    }
+    // What the value asked for is as it was.
+    let warnings = World::new().file("forwarded-field = 'x-forwarded-for'").load().expect("a warning").warnings;
+    assert!(matches!(&warnings[..], [Warning::Removed { .. }]), "{warnings:?}");
+}
+
+#[test]
 fn lists_are_split_at_commas_and_replaced_whole() {
     let world =
         World::new().file("domain = ['a.test']").env("TEMPMAIL_DOMAIN", "b.test, c.test,").flag("domain", "d.test");
