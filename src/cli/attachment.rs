@@ -13,12 +13,10 @@ use crate::error::{Error, Exit};
 use crate::mime::safe_filename;
 use crate::model::EmailId;
 
-/// How many files of one name a directory takes.
-const NUMBER_MAX: u32 = 1_000;
-/// The longest name of a file, in octets, as file systems take it.
-const NAME_OCTETS_MAX: usize = 255;
-/// A longer ending of a name is no extension.
-const EXTENSION_OCTETS_MAX: usize = 32;
+/// What to do where a file is there already.
+const OTHER_FILE: &str = "name another file, or replace it with --yes";
+/// What to do where a directory has a file already.
+const OTHER_DIRECTORY: &str = "name another directory; nothing was replaced";
 
 /// Writes attachment `index` of a mail into `file`, into the directory `file` under its own name, or to standard output.
 pub(super) async fn save(
@@ -42,50 +40,40 @@ pub(super) async fn save(
         let named = detail.attachments.iter().find(|attachment| attachment.index == index);
         file.push(name(named.map_or("", |attachment| &attachment.filename), index));
     }
-    write(&file, &octets, cx.globals.yes).map_err(|error| failure(&file, &error))?;
+    write(&file, &octets, cx.globals.yes).map_err(|error| failure(&file, &error, OTHER_FILE))?;
     cx.hint(&format!("wrote {} octets to {}", octets.len(), file.display()));
     Ok(())
 }
 
 /// Writes every attachment into `dir`, which is made where it is missing, and prints where each went.
+///
+/// Where one cannot have its name, none is written.
 pub(super) async fn save_all(cx: &Context, client: &Client, id: EmailId, dir: &Path) -> Result<(), Error> {
+    let failed = |file: &Path, error: &io::Error| failure(file, error, OTHER_DIRECTORY);
     let detail = client.email(id).await.map_err(one_mail::refused)?;
     if detail.attachments.is_empty() {
         cx.hint("the mail has no attachment");
         return Ok(());
     }
-    std::fs::create_dir_all(dir).map_err(|error| failure(dir, &error))?;
-    for attachment in &detail.attachments {
+    let names = detail.attachments.iter().map(|attachment| name(&attachment.filename, attachment.index));
+    let files: Vec<PathBuf> = names.map(|name| dir.join(name)).collect();
+    for (number, file) in files.iter().enumerate() {
+        if files[..number].contains(file) {
+            return Err(Error::usage(format!("two attachments would be {}", file.display()))
+                .hint("--attachment N -O FILE writes one of them"));
+        }
+        if file.symlink_metadata().is_ok() {
+            return Err(failed(file, &ErrorKind::AlreadyExists.into()));
+        }
+    }
+    std::fs::create_dir_all(dir).map_err(|error| failed(dir, &error))?;
+    for (attachment, file) in detail.attachments.iter().zip(files) {
         let octets = client.attachment(id, attachment.index).await?;
-        let file = write_new(dir, &name(&attachment.filename, attachment.index), &octets)?;
+        write(&file, &octets, false).map_err(|error| failed(&file, &error))?;
         let line = [file.as_os_str().as_bytes(), b"\n"].concat();
         cx.print(visible::octets(&line, cx.style.is_terminal))?;
     }
     Ok(())
-}
-
-/// Writes a file of this name, or with a number behind the name where it is taken.
-fn write_new(dir: &Path, name: &str, octets: &[u8]) -> Result<PathBuf, Error> {
-    let mut file = dir.join(name);
-    for number in 2..=NUMBER_MAX {
-        match write(&file, octets, false) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => file = dir.join(numbered(name, number)),
-            Err(error) => return Err(failure(&file, &error)),
-            Ok(()) => return Ok(file),
-        }
-    }
-    Err(failure(&file, &ErrorKind::AlreadyExists.into()))
-}
-
-/// `name` with a number before its extension, its stem cut so that it is the name of a file.
-fn numbered(name: &str, number: u32) -> String {
-    let is_extension = |(stem, extension): &(&str, &str)| !stem.is_empty() && extension.len() <= EXTENSION_OCTETS_MAX;
-    let (stem, end) = match name.rsplit_once('.').filter(is_extension) {
-        Some((stem, extension)) => (stem, format!("-{number}.{extension}")),
-        None => (name, format!("-{number}")),
-    };
-    let room = NAME_OCTETS_MAX.saturating_sub(end.len());
-    format!("{}{end}", &stem[..stem.floor_char_boundary(room)])
 }
 
 fn is_for_a_file(octets: &[u8], is_terminal: bool) -> bool {
@@ -109,10 +97,10 @@ fn write(file: &Path, octets: &[u8], may_replace: bool) -> io::Result<()> {
     options.open(file)?.write_all(octets)
 }
 
-fn failure(file: &Path, error: &io::Error) -> Error {
+fn failure(file: &Path, error: &io::Error, otherwise: &str) -> Error {
     let file = file.display();
     if error.kind() == ErrorKind::AlreadyExists {
-        return Error::usage(format!("{file} is there already")).hint("name another file, or replace it with --yes");
+        return Error::usage(format!("{file} is there already")).hint(otherwise);
     }
     Error::new(Exit::Failure, format!("{file}: {error}"))
 }
@@ -127,22 +115,6 @@ mod tests {
             assert_eq!(is_for_a_file(octets, true), expected);
             assert!(!is_for_a_file(octets, false));
         }
-    }
-
-    #[test]
-    fn a_number_goes_before_the_extension() {
-        for (name, expected) in
-            [("a.pdf", "a-2.pdf"), ("a.tar.gz", "a.tar-2.gz"), ("README", "README-2"), (".x", ".x-2")]
-        {
-            assert_eq!(numbered(name, 2), expected);
-        }
-    }
-
-    #[test]
-    fn a_numbered_name_is_never_too_long_for_a_file() {
-        let (stem, extension) = ("é".repeat(125), "e".repeat(252));
-        assert_eq!(numbered(&format!("{stem}a.pdf"), 1_000), format!("{}-1000.pdf", "é".repeat(123)));
-        assert_eq!(numbered(&format!("a.{extension}"), 2), format!("a.{}-2", &extension[..251]));
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub(super) struct Read {
 
     /// Write every attachment into this directory under its own name, made safe, and print where each went
     ///
-    /// Nothing is replaced: a name that is taken gets a number.
+    /// Nothing is replaced: where a name is taken, none is written.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["raw", "html", "attachment"])]
     save_all: Option<PathBuf>,
 }

@@ -1,6 +1,6 @@
 //! `tempmail send-test`: one small mail, all the way through.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -24,8 +24,6 @@ const PORT_DEFAULT: u16 = 2525;
 /// Mail that was accepted is visible at once; this covers a service whose parts are apart.
 const ARRIVES_WITHIN: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(100);
-/// The most mails of one command.
-const COUNT_MAX: usize = 1_000;
 /// Mails per request when they are looked for.
 const PAGE_SIZE: u64 = 100;
 
@@ -38,7 +36,6 @@ Examples:
   tempmail send-test hello@example.test
   tempmail send-test hello@example.test -o id
   tempmail send-test hello@example.test --file welcome.eml
-  tempmail send-test hello@example.test --count 50 -q
   tempmail send-test hello@example.org --server https://mail.example.org \\
     --smtp mail.example.org:25")]
 pub(super) struct SendTest {
@@ -53,15 +50,6 @@ pub(super) struct SendTest {
     /// Send this message instead; lines that end with LF get CRLF. It is known again by its octets
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-
-    /// Send so many, one after the other, 1 to 1000
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = count)]
-    count: usize,
-}
-
-fn count(text: &str) -> Result<usize, String> {
-    let count = text.parse().ok().filter(|count| (1..=COUNT_MAX).contains(count));
-    count.ok_or_else(|| format!("it must be a number from 1 to {COUNT_MAX}"))
 }
 
 fn host_and_port(text: &str) -> Result<String, String> {
@@ -73,45 +61,33 @@ fn host_and_port(text: &str) -> Result<String, String> {
 
 impl SendTest {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let file = self.file.as_deref().map(|path| read(path)).transpose()?;
-        let file = file.map(|raw| with_crlf(&raw));
+        let file = self.file.as_deref().map(read).transpose()?;
         let client = cx.client().await?;
         let server = self.smtp_server(cx, client).await?;
         let before = client.list(&self.address, None, Some(1)).await?.emails.into_iter().next().map(|email| email.id);
         cx.verbose(&format!("sending through SMTP at {server}"));
-        let mut subjects = HashSet::new();
-        for _ in 0..self.count {
-            let message = file.clone().unwrap_or_else(|| {
+        let (message, sent) = match file {
+            Some(raw) => {
+                let message = with_crlf(&raw);
+                (message.clone(), Sent::Message(message))
+            }
+            None => {
                 let tag = format!("{:08x}", rand::random::<u32>());
                 let subject = format!("Test mail {tag}");
-                let message = message(&self.address, &subject, &tag, cx.now()).into_bytes();
-                subjects.insert(subject);
-                message
-            });
-            let recipients = vec![self.address.to_string()];
-            let reply = submit(&server, &Submission { reverse_path: SENDER.to_owned(), recipients, message }).await?;
-            if self.count == 1 {
-                cx.hint(&format!("SMTP at {server} accepted it: {reply}"));
+                (message(&self.address, &subject, &tag, cx.now()).into_bytes(), Sent::Subject(subject))
             }
-        }
-        if self.count > 1 {
-            cx.hint(&format!("SMTP at {server} accepted {} mails", self.count));
-        }
-        let sent = file.map_or(Sent::Subjects(subjects), Sent::Message);
-        let rows = arrived(client, &self.address, before.as_deref(), self.count, &sent).await?;
-        let whole = if let ([email], 1) = (&rows[..], self.count) { json!(email) } else { json!(rows) };
-        cx.print(output::list(cx.style, &rows, &whole, cx.now()))?;
-        if let Some(missing) = self.count.checked_sub(rows.len()).filter(|missing| *missing > 0) {
-            let what = if self.count == 1 { "it is".to_owned() } else { format!("{missing} of them are") };
-            let cause =
-                format!("{what} not in the inbox of {} that {} shows", self.address, client.transport().shown());
+        };
+        let recipients = vec![self.address.to_string()];
+        let reply = submit(&server, &Submission { reverse_path: SENDER.to_owned(), recipients, message }).await?;
+        cx.hint(&format!("SMTP at {server} accepted it: {reply}"));
+        let Some(email) = arrived(client, &self.address, before.as_deref(), &sent).await? else {
+            let cause = format!("it is not in the inbox of {} that {} shows", self.address, client.transport().shown());
             return Err(
                 Error::new(Exit::CheckFailed, cause).hint(format!("see that SMTP at {server} belongs to that service"))
             );
-        }
-        if let [email] = &rows[..] {
-            cx.hint(&format!("read it with `tempmail read {}`", email.id));
-        }
+        };
+        cx.print(output::list(cx.style, std::slice::from_ref(&email), &json!(email), cx.now()))?;
+        cx.hint(&format!("read it with `tempmail read {}`", email.id));
         Ok(Exit::Ok)
     }
 
@@ -181,7 +157,7 @@ fn message(to: &Address, subject: &str, tag: &str, now: Timestamp) -> String {
 /// How a mail that was sent is known again.
 enum Sent {
     /// By a subject that nobody else has.
-    Subjects(HashSet<String>),
+    Subject(String),
     /// By its octets: a message that is sent as it is gets no mark.
     Message(Vec<u8>),
 }
@@ -189,7 +165,7 @@ enum Sent {
 impl Sent {
     async fn is(&self, client: &Client, email: &Email) -> Result<bool, Error> {
         match self {
-            Self::Subjects(subjects) => Ok(subjects.contains(&email.subject)),
+            Self::Subject(subject) => Ok(*subject == email.subject),
             Self::Message(message) => {
                 let id: EmailId = email.id.parse().map_err(|error| Error::new(Exit::Unavailable, error))?;
                 match client.raw(id).await.map_err(Error::from) {
@@ -212,53 +188,50 @@ fn is_delivered(message: &[u8], raw: &[u8]) -> bool {
     raw.strip_suffix(message).is_some_and(is_of_fields)
 }
 
-/// The newest mails that are ours, as soon as there are `count`; fewer if they do not come in time.
+/// The mail that is ours, as soon as it is there; `None` if it does not come in time.
 async fn arrived(
     client: &Client,
     address: &Address,
     before: Option<&str>,
-    count: usize,
     sent: &Sent,
-) -> Result<Vec<Email>, Error> {
-    let mut known = HashMap::new();
+) -> Result<Option<Email>, Error> {
+    let mut known = HashSet::new();
     let deadline = tokio::time::Instant::now() + ARRIVES_WITHIN;
     loop {
-        let found = newer(client, address, before, count, sent, &mut known).await?;
-        if found.len() >= count || tokio::time::Instant::now() >= deadline {
+        let found = newer(client, address, before, sent, &mut known).await?;
+        if found.is_some() || tokio::time::Instant::now() >= deadline {
             return Ok(found);
         }
         tokio::time::sleep(PAUSE).await;
     }
 }
 
-/// Those of ours that came after the mail with the id `before`, newest first, at most `count`.
+/// Ours among those that came after the mail with the id `before`; `known` has the ids of the others.
 async fn newer(
     client: &Client,
     address: &Address,
     before: Option<&str>,
-    count: usize,
     sent: &Sent,
-    known: &mut HashMap<String, bool>,
-) -> Result<Vec<Email>, Error> {
-    let (mut found, mut cursor) = (Vec::new(), String::new());
+    known: &mut HashSet<String>,
+) -> Result<Option<Email>, Error> {
+    let mut cursor = String::new();
     loop {
         let batch = client.list_from(address, &cursor, PAGE_SIZE, &MailFilter::default(), true).await?;
         for email in batch.emails {
-            if found.len() == count || Some(email.id.as_str()) == before {
-                return Ok(found);
+            if Some(email.id.as_str()) == before {
+                return Ok(None);
             }
-            let is_ours = match known.get(&email.id) {
-                Some(is_ours) => *is_ours,
-                None => sent.is(client, &email).await?,
-            };
-            known.insert(email.id.clone(), is_ours);
-            if is_ours {
-                found.push(email);
+            if known.contains(&email.id) {
+                continue;
             }
+            if sent.is(client, &email).await? {
+                return Ok(Some(email));
+            }
+            known.insert(email.id);
         }
         match batch.next_cursor {
             Some(next) => cursor = next,
-            None => return Ok(found),
+            None => return Ok(None),
         }
     }
 }

@@ -43,7 +43,8 @@ const FIELDS_IF_ANY: [&str; 16] = [
 
 /// Show where the service listens, what it keeps and its limits
 ///
-/// Exit code 6 if no daemon runs or it does not accept mail now. JSON always has all fields.
+/// Exit code 6 if no daemon runs or it does not accept mail now. JSON has every field too, except what only a reading of all
+/// rows of mail tells.
 /// Through --server without a token only what is public: whether it is ready, and how many domains are active.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
@@ -54,7 +55,7 @@ Examples:
   tempmail status --json | jq '.store.emails'
   tempmail status --server https://mail.example.org")]
 pub(super) struct Status {
-    /// Every field, with the counters of SMTP and of the store
+    /// Every field, with the counters of SMTP and of the store; reads all rows of mail
     #[arg(long)]
     all: bool,
 }
@@ -65,7 +66,13 @@ impl Status {
         if !client.is_administrator() {
             return public(cx, client).await;
         }
-        let status = client.status().await?;
+        let mut status = client.status().await?;
+        // A service that cannot read its rows now still has a status.
+        if self.all
+            && let Ok(stats) = client.store_stats().await
+        {
+            status.store.extend(stats);
+        }
         let whole = json!(status);
         let is_whole = self.all || matches!(cx.style.of_list(), Format::Json | Format::Ndjson);
         let mut shown = if is_whole { whole } else { chosen(&whole) };

@@ -4,27 +4,11 @@ use axum::http::Method;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::transport::{ApiRequest, OCTETS_WITHIN};
 use super::{Client, ClientError, OCTETS_MAX};
 use crate::store::backup::{BackupCounts, BackupDecoder, BackupError};
-
-/// Numbers of the store.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DbStats {
-    /// Octets of the messages that are needed.
-    pub live_octets: u64,
-    /// When the oldest Email was received; `None` where there is none.
-    pub oldest: Option<String>,
-    /// When the newest was.
-    pub newest: Option<String>,
-    /// The other numbers by their names.
-    #[serde(flatten)]
-    pub other: Map<String, Value>,
-}
 
 /// A backup on its way. Every octet that is given out has been looked at: it is part of a backup that is whole so far.
 pub struct Backup {
@@ -35,8 +19,8 @@ pub struct Backup {
 }
 
 impl Client {
-    /// The numbers of the store. The administrator's.
-    pub async fn db_stats(&self) -> Result<DbStats, ClientError> {
+    /// The numbers of the store, those among them that take a reading of all rows. The administrator's.
+    pub async fn store_stats(&self) -> Result<Map<String, Value>, ClientError> {
         self.get("/api/admin/stats".to_owned(), OCTETS_MAX).await
     }
 

@@ -44,7 +44,7 @@ use crate::config::SettingInEffect;
 use crate::model::{Address, DomainName, EmailId};
 
 pub use backoff::Backoff;
-pub use backup::{Backup, DbStats};
+pub use backup::Backup;
 pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, daemon, running, socket_path};
 pub use cluster::{Initialized, check_cluster, init_cluster, restore_into_cluster};
 pub use domain::{AddedDomain, Domain, FreshAddress, MxCheck, NewDomain, Round};
@@ -53,7 +53,7 @@ pub use events::{Events, MailEvent};
 pub use fault::FaultEntry;
 pub use local::{Assembly, LocalRouter, OpenRouter, OpenRouterError, data_dir};
 pub use mail::{AllQuery, MailboxEntry, MailboxesPage, NewestEmail, NewestPage};
-pub use offline::{BackupCounts, CheckReport, Compacted, Finding, OfflineStore, ProgressCallback, Salvaged};
+pub use offline::{BackupCounts, CheckReport, Finding, OfflineStore, ProgressCallback, Salvaged};
 pub use problem::{ClientError, Problem};
 pub use server::{ServerUrl, ServerUrlError, Token};
 pub use status::{DomainCounts, Status};

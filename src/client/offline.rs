@@ -1,10 +1,8 @@
-//! Work on the files of a store while no daemon runs on its data directory: check, salvage, compact and restore.
+//! Work on the files of a store while no daemon runs on its data directory: check, salvage and restore.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use serde::Serialize;
 
 use super::LOCK_TIMEOUT;
 use super::choice::{PAUSE, check_ours, find_daemon};
@@ -13,7 +11,7 @@ use crate::config::{self, Config, Sources};
 use crate::error::{Error, Exit};
 use crate::store::backup::{self, RestoreError};
 use crate::store::disk::{Directory, Disk, OldFiles};
-use crate::store::{self, EmbeddedStore, OpenError, Store, StoreOptions};
+use crate::store::{self, OpenError, StoreOptions};
 
 pub use crate::store::Salvaged;
 pub use crate::store::backup::BackupCounts;
@@ -27,20 +25,6 @@ pub type ProgressCallback = Arc<dyn Fn(u64, u64) + Send + Sync>;
 pub struct OfflineStore {
     directory: Arc<Directory>,
     config: Config,
-}
-
-/// The result of a compaction, in octets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Compacted {
-    /// The index before.
-    pub index_octets_before: u64,
-    /// The index after.
-    pub index_octets_after: u64,
-    /// All files before.
-    pub disk_octets_before: u64,
-    /// All files after.
-    pub disk_octets_after: u64,
 }
 
 impl OfflineStore {
@@ -106,30 +90,6 @@ impl OfflineStore {
         blocking(move || Ok(store::salvage(directory, &options, &mut |done, all| progress(done, all))?)).await
     }
 
-    /// Gives the space of what is gone back to the file system.
-    pub async fn compact(&self) -> Result<Compacted, Error> {
-        if !self.directory.holds_store()? {
-            return Err(OpenError::Empty.into());
-        }
-        let (disk, options) = (self.disk(), StoreOptions::for_a_moment(&self.config));
-        let disk_octets_before = octets(&self.disk())?;
-        let opened = blocking({
-            let disk = Arc::clone(&disk);
-            move || Ok(EmbeddedStore::open_on(disk, &options)?)
-        });
-        // Opening and closing does the work that was put off: it removes segments and punches out deleted mail.
-        let opened = opened.await?;
-        opened.close().await?;
-        drop(opened);
-        let index = blocking(move || Ok(EmbeddedStore::compact(&disk, &options)?)).await?;
-        Ok(Compacted {
-            index_octets_before: index.before_octets,
-            index_octets_after: index.after_octets,
-            disk_octets_before,
-            disk_octets_after: octets(&self.disk())?,
-        })
-    }
-
     /// Replaces the store by that of a backup. Until the backup is restored, nothing here is touched.
     pub async fn restore(
         &self,
@@ -173,13 +133,8 @@ fn refuse_daemon(sources: &Sources, path: &Path) -> Result<(), Error> {
     match find_daemon(sources, path) {
         None => Ok(()),
         Some(socket) => Err(Error::new(Exit::Conflict, format!("a daemon runs: it answers at {}", socket.display()))
-            .hint("stop it first; `tempmail db backup` and `tempmail db stats` work while it runs")),
+            .hint("stop it first; `tempmail db backup` works while it runs")),
     }
-}
-
-fn octets(disk: &Arc<dyn Disk>) -> Result<u64, Error> {
-    let names = disk.list().map_err(|error| Error::new(Exit::Failure, error))?;
-    Ok(names.iter().filter_map(|name| disk.open(name).ok()?.size().ok()).sum())
 }
 
 pub(super) async fn blocking<T: Send + 'static>(

@@ -75,7 +75,6 @@ use backup::BackupItem;
 pub use cluster::{ClusterStatus, Initialized, check_cluster, init_cluster, open_cluster, restore_into_cluster};
 pub use embedded::EmbeddedStore;
 pub use error::{OpenError, StoreError};
-pub use index::Compacted;
 use index::IndexError;
 pub use newest::{NewestCursor, NewestCursorError, NewestEmail, NewestPage, NewestQuery};
 pub use options::StoreOptions;

@@ -213,9 +213,7 @@ mod tests {
 
     #[test]
     fn the_words_before_the_cursor_say_what_comes() {
-        use Kind::{
-            Address, Command, Context, Directory, Domain, Event, Fault, File, Guide, Mail, Token, Topic, Webhook,
-        };
+        use Kind::{Address, Command, Directory, Domain, Event, File, Guide, Mail, Topic, Webhook};
         for (line, kinds) in [
             ("tempmail", &[][..]),
             ("tempmail ", &[]),
@@ -225,8 +223,6 @@ mod tests {
             ("tempmail -qo json inbox ", &[Address]),
             ("tempmail -ojson inbox ", &[Address]),
             ("tempmail --output=json inbox ", &[Address]),
-            ("tempmail --context ", &[Context]),
-            ("tempmail token revoke --context ", &[Context]),
             ("tempmail --data-dir ", &[Directory]),
             ("tempmail --config ", &[File]),
             ("tempmail read ", &[Mail, Address]),
@@ -248,11 +244,9 @@ mod tests {
             ("tempmail webhook deliveries ", &[Webhook]),
             ("tempmail webhook remove 1234 ", &[Webhook]),
             ("tempmail webhook replay 1234 ", &[Event]),
-            ("tempmail token revoke ", &[Token]),
+            ("tempmail token revoke ", &[]),
             ("tempmail token new --name ", &[]),
-            ("tempmail fault clear ", &[Fault]),
-            ("tempmail context use ", &[Context]),
-            ("tempmail context rm ", &[Context]),
+            ("tempmail fault clear ", &[]),
             ("tempmail help ", &[Guide, Topic, Command]),
             ("tempmail inbox -- ", &[Address]),
             ("tempmail no-command ", &[]),

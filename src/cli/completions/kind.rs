@@ -12,11 +12,9 @@ pub(super) enum Kind {
     Directory,
     Domain,
     Event,
-    Fault,
     File,
     Guide,
     Mail,
-    Token,
     Topic,
     Webhook,
 }
@@ -24,9 +22,6 @@ pub(super) enum Kind {
 /// The path of a command, the name of a value in its help, and the kind of that value. A row also holds for subcommands, and
 /// an empty path for every command. The first row that fits counts.
 const KINDS: &[(&str, &str, Kind)] = &[
-    ("fault", "ID", Kind::Fault),
-    ("token revoke", "NAME", Kind::Token),
-    ("token revoke", "ID", Kind::Token),
     ("webhook", "ID", Kind::Webhook),
     ("webhook", "EVENT", Kind::Event),
     ("", "ID", Kind::Mail),

@@ -1,7 +1,7 @@
 //! `tempmail completions`: what a shell needs to complete command lines.
 //!
 //! The scripts of bash, zsh and fish hand the command line up to the cursor to `tempmail __complete`, and show its answer. They
-//! know no flag and no command themselves. The other shells get scripts that clap makes from the command tree.
+//! know no flag and no command themselves.
 //!
 //! ```text
 //! answer   what `__complete` prints, in time      line   the words of a command line
@@ -19,7 +19,6 @@ mod values;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use clap_complete::Shell;
 
 use super::Context;
 use crate::error::{Error, Exit};
@@ -28,8 +27,8 @@ pub(super) use answer::{answer, question};
 
 /// Print completions for a shell, or write those for all shells
 ///
-/// In bash, zsh and fish they also complete values: addresses, domains, ids of mail, names. They ask the service for them, and
-/// offer none where it does not answer at once.
+/// They also complete values: addresses, domains, ids of mail and of webhooks. They ask the service for them, and offer none
+/// where it does not answer at once.
 #[derive(clap::Args, Debug)]
 #[command(group(clap::ArgGroup::new("where").required(true).args(["shell", "dir"])), after_help = "\
 Examples:
@@ -47,33 +46,36 @@ pub(super) struct Completions {
     dir: Option<PathBuf>,
 }
 
+/// A shell that there is a script for.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Shell {
+    Bash,
+    Fish,
+    Zsh,
+}
+
 impl Completions {
     pub(super) fn run(self, cx: &Context) -> Result<Exit, Error> {
         if let Some(shell) = self.shell {
-            cx.print(script(shell))?;
+            cx.print(script(shell).1)?;
         }
         if let Some(dir) = self.dir {
             let failed = |error: std::io::Error| Error::new(Exit::Failure, format!("{}: {error}", dir.display()));
             std::fs::create_dir_all(&dir).map_err(failed)?;
             for &shell in Shell::value_variants() {
-                let name = clap_complete::Generator::file_name(&shell, "tempmail");
-                std::fs::write(dir.join(name), script(shell)).map_err(failed)?;
+                let (name, text) = script(shell);
+                std::fs::write(dir.join(name), text).map_err(failed)?;
             }
         }
         Ok(Exit::Ok)
     }
 }
 
-/// What `shell` reads.
-fn script(shell: Shell) -> Vec<u8> {
+/// The file that `shell` reads: its name and its text.
+const fn script(shell: Shell) -> (&'static str, &'static str) {
     match shell {
-        Shell::Bash => include_bytes!("../../../completions/tempmail.bash").to_vec(),
-        Shell::Zsh => include_bytes!("../../../completions/_tempmail").to_vec(),
-        Shell::Fish => include_bytes!("../../../completions/tempmail.fish").to_vec(),
-        _ => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut super::command(), "tempmail", &mut script);
-            script
-        }
+        Shell::Bash => ("tempmail.bash", include_str!("../../../completions/tempmail.bash")),
+        Shell::Fish => ("tempmail.fish", include_str!("../../../completions/tempmail.fish")),
+        Shell::Zsh => ("_tempmail", include_str!("../../../completions/_tempmail")),
     }
 }

@@ -47,15 +47,12 @@ fn client(wanted: &Wanted, env: &BTreeMap<String, String>) -> Result<Option<Clie
 }
 
 async fn of_service(kind: Kind, client: &Client, wanted: &Wanted) -> Result<Vec<Candidate>, Error> {
-    let is_administrator = client.is_administrator();
     Ok(match kind {
         Kind::Address => addresses(client, &wanted.typed).await?,
         Kind::Domain => domains(client).await?,
         Kind::Mail => mails(client, wanted).await?,
         Kind::Event => events(client, wanted).await?,
-        Kind::Webhook if is_administrator => webhooks(client, &wanted.typed).await?,
-        Kind::Token if is_administrator => tokens(client).await?,
-        Kind::Fault if is_administrator => faults(client).await?,
+        Kind::Webhook if client.is_administrator() => webhooks(client, &wanted.typed).await?,
         _ => Vec::new(),
     })
 }
@@ -122,16 +119,6 @@ async fn events(client: &Client, wanted: &Wanted) -> Result<Vec<Candidate>, Erro
         }
     }
     Ok(by_id(events, &wanted.typed))
-}
-
-async fn tokens(client: &Client) -> Result<Vec<Candidate>, ClientError> {
-    let tokens = client.tokens().await?.into_iter();
-    Ok(tokens.map(|token| Candidate::new(token.name, format!("{}, {}", token.scope, token.status))).collect())
-}
-
-async fn faults(client: &Client) -> Result<Vec<Candidate>, ClientError> {
-    let faults = client.faults().await?.into_iter();
-    Ok(faults.map(|fault| Candidate::new(fault.id.to_string(), fault.rule)).collect())
 }
 
 /// Ids with their descriptions: their ends, as tables show them, and whole where the beginning of one is typed.

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::super::Context;
 use super::super::output::{self, Cell, Row};
-use super::{agreed, bar, bar_of_parts, files, is_in_cluster, sources};
+use super::{agreed, bar, bar_of_parts, is_in_cluster, sources};
 use crate::client::{self, CheckReport, Finding, OfflineStore};
+use crate::config::{self, Sources, StoreLocation};
 use crate::error::{Error, Exit};
 
 /// Check whether the store is whole: every record, every row, and whether they agree
@@ -52,8 +53,7 @@ impl Check {
         if !self.salvage && is_in_cluster(&sources(cx)?)? {
             return check_cluster(cx).await;
         }
-        let otherwise = "`nodetool repair` brings back what another node of the cluster still has";
-        let store = OfflineStore::take(&files(cx, otherwise)?).await?;
+        let store = OfflineStore::take(&files(cx)?).await?;
         let report = store.check(bar(cx, "checking")).await?;
         show(cx, &report, &json!({}))?;
         if report.is_clean() {
@@ -66,6 +66,18 @@ impl Check {
         }
         cx.hint("`tempmail db check --salvage` goes on without what is damaged; a backup may have more");
         Ok(Exit::CheckFailed)
+    }
+}
+
+/// Where the files of the data directory are.
+fn files(cx: &Context) -> Result<Sources, Error> {
+    let sources = sources(cx)?;
+    match config::load(&sources)?.config.store.location {
+        StoreLocation::Embedded => Ok(sources),
+        cluster @ StoreLocation::Cassandra { .. } => {
+            let cause = format!("mail is kept in {cluster}, and this works on the files of a data directory");
+            Err(Error::usage(cause).hint("`nodetool repair` brings back what another node of the cluster still has"))
+        }
     }
 }
 

@@ -1,11 +1,9 @@
-//! `tempmail db`: the store as a whole: check, size, backup and restore; in a cluster, making it.
+//! `tempmail db`: the store as a whole: check, backup and restore; in a cluster, making it.
 
 mod backup;
 mod check;
-mod compact;
 mod init;
 mod restore;
-mod stats;
 
 use std::sync::Arc;
 
@@ -17,11 +15,10 @@ use crate::client::{self, Destination};
 use crate::config::{self, Sources, StoreLocation};
 use crate::error::{Error, Exit};
 
-/// Make, check, measure, compact, back up and restore the mail store
+/// Make, check, back up and restore the mail store
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  tempmail db stats
   tempmail db backup /var/backups/tempmail.backup
   tempmail db restore /var/backups/tempmail.backup --yes
   tempmail db check")]
@@ -33,8 +30,6 @@ pub(super) struct Db {
 #[derive(Subcommand, Debug)]
 enum Verb {
     Check(check::Check),
-    Stats(stats::Stats),
-    Compact(compact::Compact),
     Init(init::Init),
     Backup(backup::Backup),
     Restore(restore::Restore),
@@ -44,8 +39,6 @@ impl Db {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         match self.verb {
             Verb::Check(check) => check.run(cx).await,
-            Verb::Stats(stats) => stats.run(cx).await,
-            Verb::Compact(compact) => compact.run(cx).await,
             Verb::Init(init) => init.run(cx).await,
             Verb::Backup(backup) => backup.run(cx).await,
             Verb::Restore(restore) => restore.run(cx).await,
@@ -56,18 +49,6 @@ impl Db {
 /// Whether mail is kept in a cluster.
 fn is_in_cluster(sources: &Sources) -> Result<bool, Error> {
     Ok(config::load(sources)?.config.store.location != StoreLocation::Embedded)
-}
-
-/// Where the files are, for a command that works on those of a data directory. `otherwise` says what to do in a cluster.
-fn files(cx: &Context, otherwise: &str) -> Result<Sources, Error> {
-    let sources = sources(cx)?;
-    match config::load(&sources)?.config.store.location {
-        StoreLocation::Embedded => Ok(sources),
-        cluster @ StoreLocation::Cassandra { .. } => {
-            let cause = format!("mail is kept in {cluster}, and this works on the files of a data directory");
-            Err(Error::usage(cause).hint(otherwise))
-        }
-    }
 }
 
 /// What the settings are read from, for a command that works on the store itself.

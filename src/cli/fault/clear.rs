@@ -17,7 +17,7 @@ Examples:
 )]
 pub(super) struct Clear {
     /// Number of the rule [default: all rules]
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "NUMBER")]
     id: Option<u64>,
 }
 

@@ -35,7 +35,7 @@ fn flatten(prefix: &str, value: &Value, fields: &mut Vec<(String, Value)>) {
 }
 
 fn is_octets(name: &str) -> bool {
-    name == "octets" || ["Octets", "OctetsBefore", "OctetsAfter"].iter().any(|end| name.ends_with(end))
+    name == "octets" || name.ends_with("Octets")
 }
 
 /// People get lengths of time and sizes in their units, programs the plain numbers.
@@ -49,7 +49,7 @@ fn cell(name: &str, value: &Value, is_for_people: bool) -> Cell {
             Some(number) => Cell::Number(number),
             None => Cell::Text(number.to_string()),
         },
-        Value::String(text) if name.ends_with("At") || matches!(name, "oldest" | "newest") => {
+        Value::String(text) if ["At", "oldest", "newest"].iter().any(|end| name.ends_with(end)) => {
             Cell::Time(Some(text.clone()))
         }
         Value::String(text) => Cell::Text(text.clone()),

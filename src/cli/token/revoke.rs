@@ -17,7 +17,7 @@ Examples:
 )]
 pub(super) struct Revoke {
     /// Name or id of the token, or the end of its id
-    #[arg(value_name = "NAME|ID")]
+    #[arg(value_name = "TOKEN")]
     token: String,
 }
 

@@ -42,8 +42,8 @@ use super::disk::{self, Directory, Disk};
 use super::index::{View, record_place};
 use super::journal::RecordPlace;
 use super::{
-    BackupStream, Compacted, DetailedStats, EmailsAfter, Expired, IndexError, MailboxPage, NewestPage, NewestQuery,
-    OpenError, PageRequest, Registration, Storage, Store, StoreError, StoreOptions, StoreStats,
+    BackupStream, DetailedStats, EmailsAfter, Expired, IndexError, MailboxPage, NewestPage, NewestQuery, OpenError,
+    PageRequest, Registration, Storage, Store, StoreError, StoreOptions, StoreStats,
 };
 use crate::events::{Position, Subscription};
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
@@ -80,13 +80,6 @@ impl EmbeddedStore {
         let state = Arc::new(StoreState::new(&opened, *options, sender.clone()));
         let queue = writer::start(Arc::clone(&state), opened, sender, messages)?;
         Ok(Self { state, queue })
-    }
-
-    /// Compacts the index of a stopped store: gives its free pages back to the file system.
-    ///
-    /// Blocks on the disk, for about as long as reading and writing the index takes. Opening the store replays its journal.
-    pub fn compact(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Compacted, OpenError> {
-        open::compact(disk, options)
     }
 
     async fn change(&self, change: Change, content: Bytes) -> Result<ChangeResult, StoreError> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::store::disk::Disk;
-use crate::store::index::{self, Checkpoint, Compacted, Index};
+use crate::store::index::{self, Checkpoint, Index};
 use crate::store::journal::{FoundJournal, Journal, Position, least_segment_octets};
 use crate::store::names::HashKey;
 use crate::store::{OpenError, StoreOptions};
@@ -52,17 +52,6 @@ pub(super) fn open(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Opene
     }
     let journal = Journal::begin(found.segments().clone(), end, false, options)?;
     Ok(Opened { index: Arc::new(index), journal })
-}
-
-/// Compacts the index of a store that nobody uses, whatever its size.
-pub(super) fn compact(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Result<Compacted, OpenError> {
-    let before_octets = octets_of_index(disk)?;
-    let Opened { index, journal } = open(disk, options)?;
-    let mut index = Arc::into_inner(index).ok_or(OpenError::Index("it is in use".into()))?;
-    index.compact()?;
-    // Closing the index saves it. A checkpoint before would only make the file larger.
-    drop((index, journal));
-    Ok(Compacted { before_octets, after_octets: octets_of_index(disk)? })
 }
 
 pub(super) fn index_missing() -> OpenError {

@@ -8,18 +8,8 @@ use super::{Index, IndexError};
 
 /// A smaller index is not compacted.
 const LEAST_OCTETS: u64 = 1 << 20;
-/// An index with more octets in its rows is not compacted automatically, since a compaction reads and writes them and would
-/// delay the start. `db compact` does it.
+/// An index with more octets in its rows is not compacted, since a compaction reads and writes them and would delay the start.
 pub(crate) const AT_START_OCTETS_MAX: u64 = 32 << 20;
-
-/// The effect of a compaction on the file of the index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Compacted {
-    /// The length before in octets.
-    pub before_octets: u64,
-    /// The length now in octets.
-    pub after_octets: u64,
-}
 
 impl Index {
     /// Compacts an index of `octets` if more than half of it is free, and returns whether it did.
@@ -43,7 +33,7 @@ impl Index {
     }
 
     /// Moves the used pages to the front of the file and truncates it. Reads and writes all of them.
-    pub(crate) fn compact(&mut self) -> Result<(), IndexError> {
+    fn compact(&mut self) -> Result<(), IndexError> {
         // What one pass frees may let the next one move more.
         while self.database.compact()? {}
         Ok(())

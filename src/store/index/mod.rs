@@ -68,7 +68,6 @@ pub(crate) use audit::Audit;
 use backend::{Backend, Gate, Gated};
 pub(crate) use backup_reads::LiveEmails;
 pub(crate) use compaction::AT_START_OCTETS_MAX;
-pub use compaction::Compacted;
 use domain_counts::DomainCountRows;
 pub(crate) use error::IndexError;
 pub(crate) use outbox_reads::Due;

@@ -20,8 +20,8 @@ const LISTS: [(&str, &[&str]); 8] = [
     ("list_domain", &["domain", "ls"]),
     ("list_token", &["token", "ls"]),
     ("list_fault", &["fault", "ls"]),
-    ("list_db_stats", &["db", "stats"]),
     ("list_status", &["status"]),
+    ("list_status_all", &["status", "--all"]),
 ];
 /// The snapshot of the checks. Their other forms have the same texts.
 const DOCTOR: &str = "list_doctor";

@@ -87,18 +87,14 @@ fn an_attachment_never_leaves_the_directory() {
 }
 
 #[test]
-fn attachments_of_one_long_name_are_all_saved_where_is_said() {
+fn an_attachment_of_a_long_name_is_saved_where_is_said() {
     let service = service();
     let long = format!("{}\u{ad}.pdf", "a".repeat(249));
-    let attachment =
-        |index: u64| json!({"index": index, "filename": long, "contentType": "application/pdf", "size": 7});
-    service.contents().emails[0]["attachments"] = json!([attachment(0), attachment(0), attachment(0)]);
+    service.contents().emails[0]["attachments"][0]["filename"] = long.into();
     let dir = tempfile::tempdir().expect("directory");
     let outcome = service.run(&["read", &id_of(2), "--save-all", dir.path().to_str().expect("path")]);
-    assert_eq!((outcome.code, outcome.stdout.lines().count()), (Some(0), 3), "{}", outcome.stderr);
-    for path in outcome.stdout.lines() {
-        assert_eq!(std::fs::read(path).expect(path), b"%PDF\0\xff");
-    }
+    assert_eq!((outcome.code, outcome.stdout.lines().count()), (Some(0), 1), "{}", outcome.stderr);
+    assert_eq!(std::fs::read(outcome.stdout.trim_end()).expect("the file"), b"%PDF\0\xff");
 }
 
 #[test]

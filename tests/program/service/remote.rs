@@ -68,7 +68,7 @@ async fn a_remote_administrator_does_what_the_local_one_does() {
     remote.ok(&["webhook", "replay", webhook.trim(), "--failed"]);
     remote.ok(&["webhook", "rm", "--origin", "https://hooks.test", "--yes"]);
 
-    assert_eq!(remote.json(&["db", "stats"])["emails"], 1);
+    assert_eq!(remote.json(&["status", "--all"])["store"]["emails"], 1);
     let backup = remote.dir.path().join("backup");
     remote.ok(&["db", "backup", backup.to_str().expect("path")]);
     assert!(backup.metadata().expect("file").len() > 100);

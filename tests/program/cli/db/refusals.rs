@@ -69,7 +69,7 @@ async fn files_of_another_format_or_of_others_are_left_as_they_are() {
         let before = files(dir.path());
         let served = refused(dir.path(), &[]);
         assert!(served.code == Some(1) && served.stderr.contains(said), "{served:?}");
-        for args in [&["db", "check"][..], &["db", "compact"], &["db", "stats"], &["db", "backup", "-"]] {
+        for args in [&["db", "check"][..], &["inbox"], &["db", "backup", "-"]] {
             let refused = local(dir.path(), args);
             assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{args:?}: {}", refused.stderr);
             assert!(refused.stderr.contains(said), "{args:?}: {}", refused.stderr);

@@ -16,7 +16,7 @@ use Place::{Daemon, Public, Stopped};
 /// What is typed, and the exit code.
 ///
 /// `{unknown}` is an id of nothing. DNS says that `elsewhere.example.org` belongs elsewhere, and nothing about `silent.example`.
-pub(super) const CASES: [(Place, &str, i32); 70] = [
+pub(super) const CASES: [(Place, &str, i32); 69] = [
     (Daemon, "read {unknown}", 3),
     (Daemon, "read nobody@example.test --latest", 3),
     (Daemon, "read a@example.test --latest --attachment 9", 3),
@@ -56,7 +56,6 @@ pub(super) const CASES: [(Place, &str, i32); 70] = [
     (Daemon, "expect a@example.test --timeout 10ms --since {mail-id}", 124),
     (Daemon, "expect a@example.test --timeout 0s --subject nothing", 8),
     (Daemon, "db check", 5),
-    (Daemon, "db compact", 5),
     (Daemon, "db restore {backup} --yes", 5),
     (Daemon, "config init {good}", 5),
     (Daemon, "config check {bad}", 8),
