@@ -66,11 +66,9 @@ pub struct MailboxesPage {
 pub struct AllQuery {
     /// Only those of this domain.
     pub domain: Option<DomainName>,
-    /// From 1; the server's default stands for `None`.
-    pub page: Option<u64>,
     /// The server's default stands for `None`.
     pub limit: Option<u64>,
-    /// Behind the page of this `next`, instead of a page by its number.
+    /// Behind the page of this `next`; the newest page for `None`.
     pub after: Option<String>,
 }
 
@@ -109,7 +107,6 @@ impl AllQuery {
     fn query(&self) -> String {
         query(&[
             ("domain", self.domain.as_ref().map(ToString::to_string)),
-            ("page", self.page.map(|page| page.to_string())),
             ("limit", self.limit.map(|limit| limit.to_string())),
             ("after", self.after.clone()),
         ])

@@ -170,12 +170,12 @@ fn tcp_addresses(config: &Config) -> impl Iterator<Item = (&'static str, SocketA
         ("smtps-listen", &config.smtp.smtps_listen),
         ("https-listen", &config.http.https_listen),
         ("metrics-listen", &config.http.metrics_listen),
+        ("http-listen", &config.http.listen),
     ];
     let of_peers = config.cassandra.peer_listen.iter().map(|address| ("peer-listen", *address));
-    let of_http = config.http.listen.iter().filter_map(Endpoint::tcp).map(|address| ("http-listen", address));
     let of_lmtp = lmtp_addresses(config).map(|address| ("lmtp-listen", address));
     let all = lists.into_iter().flat_map(|(key, list)| list.iter().map(move |address| (key, *address)));
-    all.chain(of_http).chain(of_lmtp).chain(of_peers)
+    all.chain(of_lmtp).chain(of_peers)
 }
 
 fn lmtp_addresses(config: &Config) -> impl Iterator<Item = SocketAddr> {

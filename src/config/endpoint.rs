@@ -1,4 +1,4 @@
-//! Where LMTP and HTTP listen: a TCP address or the path of a socket.
+//! Where LMTP listens: a TCP address or the path of a socket.
 
 use std::fmt;
 use std::net::SocketAddr;

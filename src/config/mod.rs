@@ -150,8 +150,6 @@ pub enum CompatApi {
     Off,
     /// That of Mailpit, version 1.
     Mailpit,
-    /// Those of MailHog, versions 1 and 2.
-    MailHog,
 }
 
 impl fmt::Display for CompatApi {
@@ -159,7 +157,6 @@ impl fmt::Display for CompatApi {
         f.write_str(match self {
             Self::Off => "off",
             Self::Mailpit => "mailpit",
-            Self::MailHog => "mailhog",
         })
     }
 }

@@ -39,12 +39,13 @@ pub(super) fn optional_listen_address(text: &str) -> Result<Option<SocketAddr>, 
     if text == "none" { Ok(None) } else { listen_address(text).map(Some) }
 }
 
-/// Endpoints of which there must be at least one.
-pub(super) fn endpoints(values: &[String]) -> Result<Vec<Endpoint>, ValueError> {
-    if values.is_empty() {
-        return Err(ValueError::Missing { accepted: ENDPOINT });
+/// Addresses of HTTP. The path of a Unix socket is answered with what replaces it, until the next release.
+pub(super) fn http_listen_addresses(values: &[String]) -> Result<Vec<SocketAddr>, ValueError> {
+    if let Some(path) = values.iter().find(|value| value.starts_with('/')) {
+        let instead = "HTTP has no Unix socket any more, and a reverse proxy reaches it on loopback";
+        return Err(ValueError::invalid(path, &instead, "an IP address with a port, such as 127.0.0.1:8080"));
     }
-    values.iter().map(|value| endpoint(value)).collect()
+    listen_addresses(values)
 }
 
 /// `IP:PORT`, or the path of a Unix socket from the root on.
@@ -269,6 +270,14 @@ mod tests {
         {
             assert!(endpoint(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn the_path_of_a_socket_of_http_is_answered_with_what_replaces_it() {
+        let listen = |text: &str| http_listen_addresses(&owned(&["127.0.0.1:80", text]));
+        assert_eq!(listen("[::1]:80").map(|all| all.len()), Ok(2));
+        let gone = listen("/run/tempmail/http").expect_err("gone").to_string();
+        assert!(gone.starts_with("'/run/tempmail/http': ") && gone.contains("on loopback"), "{gone}");
     }
 
     #[test]

@@ -24,8 +24,10 @@ const fn removed(key: &'static str, harmless: Option<&'static [&'static str]>, i
 }
 
 /// Every setting that is gone.
-pub(super) const REMOVED: &[Setting] =
-    &[removed("forwarded-field", Some(&["x-forwarded-for"]), "trusted proxies name the client in X-Forwarded-For")];
+pub(super) const REMOVED: &[Setting] = &[
+    removed("forwarded-field", Some(&["x-forwarded-for"]), "trusted proxies name the client in X-Forwarded-For"),
+    removed("http-socket-mode", None, "HTTP has no Unix socket, and a reverse proxy reaches it on loopback"),
+];
 
 #[cfg(test)]
 mod tests {

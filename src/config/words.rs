@@ -49,8 +49,12 @@ pub(super) fn compat_api(text: &str) -> Result<CompatApi, ValueError> {
     match text {
         "off" => Ok(CompatApi::Off),
         "mailpit" => Ok(CompatApi::Mailpit),
-        "mailhog" => Ok(CompatApi::MailHog),
-        _ => Err(ValueError::malformed(text, "off, mailpit or mailhog")),
+        "mailhog" => Err(ValueError::invalid(
+            text,
+            &"there is no interface of MailHog any more, and Mailpit's lists, searches and deletes the same mail",
+            "off or mailpit",
+        )),
+        _ => Err(ValueError::malformed(text, "off or mailpit")),
     }
 }
 
@@ -78,5 +82,8 @@ mod tests {
     fn only_whole_words_are_values() {
         assert_eq!((when_full("reject"), when_full("drop-oldest")), (Ok(WhenFull::Reject), Ok(WhenFull::DropOldest)));
         assert!(when_full("drop").is_err());
+        assert_eq!(compat_api("mailpit"), Ok(CompatApi::Mailpit));
+        let gone = compat_api("mailhog").expect_err("gone").to_string();
+        assert!(gone.starts_with("'mailhog': ") && gone.contains("Mailpit's"), "{gone}");
     }
 }

@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::dns::{DnsResolver, Resolver};
 use crate::domains::Registry;
-use crate::http::{self, AnswerMemory, Api, DaemonStatus, ETags, MetricSource, RenderedEmails, WaitingPlaces};
+use crate::http::{self, AnswerMemory, Api, DaemonStatus, MetricSource, RenderedEmails, WaitingPlaces};
 use crate::model::Counts;
 use crate::reader::Reader;
 use crate::store::Storage;
@@ -91,7 +91,6 @@ pub async fn assemble(
         memory: AnswerMemory::new(config.mail.message_octets_max),
         waiting: WaitingPlaces::new(&config),
         rendered: RenderedEmails::default(),
-        etags: ETags::default(),
         clock,
         status: status.map(Arc::new),
         metrics,

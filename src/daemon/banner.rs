@@ -16,7 +16,7 @@ pub struct Banner {
     smtp: Vec<SocketAddr>,
     smtps: Vec<SocketAddr>,
     lmtp: Vec<Endpoint>,
-    http: Vec<Endpoint>,
+    http: Vec<SocketAddr>,
     https: Vec<SocketAddr>,
     /// Whether browsers get a page.
     has_page: bool,
@@ -44,7 +44,7 @@ impl Banner {
             smtp: listeners.smtp_addresses(),
             smtps: listeners.smtps_addresses(),
             lmtp: listeners.lmtp_endpoints(),
-            http: listeners.http_endpoints(),
+            http: listeners.http_addresses(),
             https: listeners.https_addresses(),
             has_page: config.http.web,
             metrics: listeners.metrics_addresses(),
@@ -117,10 +117,8 @@ impl fmt::Display for Banner {
         if let Some(tls) = &self.tls {
             writeln!(f, "  TLS        {tls}")?;
         }
-        let urls: Vec<String> =
-            self.http.iter().filter_map(Endpoint::tcp).map(|address| format!("http://{address}")).collect();
-        let sockets = self.http.iter().filter(|endpoint| endpoint.tcp().is_none()).map(ToString::to_string);
-        writeln!(f, "  HTTP       {}", list(&urls.iter().cloned().chain(sockets).collect::<Vec<_>>()))?;
+        let urls: Vec<String> = self.http.iter().map(|address| format!("http://{address}")).collect();
+        writeln!(f, "  HTTP       {}", list(&urls))?;
         if !self.https.is_empty() {
             writeln!(f, "  HTTPS      {}", list(&self.https))?;
         }

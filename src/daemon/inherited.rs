@@ -43,7 +43,7 @@ pub enum InheritError {
         address: String,
     },
     /// A Unix socket for what is served over TCP.
-    #[error("a Unix socket was handed over as '{name}'; only lmtp and http are served over one")]
+    #[error("a Unix socket was handed over as '{name}'; only lmtp is served over one")]
     NotOverUnix {
         /// What it was meant for.
         name: &'static str,
@@ -73,7 +73,7 @@ pub(super) struct Assigned {
     pub(super) smtp: Vec<TcpListener>,
     pub(super) smtps: Vec<TcpListener>,
     pub(super) lmtp: Vec<Handed>,
-    pub(super) http: Vec<Handed>,
+    pub(super) http: Vec<TcpListener>,
     pub(super) https: Vec<TcpListener>,
 }
 
@@ -109,10 +109,7 @@ impl Inherited {
                     assigned.lmtp.push(socket);
                     continue;
                 }
-                "http" => {
-                    assigned.http.push(socket);
-                    continue;
-                }
+                "http" => &mut assigned.http,
                 "smtps" => &mut assigned.smtps,
                 "https" => &mut assigned.https,
                 _ => &mut assigned.smtp,
@@ -145,7 +142,7 @@ impl Handed {
             ("smtp", of_tcp(&config.smtp.listen)),
             ("smtps", of_tcp(&config.smtp.smtps_listen)),
             ("lmtp", config.smtp.lmtp_listen.iter().any(of_endpoint)),
-            ("http", config.http.listen.iter().any(of_endpoint)),
+            ("http", of_tcp(&config.http.listen)),
             ("https", of_tcp(&config.http.https_listen)),
         ]
         .into_iter()
@@ -212,7 +209,7 @@ mod tests {
     fn a_socket_goes_by_its_name_then_by_its_port() {
         let ((named, _), (by_port, at)) = (tcp(), tcp());
         let mut config = config();
-        config.http.listen = vec![SocketAddr::from(([0, 0, 0, 0], at.port())).into()];
+        config.http.listen = vec![SocketAddr::from(([0, 0, 0, 0], at.port()))];
         let sockets = vec![("smtp".into(), Handed::Tcp(named)), ("tempmail.socket".into(), Handed::Tcp(by_port))];
         let assigned = Inherited(sockets).assign(&config).expect("a use for each");
         assert_eq!((assigned.smtp.len(), assigned.http.len(), assigned.lmtp.len()), (1, 1, 0));

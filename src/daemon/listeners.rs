@@ -60,13 +60,13 @@ pub struct Listeners {
     smtp: Vec<TcpListener>,
     smtps: Vec<TcpListener>,
     lmtp: Vec<Bound>,
-    http: Vec<Bound>,
+    http: Vec<TcpListener>,
     https: Vec<TcpListener>,
     metrics: Vec<TcpListener>,
     peers: Vec<TcpListener>,
 }
 
-/// The sockets of LMTP and of HTTP are of two kinds.
+/// The sockets of LMTP are of two kinds.
 #[derive(Debug)]
 enum Bound {
     Tcp(TcpListener),
@@ -100,13 +100,8 @@ impl Listeners {
         let listeners = Self {
             smtp: bind_all(&config.smtp.listen, config.smtp.listen_is_default, handed.smtp)?,
             smtps: bind_all(&config.smtp.smtps_listen, false, handed.smtps)?,
-            lmtp: bind_endpoints(&config.smtp.lmtp_listen, false, config.smtp.lmtp_socket_mode, handed.lmtp)?,
-            http: bind_endpoints(
-                &config.http.listen,
-                config.http.listen_is_default,
-                config.http.socket_mode,
-                handed.http,
-            )?,
+            lmtp: bind_endpoints(&config.smtp.lmtp_listen, config.smtp.lmtp_socket_mode, handed.lmtp)?,
+            http: bind_all(&config.http.listen, config.http.listen_is_default, handed.http)?,
             https: bind_all(&config.http.https_listen, false, handed.https)?,
             metrics: bind_all(&config.http.metrics_listen, false, Vec::new())?,
             peers: bind_all(config.cassandra.peer_listen.as_slice(), false, Vec::new())?,
@@ -151,13 +146,8 @@ impl Listeners {
     }
 
     /// Where HTTP listens.
-    pub fn http_endpoints(&self) -> Vec<Endpoint> {
-        self.http.iter().filter_map(Bound::endpoint).collect()
-    }
-
-    /// Where HTTP listens for TCP.
     pub fn http_addresses(&self) -> Vec<SocketAddr> {
-        self.http_endpoints().iter().filter_map(Endpoint::tcp).collect()
+        addresses(&self.http)
     }
 
     /// Where HTTP with TLS from the first octet listens.
@@ -196,13 +186,7 @@ impl Listeners {
             running.mail.push(ServiceListener { listener, service: Service::Lmtp });
         }
         for listener in self.http {
-            running.http.push(match listener {
-                Bound::Tcp(listener) => HttpListener::Tcp(tokio::net::TcpListener::from_std(listener)?),
-                Bound::Unix(listener, _, file) => {
-                    running.files.extend(file);
-                    HttpListener::Unix(tokio::net::UnixListener::from_std(listener)?)
-                }
-            });
+            running.http.push(HttpListener::Tcp(tokio::net::TcpListener::from_std(listener)?));
         }
         if let Some(tls) = tls.map(Keeper::http_acceptor) {
             for listener in self.https {
@@ -263,12 +247,7 @@ fn covers(taken: SocketAddr, address: SocketAddr) -> bool {
     taken.port() == address.port() && (is_everywhere || taken.ip() == address.ip())
 }
 
-fn bind_endpoints(
-    configured: &[Endpoint],
-    is_default: bool,
-    mode: u32,
-    handed: Vec<Handed>,
-) -> Result<Vec<Bound>, BindError> {
+fn bind_endpoints(configured: &[Endpoint], mode: u32, handed: Vec<Handed>) -> Result<Vec<Bound>, BindError> {
     let mut bound = Vec::new();
     for socket in handed {
         let path = socket.path().unwrap_or_default();
@@ -278,9 +257,6 @@ fn bind_endpoints(
             Handed::Unix(listener) => Bound::Unix(listener, path, None),
         });
     }
-    if is_default && !bound.is_empty() {
-        return Ok(bound);
-    }
     let taken: Vec<Endpoint> = bound.iter().filter_map(Bound::endpoint).collect();
     let covers = |taken: &Endpoint, endpoint: &Endpoint| match (taken.tcp(), endpoint.tcp()) {
         (Some(taken), Some(address)) => covers(taken, address),
@@ -288,7 +264,7 @@ fn bind_endpoints(
     };
     for endpoint in configured.iter().filter(|endpoint| !taken.iter().any(|taken| covers(taken, endpoint))) {
         match endpoint {
-            Endpoint::Tcp(address) => bound.extend(bind_unless_missing(*address, is_default)?.map(Bound::Tcp)),
+            Endpoint::Tcp(address) => bound.push(Bound::Tcp(bind_tcp(*address)?)),
             Endpoint::Unix(path) => {
                 let (listener, file) = bind_unix(path, mode)?;
                 bound.push(Bound::Unix(listener, path.clone(), Some(file)));

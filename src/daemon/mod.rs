@@ -128,7 +128,7 @@ impl Daemon {
             smtp_listen: listeners.smtp_addresses(),
             smtps_listen: listeners.smtps_addresses(),
             lmtp_listen: listeners.lmtp_endpoints(),
-            http_listen: listeners.http_endpoints(),
+            http_listen: listeners.http_addresses(),
             https_listen: listeners.https_addresses(),
             metrics_listen: listeners.metrics_addresses(),
             tls: tls.clone(),

@@ -1,9 +1,7 @@
-//! From an accepted connection to its first request: limits of the client, a slot, and the PROXY header.
+//! From an accepted connection to its first request: limits of the client, and a slot.
 //!
-//! A client that exceeds its own limit is refused before another connection is evicted for it. Behind a proxy of
-//! `proxy-from` the client is unknown until the header arrives.
+//! A client that exceeds its own limit is refused before another connection is evicted for it.
 
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -17,9 +15,7 @@ use tokio_rustls::server::TlsStream;
 use super::activity::Activity;
 use super::problem::{Code, Problem};
 use super::server::Server;
-use super::version::{self, Begun, Version};
-use crate::connections::proxy::SourceAddress;
-use crate::connections::{self, ClientConnection, read_header};
+use crate::connections::{self, ClientConnection};
 use crate::model::Client;
 
 /// How long a connection waits for a slot, and how often it tries to get one.
@@ -33,10 +29,8 @@ pub(super) type Slot = connections::Slot<Arc<Activity>>;
 /// How a connection came, which its listener tells.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Transport {
-    /// From a client by its address, which behind a proxy is the one in the PROXY header, without a port.
+    /// From a client by its address.
     Tcp(SocketAddr),
-    /// Through a Unix socket for reverse proxies. Whoever is behind them is the public.
-    PublicSocket,
     /// Through the control socket. A user who can open it is the administrator.
     ControlSocket,
 }
@@ -45,7 +39,7 @@ impl Transport {
     const fn address(self) -> Option<SocketAddr> {
         match self {
             Self::Tcp(peer) => Some(peer),
-            Self::PublicSocket | Self::ControlSocket => None,
+            Self::ControlSocket => None,
         }
     }
 }
@@ -54,8 +48,7 @@ impl Transport {
 pub(super) struct Incoming<S> {
     stream: S,
     transport: Transport,
-    /// `None` where the PROXY header has yet to name the client.
-    of_client: Option<ClientConnection>,
+    of_client: ClientConnection,
     slot: SlotRequest,
     tls: Option<TlsAcceptor>,
 }
@@ -71,17 +64,16 @@ pub(super) struct Accepted<S> {
     pub(super) of_client: ClientConnection,
 }
 
-impl<S: AsFd + AsyncRead + Unpin> Incoming<S> {
-    /// Applies the limits that need no waiting. A peer at a Unix socket has no limits of its own. `None`: the connection has
+impl<S: AsFd> Incoming<S> {
+    /// Applies the limits that need no waiting. A peer at the control socket has no limits of its own. `None`: the connection has
     /// been refused.
     pub(super) fn accept(stream: S, transport: Transport, tls: Option<TlsAcceptor>, server: &Server) -> Option<Self> {
         let peer = transport.address();
         let of_client = match peer {
-            None => Some(ClientConnection::unlimited()),
-            Some(peer) if server.limits.is_proxy(peer.ip()) => None,
-            Some(peer) => Some(connect(&stream, peer.ip(), tls.is_some(), server)?),
+            None => ClientConnection::unlimited(),
+            Some(peer) => connect(&stream, peer.ip(), tls.is_some(), server)?,
         };
-        let client = peer.filter(|_| of_client.is_some()).map(|peer| Client::of(peer.ip()));
+        let client = peer.map(|peer| Client::of(peer.ip()));
         let Some(slot) = server.slots.request(client, server.clock.boot()) else {
             refuse(&stream, all_taken(), tls.is_some(), server);
             return None;
@@ -92,18 +84,9 @@ impl<S: AsFd + AsyncRead + Unpin> Incoming<S> {
         Some(Self { stream, transport, of_client, slot, tls })
     }
 
-    /// Waits for the PROXY header and for a slot. `None`: the connection must be closed.
+    /// Waits for a slot. `None`: the connection must be closed.
     pub(super) async fn prepare(self, server: &Server) -> Option<Accepted<S>> {
-        let Self { mut stream, mut transport, of_client, slot, tls } = self;
-        let of_client = if let Some(of_client) = of_client {
-            of_client
-        } else {
-            let proxy = transport.address();
-            if let SourceAddress::Address(client) = source_address(&mut stream, &slot, proxy, server).await? {
-                transport = Transport::Tcp(SocketAddr::new(client, 0));
-            }
-            connect(&stream, transport.address()?.ip(), tls.is_some(), server)?
-        };
+        let Self { stream, transport, of_client, slot, tls } = self;
         let client = transport.address().map(|peer| Client::of(peer.ip()));
         let slot = match slot {
             SlotRequest::Granted(slot) => slot,
@@ -112,12 +95,12 @@ impl<S: AsFd + AsyncRead + Unpin> Incoming<S> {
                     refuse(&stream, all_taken(), tls.is_some(), server);
                     return None;
                 };
+                if let Some(client) = client {
+                    slot.identify(client);
+                }
                 slot
             }
         };
-        if let Some(client) = client {
-            slot.identify(client);
-        }
         Some(Accepted { stream, transport, slot, of_client })
     }
 
@@ -129,37 +112,22 @@ impl<S: AsFd + AsyncRead + Unpin> Incoming<S> {
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Accepted<S> {
     /// Does the server's side of a TLS handshake in time. `None`: the connection must be closed.
-    pub(super) async fn secure(self, tls: TlsAcceptor, server: &Server) -> Option<(Version, Accepted<TlsStream<S>>)> {
+    pub(super) async fn secure(self, tls: TlsAcceptor, server: &Server) -> Option<Accepted<TlsStream<S>>> {
         let Self { stream, transport, slot, of_client } = self;
         let handshake = tls.accept(stream);
-        let stream = in_time(&slot, server.limits.handshake_timeout, handshake).await?;
-        let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-        let version = if is_http2 { Version::Http2 } else { Version::Http1 };
-        Some((version, Accepted { stream, transport, slot, of_client }))
+        let result = tokio::select! {
+            biased;
+            () = slot.evicted() => return None,
+            result = tokio::time::timeout(server.limits.handshake_timeout, handshake) => result,
+        };
+        let error = match result {
+            Ok(Ok(stream)) => return Some(Accepted { stream, transport, slot, of_client }),
+            Ok(Err(error)) => error.to_string(),
+            Err(_elapsed) => "it took too long".to_owned(),
+        };
+        tracing::debug!(error, "an HTTP connection ended before its first request");
+        None
     }
-
-    /// Waits for the first octets in time, which tell the version. `None`: the connection must be closed.
-    pub(super) async fn begin(self, server: &Server) -> Option<(Version, Accepted<Begun<S>>)> {
-        let Self { stream, transport, slot, of_client } = self;
-        let (version, stream) = in_time(&slot, server.limits.head_timeout, version::begin(stream)).await?;
-        Some((version, Accepted { stream, transport, slot, of_client }))
-    }
-}
-
-/// Waits for the beginning of a connection, which may be evicted meanwhile.
-async fn in_time<T>(slot: &Slot, time_max: Duration, beginning: impl Future<Output = io::Result<T>>) -> Option<T> {
-    let result = tokio::select! {
-        biased;
-        () = slot.evicted() => return None,
-        result = tokio::time::timeout(time_max, beginning) => result,
-    };
-    let error = match result {
-        Ok(Ok(begun)) => return Some(begun),
-        Ok(Err(error)) => error.to_string(),
-        Err(_elapsed) => "it took too long".to_owned(),
-    };
-    tracing::debug!(error, "an HTTP connection ended before its first request");
-    None
 }
 
 /// Evicts a connection as soon as one may be evicted. A busy one may be idle in a moment.
@@ -170,33 +138,6 @@ async fn evict(waiting: &WaitingForSlot, client: Option<Client>, server: &Server
             None => tokio::time::sleep(RETRY_EVERY).await,
         }
     }
-}
-
-/// Reads a PROXY header in time; `None` if there is no valid one.
-async fn source_address(
-    stream: &mut (impl AsyncRead + Unpin),
-    slot: &SlotRequest,
-    proxy: Option<SocketAddr>,
-    server: &Server,
-) -> Option<SourceAddress> {
-    let evicted = async {
-        match slot {
-            SlotRequest::Granted(slot) => slot.evicted().await,
-            SlotRequest::Waiting(_) => std::future::pending().await,
-        }
-    };
-    let read = tokio::select! {
-        biased;
-        () = evicted => return None,
-        read = tokio::time::timeout(server.limits.proxy_timeout, read_header(stream)) => read,
-    };
-    let error = match read {
-        Ok(Ok(source)) => return Some(source),
-        Ok(Err(error)) => error.to_string(),
-        Err(_elapsed) => "it took too long".to_owned(),
-    };
-    tracing::debug!(proxy = ?proxy, error, "HTTP connection closed: no PROXY header");
-    None
 }
 
 /// Counts a connection for its client, or refuses it.

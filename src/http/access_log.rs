@@ -61,7 +61,6 @@ impl Line {
         let client = match (log, peer) {
             (AccessLog::Off, _) => return None,
             (_, None) => "local".to_owned(),
-            (_, Some(peer)) if peer == Peer::UNNAMED.0.ip() => "unnamed".to_owned(),
             (AccessLog::Masked, Some(peer)) => masked(peer),
             (AccessLog::Full, Some(peer)) => peer.to_canonical().to_string(),
         };

@@ -5,10 +5,9 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 
 use super::berth::InProgress;
@@ -79,11 +78,11 @@ impl Recorder {
         Self { activity: Arc::clone(activity), clock: Arc::clone(clock) }
     }
 
-    /// Records that the head of a request is complete. The answer is given out in pieces of so many octets at most.
-    pub(super) fn requested(&self, piece_octets_max: usize, in_progress: InProgress) -> Answering {
+    /// Records that the head of a request is complete.
+    pub(super) fn requested(&self, in_progress: InProgress) -> Answering {
         let mut state = self.activity.state();
         *state = State { answering: state.answering + 1, owes_octets: true, waiting_since: None };
-        Answering { recorder: self.clone(), piece_octets_max, _in_progress: in_progress }
+        Answering { recorder: self.clone(), _in_progress: in_progress }
     }
 
     /// Records whether the peer made way for octets, or sent some, or is to do so.
@@ -106,19 +105,6 @@ impl Recorder {
     /// A request's body whose octets are recorded.
     pub(super) fn request<B>(&self, body: B) -> RequestBody<B> {
         RequestBody { body, recorder: self.clone() }
-    }
-
-    /// Waits until the peer has kept the server waiting for too long: without a request in progress, or with one.
-    pub(super) async fn kept_waiting(&self, idle_max: Duration, stalled_max: Duration) {
-        loop {
-            let State { answering, waiting_since, .. } = *self.activity.state();
-            let time_max = if answering == 0 { idle_max } else { stalled_max };
-            let waited = waiting_since.map_or(Duration::ZERO, |since| self.clock.boot().saturating_sub(since));
-            match time_max.checked_sub(waited).filter(|left| !left.is_zero()) {
-                Some(left) => tokio::time::sleep(left).await,
-                None => return,
-            }
-        }
     }
 
     /// Records that all octets have been handed to the system.
@@ -151,14 +137,13 @@ impl Drop for HeldUp {
 /// A request in progress. When this is dropped, its answer is complete, except for octets that are still buffered.
 pub(super) struct Answering {
     recorder: Recorder,
-    piece_octets_max: usize,
     _in_progress: InProgress,
 }
 
 impl Answering {
     /// The answer's body, whose progress is recorded.
     pub(super) fn body<B>(self, body: B) -> AnswerBody<B> {
-        AnswerBody { body, answering: self, rest: Bytes::new() }
+        AnswerBody { body, answering: self }
     }
 }
 
@@ -195,51 +180,27 @@ impl<B: Body + Unpin> Body for RequestBody<B> {
     }
 }
 
-/// The body of an answer, in pieces.
+/// The body of an answer.
 pub(super) struct AnswerBody<B> {
     body: B,
     answering: Answering,
-    /// The octets of the last frame that were not given out yet.
-    rest: Bytes,
 }
 
-impl<B: Body<Data = Bytes> + Unpin> AnswerBody<B> {
-    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
-        if self.rest.is_empty() {
-            let frame = match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
-                Some(Ok(frame)) => frame,
-                end => return Poll::Ready(end),
-            };
-            match frame.into_data() {
-                Ok(data) => self.rest = data,
-                Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
-            }
-        }
-        let octets = self.rest.len().min(self.answering.piece_octets_max);
-        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(octets)))))
-    }
-}
-
-impl<B: Body<Data = Bytes> + Unpin> Body for AnswerBody<B> {
-    type Data = Bytes;
+impl<B: Body + Unpin> Body for AnswerBody<B> {
+    type Data = B::Data;
     type Error = B::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
-        let polled = self.poll_piece(cx);
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
         self.answering.recorder.moved(matches!(polled, Poll::Ready(Some(_))));
         polled
     }
 
     fn is_end_stream(&self) -> bool {
-        self.rest.is_empty() && self.body.is_end_stream()
+        self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        let (mut hint, rest) = (self.body.size_hint(), self.rest.len() as u64);
-        if let Some(upper) = hint.upper() {
-            hint.set_upper(upper + rest);
-        }
-        hint.set_lower(hint.lower() + rest);
-        hint
+        self.body.size_hint()
     }
 }

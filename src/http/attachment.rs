@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
 use super::Api;
 use super::memory::Asker;
 use super::message;
-use super::octets::Octets;
 use super::principal::Principal;
 use super::problem::{Code, Problem};
 use super::query;
@@ -38,15 +37,12 @@ pub(super) async fn show(
     State(api): State<Arc<Api>>,
     principal: Principal,
     asker: Asker,
-    method: Method,
-    headers: HeaderMap,
     path: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<Response, Problem> {
     let (id, index) = message::text(path)?;
     let id = query::id(&id)?;
     let no_such = || Problem::new(Code::NotFound, "the message has no attachment with this index");
     let index = index.parse().map_err(|_| no_such())?;
-    let etag = api.etags.of(&("attachment", id.octets(), index));
     let read = api.read(principal, &asker, id, move |email, room| {
         let (attachment, octets) = mime::attachment(&email.raw, index).ok_or_else(no_such)?;
         Ok((attachment, room.hold(octets.into_owned().into_boxed_slice())))
@@ -57,7 +53,7 @@ pub(super) async fn show(
         (header::CONTENT_TYPE, HeaderValue::from_static(content_type.unwrap_or("application/octet-stream"))),
         (header::CONTENT_DISPOSITION, disposition(&attachment.filename)),
     ];
-    Ok((fields, Octets { etag, pieces: vec![octets] }.answer(&method, &headers)?).into_response())
+    Ok((fields, octets).into_response())
 }
 
 /// The field Content-Disposition with a file name, in ASCII and, if it differs, in UTF-8 (RFC 6266, RFC 8187).

@@ -7,25 +7,24 @@ use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
 
 use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::http::header;
+use axum::response::IntoResponse;
 use serde_json::{Map, Value};
 
 use super::Api;
-use super::coding::Coded;
 use super::openapi;
 use crate::config::Revision;
 
-static ONE: LazyLock<Coded> = LazyLock::new(|| Coded::of(page(&openapi::document(Revision::One))));
-static TWO: LazyLock<Coded> = LazyLock::new(|| Coded::of(page(&openapi::document(Revision::Two))));
+static ONE: LazyLock<String> = LazyLock::new(|| page(&openapi::document(Revision::One)));
+static TWO: LazyLock<String> = LazyLock::new(|| page(&openapi::document(Revision::Two)));
 
 /// Answers with the page of the revision that runs.
-pub(super) async fn show(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response {
-    let page: &Coded = match api.config.revision {
+pub(super) async fn show(State(api): State<Arc<Api>>) -> impl IntoResponse {
+    let page: &'static str = match api.config.revision {
         Revision::One => &ONE,
         Revision::Two => &TWO,
     };
-    page.answer(&headers, "text/html; charset=utf-8")
+    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page)
 }
 
 /// The page of a document.

@@ -1,7 +1,7 @@
 //! The middleware of every request. It finds the client behind proxies and the bearer of a token, and checks host and
 //! origin. It counts the request for the rate limits, logs failures and panics, and sets common header fields.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,6 @@ use tracing::Instrument;
 use super::access_log::{Line, REQUEST_ID, RequestId};
 use super::authentication::Authentication;
 use super::forwarded::{TrustedProxies, is_forwarded};
-use super::head;
 use super::host::{AllowedHosts, authority};
 use super::metrics::Requests;
 use super::origin::{AllowedOrigins, Grant};
@@ -30,16 +29,6 @@ use crate::config::{AccessLog, Config};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
 
-impl Peer {
-    /// The client of a request through the public Unix socket, as long as no proxy has named it. It is no address of
-    /// this machine, and all such clients count as one.
-    pub(super) const UNNAMED: Self = Self(SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0));
-}
-
-/// In the extensions of a request through the public Unix socket: a reverse proxy of this machine has sent it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FromProxy;
-
 /// The header fields of every answer. They forbid caching, guessing of the content type, and the Referer.
 pub(super) const COMMON_FIELDS: [(HeaderName, &str); 4] = [
     (header::CACHE_CONTROL, "no-store"),
@@ -49,8 +38,7 @@ pub(super) const COMMON_FIELDS: [(HeaderName, &str); 4] = [
 ];
 
 /// The fields of an answer that pages of other origins may read beside those that they always may.
-const EXPOSED: &str =
-    "Accept-Ranges, Content-Disposition, Content-Range, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
+const EXPOSED: &str = "Content-Disposition, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
 
 /// The hosts that requests may name, and the origins of pages that may send them.
 struct Callers {
@@ -59,8 +47,9 @@ struct Callers {
 }
 
 impl Callers {
-    /// The settings, or their defaults for a listener that only this machine reaches or for another one.
-    fn of(config: &Config, is_local: bool) -> Self {
+    /// The settings, or their defaults for listeners that only this machine reaches or for others.
+    fn of(config: &Config) -> Self {
+        let is_local = config.http.is_local();
         let origins = match &config.http.allowed_origins {
             Some(origins) if origins.iter().any(|origin| origin == "*") => AllowedOrigins::Any,
             Some(origins) => AllowedOrigins::Listed(origins.clone()),
@@ -73,11 +62,9 @@ impl Callers {
 
 /// The permitted callers of requests of the public, the rate limits, and the counters of requests.
 pub(super) struct Edge {
-    over_tcp: Callers,
-    over_socket: Callers,
+    callers: Callers,
     proxies: TrustedProxies,
     has_warned_of_proxy: AtomicBool,
-    has_warned_of_unnamed: AtomicBool,
     authentication: Arc<Authentication>,
     rate_limits: RateLimits,
     requests: Arc<Requests>,
@@ -91,38 +78,23 @@ impl Edge {
         rate_limits: RateLimits,
         requests: Arc<Requests>,
     ) -> Arc<Self> {
-        // A socket for a proxy doesn't open a listener on loopback to the pages of all sites.
-        let over_tcp = Callers::of(config, config.http.is_tcp_local());
-        let over_socket = Callers::of(config, false);
-        let proxies = TrustedProxies::new(&config.http.trusted_proxies);
-        let (has_warned_of_proxy, has_warned_of_unnamed) = (AtomicBool::new(false), AtomicBool::new(false));
-        let access_log = config.http.access_log;
         Arc::new(Self {
-            over_tcp,
-            over_socket,
-            proxies,
-            has_warned_of_proxy,
-            has_warned_of_unnamed,
+            callers: Callers::of(config),
+            proxies: TrustedProxies::new(&config.http.trusted_proxies),
+            has_warned_of_proxy: AtomicBool::new(false),
             authentication,
             rate_limits,
             requests,
-            access_log,
+            access_log: config.http.access_log,
         })
     }
 
     /// Replaces the peer by the client that a trusted proxy names.
     fn identify(&self, request: &mut Request) {
         let Some(&Peer(peer)) = request.extensions().get() else { return };
-        let is_from_proxy = request.extensions().get::<FromProxy>().is_some();
-        let client = self.proxies.client(peer.ip(), is_from_proxy, request.headers());
+        let client = self.proxies.client(peer.ip(), request.headers());
         if client != peer.ip().to_canonical() {
             request.extensions_mut().insert(Peer(SocketAddr::new(client, 0)));
-        } else if is_from_proxy {
-            if !self.has_warned_of_unnamed.swap(true, Ordering::Relaxed) {
-                tracing::warn!(
-                    "a request over the Unix socket of http-listen has no field that names its client: all such clients share the limits of one"
-                );
-            }
         } else if self.proxies.is_empty()
             && is_forwarded(request.headers())
             && !self.has_warned_of_proxy.swap(true, Ordering::Relaxed)
@@ -136,12 +108,10 @@ impl Edge {
 
     /// Checks host and origin of a request. Returns the permission for the page that sent it, if the public did.
     fn admit(&self, request: &Request) -> Result<Option<Grant>, Problem> {
-        head::check(request)?;
         if request.extensions().get::<Peer>().is_none() {
             return Ok(None);
         }
-        let is_over_socket = request.extensions().get::<FromProxy>().is_some();
-        let Callers { hosts, origins } = if is_over_socket { &self.over_socket } else { &self.over_tcp };
+        let Callers { hosts, origins } = &self.callers;
         hosts.check(request)?;
         let grant = origins.grant(request.headers().get(header::ORIGIN), authority(request).ok().flatten());
         // A form can POST without a preflight, so a page without permission must not write either.
@@ -162,7 +132,6 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
     let in_flight = edge.requests.begin(&request);
     let id = RequestId::new();
     let line = Line::begin(edge.access_log, id, &request, in_flight.route());
-    let is_head = request.method() == Method::HEAD;
     let is_options = request.method() == Method::OPTIONS;
     let identified = edge.authentication.identify(&mut request);
     let mut quotas = edge.rate_limits.count(&request);
@@ -175,9 +144,6 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
         None if is_options => options(),
         None => answer(request, next).instrument(tracing::info_span!("request", request_id = %id)).await,
     };
-    if !is_head {
-        Problem::name_request(&mut response, id);
-    }
     quotas.write(response.headers_mut());
     response.headers_mut().insert(REQUEST_ID, id.value());
     finish(response.headers_mut(), grant);
@@ -218,7 +184,7 @@ async fn answer(request: Request, next: Next) -> Response {
 fn options() -> Response {
     let fields = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
-        (header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, Content-Type, If-None-Match"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, Content-Type"),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     (StatusCode::NO_CONTENT, fields).into_response()

@@ -11,7 +11,7 @@ use crate::model::StoredEmail;
 use crate::reader;
 
 /// A field of an Email in a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Field {
     Id,
     Recipient,
@@ -52,7 +52,7 @@ pub(super) fn names() -> [&'static str; 12] {
 }
 
 /// The chosen fields, in the order of [`FIELDS`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fields(Vec<(&'static str, Field)>);
 
 impl Fields {

@@ -7,7 +7,7 @@ use crate::model::{Listed, StoredEmail, Timestamp};
 use crate::reader;
 
 /// What an Email must be like. Without any condition every Email passes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Filter {
     /// Texts in lower case that the sender and the subject contain.
     from: Option<String>,
@@ -19,7 +19,7 @@ pub(super) struct Filter {
 }
 
 /// What an Email must have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Has {
     Attachment,
     /// A one-time code.

@@ -25,11 +25,10 @@ impl TrustedProxies {
         self.networks.is_empty()
     }
 
-    /// The client of a request that `peer` sent. It is the peer unless that is a trusted proxy, by its address or because
-    /// `is_proxy` says so.
-    pub(super) fn client(&self, peer: IpAddr, is_proxy: bool, headers: &HeaderMap) -> IpAddr {
+    /// The client of a request that `peer` sent. It is the peer unless that is a trusted proxy.
+    pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let peer = peer.to_canonical();
-        if !is_proxy && !self.trusts(peer) {
+        if !self.trusts(peer) {
             return peer;
         }
         self.nearest(peer, elements(headers).map(|text| address(text?)))
@@ -92,7 +91,7 @@ mod tests {
         for (name, value) in fields {
             headers.append(*name, HeaderValue::from_bytes(value.as_bytes()).expect("a value"));
         }
-        TrustedProxies::new(&networks).client(peer.parse().expect("an address"), false, &headers).to_string()
+        TrustedProxies::new(&networks).client(peer.parse().expect("an address"), &headers).to_string()
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::header;
+use axum::response::IntoResponse;
 use serde::Serialize;
 
 use super::Api;
@@ -87,22 +87,10 @@ pub(super) async fn show(
     State(api): State<Arc<Api>>,
     principal: Principal,
     asker: Asker,
-    headers: HeaderMap,
     path: Result<Path<String>, PathRejection>,
-) -> Result<Response, Problem> {
-    let id = id(path)?;
-    // An Email never changes, so its id determines the tag. It is loaded even so: its envelope decides who may read it.
-    let etag = api.etags.of(&id.octets());
-    let is_known = etag.is_in(&headers);
-    let json = api.read(principal, &asker, id, move |email, room| {
-        if is_known {
-            return Ok(None);
-        }
-        render(&email, room).map(Some)
-    });
-    let Some(json) = json.await? else { return Ok(etag.not_modified()) };
-    let fields = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json")), etag.field()];
-    Ok((fields, json).into_response())
+) -> Result<impl IntoResponse, Problem> {
+    let json = api.read(principal, &asker, id(path)?, |email, room| render(&email, room)).await?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], json))
 }
 
 /// The JSON of an Email with all its details.

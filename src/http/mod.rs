@@ -7,7 +7,6 @@
 //! ```text
 //! server    listeners and limits      accept    from a connection to its first request
 //! connection  serves one connection   stream    what it writes, and refusals of heads that cannot be read
-//! version   HTTP/1.1 or HTTP/2 in the clear         head    the length of heads over HTTP/2
 //! berth     the slot of a connection, which it leaves while all of its requests wait for mail
 //! activity  since when the peer of a connection has kept the server waiting     exchange  one request and its answer
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
@@ -15,18 +14,17 @@
 //! authentication   the tokens of requests         access  what is closed to callers without one
 //! messages, page, message, raw, view, attachment, delete, addresses, domains, webhooks, health, root, admin   one file per resource
 //! wait, events   requests that wait for mail, once or for ever, in places of their own (waiting)
-//! compat   interfaces of other mail catchers, for test suites that were written for them
+//! compat   the interface of another mail catcher, for test suites that were written for it
 //! submission   messages that the administrator puts into inboxes
 //! filter, search, fields   which Emails of a mailbox to list, and what of them; batch   how many to read in one go
 //! pieces    bodies that are written as the client takes them
 //! email, findings   an Email as JSON, its codes and links     problem, causes   errors, their codes and statuses
-//! etag      whether a caller has an answer already              rendered   Emails that were listed lately
-//! negotiation   what a request accepts          coding    compressed answers
+//! rendered   Emails that were listed lately
 //! rate_limit   the rate limits of a client         forwarded  the client behind reverse proxies
 //! memory    memory for answers with mail     access_log  the ids of requests, and a line for each
 //! openapi   the description of the interface       docs      the same as a page
 //! web       the page for people: an inbox in a browser
-//! safe_html  HTML of strangers, made safe to show     octets     answers with ranges
+//! safe_html  HTML of strangers, made safe to show
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
@@ -42,7 +40,6 @@ mod batch;
 mod berth;
 mod body;
 mod causes;
-mod coding;
 mod compat;
 mod connection;
 mod delete;
@@ -50,22 +47,18 @@ mod docs;
 mod domains;
 mod edge;
 mod email;
-mod etag;
 mod events;
 mod exchange;
 mod fields;
 mod filter;
 mod findings;
 mod forwarded;
-mod head;
 mod health;
 mod host;
 mod memory;
 mod message;
 mod messages;
 mod metrics;
-mod negotiation;
-mod octets;
 mod openapi;
 mod origin;
 mod page;
@@ -82,7 +75,6 @@ mod search;
 mod server;
 mod stream;
 mod submission;
-mod version;
 mod view;
 mod wait;
 mod waiting;
@@ -108,7 +100,6 @@ use rate_limit::RateLimits;
 pub use admin::DaemonStatus;
 pub use domains::Domains;
 pub use edge::Peer;
-pub use etag::ETags;
 pub use memory::AnswerMemory;
 pub use metrics::MetricSource;
 pub use principal::Principal;
@@ -143,8 +134,6 @@ pub struct Api {
     pub waiting: WaitingPlaces,
     /// Emails that were listed lately.
     pub rendered: RenderedEmails,
-    /// The source of entity tags.
-    pub etags: ETags,
     /// The source of time.
     pub clock: Arc<dyn Clock>,
     /// The state of the daemon; `None` in a process without a daemon.
@@ -223,7 +212,7 @@ fn web_routes(api: &Api) -> Router<Arc<Api>> {
     if !api.config.http.web {
         return Router::new();
     }
-    Router::new().route("/web/{version}/{file}", get(web::file)).route("/web/qr.svg", get(web::qr))
+    Router::new().route("/web/{version}/{file}", get(web::file))
 }
 
 /// The routes of webhooks. Revision 1 has none.

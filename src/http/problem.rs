@@ -9,7 +9,6 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::access_log::RequestId;
 use super::edge::COMMON_FIELDS;
 use crate::model::Timestamp;
 
@@ -93,7 +92,7 @@ codes! {
     ExpiryInvalid = BAD_REQUEST "expiry_invalid",
     /// A text is not a rule for faults, or not the number of one.
     FaultInvalid = BAD_REQUEST "fault_invalid",
-    /// A text is missing, too long, or none of those that are permitted.
+    /// A text is none of those that are permitted.
     TextInvalid = BAD_REQUEST "text_invalid",
     /// A value is neither `true` nor `false`.
     BooleanInvalid = BAD_REQUEST "boolean_invalid",
@@ -119,8 +118,6 @@ codes! {
     BodyTimeout = REQUEST_TIMEOUT "body_timeout",
     /// The body is not declared as JSON.
     ContentTypeUnsupported = UNSUPPORTED_MEDIA_TYPE "content_type_unsupported",
-    /// The field Range begins behind the end.
-    RangeNotSatisfiable = RANGE_NOT_SATISFIABLE "range_not_satisfiable",
     /// The head of a request is not HTTP.
     RequestInvalid = BAD_REQUEST "request_invalid",
     /// The head of a request is too long or has too many fields.
@@ -278,14 +275,6 @@ impl Problem {
         self.code
     }
 
-    /// Adds the id of the request as `requestId` to a problem of the service's own (5xx), for the search in the log.
-    pub(super) fn name_request(response: &mut Response, id: RequestId) {
-        if let Some(OwnFailure(problem)) = response.extensions_mut().remove() {
-            response.headers_mut().remove(header::CONTENT_LENGTH);
-            *response.body_mut() = problem.with_member("requestId", id.to_string().into()).body().into();
-        }
-    }
-
     /// The problem as its detail in plain text, with its status and header fields. Those of the service's own stay as they
     /// are.
     pub(super) fn into_text(self) -> Response {
@@ -330,10 +319,6 @@ impl Problem {
     }
 }
 
-/// A problem with a status of 5xx, in the extensions of its response.
-#[derive(Clone, Debug)]
-struct OwnFailure(Problem);
-
 #[derive(Serialize)]
 struct Body<'a> {
     r#type: &'static str,
@@ -350,12 +335,9 @@ impl IntoResponse for Problem {
         let (status, _) = self.code.row();
         let content_type = (header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
         let mut response = (status, [content_type], self.body()).into_response();
-        response.headers_mut().extend(self.headers.clone());
-        if let Some(log_detail) = self.log_detail.clone() {
+        response.headers_mut().extend(self.headers);
+        if let Some(log_detail) = self.log_detail {
             response.extensions_mut().insert(log_detail);
-        }
-        if status.is_server_error() {
-            response.extensions_mut().insert(OwnFailure(self));
         }
         response
     }

@@ -1,18 +1,19 @@
 //! `GET /api/mail/messages/{id}/raw`: the octets as received, after the trace fields of a receiver.
 
+use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use futures_util::stream;
 
 use super::Api;
 use super::memory::Asker;
 use super::message;
-use super::octets::Octets;
 use super::principal::Principal;
 use super::problem::Problem;
 use crate::model::{DomainName, StoredEmail, TlsSession};
@@ -22,16 +23,18 @@ pub(super) async fn show(
     State(api): State<Arc<Api>>,
     principal: Principal,
     asker: Asker,
-    method: Method,
-    headers: HeaderMap,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Problem> {
     let id = message::id(path)?;
     let (email, room) = api.email(principal, &asker, id).await?;
     let trace = Bytes::from(trace(&email, &api.config.smtp.hostname));
-    let octets = Octets { etag: api.etags.of(&("raw", id.octets())), pieces: vec![trace, room.hold(email.raw)] };
-    let content_type = [(header::CONTENT_TYPE, HeaderValue::from_static("message/rfc822"))];
-    Ok((content_type, octets.answer(&method, &headers)?).into_response())
+    let message = room.hold(email.raw);
+    let fields = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("message/rfc822")),
+        (header::CONTENT_LENGTH, HeaderValue::from(trace.len() + message.len())),
+    ];
+    let pieces = stream::iter([trace, message].map(Ok::<_, Infallible>));
+    Ok((fields, Body::from_stream(pieces)).into_response())
 }
 
 /// The fields Return-Path and Received (RFC 5321 section 4.4), from the envelope.

@@ -14,7 +14,7 @@ use crate::config::Revision;
 /// Answers browsers with the page, unless it is off, and others with the index.
 pub(super) async fn show(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response {
     if api.config.http.web && web::is_wanted(&headers) {
-        return web::document(&headers);
+        return web::document();
     }
     ([(header::VARY, "accept")], Json(index(&api))).into_response()
 }

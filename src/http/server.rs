@@ -3,7 +3,7 @@
 //! axum's own server has no timer, so a request with an endless head would hold its connection for ever. This module
 //! uses hyper's connections with a timer, and bounds everything that a peer decides.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,12 +35,8 @@ pub struct HttpLimits {
     pub connections_per_client_max: usize,
     /// Networks whose clients have no limit of their own.
     pub exempt: Vec<IpNet>,
-    /// Networks of proxies that name the client of each request. They have no limit of their own, and no PROXY header.
+    /// Networks of proxies that name the client of each request. They have no limit of their own.
     pub trusted_proxies: Vec<IpNet>,
-    /// Other networks whose connections must begin with a PROXY header.
-    pub proxy_from: Vec<IpNet>,
-    /// How long a PROXY header may take; a proxy sends it at once.
-    pub proxy_timeout: Duration,
     /// How long a TLS handshake may take.
     pub handshake_timeout: Duration,
     /// How long an idle connection is kept, and how long the head of a request may take.
@@ -66,8 +62,6 @@ impl HttpLimits {
             connections_per_client_max: connections_max,
             exempt: Vec::new(),
             trusted_proxies: Vec::new(),
-            proxy_from: Vec::new(),
-            proxy_timeout: Duration::from_secs(5),
             handshake_timeout: Duration::from_secs(10),
             head_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(10),
@@ -85,22 +79,13 @@ impl HttpLimits {
             connections_per_client_max: config.http.connections_per_client_max,
             exempt: config.smtp.exempt.clone(),
             trusted_proxies: config.http.trusted_proxies.clone(),
-            proxy_from: config.smtp.proxy_from.clone(),
             handshake_timeout: config.tls.handshake_timeout,
-            proxy_timeout: constants.proxy_timeout,
             head_timeout: constants.http_head_timeout,
             body_timeout: constants.http_body_timeout,
             write_timeout: constants.http_write_timeout,
             drain_timeout: constants.drain_timeout,
             ..Self::new(config.http.connections_max)
         }
-    }
-
-    /// Whether a PROXY header must come first from `peer`.
-    pub(super) fn is_proxy(&self, peer: IpAddr) -> bool {
-        let peer = peer.to_canonical();
-        let is_in = |networks: &[IpNet]| networks.iter().any(|network| network.contains(&peer));
-        is_in(&self.proxy_from) && !is_in(&self.trusted_proxies)
     }
 }
 
@@ -110,8 +95,6 @@ pub enum HttpListener {
     Tcp(TcpListener),
     /// With TLS from the first octet.
     Tls(TcpListener, TlsAcceptor),
-    /// In the clear, for reverse proxies of this machine. They name their clients.
-    Unix(UnixListener),
 }
 
 /// Serves the public until `shutdown` is cancelled. Returns when all connections have ended, or after `drain_timeout`.
@@ -129,7 +112,6 @@ pub async fn serve_public(
             match listener {
                 HttpListener::Tcp(listener) => server.accept(prompt(listener), None, Transport::Tcp).await,
                 HttpListener::Tls(listener, tls) => server.accept(prompt(listener), Some(tls), Transport::Tcp).await,
-                HttpListener::Unix(listener) => server.accept(listener, None, |_| Transport::PublicSocket).await,
             }
         }
     }))
@@ -189,14 +171,11 @@ impl Server {
         let Some(Some(accepted)) = prepared else { return };
         if let Some(tls) = tls {
             let secured = Box::pin(accepted.secure(tls, self));
-            if let Some(Some((version, accepted))) = self.shutdown.run_until_cancelled(secured).await {
-                Box::pin(connection::serve(accepted, version, self)).await;
+            if let Some(Some(accepted)) = self.shutdown.run_until_cancelled(secured).await {
+                Box::pin(connection::serve(accepted, self)).await;
             }
         } else {
-            let begun = Box::pin(accepted.begin(self));
-            if let Some(Some((version, accepted))) = self.shutdown.run_until_cancelled(begun).await {
-                Box::pin(connection::serve(accepted, version, self)).await;
-            }
+            Box::pin(connection::serve(accepted, self)).await;
         }
     }
 

@@ -101,8 +101,6 @@ pub struct MailboxPage {
     pub emails: Vec<Listed>,
     /// How many readable Emails the whole mailbox holds.
     pub total: u64,
-    /// The state of the whole mailbox.
-    pub version: MailboxVersion,
 }
 
 /// Emails of a mailbox after a sequence number.
@@ -112,25 +110,6 @@ pub struct EmailsAfter {
     pub emails: Vec<Listed>,
     /// Where to go on: after this sequence number. `None` if there are no further Emails.
     pub next: Option<u64>,
-}
-
-/// The state of a mailbox as of a time.
-///
-/// Two equal versions of one mailbox of one opened store list the same Emails. An Email that arrives raises `newest`. One
-/// that is removed lowers `emails`. One that expires lowers `readable`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct MailboxVersion {
-    /// The highest sequence number that an Email of the mailbox ever had.
-    pub newest: u64,
-    /// Emails, including expired ones that are not removed yet.
-    pub emails: u64,
-    /// Emails that are readable.
-    pub readable: u64,
-}
-
-impl MailboxVersion {
-    /// The version of a mailbox without Emails.
-    pub const EMPTY: Self = Self { newest: 0, emails: 0, readable: 0 };
 }
 
 /// The result of a domain's registration.

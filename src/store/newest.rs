@@ -14,8 +14,6 @@ pub struct NewestQuery {
     pub domain: Option<DomainName>,
     /// Where an earlier page ended; `None` for the newest.
     pub after: Option<NewestCursor>,
-    /// How many to skip from there.
-    pub skip: u64,
     /// The most to return.
     pub limit: usize,
 }

@@ -94,11 +94,10 @@ impl Keeper {
         Arc::clone(&self.config)
     }
 
-    /// TLS for servers of HTTP/2 and HTTP/1.1, which the client chooses from (ALPN, RFC 7301). It always uses the current
-    /// certificate.
+    /// TLS for servers of HTTP/1.1, which is all that they offer (ALPN, RFC 7301). It always uses the current certificate.
     pub fn http_acceptor(&self) -> TlsAcceptor {
         let mut config = (*self.config).clone();
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
         TlsAcceptor::from(Arc::new(config))
     }
 

@@ -139,7 +139,7 @@ pub async fn an_email_is_gone_from_the_millisecond_of_its_expiry(store: Arc<dyn 
     let pass = store.expire(expired, 100).await.expect("expire");
     assert_eq!(pass.removed, 1);
     assert!(pass.next_due_at.is_some_and(|due| due >= NOW.plus(Duration::from_secs(100))));
-    let query = NewestQuery { by_mailbox: true, domain: None, after: None, skip: 0, limit: 9 };
+    let query = NewestQuery { by_mailbox: true, domain: None, after: None, limit: 9 };
     let mailboxes = store.newest(query, expired).await.expect("newest").emails;
     let counts: Vec<_> = mailboxes.iter().map(|it| (it.mailbox_emails, it.mailbox_octets)).collect();
     assert_eq!(counts, [(1, "long".len() as u64)], "expired mail is removed, so its mailbox no longer counts it");

@@ -80,7 +80,7 @@ fn configured(config: &Config) -> impl Iterator<Item = (&'static str, Endpoint, 
         ("SMTP", tcp(&smtp.listen), smtp.listen_is_default),
         ("SMTPS", tcp(&smtp.smtps_listen), false),
         ("LMTP", smtp.lmtp_listen.clone(), false),
-        ("HTTP", http.listen.clone(), http.listen_is_default),
+        ("HTTP", tcp(&http.listen), http.listen_is_default),
         ("HTTPS", tcp(&http.https_listen), false),
         ("metrics", tcp(&http.metrics_listen), false),
     ]

@@ -3,7 +3,7 @@
 use super::super::Context;
 use super::super::output::{self, Row};
 use super::walk::{self, Batch};
-use super::{Inbox, hint_more, hint_of_rest, page_too_large};
+use super::{Inbox, hint_more, hint_of_rest};
 use crate::client::{AllQuery, Client, ClientError};
 use crate::error::{Error, Exit};
 
@@ -44,9 +44,9 @@ async fn print<R: Row>(
     member: &'static str,
     fetch: impl AsyncFn(AllQuery) -> Result<Page<R>, ClientError>,
 ) -> Result<Exit, Error> {
-    let query = AllQuery { domain: wanted.domain, page: wanted.page, limit: wanted.limit, after: None };
+    let query = AllQuery { domain: wanted.domain, limit: wanted.limit, after: None };
     let by_cursor = async |after: Option<String>, limit| {
-        let page = fetch(AllQuery { after, limit: Some(limit), page: None, domain: query.domain.clone() }).await?;
+        let page = fetch(AllQuery { after, limit: Some(limit), domain: query.domain.clone() }).await?;
         Ok(Batch { total: page.number("total"), rows: page.rows, next: page.next })
     };
     let printed = if wanted.all {
@@ -55,7 +55,6 @@ async fn print<R: Row>(
         let page = fetch(query.clone()).await?;
         let size = page.number("limit").unwrap_or(page.rows.len() as u64);
         match query.limit.filter(|limit| size < *limit && page.next.is_some()) {
-            Some(_) if query.page.is_some() => return Err(page_too_large(size)),
             Some(limit) => {
                 let walked = walk::print(cx, member, Some(limit), by_cursor).await?;
                 hint_more(cx, &walked);
@@ -63,7 +62,7 @@ async fn print<R: Row>(
             }
             None => {
                 cx.print(output::list(cx.style, &page.rows, &page.whole, cx.now()))?;
-                if page.next.is_some() && query.page.is_none_or(|page| page == 1) {
+                if page.next.is_some() {
                     hint_of_rest(cx, page.rows.len() as u64, page.number("total"));
                 }
                 page.rows.len() as u64

@@ -43,7 +43,7 @@ pub(super) struct Inbox {
     domain: Option<DomainName>,
 
     /// Which page, from 1
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, requires = "address", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     page: Option<u64>,
 
     /// How many at most [default: a page of the service]

@@ -5,19 +5,17 @@ use std::net::SocketAddr;
 use ipnet::IpNet;
 
 use super::{both_loopbacks, each, one, or_none, texts};
-use crate::config::parse::{allowed_host, endpoints, file_mode, listen_address, network, origins, rate_limit};
+use crate::config::parse::{allowed_host, http_listen_addresses, listen_address, network, origins, rate_limit};
 use crate::config::setting::{Setting, Shape};
 use crate::config::value;
 use crate::config::words::{access_log, compat_api, on_or_off};
-use crate::config::{AccessLog, CompatApi, Endpoint, Revision};
+use crate::config::{AccessLog, CompatApi, Revision};
 
 /// What the HTTP interface is set to.
 #[derive(Clone, Debug)]
 pub struct HttpConfig {
-    /// Where HTTP listens. Strangers come through a Unix socket: it is for reverse proxies.
-    pub listen: Vec<Endpoint>,
-    /// Mode of the files of HTTP's Unix sockets.
-    pub socket_mode: u32,
+    /// Where HTTP listens.
+    pub listen: Vec<SocketAddr>,
     /// Where HTTP with TLS from the first octet listens.
     pub https_listen: Vec<SocketAddr>,
     /// Where only metrics and health are. No other listener has metrics then.
@@ -58,8 +56,7 @@ impl HttpConfig {
     /// The defaults of a revision.
     pub fn of_revision(revision: Revision) -> Self {
         Self {
-            listen: both_loopbacks(8080).into_iter().map(Endpoint::Tcp).collect(),
-            socket_mode: 0o660,
+            listen: both_loopbacks(8080),
             https_listen: Vec::new(),
             metrics_listen: Vec::new(),
             listen_is_default: true,
@@ -82,15 +79,9 @@ impl HttpConfig {
         }
     }
 
-    /// Whether no listener can be reached from another machine, not even through a proxy in front of a Unix socket.
+    /// Whether no listener can be reached from another machine.
     pub fn is_local(&self) -> bool {
-        self.is_tcp_local() && self.listen.iter().all(|endpoint| endpoint.tcp().is_some())
-    }
-
-    /// Whether no address can be reached from another machine.
-    pub fn is_tcp_local(&self) -> bool {
-        let mut addresses = self.listen.iter().filter_map(Endpoint::tcp).chain(self.https_listen.iter().copied());
-        addresses.all(|address| address.ip().is_loopback())
+        self.listen.iter().chain(&self.https_listen).all(|address| address.ip().is_loopback())
     }
 }
 
@@ -99,18 +90,10 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "http-listen",
         Shape::Several,
-        "IP:PORT|PATH",
-        "Address that HTTP listens on, or Unix socket for a reverse proxy; a path begins with '/'",
-        |c, v| endpoints(v).map(|all| c.http.listen = all),
+        "IP:PORT",
+        "Address that HTTP listens on",
+        |c, v| http_listen_addresses(v).map(|all| c.http.listen = all),
         |c| texts(&c.http.listen),
-    ),
-    Setting::new(
-        "http-socket-mode",
-        Shape::One,
-        "MODE",
-        "Mode of the file of a Unix socket for HTTP, octal",
-        |c, v| one(v, file_mode).map(|mode| c.http.socket_mode = mode),
-        |c| vec![format!("{:03o}", c.http.socket_mode)],
     ),
     Setting::new(
         "https-listen",
@@ -197,7 +180,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "compat-api",
         Shape::One,
-        "off|mailpit|mailhog",
+        "off|mailpit",
         "Interface of another mail catcher for test suites: all mail, without a token only on loopback",
         |c, v| one(v, compat_api).map(|api| c.http.compat_api = api),
         |c| vec![c.http.compat_api.to_string()],

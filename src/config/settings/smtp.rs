@@ -26,7 +26,7 @@ pub struct SmtpConfig {
     pub lmtp_listen: Vec<Endpoint>,
     /// Mode of the files of LMTP's Unix sockets.
     pub lmtp_socket_mode: u32,
-    /// Networks of proxies that name their clients by the PROXY protocol.
+    /// Networks of proxies in front of SMTP that name their clients by the PROXY protocol.
     pub proxy_from: Vec<IpNet>,
     /// The name that the daemon gives itself in the greeting and in `Received` fields.
     pub hostname: DomainName,
@@ -127,7 +127,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "proxy-from",
         Shape::Several,
         "CIDR",
-        "Network of proxies; each connection from there must begin with a PROXY header, which names the client",
+        "Network of proxies in front of SMTP; each connection from there must begin with a PROXY header, which names the client",
         |c, v| each(v, network).map(|all| c.smtp.proxy_from = all),
         |c| texts(&c.smtp.proxy_from),
     ),

@@ -15,9 +15,6 @@ use crate::model::{EmailId, StoredEmail, Timestamp};
 use crate::reader;
 use crate::store::{NewestCursor, NewestPage, NewestQuery};
 
-/// The last entry that can be reached by the number of its page. Cursors reach all.
-const DEPTH_MAX: u64 = 10_000;
-
 /// An Email without its content.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -62,11 +59,7 @@ pub(super) struct MailboxesJson {
 struct Foot {
     /// How many there are; null for those of one domain.
     total: Option<u64>,
-    /// Null after a cursor.
-    page: Option<u64>,
     limit: u64,
-    /// Null without a total.
-    pages: Option<u64>,
     /// The value of `after` for the next page; null at the end.
     next: Option<String>,
 }
@@ -74,7 +67,6 @@ struct Foot {
 /// The page that a request is about.
 struct Wanted {
     query: NewestQuery,
-    page: Option<u64>,
     limit: u64,
 }
 
@@ -83,32 +75,22 @@ impl Wanted {
         let limit = query.limit(api.config.http.page_size_default as u64, api.config.http.page_size_max as u64)?;
         let after = query.get("after")?.map(str::parse::<NewestCursor>).transpose();
         let after = after.map_err(|error| Problem::new(Code::AfterInvalid, format!("'after': {error}")))?;
-        if after.is_some() && query.get("page")?.is_some() {
-            return Err(Problem::new(Code::ParametersConflict, "'page' and 'after' can't be given together"));
-        }
-        let page = query.page()?;
-        if page.saturating_mul(limit) > DEPTH_MAX {
-            let detail = format!("pages reach the newest {DEPTH_MAX} entries; take 'after' from an earlier answer");
+        // Ignored like an unknown parameter, it would give the first page for ever.
+        if query.get("page")?.is_some() {
+            let detail = "this list has no 'page' any more; the 'next' of an answer is the 'after' of the next page";
             return Err(Problem::new(Code::PageInvalid, detail));
         }
         let domain = query.get("domain")?.is_some().then(|| query.domain("domain")).transpose()?;
         let page_size = usize::try_from(limit).unwrap_or(usize::MAX);
-        let query = NewestQuery { by_mailbox, domain, after, skip: (page - 1) * limit, limit: page_size };
-        Ok(Self { page: query.after.is_none().then_some(page), query, limit })
+        Ok(Self { query: NewestQuery { by_mailbox, domain, after, limit: page_size }, limit })
     }
 
     fn foot(&self, found: &NewestPage) -> Foot {
-        Foot {
-            total: found.total,
-            page: self.page,
-            limit: self.limit,
-            pages: found.total.map(|total| total.div_ceil(self.limit)),
-            next: found.next.map(|next| next.to_string()),
-        }
+        Foot { total: found.total, limit: self.limit, next: found.next.map(|next| next.to_string()) }
     }
 }
 
-/// `GET /api/admin/messages?domain=&page=&after=&limit=`, newest first.
+/// `GET /api/admin/messages?domain=&after=&limit=`, newest first.
 pub(super) async fn messages(
     State(api): State<Arc<Api>>,
     asker: Asker,
@@ -124,7 +106,7 @@ pub(super) async fn messages(
     Ok(Json(MessagesJson { emails, foot }))
 }
 
-/// `GET /api/admin/mailboxes?domain=&page=&after=&limit=`, in the order of the newest Email of each.
+/// `GET /api/admin/mailboxes?domain=&after=&limit=`, in the order of the newest Email of each.
 pub(super) async fn mailboxes(
     State(api): State<Arc<Api>>,
     asker: Asker,

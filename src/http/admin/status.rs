@@ -31,7 +31,7 @@ pub struct DaemonStatus {
     /// The addresses of the LMTP listeners, with their actual ports.
     pub lmtp_listen: Vec<Endpoint>,
     /// The addresses of the HTTP listeners, with their actual ports.
-    pub http_listen: Vec<Endpoint>,
+    pub http_listen: Vec<SocketAddr>,
     /// The addresses of the HTTP listeners with TLS from the first octet, with their actual ports.
     pub https_listen: Vec<SocketAddr>,
     /// The addresses of the listeners for metrics alone, with their actual ports.
@@ -49,9 +49,10 @@ pub struct DaemonStatus {
 impl DaemonStatus {
     /// Every TCP address of a listener.
     pub fn addresses(&self) -> Vec<SocketAddr> {
-        let of_either = self.lmtp_listen.iter().chain(&self.http_listen).filter_map(Endpoint::tcp);
-        let lists = [&self.smtp_listen[..], &self.smtps_listen, &self.https_listen, &self.metrics_listen];
-        lists.concat().into_iter().chain(of_either).collect()
+        let of_lmtp = self.lmtp_listen.iter().filter_map(Endpoint::tcp);
+        let lists =
+            [&self.smtp_listen[..], &self.smtps_listen, &self.http_listen, &self.https_listen, &self.metrics_listen];
+        lists.concat().into_iter().chain(of_lmtp).collect()
     }
 }
 
@@ -66,7 +67,7 @@ pub(super) struct StatusJson {
     smtp_listen: Vec<SocketAddr>,
     smtps_listen: Vec<SocketAddr>,
     lmtp_listen: Vec<String>,
-    http_listen: Vec<String>,
+    http_listen: Vec<SocketAddr>,
     https_listen: Vec<SocketAddr>,
     metrics_listen: Vec<SocketAddr>,
     /// The certificate; null without one.
@@ -126,10 +127,6 @@ struct DomainCounts {
     deactivated: usize,
 }
 
-fn texts(endpoints: &[Endpoint]) -> Vec<String> {
-    endpoints.iter().map(ToString::to_string).collect()
-}
-
 /// Counters by name. Several counters with one name form an object, by their labels.
 fn counted(counts: &dyn Counts) -> Map<String, Value> {
     let mut counted = Map::new();
@@ -158,9 +155,11 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>
         started_at: daemon.map(|daemon| daemon.started_at.to_interface()),
         smtp_listen: daemon.map(|daemon| daemon.smtp_listen.clone()).unwrap_or_default(),
         smtps_listen: daemon.map(|daemon| daemon.smtps_listen.clone()).unwrap_or_default(),
-        lmtp_listen: daemon.map(|daemon| texts(&daemon.lmtp_listen)).unwrap_or_default(),
+        lmtp_listen: daemon
+            .map(|daemon| daemon.lmtp_listen.iter().map(ToString::to_string).collect())
+            .unwrap_or_default(),
         tls: daemon.and_then(|daemon| daemon.tls.as_deref()).map(|keeper| TlsJson::of(keeper, api.clock.now())),
-        http_listen: daemon.map(|daemon| texts(&daemon.http_listen)).unwrap_or_default(),
+        http_listen: daemon.map(|daemon| daemon.http_listen.clone()).unwrap_or_default(),
         https_listen: daemon.map(|daemon| daemon.https_listen.clone()).unwrap_or_default(),
         metrics_listen: daemon.map(|daemon| daemon.metrics_listen.clone()).unwrap_or_default(),
         data_dir: config.data_dir.clone(),

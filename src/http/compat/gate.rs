@@ -1,7 +1,7 @@
 //! Who may use the interface of another mail catcher, which shows the mail of all inboxes.
 //!
 //! Programs of this machine may, without a token, while nobody else can reach HTTP. All others need a token: as a bearer
-//! (RFC 6750), or as the password of Basic (RFC 7617), which clients of these interfaces can send.
+//! (RFC 6750), or as the password of Basic (RFC 7617), which clients of this interface can send.
 
 use std::sync::Arc;
 

@@ -8,53 +8,38 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
+use super::mailpit::summary;
 use super::walk::Message;
 use super::window::Viewer;
 use crate::http::Api;
 use crate::http::batch;
 use crate::http::pieces::{self, Pieces};
 use crate::http::problem::Problem;
-use crate::model::StoredEmail;
 use crate::store::StoreError;
-
-/// How a list is written.
-pub(super) struct Form {
-    /// The type of the content.
-    pub(super) content_type: &'static str,
-    /// What precedes the first message.
-    pub(super) beginning: &'static str,
-    /// A message as JSON; `None` for one that can't be shown.
-    pub(super) entry: fn(&StoredEmail) -> Option<Vec<u8>>,
-    /// The members of the object that follow the list, without `count`; `None` if the list is not in an object.
-    pub(super) foot: Option<Map<String, Value>>,
-}
 
 /// The body of an answer, and how much of it was written.
 struct Listing {
     api: Arc<Api>,
     viewer: Viewer,
     unread: vec::IntoIter<Message>,
-    form: Form,
+    /// The members of the object that follow the list, without `count`.
+    foot: Map<String, Value>,
     written: usize,
     is_ended: bool,
 }
 
-impl Form {
-    /// The answer with these messages. Its first piece is written before this returns.
-    ///
-    /// A message that is removed meanwhile, is damaged, or may not be read by the viewer is left out.
-    pub(super) async fn write(
-        self,
-        api: Arc<Api>,
-        viewer: Viewer,
-        messages: Vec<Message>,
-    ) -> Result<Response, Problem> {
-        let fields = [(header::CONTENT_TYPE, self.content_type)];
-        let beginning = self.beginning.into();
-        let unread = messages.into_iter();
-        let listing = Listing { api, viewer, unread, form: self, written: 0, is_ended: false };
-        Ok((fields, pieces::body(listing, beginning).await?).into_response())
-    }
+/// The answer with these messages and what follows them. Its first piece is written before this returns.
+///
+/// A message that is removed meanwhile, is damaged, or may not be read by the viewer is left out.
+pub(super) async fn write(
+    api: Arc<Api>,
+    viewer: Viewer,
+    messages: Vec<Message>,
+    foot: Map<String, Value>,
+) -> Result<Response, Problem> {
+    let fields = [(header::CONTENT_TYPE, "application/json")];
+    let listing = Listing { api, viewer, unread: messages.into_iter(), foot, written: 0, is_ended: false };
+    Ok((fields, pieces::body(listing, b"{\"messages\":[".to_vec()).await?).into_response())
 }
 
 impl Pieces for Listing {
@@ -71,11 +56,11 @@ impl Pieces for Listing {
         let batch: Vec<Message> = self.unread.by_ref().take(length).collect();
         let octets = batch.iter().map(Message::size_octets);
         let room = self.api.memory.reserve_rendered(&self.viewer.asker, octets).await?;
-        let (api, principal, entry) = (Arc::clone(&self.api), self.viewer.principal, self.form.entry);
+        let (api, principal) = (Arc::clone(&self.api), self.viewer.principal);
         let reading = async move {
             let mut entries = Vec::with_capacity(batch.len());
             for message in &batch {
-                entries.extend(message.load(&api, principal).await?.as_ref().and_then(entry));
+                entries.extend(message.load(&api, principal).await?.as_ref().and_then(summary::render));
             }
             Ok::<_, StoreError>((entries, room))
         };
@@ -100,13 +85,10 @@ impl Pieces for Listing {
 impl Listing {
     fn end(&mut self, json: &mut Vec<u8>) -> Result<(), Problem> {
         self.is_ended = true;
-        json.push(b']');
-        if let Some(mut foot) = self.form.foot.take() {
-            foot.insert("count".to_owned(), self.written.into());
-            let members = serde_json::to_string(&foot).map_err(|_| Problem::internal())?;
-            json.push(b',');
-            json.extend_from_slice(members.trim_start_matches('{').as_bytes());
-        }
+        self.foot.insert("count".to_owned(), self.written.into());
+        let members = serde_json::to_string(&self.foot).map_err(|_| Problem::internal())?;
+        json.extend_from_slice(b"],");
+        json.extend_from_slice(members.trim_start_matches('{').as_bytes());
         Ok(())
     }
 }

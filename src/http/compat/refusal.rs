@@ -1,4 +1,4 @@
-//! Errors as these interfaces have them: a status and a text.
+//! Errors as the original has them: a status and a text.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};

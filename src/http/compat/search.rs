@@ -1,33 +1,27 @@
-//! The search for messages that fulfil a condition, newest first, within bounds.
+//! The search for messages, newest first, within bounds.
 
 use std::sync::Arc;
 
+use super::mailpit::query::Search;
 use super::walk::Message;
 use super::window::Viewer;
 use crate::http::Api;
 use crate::http::batch;
 use crate::http::problem::Problem;
 use crate::http::search::{EMAILS_MAX, OCTETS_MAX};
-use crate::mime::Content;
-use crate::model::{Listed, StoredEmail};
+use crate::model::Listed;
 use crate::reader;
 use crate::store::StoreError;
 
-/// What a message must be like.
-pub(super) trait Condition: Clone + Send + 'static {
-    /// Whether a message is like that.
-    fn is_met(&self, email: &StoredEmail, content: &Content) -> bool;
-}
-
 impl Api {
-    /// The messages that fulfil a condition and that the viewer may read, newest first, at most `limit`. Each is an Email
+    /// The messages that a search finds and that the viewer may read, newest first, at most `limit`. Each is an Email
     /// that the viewer may read.
     ///
     /// Looks at as many of the newest messages as a search of one inbox does.
-    pub(super) async fn matching<C: Condition>(
+    pub(super) async fn matching(
         self: &Arc<Self>,
         viewer: &Viewer,
-        condition: &C,
+        search: &Search,
         limit: usize,
     ) -> Result<Vec<Listed>, Problem> {
         let mut unread = self.newest_messages(EMAILS_MAX).await?.messages;
@@ -37,7 +31,7 @@ impl Api {
         while let Some(length) = batch::length(unread.as_slice(), Message::size_octets) {
             let batch: Vec<Message> = unread.by_ref().take(length).collect();
             octets += batch.iter().map(Message::size_octets).sum::<u64>();
-            found.extend(self.meeting(viewer, condition.clone(), batch).await?);
+            found.extend(self.meeting(viewer, search.clone(), batch).await?);
             if found.len() >= limit || octets >= OCTETS_MAX {
                 break;
             }
@@ -46,11 +40,11 @@ impl Api {
         Ok(found)
     }
 
-    /// Those messages of a batch that fulfil the condition.
-    async fn meeting<C: Condition>(
+    /// Those messages of a batch that a search finds.
+    async fn meeting(
         self: &Arc<Self>,
         viewer: &Viewer,
-        condition: C,
+        search: Search,
         batch: Vec<Message>,
     ) -> Result<Vec<Listed>, Problem> {
         let room = self.memory.reserve_rendered(&viewer.asker, batch.iter().map(Message::size_octets)).await?;
@@ -60,7 +54,7 @@ impl Api {
             let mut meeting = Vec::new();
             for message in batch {
                 let Some(email) = message.load(&api, principal).await? else { continue };
-                if condition.is_met(&email, &reader::parse(&email.raw)) {
+                if search.is_met(&email, &reader::parse(&email.raw)) {
                     meeting.push(email.listed);
                 }
             }

@@ -91,5 +91,5 @@ impl Api {
 
 /// The question for the Emails that follow a position, newest first.
 pub(super) fn query(after: Option<NewestCursor>) -> NewestQuery {
-    NewestQuery { by_mailbox: false, domain: None, after, skip: 0, limit: EMAILS_AT_ONCE }
+    NewestQuery { by_mailbox: false, domain: None, after, limit: EMAILS_AT_ONCE }
 }

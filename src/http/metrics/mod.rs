@@ -10,11 +10,10 @@ mod requests;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::http::header;
+use axum::response::IntoResponse;
 
 use super::Api;
-use super::coding;
 use super::health::Cause;
 use super::problem::Problem;
 use crate::model::{Count, Counts, Durations};
@@ -49,7 +48,7 @@ impl Numbers {
 }
 
 /// Answers with every metric of the revision. Metrics of a store that can't be read are left out.
-pub(super) async fn show(State(api): State<Arc<Api>>, headers: HeaderMap) -> Result<Response, Problem> {
+pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<impl IntoResponse, Problem> {
     let mut numbers: Vec<Numbers> = api.metrics.iter().map(Numbers::read).collect();
     numbers.push(Numbers::of("process", process(&api)));
     numbers.push(Numbers::of("limits", limits(&api)));
@@ -60,7 +59,7 @@ pub(super) async fn show(State(api): State<Arc<Api>>, headers: HeaderMap) -> Res
     numbers.push(Numbers::of("stored", stats.map(|stats| stored(&stats)).unwrap_or_default()));
     numbers.push(Numbers::of("cluster", cluster(api.store.cluster())));
     let text = render::text(&numbers, api.config.revision)?;
-    Ok(coding::answer(text, &headers, render::CONTENT_TYPE))
+    Ok(([(header::CONTENT_TYPE, render::CONTENT_TYPE)], text))
 }
 
 fn process(api: &Api) -> Vec<Count> {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::domains::{DNS, REGISTRATION};
 use super::operation::Operation;
 use super::schema::{domain, flag, list, reference, text, uuid, whole, with};
-use super::{octets, page_number, page_size};
+use super::{octets, page_size};
 use crate::http::problem::Code;
 
 /// What a change of the store can fail with.
@@ -45,16 +45,12 @@ pub(super) fn operations() -> Vec<Operation> {
 
 fn all_mail(operation: Operation) -> Operation {
     operation
-        .about(
-            "`page` and `after` exclude each other. `page` reaches the newest 10,000 entries, and `after` reaches all.\n\n\
-             A page can have fewer entries than `limit`, even none, while `next` is not null.",
-        )
+        .about("A page can have fewer entries than `limit`, even none, while `next` is not null.")
         .takes("domain", domain("Only addresses of this domain."))
-        .takes("page", page_number())
         .takes("after", text("`next` of the last answer.", ""))
         .takes("limit", page_size())
         .fails(&[Code::DomainInvalid, Code::PageInvalid, Code::LimitInvalid, Code::AfterInvalid])
-        .fails(&[Code::ParametersConflict, Code::Busy, Code::StoreUnavailable])
+        .fails(&[Code::Busy, Code::StoreUnavailable])
 }
 
 fn of_domains() -> Vec<Operation> {

@@ -21,15 +21,12 @@ pub(super) fn operations() -> Vec<Operation> {
             .closable()
             .id_in_path(uuid("The id of the Email."))
             .json(200, "The Email.", reference("Message"))
-            .has_etag()
             .fails(READING),
         Operation::get("/api/mail/messages/{id}/raw", "getRawMessage", "Read one mail as it was received")
             .about("The fields Return-Path and Received come first, then the octets exactly as received.")
             .closable()
             .id_in_path(uuid("The id of the Email."))
             .answer(200, "The message.", "message/rfc822", super::octets())
-            .has_ranges()
-            .has_etag()
             .fails(READING),
         Operation::get("/api/mail/messages/{id}/html", "getHtml", "Read one mail in a browser")
             .about(
@@ -59,8 +56,6 @@ pub(super) fn operations() -> Vec<Operation> {
             .id_in_path(uuid("The id of the Email."))
             .also_in_path("index", count("The `index` of the attachment."))
             .answer(200, "The octets.", "*/*", super::octets())
-            .has_ranges()
-            .has_etag()
             .fails(READING),
         delete(),
     ]
@@ -82,7 +77,6 @@ fn list() -> Operation {
         .takes("cursor", text("Empty, or `nextCursor` of the last answer.", ""))
         .takes("fields", fields())
         .json(200, "A page.", reference("MessagePage"))
-        .has_etag()
         .fails(READING)
         .fails(&[Code::PageInvalid, Code::LimitInvalid, Code::CursorInvalid, Code::FieldsInvalid])
         .fails(&[Code::AddressInvalid, Code::ParametersConflict]);

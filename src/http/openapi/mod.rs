@@ -17,26 +17,25 @@ mod webhooks;
 use std::sync::{Arc, LazyLock};
 
 use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::http::header;
+use axum::response::IntoResponse;
 use serde_json::{Map, Value, json};
 
 use super::Api;
-use super::coding::Coded;
 use crate::config::Revision;
 use operation::Operation;
 
 /// The documents of both revisions. They are the same as long as the process lives.
-static ONE: LazyLock<Coded> = LazyLock::new(|| Coded::of(document(Revision::One).to_string()));
-static TWO: LazyLock<Coded> = LazyLock::new(|| Coded::of(document(Revision::Two).to_string()));
+static ONE: LazyLock<String> = LazyLock::new(|| document(Revision::One).to_string());
+static TWO: LazyLock<String> = LazyLock::new(|| document(Revision::Two).to_string());
 
 /// Answers with the document of the revision that runs.
-pub(super) async fn show(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response {
-    let document: &Coded = match api.config.revision {
+pub(super) async fn show(State(api): State<Arc<Api>>) -> impl IntoResponse {
+    let document: &'static str = match api.config.revision {
         Revision::One => &ONE,
         Revision::Two => &TWO,
     };
-    document.answer(&headers, "application/json")
+    ([(header::CONTENT_TYPE, "application/json")], document)
 }
 
 /// The tags, with what they group, and the operations of each.
@@ -81,7 +80,6 @@ pub(super) fn document(revision: Revision) -> Value {
         "components": {
             "schemas": schemas::all(revision),
             "responses": responses,
-            "parameters": { "IfNoneMatch": if_none_match() },
             "headers": headers(),
             "securitySchemes": {
                 "bearerAuth": {
@@ -99,20 +97,10 @@ const DESCRIPTION: &str = "Errors are `application/problem+json` (RFC 9457) with
     and new fields may be added to answers. In a query, `+` is a plus sign. \
     OPTIONS is answered 204 everywhere.";
 
-fn if_none_match() -> Value {
-    json!({
-        "name": "If-None-Match",
-        "in": "header",
-        "description": "The ETag of an earlier answer. If nothing has changed, the answer is 304.",
-        "schema": { "type": "string" },
-    })
-}
-
 /// The header fields of answers.
 fn headers() -> Value {
     let text = |description: &str| json!({ "description": description, "schema": { "type": "string" } });
     json!({
-        "ETag": text("What stands for this state of the resource."),
         "RateLimit": text("What is left of the quotas (draft-ietf-httpapi-ratelimit-headers)."),
         "RateLimit-Policy": text("The quotas (draft-ietf-httpapi-ratelimit-headers)."),
         "WWW-Authenticate": text("`Bearer`, where a token is needed or is not valid."),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::schema::{reference, text};
+use super::schema::reference;
 use crate::http::problem::{self, Code};
 
 /// Who may use an operation.
@@ -129,28 +129,6 @@ impl Operation {
         }
         self.parameters.push(parameter);
         self.fails(OF_QUERIES)
-    }
-
-    /// If-None-Match, and the answer 304.
-    pub(super) fn has_etag(mut self) -> Self {
-        self.parameters.push(json!({ "$ref": "#/components/parameters/IfNoneMatch" }));
-        self.answers.insert(304, json!({ "description": "Nothing has changed since the answer with this ETag." }));
-        for (_, answer) in self.answers.range_mut(200..300) {
-            answer["headers"]["ETag"] = json!({ "$ref": "#/components/headers/ETag" });
-        }
-        self
-    }
-
-    /// The field Range, and the answers 206 and 416. The answer 200 is set already.
-    pub(super) fn has_ranges(mut self) -> Self {
-        let range = text("One range of octets.", "bytes=0-1023");
-        self = self.takes_field("Range", range);
-        if let Some(whole) = self.answers.get(&200) {
-            let mut part = whole.clone();
-            part["description"] = json!("The range.");
-            self.answers.insert(206, part);
-        }
-        self.fails(&[Code::RangeNotSatisfiable])
     }
 
     /// A further parameter of the path.

@@ -10,11 +10,6 @@ pub(super) fn operations() -> Vec<Operation> {
             .also_in_path("version", text("The version of the page, as its document names it.", "0f3a9c41d2e87b56"))
             .also_in_path("file", text("The name of the file.", "style.css"))
             .answer(200, "The file, which never changes.", "*/*", super::plain_text())
-            .has_etag()
             .fails(&[Code::UnknownPath]),
-        Operation::get("/web/qr.svg", "getQrCode", "Get a text as a QR code")
-            .needs("text", text("The text, of 1 to 1,000 octets.", "https://mail.example.org/#/inbox/ann@example.org"))
-            .answer(200, "The picture.", "image/svg+xml", super::plain_text())
-            .fails(&[Code::TextInvalid]),
     ]
 }

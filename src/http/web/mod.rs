@@ -7,18 +7,14 @@
 //! that makes it safe. The policy for content permits no inline script and no place where text could become one.
 
 mod files;
-mod qr;
 
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
-use super::negotiation::weight;
 use super::problem::{Code, Problem};
 use files::{FILES, File};
-
-pub(super) use qr::show as qr;
 
 /// What the page may load and do. `require-trusted-types-for` without a policy forbids every way from text to markup.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -29,14 +25,23 @@ const NO_PERMISSIONS: &str = "camera=(), geolocation=(), microphone=(), payment=
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
-/// Whether the field Accept asks for a page, as browsers do. Programs ask for JSON or for anything.
+/// Whether the field Accept (RFC 9110 section 12.4.2) asks for a page, as browsers do. Programs ask for JSON or for anything.
+///
+/// A weight that is no number counts as 0.
 pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
-    weight(headers, header::ACCEPT, "text/html").is_some_and(|weight| weight > 0.0)
+    let values = headers.get_all(header::ACCEPT).into_iter().filter_map(|value| value.to_str().ok());
+    let weight = values.flat_map(|value| value.split(',')).find_map(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        parts.next().filter(|found| found.eq_ignore_ascii_case("text/html"))?;
+        let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+        Some(weight.map_or(1.0, |weight| weight.parse().unwrap_or(0.0)))
+    });
+    weight.is_some_and(|weight: f32| weight > 0.0)
 }
 
-/// The document of the page. A browser asks each time whether it is still the same.
-pub(super) fn document(headers: &HeaderMap) -> Response {
-    let mut answer = answer(&FILES.document, headers, "no-cache");
+/// The document of the page. A browser asks for it each time.
+pub(super) fn document() -> Response {
+    let mut answer = answer(&FILES.document, "no-cache");
     let fields = [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (PERMISSIONS_POLICY, NO_PERMISSIONS),
@@ -48,24 +53,15 @@ pub(super) fn document(headers: &HeaderMap) -> Response {
 }
 
 /// `GET /web/{version}/{file}`: a file of the page.
-pub(super) async fn file(
-    headers: HeaderMap,
-    path: Result<Path<(String, String)>, PathRejection>,
-) -> Result<Response, Problem> {
+pub(super) async fn file(path: Result<Path<(String, String)>, PathRejection>) -> Result<Response, Problem> {
     let file = path.ok().and_then(|Path((version, name))| FILES.find(&version, &name));
     let file = file.ok_or_else(|| Problem::new(Code::UnknownPath, "the page has no such file; load the page again"))?;
-    Ok(answer(file, &headers, "public, max-age=31536000, immutable"))
+    Ok(answer(file, "public, max-age=31536000, immutable"))
 }
 
-fn answer(file: &File, headers: &HeaderMap, caching: &'static str) -> Response {
-    let mut answer = if file.etag.is_in(headers) {
-        file.etag.not_modified()
-    } else {
-        ([file.etag.field()], file.octets.answer(headers, file.content_type)).into_response()
-    };
-    answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(caching));
-    answer.headers_mut().insert(header::VARY, HeaderValue::from_static("accept-encoding"));
-    answer
+fn answer(file: &File, caching: &'static str) -> Response {
+    let fields = [(header::CONTENT_TYPE, file.content_type), (header::CACHE_CONTROL, caching)];
+    (fields, file.octets.clone()).into_response()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::rows::{EmailRow, MailboxNames, signed};
 use super::state::ClusterState;
 use crate::model::{Listed, Mailbox, Timestamp};
-use crate::store::{EmailsAfter, MailboxPage, MailboxVersion, PageRequest, StoreError};
+use crate::store::{EmailsAfter, MailboxPage, PageRequest, StoreError};
 
 /// An Email with the time of its writes, which its deletion needs.
 #[derive(Clone, Debug, DeserializeRow)]
@@ -43,30 +43,29 @@ impl ClusterState {
         let names = MailboxNames::new(&self.secret, mailbox);
         let begun = Instant::now();
         let counted = self.totals.get(&names.mailbox);
-        let (mut emails, mut version, mut expiries) = (Vec::new(), MailboxVersion::EMPTY, Vec::new());
-        let mut is_known = false;
+        let (mut emails, mut expiries) = (Vec::new(), Vec::new());
+        let (mut newest, mut total, mut is_known) = (0, 0, false);
         let values = (&names.mailbox[..], signed(self.least_sequence(now)), i64::MAX);
         let take = |row: EmailRow| {
-            if version.emails == 0 {
-                version.newest = row.sequence.cast_unsigned();
+            if expiries.is_empty() {
+                newest = row.sequence.cast_unsigned();
                 is_known = counted.as_ref().is_some_and(|counted| counted.begins_with(&row));
             }
-            version.emails += 1;
             expiries.push(self.expiry_of(&row));
             if self.is_readable(&row, now) {
-                if version.readable >= page.offset && emails.len() < page.limit {
+                if total >= page.offset && emails.len() < page.limit {
                     emails.push(row.listed());
                 }
-                version.readable += 1;
+                total += 1;
             }
             !is_known || emails.len() < page.limit
         };
         self.cluster.each(&self.statements.email_newest_first, values, take).await?;
         match counted.filter(|_| is_known) {
-            Some(counted) => version = counted.version(now, self),
-            None => self.totals.keep(names.mailbox, version.newest, expiries, begun),
+            Some(counted) => total = counted.readable(now, self),
+            None => self.totals.keep(names.mailbox, newest, expiries, begun),
         }
-        Ok(MailboxPage { emails, total: version.readable, version })
+        Ok(MailboxPage { emails, total })
     }
 
     pub(super) async fn list_before(

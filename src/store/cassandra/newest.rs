@@ -20,14 +20,13 @@ impl ClusterState {
         let slots = self.slots_of_mail().await?;
         let mut place =
             query.after.map_or((i64::MAX, u64::MAX), |cursor| (signed(cursor.second), cursor.first_sequence));
-        let (mut page, mut skip, mut examined) = (Vec::new(), query.skip, 0);
+        let (mut page, mut examined) = (Vec::new(), 0);
         let mut usage = HashMap::new();
         let mut is_end = true;
         let first_slot = expiry_slot(place.0);
         'slots: for slot in slots.iter().rev().copied().filter(|slot| *slot <= first_slot) {
             loop {
-                let wanted = usize::try_from(skip).unwrap_or(usize::MAX).saturating_add(query.limit - page.len());
-                let limit = wanted.clamp(20, ROWS_MAX);
+                let limit = (query.limit - page.len()).clamp(20, ROWS_MAX);
                 let mut rows = self.before_in(slot, place, limit).await?;
                 let is_last_of_slot = rows.len() < limit;
                 rows.sort_unstable_by_key(|row| std::cmp::Reverse((row.expires_at, row.sequence)));
@@ -44,10 +43,6 @@ impl ClusterState {
                         || domain.is_some_and(|domain| row.domain != domain)
                         || (query.by_mailbox && !self.is_newest(&row, now).await?)
                     {
-                        continue;
-                    }
-                    if skip > 0 {
-                        skip -= 1;
                         continue;
                     }
                     let (mailbox_emails, mailbox_octets) = self.usage(&row, &mut usage, now).await?;

@@ -13,7 +13,6 @@ use tokio::time::Instant;
 use super::rows::EmailRow;
 use super::state::ClusterState;
 use crate::model::Timestamp;
-use crate::store::MailboxVersion;
 
 /// A mailbox with fewer rows is read whole each time.
 pub(super) const ROWS_MIN: usize = 1000;
@@ -78,9 +77,9 @@ impl Counted {
         self.newest == row.sequence.cast_unsigned()
     }
 
-    pub(super) fn version(&self, now: Timestamp, state: &ClusterState) -> MailboxVersion {
+    /// How many Emails are readable.
+    pub(super) fn readable(&self, now: Timestamp, state: &ClusterState) -> u64 {
         let gone_through = state.expired().expires_at().max(now.millis());
-        let readable = self.expiries.iter().filter(|expiry| gone_through < **expiry).count();
-        MailboxVersion { newest: self.newest, emails: self.expiries.len() as u64, readable: readable as u64 }
+        self.expiries.iter().filter(|expiry| gone_through < **expiry).count() as u64
     }
 }

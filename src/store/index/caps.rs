@@ -13,7 +13,6 @@ use super::read::View;
 use super::rows::{HeadRow, MailRow, decode_head, decode_mail};
 use super::tables::MAIL;
 use crate::model::{Caps, Envelope, Mailbox, Timestamp, WhenFull};
-use crate::store::MailboxVersion;
 use crate::store::journal::RecordPlace;
 use crate::store::names::{HashKey, domain_hash, mailbox_hash};
 
@@ -208,12 +207,12 @@ fn readable(
     mailbox: [u8; 16],
     now: Timestamp,
 ) -> Result<u64, IndexError> {
-    Ok(count(mail, mailbox, now, u64::MAX)?.map_or(0, |counted| counted.version.readable))
+    Ok(count(mail, mailbox, now, u64::MAX)?.map_or(0, |counted| counted.readable))
 }
 
 /// The counts of a mailbox.
 pub(super) struct Counted {
-    pub(super) version: MailboxVersion,
+    pub(super) readable: u64,
     /// Expired Emails that are not removed yet. Almost all of them are the oldest ones.
     pub(super) expired: u64,
 }
@@ -229,7 +228,7 @@ pub(super) fn count(
     rows_max: u64,
 ) -> Result<Option<Counted>, IndexError> {
     let mut rows = mail.range::<&MailKey>(&mail_key(mailbox, 0)..=&mail_key(mailbox, u64::MAX))?;
-    let Some(head) = rows.next() else { return Ok(Some(Counted { version: MailboxVersion::EMPTY, expired: 0 })) };
+    let Some(head) = rows.next() else { return Ok(Some(Counted { readable: 0, expired: 0 })) };
     let head = decode_head(head?.1.value())?;
     let mut expired = 0;
     for (read, row) in (1..).zip(rows) {
@@ -244,6 +243,5 @@ pub(super) fn count(
             break;
         }
     }
-    let readable = head.emails.saturating_sub(expired);
-    Ok(Some(Counted { version: MailboxVersion { newest: head.newest, emails: head.emails, readable }, expired }))
+    Ok(Some(Counted { readable: head.emails.saturating_sub(expired), expired }))
 }

@@ -63,13 +63,12 @@ impl View {
     ) -> Result<Option<MailboxPage>, IndexError> {
         let hash = mailbox_hash(&self.hash_key, mailbox);
         let table = self.transaction.open_table(MAIL)?;
-        let Some(Counted { version, expired }) = count(&table, hash, now, rows_max)? else { return Ok(None) };
+        let Some(Counted { readable: total, expired }) = count(&table, hash, now, rows_max)? else { return Ok(None) };
         let PageRequest { offset, limit } = page;
-        let total = version.readable;
         let wanted = total.saturating_sub(offset).min(limit as u64);
         // Without this check a page far past the end would read the whole mailbox.
         if wanted == 0 {
-            return Ok(Some(MailboxPage { emails: Vec::new(), total, version }));
+            return Ok(Some(MailboxPage { emails: Vec::new(), total }));
         }
         if offset + wanted > rows_max {
             return Ok(None);
@@ -95,7 +94,7 @@ impl View {
                 break;
             }
         }
-        Ok(Some(MailboxPage { emails, total, version }))
+        Ok(Some(MailboxPage { emails, total }))
     }
 
     /// Lists the newest Emails with sequence numbers below `before`, at most `limit`, among [`ROWS_AT_ONCE`] rows.

@@ -63,7 +63,7 @@ fn mailbox(number: usize) -> String {
 }
 
 fn list(address: &str, page: usize) -> Request {
-    Request { path: format!("/api/mail/messages?to={address}&limit={EMAILS}&page={page}"), etag: None, status: 200 }
+    Request { path: format!("/api/mail/messages?to={address}&limit={EMAILS}&page={page}") }
 }
 
 /// Lists of mailboxes all over the first `stored` Emails.

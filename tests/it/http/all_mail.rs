@@ -44,15 +44,11 @@ async fn the_newest_mail_of_all_addresses_is_listed_page_by_page() {
 
     let first = api.admin_get("/api/admin/messages?limit=4").await;
     assert_eq!(names_of(&first, "emails", "subject"), newest[..4]);
-    assert_eq!((&first["total"], &first["page"], &first["limit"]), (&json!(9), &json!(1), &json!(4)));
-    assert_eq!(first["pages"], 3);
+    assert_eq!((&first["total"], &first["limit"]), (&json!(9), &json!(4)));
     let email = &first["emails"][2];
     let fields: Vec<&String> = email.as_object().expect("object").keys().collect();
     assert_eq!(fields, ["expiresAt", "from", "id", "receivedAt", "recipient", "size", "subject"]);
     assert_eq!((&email["recipient"], &email["from"]), (&json!("box0@example.test"), &json!("a@sender.test")));
-    let third = api.admin_get("/api/admin/messages?limit=4&page=3").await;
-    assert_eq!(names_of(&third, "emails", "subject"), newest[8..]);
-    assert_eq!(third["next"], json!(null));
     for limit in 1..=10 {
         let target = format!("/api/admin/messages?limit={limit}");
         assert_eq!(walked(&api, &target, "emails", "subject").await, newest, "{limit}");
@@ -82,8 +78,6 @@ async fn mailboxes_are_listed_by_their_newest_mail_with_their_counts() {
         let target = format!("/api/admin/mailboxes?limit={limit}");
         assert_eq!(walked(&api, &target, "mailboxes", "address").await, by_newest, "{limit}");
     }
-    let second = api.admin_get("/api/admin/mailboxes?limit=2&page=2").await;
-    assert_eq!(names_of(&second, "mailboxes", "address"), by_newest[2..]);
     let of_domain = walked(&api, "/api/admin/mailboxes?domain=example.test&limit=1", "mailboxes", "address").await;
     assert_eq!(of_domain, by_newest[1..]);
 }
@@ -119,14 +113,11 @@ async fn what_is_deleted_or_expired_is_not_listed_and_counts_no_octets() {
 async fn bad_parameters_get_their_codes() {
     let api = TestServer::start().await;
     for (query, code) in [
-        ("?page=0", "page_invalid"),
-        ("?page=501&limit=20", "page_invalid"),
-        ("?page=18446744073709551615", "page_invalid"),
+        ("?page=1", "page_invalid"),
         ("?limit=0", "limit_invalid"),
         ("?after=x", "after_invalid"),
         ("?after=1-2", "after_invalid"),
         ("?after=1-2-99999999999999999999", "after_invalid"),
-        ("?after=1-2-3&page=2", "parameters_conflict"),
         ("?domain=", "domain_invalid"),
     ] {
         for list in ["messages", "mailboxes"] {
@@ -134,5 +125,4 @@ async fn bad_parameters_get_their_codes() {
             assert_eq!(refusal(&answer), (400, code.into()), "{list}{query}");
         }
     }
-    assert_eq!(api.administrator("GET", "/api/admin/messages?page=500&limit=20", "").await.status, 200);
 }

@@ -1,8 +1,7 @@
-//! `GET /api/mail/messages/{id}/attachments/{index}`: saved, never shown; ranges of it and of the raw form.
+//! `GET /api/mail/messages/{id}/attachments/{index}`: saved, never shown.
 //! Promise: it outlives the code below it.
 
 use super::TestServer;
-use crate::support::answer::Answer;
 
 /// A mail with one attachment, whose fields are `fields` and whose content is `hello`.
 async fn receive(api: &TestServer, fields: &str) -> String {
@@ -54,51 +53,4 @@ async fn an_index_without_an_attachment_is_not_found() {
     }
     assert_eq!(api.get(&format!("/api/mail/messages/{id}/attachments/%ff")).await.problem(), "id_invalid");
     assert_eq!(api.get("/api/mail/messages/1/attachments/0").await.problem(), "id_invalid");
-}
-
-#[tokio::test]
-async fn a_range_is_a_part_and_only_of_what_the_caller_knows() {
-    let api = TestServer::start().await;
-    let attachment = target(&api, "Content-Type: image/png").await;
-    let raw = attachment.replace("attachments/0", "raw");
-    for target in [attachment, raw] {
-        let whole = api.get(&target).await;
-        let (all, length) = (&whole.body, whole.body.len());
-        assert_eq!(whole.header("accept-ranges"), Some("bytes"));
-        for (range, first, end) in [("bytes=1-3", 1, 4), ("bytes=2-", 2, length), ("bytes=-2", length - 2, length)] {
-            let part = api.get_with(&target, "range", range).await;
-            assert_eq!((part.status.as_u16(), &part.body), (206, &all.slice(first..end)));
-            let shown = format!("bytes {first}-{}/{length}", end - 1);
-            assert_eq!(part.header("content-range"), Some(shown.as_str()));
-            assert_eq!(part.header("content-length"), Some((end - first).to_string().as_str()));
-        }
-        for ignored in ["bytes=0-0,2-3", "bytes=3-1", "octets=0-1"] {
-            let answer = api.get_with(&target, "range", ignored).await;
-            assert_eq!((answer.status.as_u16(), answer.body.len()), (200, length), "{ignored}");
-        }
-        let behind = api.get_with(&target, "range", &format!("bytes={length}-")).await;
-        assert_eq!((behind.status.as_u16(), behind.problem().as_str()), (416, "range_not_satisfiable"));
-        assert_eq!(behind.header("content-range"), Some(format!("bytes */{length}").as_str()));
-    }
-}
-
-#[tokio::test]
-async fn a_tag_says_whether_the_caller_has_it() {
-    let api = TestServer::start().await;
-    let attachment = target(&api, "Content-Type: image/png").await;
-    let raw = attachment.replace("attachments/0", "raw");
-    let tag_of = async |target: &str| api.get(target).await.header("etag").expect("a tag").to_owned();
-    assert_ne!(tag_of(&attachment).await, tag_of(&raw).await);
-    for target in [attachment, raw] {
-        let tag = tag_of(&target).await;
-        let known = api.get_with(&target, "if-none-match", &tag).await;
-        assert_eq!((known.status.as_u16(), known.body.len()), (304, 0));
-        for (if_range, status) in [(tag.as_str(), 206), ("\"other\"", 200), (&format!("W/{tag}"), 200)] {
-            let request = api.request("GET", &target).header("range", "bytes=0-1").header("if-range", if_range);
-            let answer = Answer::to(request).await;
-            assert_eq!(answer.status, status, "{if_range}");
-        }
-        let head = Answer::to(api.request("HEAD", &target).header("range", "bytes=0-1")).await;
-        assert_eq!((head.status.as_u16(), head.body.len()), (200, 0));
-    }
 }

@@ -164,21 +164,6 @@ async fn a_filter_stops_after_a_thousand_emails_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_filtered_list_is_304_until_the_mailbox_changes_and_for_the_same_filter_only() {
-    let api = filled().await;
-    let ask = async |query: &str, etag: &str| {
-        api.get_with(&format!("{INBOX}{query}"), "if-none-match", etag).await.status.as_u16()
-    };
-    let etag = api.get(&format!("{INBOX}&subject=code")).await.header("etag").expect("a tag").to_owned();
-    assert_eq!(ask("&subject=code", &etag).await, 304);
-    assert_eq!(ask("&subject=Invoice", &etag).await, 200);
-    assert_eq!(ask("&subject=code&fields=id", &etag).await, 200);
-    assert_eq!(ask("&subject=code&cursor=", &etag).await, 200);
-    api.receive(&["ann@example.test"], "\r\n").await;
-    assert_eq!(ask("&subject=code", &etag).await, 200);
-}
-
-#[tokio::test]
 async fn only_what_passes_the_filter_is_deleted() {
     let api = filled().await;
     let delete = "/api/mail/delete?to=ann@example.test";

@@ -6,7 +6,6 @@ mod attachments;
 mod browsers;
 mod closed;
 mod compat;
-mod compression;
 mod delete;
 mod domains;
 mod events;

@@ -83,11 +83,9 @@ async fn no_path_is_there_that_is_not_described() {
 #[tokio::test]
 async fn the_interface_of_another_mail_catcher_is_not_described() {
     let (_, document) = described(2).await;
-    for compat_api in ["mailpit", "mailhog"] {
-        let api = TestServer::with(&format!("compat-api = '{compat_api}'")).await;
-        assert_eq!(api.get("/api/v1/messages").await.status, 200);
-        assert_eq!(api.get("/openapi.json").await.json(), document.0, "{compat_api}");
-    }
+    let api = TestServer::with("compat-api = 'mailpit'").await;
+    assert_eq!(api.get("/api/v1/messages").await.status, 200);
+    assert_eq!(api.get("/openapi.json").await.json(), document.0);
 }
 
 #[tokio::test]

@@ -61,39 +61,28 @@ async fn the_document_may_do_little_and_is_asked_for_each_time() {
     assert_eq!(field(&headers, "cache-control"), "no-cache");
     assert!(has_token(&headers, "vary", "accept"), "{headers:?}");
     assert!(!headers.contains_key("set-cookie"));
-    let etag = field(&headers, "etag").to_owned();
-    let again = get(&server, "/", &[("accept", OF_BROWSERS), ("if-none-match", &etag)]).await;
-    assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
-    assert!(has_token(again.headers(), "vary", "accept"));
     let document = answer.text().await.expect("text");
     assert!(!document.contains("<script>") && !document.contains("style="), "nothing is inline");
 }
 
 #[tokio::test]
-async fn files_are_kept_for_good_and_are_compressed() {
+async fn files_are_kept_for_good() {
     let server = TestServer::start().await;
     let document = get(&server, "/", &[("accept", OF_BROWSERS)]).await.text().await.expect("text");
     let files = files(&document);
     assert!(files.len() > 20, "{files:?}");
     for path in &files {
-        let answer = get(&server, path, &[("accept-encoding", "gzip")]).await;
+        let answer = get(&server, path, &[]).await;
         let headers = answer.headers();
         assert_eq!(answer.status(), StatusCode::OK, "{path}");
         assert_eq!(field(headers, "cache-control"), "public, max-age=31536000, immutable", "{path}");
         assert_eq!(field(headers, "x-content-type-options"), "nosniff", "{path}");
-        let (kind, is_compressed) = match path.rsplit('.').next() {
-            Some("css") => ("text/css; charset=utf-8", true),
-            Some("svg") => ("image/svg+xml", false),
-            _ => ("text/javascript; charset=utf-8", true),
+        let kind = match path.rsplit('.').next() {
+            Some("css") => "text/css; charset=utf-8",
+            Some("svg") => "image/svg+xml",
+            _ => "text/javascript; charset=utf-8",
         };
         assert_eq!(field(headers, "content-type"), kind, "{path}");
-        if is_compressed {
-            assert_eq!(field(headers, "content-encoding"), "gzip", "{path}");
-            assert!(has_token(headers, "vary", "accept-encoding"), "{path}");
-        }
-        let etag = field(headers, "etag").to_owned();
-        let again = get(&server, path, &[("if-none-match", &etag)]).await;
-        assert_eq!(again.status(), StatusCode::NOT_MODIFIED, "{path}");
     }
     let (version, _) = files.first().expect("a file")[5..].split_once('/').expect("a version");
     for path in ["/web/0/app.js".to_owned(), format!("/web/{version}/none.js"), format!("/web/{version}/..%2fmod.rs")] {
@@ -121,8 +110,6 @@ async fn a_service_without_the_page_gives_browsers_json_too() {
     for server in [&off, &first] {
         let answer = get(server, "/", &[("accept", OF_BROWSERS)]).await;
         assert_eq!(field(answer.headers(), "content-type"), "application/json");
-        for path in [file.as_str(), "/web/qr.svg?text=x"] {
-            assert_eq!(get(server, path, &[]).await.status(), StatusCode::NOT_FOUND, "{path}");
-        }
+        assert_eq!(get(server, &file, &[]).await.status(), StatusCode::NOT_FOUND);
     }
 }

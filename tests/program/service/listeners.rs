@@ -6,6 +6,8 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
+use rustix::io::ioctl_fionbio;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::net::UnixStream;
@@ -55,6 +57,49 @@ fn a_path_that_is_taken_stops_the_start() {
         assert!(refused.stderr.contains(words), "{refused:?}");
     }
     assert_eq!(fs::read(&file).expect("read"), b"precious");
+}
+
+/// Else the control socket would take its place, and make administrators of those who come through it.
+#[test]
+fn the_control_socket_is_not_put_where_lmtp_listens() {
+    let dir = tempfile::tempdir().expect("directory");
+    let data = fs::canonicalize(dir.path()).expect("a path");
+    let alias = data.join("alias");
+    std::os::unix::fs::symlink(&data, &alias).expect("link");
+    for path in [data.join("tempmail.sock"), alias.join("tempmail.sock")] {
+        let refused = refused(&data, &["--lmtp-listen", text(&path)]);
+        assert_ne!(refused.code, Some(0), "{refused:?}");
+        let said = "tempmail.sock: another process or another setting listens there";
+        assert!(refused.stderr.contains(said), "{refused:?}");
+    }
+}
+
+/// A listener that accepts nothing is alive all the same.
+#[test]
+fn a_socket_whose_queue_is_full_is_not_replaced_and_not_waited_for() {
+    let dir = tempfile::tempdir().expect("directory");
+    let path = dir.path().join("lmtp");
+    let _listener = UnixListener::bind(&path).expect("bind");
+    let address = SocketAddrUnix::new(&path).expect("an address");
+    let connected = std::iter::repeat_with(|| {
+        let queued = socket(AddressFamily::UNIX, SocketType::STREAM, None).expect("a socket");
+        ioctl_fionbio(&queued, true).expect("not to wait");
+        connect(&queued, &address).map(|()| queued)
+    });
+    let _queue: Vec<_> = connected.map_while(Result::ok).collect();
+    let refused = refused(dir.path(), &["--lmtp-listen", text(&path)]);
+    assert!(refused.code != Some(0) && refused.stderr.contains("is in use"), "{refused:?}");
+    assert!(path.exists());
+}
+
+#[test]
+fn http_has_no_unix_socket() {
+    let dir = tempfile::tempdir().expect("directory");
+    let path = dir.path().join("http");
+    let refused = refused(dir.path(), &["--http-listen", text(&path)]);
+    assert_eq!(refused.code, Some(78), "{refused:?}");
+    assert!(refused.stderr.contains("a reverse proxy reaches it on loopback"), "{refused:?}");
+    assert!(!path.exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]

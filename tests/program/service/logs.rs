@@ -231,8 +231,7 @@ async fn read(daemon: &Program) {
         "/secretpath".to_owned(),
     ] {
         http::get(daemon.http, &path).await;
-        let over_http2 = http::client_builder().http2_prior_knowledge().build().expect("a client");
-        let request = over_http2.get(format!("http://{}{path}", daemon.http)).header("x-secret", "secretfield");
+        let request = http::client().get(format!("http://{}{path}", daemon.http)).header("x-secret", "secretfield");
         request.send().await.expect("an answer");
     }
     let url = format!("http://{}/api/mail/delete?to=secretbox@example.test", daemon.http);

@@ -7,7 +7,6 @@ mod authority;
 mod hangup;
 mod hostile_http;
 mod hostile_mail;
-mod http_socket;
 mod https;
 mod kill;
 mod listeners;

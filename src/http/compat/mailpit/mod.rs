@@ -10,14 +10,14 @@
 
 mod deletion;
 mod message;
-mod query;
-mod summary;
+pub(super) mod query;
+pub(super) mod summary;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
@@ -25,7 +25,7 @@ use serde_json::{Map, Value, json};
 
 use super::InPath;
 use super::fields;
-use super::listing::Form;
+use super::listing;
 use super::refusal::Refusal;
 use super::walk::{Message, Walked};
 use super::window::{FormQuery, Viewer, Window};
@@ -93,7 +93,7 @@ async fn list(
     messages: Vec<Message>,
     [total, matching]: [u64; 2],
 ) -> Result<Response, Refusal> {
-    let members = [
+    let members: [(&str, Value); 6] = [
         ("total", total.into()),
         ("unread", total.into()),
         ("messages_count", matching.into()),
@@ -101,15 +101,8 @@ async fn list(
         ("start", window.start.into()),
         ("tags", Value::Array(Vec::new())),
     ];
-    let form = Form {
-        content_type: "application/json",
-        beginning: "{\"messages\":[",
-        entry: summary::render,
-        foot: Some(
-            members.map(|(name, value): (&str, Value)| (name.to_owned(), value)).into_iter().collect::<Map<_, _>>(),
-        ),
-    };
-    Ok(form.write(api, viewer, window.of(messages)).await?)
+    let foot: Map<String, Value> = members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    Ok(listing::write(api, viewer, window.of(messages), foot).await?)
 }
 
 /// `GET /api/v1/message/{id}`.
@@ -136,7 +129,7 @@ async fn headers(
 ) -> Result<Response, Refusal> {
     let id = id(&api, &viewer, &query, &own_message::text(path)?).await?;
     let json = api.read(viewer.principal, &viewer.asker, id, |email, room| {
-        let fields: BTreeMap<_, _> = fields::by_name(&email.raw, fields::canonical);
+        let fields: BTreeMap<_, _> = fields::by_name(&email.raw);
         let json = serde_json::to_vec(&fields).map_err(|_| Problem::internal())?;
         Ok(room.hold(json.into_boxed_slice()))
     });
@@ -148,13 +141,11 @@ async fn source(
     State(api): State<Arc<Api>>,
     viewer: Viewer,
     query: FormQuery,
-    method: Method,
-    headers: HeaderMap,
     path: InPath<String>,
 ) -> Result<Response, Refusal> {
     let id = id(&api, &viewer, &query, &own_message::text(path)?).await?.to_string();
     let Viewer { principal, asker } = viewer;
-    let mut response = raw::show(State(api), principal, asker, method, headers, Ok(Path(id))).await?;
+    let mut response = raw::show(State(api), principal, asker, Ok(Path(id))).await?;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     Ok(response)
 }
@@ -164,14 +155,12 @@ async fn part(
     State(api): State<Arc<Api>>,
     viewer: Viewer,
     query: FormQuery,
-    method: Method,
-    headers: HeaderMap,
     path: InPath<(String, String)>,
 ) -> Result<Response, Refusal> {
     let (id_text, part) = own_message::text(path)?;
     let id = id(&api, &viewer, &query, &id_text).await?.to_string();
     let Viewer { principal, asker } = viewer;
-    Ok(attachment::show(State(api), principal, asker, method, headers, Ok(Path((id, part)))).await?)
+    Ok(attachment::show(State(api), principal, asker, Ok(Path((id, part)))).await?)
 }
 
 /// `GET /view/{id}.html` and `/view/{id}.txt`: the body for a browser.

@@ -4,8 +4,6 @@ use std::cell::LazyCell;
 use std::sync::Arc;
 
 use crate::http::compat::refusal::Refusal;
-use crate::http::compat::search::Condition;
-use crate::http::compat::text::{names, plain};
 use crate::http::compat::window::FormQuery;
 use crate::http::problem::{Code, Problem};
 use crate::mime::{Content, NamedAddress};
@@ -20,7 +18,7 @@ const SEARCHED_FIELDS: [&str; 7] = ["From", "Subject", "To", "Cc", "Bcc", "Reply
 
 /// A search. Without terms every message is found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Search(Arc<[Term]>);
+pub(in crate::http::compat) struct Search(Arc<[Term]>);
 
 /// One word or filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,10 +67,9 @@ impl Search {
         }
         Ok(Self(terms.into()))
     }
-}
 
-impl Condition for Search {
-    fn is_met(&self, email: &StoredEmail, content: &Content) -> bool {
+    /// Whether it finds a message.
+    pub(in crate::http::compat) fn is_met(&self, email: &StoredEmail, content: &Content) -> bool {
         // Several words are searched in one text.
         let text = LazyCell::new(|| searched(content));
         self.0.iter().all(|term| term.filter.is_met(email, content, &text) != term.is_excluded)
@@ -154,6 +151,17 @@ fn searched(content: &Content) -> String {
     let fields = content.headers.iter().filter(|(name, _)| is_searched(name)).map(|(_, value)| value.as_str());
     let names = content.attachments.iter().map(|attachment| attachment.filename.as_str());
     plain(&fields.chain([content.body_text.as_str()]).chain(names).collect::<Vec<_>>().join(" "))
+}
+
+/// A text in lower case with single blanks, without the marks that enclose and separate addresses.
+fn plain(text: &str) -> String {
+    let text = text.replace(['<', '>', '"', ',', ';', '\u{feff}'], " ").to_lowercase();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether the name or the address of anybody contains `part`, which is in lower case.
+fn names(all: &[NamedAddress], part: &str) -> bool {
+    all.iter().any(|one| one.address.to_lowercase().contains(part) || plain(&one.name).contains(part))
 }
 
 /// The words of a search. Quotation marks hold blanks together.

@@ -90,7 +90,7 @@ impl<'a> Address<'a> {
 }
 
 /// A message as JSON.
-pub(super) fn render(email: &StoredEmail) -> Option<Vec<u8>> {
+pub(in crate::http::compat) fn render(email: &StoredEmail) -> Option<Vec<u8>> {
     let content = reader::parse(&email.raw);
     let summary = Summary {
         common: Common::of(email, &content, false),

@@ -110,7 +110,7 @@ fn status() -> Value {
             ("smtpListen", texts("The addresses of SMTP.")),
             ("smtpsListen", texts("The addresses of SMTP with TLS from the first octet.")),
             ("lmtpListen", texts("The addresses of LMTP.")),
-            ("httpListen", texts("The addresses and Unix sockets of HTTP.")),
+            ("httpListen", texts("The addresses of HTTP.")),
             ("httpsListen", texts("The addresses of HTTPS.")),
             ("metricsListen", texts("The addresses of metrics alone.")),
             ("tls", or_null(reference("Certificate"))),

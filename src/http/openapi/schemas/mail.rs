@@ -237,9 +237,7 @@ fn page_of(entries: &'static str, schema: &str) -> Value {
         [
             (entries, list("The entries.", reference(schema))),
             ("total", or_null(count("How many there are; null for those of one domain."))),
-            ("page", or_null(whole("The number of the page; null after `after`.", 1))),
             ("limit", whole("The size of the page.", 1)),
-            ("pages", or_null(count("How many pages there are; null without a total."))),
             ("next", or_null(text("The value of `after` for the next page; null at the end.", "1f"))),
         ],
         [],

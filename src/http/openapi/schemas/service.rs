@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::config::Revision;
 use crate::http::health::Cause;
-use crate::http::openapi::schema::{Member, count, object, or_null, text, texts, uuid, whole, word};
+use crate::http::openapi::schema::{Member, count, object, or_null, text, texts, whole, word};
 use crate::http::problem::Code;
 
 pub(super) fn schemas(revision: Revision) -> Vec<Member> {
@@ -36,7 +36,6 @@ fn problem() -> Value {
             ("expected", texts("With `mx_mismatch`: the records of which the domain needs one.")),
             ("found", texts("With `mx_mismatch`: the records that were found.")),
             ("cause", cause()),
-            ("requestId", uuid("With a status of 500 or more: the id of the request in the log.")),
         ],
     )
 }

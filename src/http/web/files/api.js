@@ -56,7 +56,6 @@ export function query(values) {
  * @typedef {object} Options
  * @property {string} [method]
  * @property {unknown} [body] Sent as JSON.
- * @property {string} [etag] The answer is null if the resource still has this tag.
  * @property {string} [accept]
  * @property {AbortSignal} [signal]
  * @property {boolean} [outlives] The request goes on when the page is closed.
@@ -69,10 +68,9 @@ export function query(values) {
  * @param {Options} [options]
  * @returns {Promise<Response>}
  */
-export async function request(path, { method = 'GET', body, etag, accept = 'application/json', signal, outlives } = {}) {
+export async function request(path, { method = 'GET', body, accept = 'application/json', signal, outlives } = {}) {
   const headers = new Headers({ accept });
   if (token) headers.set('authorization', `Bearer ${token}`);
-  if (etag) headers.set('if-none-match', etag);
   if (body !== undefined) headers.set('content-type', 'application/json');
   const json = body === undefined ? undefined : JSON.stringify(body);
   /** @type {Response} */
@@ -84,7 +82,7 @@ export async function request(path, { method = 'GET', body, etag, accept = 'appl
     throw new Failure(0, 'offline', String(error));
   }
   learnTime(answer.headers);
-  if (answer.ok || answer.status === 304) return answer;
+  if (answer.ok) return answer;
   throw await failure(answer);
 }
 
@@ -105,19 +103,6 @@ async function failure(answer) {
  */
 export async function json(path, options) {
   return (await request(path, options)).json();
-}
-
-/**
- * The JSON of an answer with its tag; null if the resource still has the tag of the options.
- *
- * @param {string} path
- * @param {Options} options
- * @returns {Promise<{value: any, etag: string} | null>}
- */
-export async function tagged(path, options) {
-  const answer = await request(path, options);
-  if (answer.status === 304) return null;
-  return { value: await answer.json(), etag: answer.headers.get('etag') ?? '' };
 }
 
 /** The most ids that one request deletes. */

@@ -44,7 +44,6 @@ const ICONS = {
   delete: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v5M14 11v5',
   download: 'M12 4v11M7 11l5 5 5-5M5 20h14',
   image: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M9 9.5a.5.5 0 1 0 0-1 .5.5 0 0 0 0 1',
-  qr: 'M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h2v2h-2zM18 18h2v2h-2zM18 14h2M14 20h2',
   random: 'M4 7h3l9 10h4M17 14l3 3-3 3M4 17h3l3-3.3M13 10.3l3-3.3h4M17 4l3 3-3 3',
   webhook: 'M9 8a3.5 3.5 0 1 1 5 3l3 5.5M15.5 16a3.5 3.5 0 1 1-.5 3H9M10 11l-3 5M8.5 17.5a3.5 3.5 0 1 1-3-4',
 };

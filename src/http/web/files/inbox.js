@@ -1,13 +1,11 @@
 /** An inbox: its mails, live, and beside them the one that is open. */
 
-import { query, url } from './api.js';
 import { button, fill, h, icon } from './dom.js';
 import { oneLine } from './format.js';
 import { t } from './language.js';
 import { MailList } from './list.js';
 import { Live } from './live.js';
 import { openMail } from './mail.js';
-import { openDialog } from './keys.js';
 import { rememberAddress } from './memory.js';
 import { copy } from './notice.js';
 import { loading, meaning, problem } from './problem.js';
@@ -82,7 +80,6 @@ class Inbox {
       'div',
       { class: 'tools', hidden: true },
       button('copy', t('copyAddress'), () => copy(this.address)),
-      button('qr', t('qr'), () => showQr(`${url('.')}#/inbox/${encoded}`), { isShort: true }),
       webhooks,
       button('delete', t('deleteAll'), () => this.list.removeAll(), { isShort: true }),
     );
@@ -188,10 +185,4 @@ class Inbox {
     this.list.remove(id);
     if (id === this.#id) this.#back();
   }
-}
-
-/** @param {string} link */
-function showQr(link) {
-  const picture = h('img', { class: 'qr', src: url(`web/qr.svg?${query({ text: link })}`), alt: t('qrAlt'), width: 240, height: 240 });
-  openDialog(t('qr'), picture, h('p', {}, h('bdi', { class: 'long' }, link)));
 }

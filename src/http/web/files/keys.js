@@ -63,7 +63,7 @@ export function showHelp() {
  * @param {string} title
  * @param {...Node} content
  */
-export function openDialog(title, ...content) {
+function openDialog(title, ...content) {
   const close = h('button', { type: 'button', click: () => dialog.close() }, t('close'));
   const heading = h('h2', { id: 'dialog-title' }, title);
   const dialog = h('dialog', { 'aria-labelledby': 'dialog-title', close: () => dialog.remove() }, heading, ...content, close);

@@ -1,6 +1,6 @@
 /** The mails of an inbox, in step with the service. */
 
-import { Failure, json, query, request, tagged } from './api.js';
+import { Failure, json, query, request } from './api.js';
 import { fill, h } from './dom.js';
 import { now, oneLine, seconds } from './format.js';
 import { t } from './language.js';
@@ -33,7 +33,6 @@ export class MailList {
   #cursor = null;
   /** Changes when the cursor begins anew: a page that was asked for before is of no use then. */
   #walk = 0;
-  #etag = '';
   #selected = '';
   #isLoadingMore = false;
   /** Whether older mails are about to be deleted, so that they must not be read. */
@@ -80,13 +79,10 @@ export class MailList {
     return this.element.getElementsByClassName('unread').length;
   }
 
-  /** Reads the first page again, unless it is the same. One reading follows the other. */
+  /** Reads the first page again. One reading follows the other. */
   refresh() {
     this.#reading = this.#reading.catch(() => {}).then(async () => {
-      const answer = await tagged(this.#page('', FIELDS), { etag: this.#etag, signal: this.signal });
-      if (!answer) return;
-      this.#etag = answer.etag;
-      this.#merge(answer.value);
+      this.#merge(await json(this.#page('', FIELDS), { signal: this.signal }));
       this.isLoaded = true;
       this.#draw();
     });
@@ -233,7 +229,6 @@ export class MailList {
         this.#cursor = null;
         for (const id of ids) this.gone(id);
         // The service knows what arrived meanwhile.
-        this.#etag = '';
         this.refresh().catch(() => {});
       },
       also: async (outlives) => {

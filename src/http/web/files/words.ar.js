@@ -100,8 +100,6 @@ export const ar = {
   pointDomain: 'استخدام نطاقك الخاص',
   pointDomainMore: 'ضع لدى مزود DNS سجل MX الذي يعرضه الفحص، ثم أضف النطاق.',
   publicOff: 'هذه الخدمة لا تقدم ذلك.',
-  qr: 'رمز QR',
-  qrAlt: 'رمز QR بعنوان هذا الصندوق',
   randomAddress: 'عنوان جديد',
   rateLimited: 'الطلبات كثيرة جدًا. يمكن للصفحة المتابعة بعد {time}.',
   reading: 'قراءة البريد',

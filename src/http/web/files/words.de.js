@@ -100,8 +100,6 @@ export const de = {
   pointDomain: 'Eine eigene Domain verwenden',
   pointDomainMore: 'Setzen Sie bei Ihrem DNS-Anbieter den MX-Eintrag, den die Prüfung zeigt. Fügen Sie dann die Domain hinzu.',
   publicOff: 'Dieser Dienst bietet das nicht an.',
-  qr: 'QR-Code',
-  qrAlt: 'QR-Code mit der Adresse dieses Postfachs',
   randomAddress: 'Neue Adresse',
   rateLimited: 'Das waren zu viele Anfragen. Die Seite darf in {time} weitermachen.',
   reading: 'Mail lesen',

@@ -100,8 +100,6 @@ export const en = {
   pointDomain: 'Use a domain of your own',
   pointDomainMore: 'Set the MX record that the check shows at your DNS provider. Then add the domain.',
   publicOff: 'This service does not offer this.',
-  qr: 'QR code',
-  qrAlt: 'QR code with the address of this inbox',
   randomAddress: 'New address',
   rateLimited: 'These were too many requests. The page may go on in {time}.',
   reading: 'Reading mail',

@@ -100,8 +100,6 @@ export const es = {
   pointDomain: 'Usar un dominio propio',
   pointDomainMore: 'Ponga en su proveedor de DNS el registro MX que muestra la comprobación. Después añada el dominio.',
   publicOff: 'Este servicio no ofrece esto.',
-  qr: 'Código QR',
-  qrAlt: 'Código QR con la dirección de este buzón',
   randomAddress: 'Dirección nueva',
   rateLimited: 'Han sido demasiadas solicitudes. La página puede seguir en {time}.',
   reading: 'Leer correo',

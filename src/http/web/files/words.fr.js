@@ -100,8 +100,6 @@ export const fr = {
   pointDomain: 'Utiliser votre propre domaine',
   pointDomainMore: 'Mettez chez votre fournisseur DNS l’enregistrement MX que montre la vérification. Ajoutez ensuite le domaine.',
   publicOff: 'Ce service ne propose pas cela.',
-  qr: 'Code QR',
-  qrAlt: 'Code QR avec l’adresse de cette boîte',
   randomAddress: 'Nouvelle adresse',
   rateLimited: 'Il y a eu trop de requêtes. La page pourra continuer dans {time}.',
   reading: 'Lire le courrier',

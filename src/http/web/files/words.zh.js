@@ -100,8 +100,6 @@ export const zh = {
   pointDomain: '使用自己的域名',
   pointDomainMore: '在您的 DNS 服务商处设置检查所示的 MX 记录，然后添加域名。',
   publicOff: '本服务不提供此功能。',
-  qr: '二维码',
-  qrAlt: '含此收件箱地址的二维码',
   randomAddress: '新地址',
   rateLimited: '请求过多，页面可在 {time} 后继续。',
   reading: '阅读邮件',

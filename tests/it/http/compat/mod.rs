@@ -1,8 +1,7 @@
-//! The interfaces of Mailpit and MailHog. Their own clients use them in `tests/compat`.
+//! The interface of Mailpit. Its own clients use it in `tests/compat`.
 //! Promise: it outlives the code below it.
 
 mod access;
-mod mailhog;
 
 use std::time::Duration;
 
@@ -56,12 +55,9 @@ fn text(answer: &Answer) -> (u16, &str) {
 
 #[tokio::test]
 async fn without_the_setting_there_is_no_such_path() {
-    for (compat_api, target) in [
-        ("off", "/api/v1/messages"),
-        ("off", "/api/v2/messages"),
-        ("mailpit", "/api/v2/messages"),
-        ("mailhog", "/api/v1/search?query=x"),
-    ] {
+    for (compat_api, target) in
+        [("off", "/api/v1/messages"), ("off", "/view/latest.html"), ("mailpit", "/api/v2/messages")]
+    {
         let api = with(compat_api, "").await;
         assert_eq!(api.get(target).await.problem(), "unknown_path", "{compat_api} {target}");
     }
