@@ -1,10 +1,7 @@
 //! `tempmail help`: the guides of `man/guide`, topics made of their sections, and the help of each command.
 
-use super::{Context, markdown, topic};
+use super::{Context, topic};
 use crate::error::{Error, Exit};
-
-/// Lines are broken at this width where the terminal is wider.
-const TEXT_WIDTH_MAX: u16 = 100;
 
 macro_rules! guides {
     ($($name:literal)*) => {
@@ -52,15 +49,9 @@ pub(super) fn find(name: &str) -> Option<&'static str> {
     GUIDES.iter().find(|(guide, _)| *guide == name).map(|&(_, text)| text)
 }
 
-/// A guide on a terminal is laid out and goes through the pager; anywhere else it is Markdown.
+/// On a terminal a guide goes through the pager.
 fn show(text: &str, cx: &Context) -> Result<(), Error> {
-    match cx.style.width {
-        None => cx.print(text),
-        Some(width) => {
-            let text = markdown::to_text(text, width.min(TEXT_WIDTH_MAX), cx.style.is_colored);
-            cx.page(&text)
-        }
-    }
+    if cx.style.is_terminal { cx.page(text) } else { cx.print(text) }
 }
 
 /// What `--help` prints for the command that `words` name.

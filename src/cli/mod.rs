@@ -3,20 +3,19 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve new inbox read open delete export import/ send_test status man completions/; domain/ webhook/ token/ fault/ db/ config/ with a file per verb
+//! serve new inbox read open delete send_test status man completions/; domain/ webhook/ token/ fault/ db/ config/ with a file per verb
 //! doctor/   checks of the service and its machine
-//! sendmail/ mail from programs that call `sendmail`       archive/  mbox files and Maildirs
+//! sendmail/ mail from programs that call `sendmail`
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
 //! problem   errors as JSON          removed   what replaces a command that has gone
-//! domain_hint, html, span, unfinished   what a few commands share
+//! domain_hint, span, unfinished   what a few commands share
 //! hangup    what SIGHUP does to the daemon               interrupt   what Ctrl-C does to a command
-//! help      the tree of commands       guide, topic   `tempmail help`       markdown   guides for a terminal
+//! help      the tree of commands       guide, topic   `tempmail help`
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
 
-mod archive;
 mod arrivals;
 mod attachment;
 mod completions;
@@ -28,19 +27,15 @@ mod doctor;
 mod domain;
 mod domain_hint;
 mod expect;
-mod export;
 mod fault;
 mod globals;
 mod guide;
 mod hangup;
 mod help;
-mod html;
 mod ids;
-mod import;
 mod inbox;
 mod interrupt;
 mod man;
-mod markdown;
 mod mcp;
 mod new;
 mod one_mail;
@@ -101,8 +96,6 @@ enum Command {
     Delete(delete::Delete),
     SendTest(send_test::SendTest),
     Sendmail(sendmail::Sendmail),
-    Export(export::Export),
-    Import(import::Import),
     Domain(domain::Domain),
     Webhook(webhook::Webhook),
     Token(token::Token),
@@ -180,9 +173,7 @@ impl Command {
     const fn tidying(&self) -> Tidying {
         match self {
             // They have an unfinished file to remove.
-            Self::Expect(_) | Self::Db(_) | Self::Export(_) => {
-                Tidying { on_terminate: true, within: Duration::from_secs(1) }
-            }
+            Self::Db(_) => Tidying { on_terminate: true, within: Duration::from_secs(1) },
             // The others have a line of the terminal to clear at most. What `read` has written of a file stays.
             _ => Tidying { on_terminate: false, within: Duration::from_millis(200) },
         }
@@ -203,8 +194,6 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::New(new) => new.run(cx).await,
         Command::SendTest(send_test) => send_test.run(cx).await,
         Command::Sendmail(sendmail) => sendmail.run(cx).await,
-        Command::Export(export) => export.run(cx).await,
-        Command::Import(import) => import.run(cx).await,
         Command::Domain(domain) => domain.run(cx).await,
         Command::Webhook(webhook) => webhook.run(cx).await,
         Command::Token(token) => token.run(cx).await,

@@ -5,14 +5,12 @@ use std::path::PathBuf;
 
 use super::Context;
 use super::attachment;
-use super::html;
 use super::one_mail::{self, OneMail};
 use super::output::{self, Format, Style, time, visible};
 use crate::client::{Attachment, EmailDetail};
 use crate::error::{Error, Exit};
+use crate::mime;
 
-/// Text is broken at this width where the terminal is wider or there is none.
-const TEXT_WIDTH_MAX: u16 = 100;
 /// The header fields that a reader needs.
 const FIELDS: [&str; 6] = ["From", "To", "Cc", "Reply-To", "Subject", "Date"];
 
@@ -128,9 +126,8 @@ fn page(detail: &EmailDetail, style: Style) -> String {
     let label = |name: &str| style.paint("1", &format!("{name}:"));
     let mut lines: Vec<String> =
         fields.iter().map(|(name, value)| format!("{} {}", label(name), visible::line(value))).collect();
-    let text = text(detail, style.width.unwrap_or(TEXT_WIDTH_MAX).min(TEXT_WIDTH_MAX));
     lines.push(String::new());
-    lines.push(visible::block(&text).trim_end().to_owned());
+    lines.push(visible::block(&text(detail)).trim_end().to_owned());
     if !detail.attachments.is_empty() {
         lines.push(String::new());
         lines.push(label("Attachments"));
@@ -145,14 +142,10 @@ fn attachment_line(attachment: &Attachment) -> String {
     format!("  {}  {name}  {kind}  {}", attachment.index, time::size(attachment.size))
 }
 
-/// The body as text of `width` columns.
-pub(super) fn text(detail: &EmailDetail, width: u16) -> String {
-    if has_only_html(detail) { html::to_text(&detail.email.message, width) } else { detail.body_text.clone() }
-}
-
-/// Whether the text must be made of the HTML.
-pub(super) fn has_only_html(detail: &EmailDetail) -> bool {
-    detail.body_text.trim().is_empty() && !detail.email.message.is_empty()
+/// The body as text. It is made of the HTML where the mail's own text is blank.
+pub(super) fn text(detail: &EmailDetail) -> Cow<'_, str> {
+    let (own, html) = (&detail.body_text, &detail.email.message);
+    if own.trim().is_empty() { mime::to_text(html).into() } else { own.into() }
 }
 
 #[cfg(test)]
@@ -191,7 +184,16 @@ mod tests {
     }
 
     #[test]
-    fn html_is_rendered_when_there_is_no_text() {
-        assert!(page(&detail("<p>Hello <b>you</b></p>", " \n"), PIPE).contains("\nHello"));
+    fn html_is_shown_as_text_with_its_links_when_there_is_no_text() {
+        let html = "<style>p{}</style><p>Hello <b>you</b> &amp; <a href='https://example.test/confirm'>all</a></p>";
+        let page = page(&detail(html, " \n"), PIPE);
+        assert!(page.contains("\nHello you & all") && page.contains("https://example.test/confirm"), "{page}");
+        assert!(!page.contains("p{}"), "{page}");
+    }
+
+    #[test]
+    fn deep_html_gives_its_text_and_no_crash() {
+        let deep = format!("{}core{}", "<div>".repeat(100_000), "</div>".repeat(100_000));
+        assert!(text(&detail(&deep, "")).contains("core"));
     }
 }

@@ -14,6 +14,10 @@ const REMOVED: &[(&str, &str)] = &[
     ("send-test --count", "a loop of the shell sends several"),
     ("completions elvish", SHELLS),
     ("completions powershell", SHELLS),
+    ("expect --html-has", "assert on what a reader sees, with --text, --link-host or --code"),
+    ("expect --report", "the test runner that starts `expect` writes reports, such as bats, prove or pytest"),
+    ("export", "`inbox -o id` lists the mail, and `read --raw` prints each as it was received"),
+    ("import", "`send-test ADDR --file FILE` puts a message into an inbox"),
 ];
 /// What replaces contexts.
 pub(super) const CONTEXTS: &str = "set TEMPMAIL_SERVER and TEMPMAIL_TOKEN, or give --server and --token-file";
@@ -40,4 +44,15 @@ pub(super) fn explained(error: clap::Error, args: &[OsString]) -> clap::Error {
 /// The sentence about what was removed.
 pub(super) fn sentence(what: &str, instead: &str) -> String {
     format!("`{what}` has gone: {instead}")
+}
+
+/// A part of a text, in which nothing stands for anything else. A pattern would be looked for as it is written, and
+/// `--no-mail-within` would hold without a word.
+pub(super) fn no_pattern(text: &str) -> Result<String, String> {
+    let is_pattern = text.contains(['\\', '*']) || text.contains(".+");
+    if is_pattern {
+        Err("patterns have gone: give a part of the text as it is".to_owned())
+    } else {
+        Ok(text.to_owned())
+    }
 }

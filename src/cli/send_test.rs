@@ -1,20 +1,23 @@
 //! `tempmail send-test`: one small mail, all the way through.
 
 use std::collections::HashSet;
+use std::fs::File;
+use std::io::Read as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::json;
 
 use super::Context;
-use super::import;
 use super::output;
 use crate::client::smtp::{Submission, submit, with_crlf};
 use crate::client::{Client, Destination, Email, MailFilter, ServerUrl, Status, Transport};
 use crate::error::{Error, Exit};
 use crate::model::{Address, EmailId, Timestamp};
 
+/// The largest message that a service may accept, in octets.
+pub(super) const MESSAGE_OCTETS_MAX: u64 = 50 << 20;
 /// A name that can never be registered (RFC 6761 section 6.4), so nobody is answered by accident.
 const SENDER: &str = "send-test@tempmail.invalid";
 const PORT_DEFAULT: u16 = 2525;
@@ -58,7 +61,7 @@ fn host_and_port(text: &str) -> Result<String, String> {
 
 impl SendTest {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let file = self.file.as_deref().map(|path| import::message(Some(path))).transpose()?;
+        let file = self.file.as_deref().map(read).transpose()?;
         let client = cx.client().await?;
         let server = self.smtp_server(cx, client).await?;
         let before = client.list(&self.address, None, Some(1)).await?.emails.into_iter().next().map(|email| email.id);
@@ -125,6 +128,19 @@ pub(super) fn reachable(listener: SocketAddr) -> SocketAddr {
         ip => ip,
     };
     SocketAddr::new(ip, listener.port())
+}
+
+/// The message in a file.
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    let name = path.display();
+    let mut raw = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MESSAGE_OCTETS_MAX + 1).read_to_end(&mut raw))
+        .map_err(|error| Error::usage(format!("{name} can't be read: {error}")))?;
+    if raw.len() as u64 > MESSAGE_OCTETS_MAX {
+        return Err(Error::usage(format!("{name} is longer than {MESSAGE_OCTETS_MAX} octets")));
+    }
+    Ok(raw)
 }
 
 fn message(to: &Address, subject: &str, tag: &str, now: Timestamp) -> String {

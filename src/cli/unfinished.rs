@@ -6,6 +6,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+/// Only the owner may read a backup: the secrets of webhooks are in it.
+const MODE: u32 = 0o600;
+
 /// A file that is not complete yet, under a name of its own. It is removed if it never is.
 pub(super) struct Unfinished {
     file: File,
@@ -16,7 +19,7 @@ pub(super) struct Unfinished {
 
 impl Unfinished {
     /// An empty one beside `target`, which must be a regular file or not exist.
-    pub(super) fn beside(target: &Path, mode: u32) -> io::Result<Self> {
+    pub(super) fn beside(target: &Path) -> io::Result<Self> {
         match std::fs::symlink_metadata(target) {
             Ok(found) if !found.is_file() => return Err(io::Error::other("not a regular file")),
             _ => {}
@@ -27,7 +30,7 @@ impl Unfinished {
         // A process in a container has the same id each time, and one that was killed leaves its file.
         unfinished.push(format!(".{:016x}", rand::random::<u64>()));
         let path = target.with_file_name(unfinished);
-        let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)?;
+        let file = OpenOptions::new().write(true).create_new(true).mode(MODE).open(&path)?;
         Ok(Self { file, path, target: target.into(), is_finished: false })
     }
 
@@ -62,9 +65,9 @@ mod tests {
     #[test]
     fn a_file_that_was_left_behind_blocks_no_other() {
         let dir = tempfile::tempdir().expect("directory");
-        let target = dir.path().join("result.xml");
-        let left = Unfinished::beside(&target, 0o600).expect("the first");
-        let mut next = Unfinished::beside(&target, 0o600).expect("the second");
+        let target = dir.path().join("tempmail.backup");
+        let left = Unfinished::beside(&target).expect("the first");
+        let mut next = Unfinished::beside(&target).expect("the second");
         next.write(b"new").expect("write");
         next.finish().expect("finish");
         assert_eq!(std::fs::read(&target).expect("the file"), b"new");

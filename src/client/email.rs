@@ -60,15 +60,6 @@ pub struct EmailBatch {
     pub next_cursor: Option<String>,
 }
 
-/// An Email that a message became.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ImportedEmail {
-    /// Its id.
-    pub id: String,
-    /// The address that it is for.
-    pub recipient: String,
-}
-
 /// What the Emails of a page must be like. The service reads the values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MailFilter {

@@ -4,7 +4,7 @@ use axum::http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::transport::{ApiBody, ApiRequest};
+use super::transport::ApiRequest;
 use super::{Client, ClientError, OCTETS_MAX, query};
 use crate::model::FaultRule;
 
@@ -30,7 +30,7 @@ pub struct FaultEntry {
 impl Client {
     /// Adds a rule, until the daemon ends.
     pub async fn add_fault(&self, rule: &FaultRule) -> Result<FaultEntry, ClientError> {
-        let body = Some(ApiBody::Json(json!({ "rule": rule.text })));
+        let body = Some(json!({ "rule": rule.text }));
         let path = "/api/admin/faults".to_owned();
         self.read(&self.ask(ApiRequest { method: Method::POST, path, body, octets_max: OCTETS_MAX }).await?)
     }

@@ -48,9 +48,7 @@ pub use backup::Backup;
 pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, daemon, running, socket_path};
 pub use cluster::{Initialized, check_cluster, init_cluster, restore_into_cluster};
 pub use domain::{AddedDomain, Domain, FreshAddress, MxCheck, NewDomain, Round};
-pub use email::{
-    Attachment, Email, EmailBatch, EmailDetail, EmailPage, Header, ImportedEmail, Link, MailFilter, OneTimeCode,
-};
+pub use email::{Attachment, Email, EmailBatch, EmailDetail, EmailPage, Header, Link, MailFilter, OneTimeCode};
 pub use events::{Events, MailEvent};
 pub use fault::FaultEntry;
 pub use local::{Assembly, LocalRouter, OpenRouter, OpenRouterError, data_dir};
@@ -64,7 +62,7 @@ pub use transport::{Transport, Wire};
 pub use wait::WaitQuery;
 pub use webhook::{AddedWebhook, NewWebhook, Replay, Replayed, Webhook, WebhookDelivery, WebhookFilter};
 
-use transport::{ApiBody, ApiRequest, ApiResponse};
+use transport::{ApiRequest, ApiResponse};
 
 /// The largest answer that holds mail: a page of messages comes with their bodies.
 const MAIL_OCTETS_MAX: usize = 256 * 1024 * 1024;
@@ -157,28 +155,6 @@ impl Client {
     async fn octets(&self, path: String) -> Result<bytes::Bytes, ClientError> {
         let request = ApiRequest { method: Method::GET, path, body: None, octets_max: MAIL_OCTETS_MAX };
         Ok(self.ask(request).await?.body)
-    }
-
-    /// Puts a message into the inboxes of these addresses, without SMTP. `from` is the sender of the envelope.
-    pub async fn import(
-        &self,
-        to: &[Address],
-        from: Option<&Address>,
-        raw: bytes::Bytes,
-    ) -> Result<Vec<ImportedEmail>, ClientError> {
-        #[derive(Deserialize)]
-        struct Imported {
-            emails: Vec<ImportedEmail>,
-        }
-        let to = to.iter().map(|address| ("to", Some(address.to_string())));
-        let path = query(&to.chain([("from", from.map(Address::to_string))]).collect::<Vec<_>>());
-        let request = ApiRequest {
-            method: Method::POST,
-            path: format!("/api/mail/messages{path}"),
-            body: Some(ApiBody::Message(raw)),
-            octets_max: OCTETS_MAX,
-        };
-        Ok(self.read::<Imported>(&self.ask(request).await?)?.emails)
     }
 
     /// Deletes the Emails of an address; how many there were.
@@ -283,12 +259,8 @@ impl Client {
     }
 
     async fn post_domain(&self, path: &str, body: Value) -> Result<AddedDomain, ClientError> {
-        let request = ApiRequest {
-            method: Method::POST,
-            path: path.to_owned(),
-            body: Some(ApiBody::Json(body)),
-            octets_max: OCTETS_MAX,
-        };
+        let request =
+            ApiRequest { method: Method::POST, path: path.to_owned(), body: Some(body), octets_max: OCTETS_MAX };
         let answer = self.ask(request).await?;
         Ok(AddedDomain { domain: self.read(&answer)?, is_new: answer.status == 201 })
     }

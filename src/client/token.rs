@@ -4,7 +4,7 @@ use axum::http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::transport::{ApiBody, ApiRequest};
+use super::transport::ApiRequest;
 use super::{Client, ClientError, OCTETS_MAX, query};
 use crate::model::{Scope, TokenName};
 
@@ -56,11 +56,7 @@ impl Client {
             body["expiresInSeconds"] = seconds.into();
         }
         let path = "/api/admin/tokens".to_owned();
-        self.read(
-            &self
-                .ask(ApiRequest { method: Method::POST, path, body: Some(ApiBody::Json(body)), octets_max: OCTETS_MAX })
-                .await?,
-        )
+        self.read(&self.ask(ApiRequest { method: Method::POST, path, body: Some(body), octets_max: OCTETS_MAX }).await?)
     }
 
     /// Every token, in the order of creation.

@@ -19,6 +19,8 @@ use url::Url;
 use super::problem::{NO_HTTP, NO_TLS};
 use super::{ClientError, LocalRouter, ServerUrl, Token};
 
+/// The content type of the bodies of requests.
+const JSON: &str = "application/json";
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// Enough for the deletion of an inbox of 100,000, for a DNS check whose servers do not answer, and for the test of a webhook
 /// with the longest `webhook-timeout`, which is 2 minutes.
@@ -32,27 +34,9 @@ pub(super) struct ApiRequest {
     pub(super) method: Method,
     /// Path and query below the base address, percent-encoded, with a leading `/`.
     pub(super) path: String,
-    pub(super) body: Option<ApiBody>,
+    pub(super) body: Option<Value>,
     /// The largest response that is read.
     pub(super) octets_max: usize,
-}
-
-/// The body of a request.
-#[derive(Debug)]
-pub(super) enum ApiBody {
-    Json(Value),
-    /// A message (RFC 5322).
-    Message(Bytes),
-}
-
-impl ApiBody {
-    /// The content type, and the octets.
-    fn into_parts(self) -> (&'static str, Bytes) {
-        match self {
-            Self::Json(value) => ("application/json", value.to_string().into()),
-            Self::Message(raw) => ("message/rfc822", raw),
-        }
-    }
 }
 
 /// A response.
@@ -175,8 +159,8 @@ impl Wire {
         if let Some(token) = &self.token {
             builder = builder.header(AUTHORIZATION, token.header());
         }
-        if let Some((content_type, octets)) = request.body.map(ApiBody::into_parts) {
-            builder = builder.header(CONTENT_TYPE, content_type).body(octets);
+        if let Some(body) = request.body {
+            builder = builder.header(CONTENT_TYPE, JSON).body(body.to_string());
         }
         builder.send().await.map_err(|error| self.failed(&error))
     }
@@ -248,10 +232,10 @@ async fn open_in_process(
 
 async fn ask_router(router: &Router, shown: &str, request: ApiRequest) -> Result<Response<Body>, ClientError> {
     let mut builder = Request::builder().method(request.method).uri(request.path).header(HOST, "localhost");
-    let body = match request.body.map(ApiBody::into_parts) {
-        Some((content_type, octets)) => {
-            builder = builder.header(CONTENT_TYPE, content_type);
-            Body::from(octets)
+    let body = match request.body {
+        Some(body) => {
+            builder = builder.header(CONTENT_TYPE, JSON);
+            Body::from(body.to_string())
         }
         None => Body::empty(),
     };

@@ -4,7 +4,7 @@ use axum::http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::transport::{ApiBody, ApiRequest};
+use super::transport::ApiRequest;
 use super::{Client, ClientError, OCTETS_MAX, query};
 use crate::model::{Address, DomainName, EventId, Secret, Timestamp, WebhookId};
 
@@ -213,7 +213,7 @@ impl Client {
 }
 
 fn post(path: String, body: Option<Value>) -> ApiRequest {
-    ApiRequest { method: Method::POST, path, body: body.map(ApiBody::Json), octets_max: OCTETS_MAX }
+    ApiRequest { method: Method::POST, path, body, octets_max: OCTETS_MAX }
 }
 
 #[cfg(test)]

@@ -69,7 +69,7 @@ fn next_escaped(octets: &[u8]) -> Option<usize> {
 
 /// Converts HTML to plain text. Blocks end with a line end, list items are marked, and the target of a link follows
 /// its text.
-pub(super) fn to_text(html: &str) -> String {
+pub fn to_text(html: &str) -> String {
     let mut text = Rendered::default();
     for token in Tokens::of(html) {
         match token {

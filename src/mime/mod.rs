@@ -36,7 +36,7 @@ use structure::{Leaf, Structure};
 pub use attachment::{Attachment, safe_filename};
 pub use codes::{Findings, VISIBLE_TEXT_OCTETS_MAX, addresses, findings, visible_text};
 pub use head::{Head, NamedAddress};
-pub use html::from_text;
+pub use html::{from_text, to_text};
 
 /// The parsed content of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -69,11 +69,6 @@ impl Timestamp {
         self.utc().format("%a, %d %b %Y %H:%M:%S +0000").to_string()
     }
 
-    /// The date of a line `From ` in an mbox file: that of C's `asctime`, in UTC.
-    pub fn to_asctime(self) -> String {
-        self.utc().format("%a %b %e %H:%M:%S %Y").to_string()
-    }
-
     /// Times outside chrono's range of about 260,000 years become the epoch. No clock reaches them.
     fn utc(self) -> DateTime<Utc> {
         DateTime::from_timestamp_millis(self.0).unwrap_or_default()

@@ -37,16 +37,16 @@ impl Machine {
             ("bob@example.test", "first"),
             ("bob@example.test", "second"),
         ] {
-            machine.import(to, subject);
+            machine.gets(to, subject);
         }
         machine
     }
 
-    pub(crate) fn import(&self, to: &str, subject: &str) {
+    pub(crate) fn gets(&self, to: &str, subject: &str) {
         let file = self.home.path().join("mail.eml");
         std::fs::write(&file, format!("From: stranger@sender.test\r\nSubject: {subject}\r\n\r\nHello\r\n"))
             .expect("write");
-        let outcome = self.daemon.tempmail(&["import", to, "--file", file.to_str().expect("path")]);
+        let outcome = self.daemon.tempmail(&["send-test", to, "--file", file.to_str().expect("path")]);
         assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
         std::fs::remove_file(file).expect("remove");
     }

@@ -57,12 +57,11 @@ pub(super) fn values(path: &str, arg: &Arg) -> Values {
     }
     let names =
         arg.get_value_names().unwrap_or_default().iter().flat_map(|name| name.split(['|', ','])).collect::<Vec<_>>();
-    // In `junit|tap=FILE` no word stands for itself.
     let is_word = |name: &&str| {
         name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
             && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
     };
-    let words = names.iter().copied().filter(is_word).filter(|_| names.iter().all(|name| !name.contains('=')));
+    let words = names.iter().copied().filter(is_word);
     let mut kinds: Vec<Kind> = names.iter().filter_map(|name| kind(path, name)).collect();
     kinds.dedup();
     Values { fixed: words.map(|word| Candidate::new(word, "")).collect(), kinds }

@@ -11,9 +11,6 @@ use super::bar;
 use crate::client;
 use crate::error::{Error, Exit};
 
-/// Only the owner may read a backup: the secrets of webhooks are in it.
-const MODE: u32 = 0o600;
-
 /// Back up all mail, domains and webhooks
 ///
 /// Works with and without a running service, which goes on meanwhile. The file is complete and on the disk when this
@@ -37,7 +34,7 @@ impl Backup {
             return Err(Error::usage("a backup is no text for a terminal").hint("name a file, or pipe it somewhere"));
         }
         let failed = |error: io::Error| Error::new(Exit::Failure, format!("{}: {error}", self.file.display()));
-        let mut unfinished = if is_piped { None } else { Some(Unfinished::beside(&self.file, MODE).map_err(failed)?) };
+        let mut unfinished = if is_piped { None } else { Some(Unfinished::beside(&self.file).map_err(failed)?) };
         let client = cx.client().await?;
         let all = client.status().await?.store.get("liveOctets").and_then(serde_json::Value::as_u64).unwrap_or(0);
         let progress = bar(cx, "backing up");

@@ -4,9 +4,8 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::assertion::{Assertion, Holds};
+use super::assertion::Assertion;
 use super::verdict::Verdict;
-use crate::cli::html::HtmlReader;
 use crate::client::EmailDetail;
 
 /// A mail that is as expected.
@@ -30,22 +29,17 @@ pub(super) struct Tally {
     judged: HashSet<String>,
     pub(super) matches: Vec<Match>,
     pub(super) nearest: Option<Verdict>,
-    /// The first that could not be judged: nothing that was judged speaks against it.
-    pub(super) unsure: Option<Verdict>,
 }
 
 impl Tally {
     /// Judges a mail; whether it is as expected. One that was judged before is not.
-    pub(super) fn judge(&mut self, detail: &EmailDetail, assertions: &[Assertion], html: &HtmlReader) -> bool {
+    pub(super) fn judge(&mut self, detail: &EmailDetail, assertions: &[Assertion]) -> bool {
         if !self.judged.insert(detail.email.id.clone()) {
             return false;
         }
-        let verdict = Verdict::of(detail, assertions, html);
+        let verdict = Verdict::of(detail, assertions);
         let holds = verdict.holds();
-        if holds == Holds::Unsure && self.unsure.is_none() {
-            self.unsure = Some(verdict.clone());
-        }
-        if holds == Holds::Yes {
+        if holds {
             let email = &detail.email;
             self.matches.push(Match {
                 id: email.id.clone(),
@@ -58,7 +52,7 @@ impl Tally {
         } else if self.nearest.as_ref().is_none_or(|nearest| verdict.is_as_near_as(nearest)) {
             self.nearest = Some(verdict);
         }
-        holds == Holds::Yes
+        holds
     }
 
     /// How many mails were judged.

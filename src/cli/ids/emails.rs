@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::model::{Address, EmailId};
 
 /// How many mails are looked at, the newest first.
-const EMAILS_MAX: usize = 10_000;
+const EMAILS_MAX: usize = 1_000;
 /// Mails per request.
 const PAGE_SIZE: u64 = 100;
 

@@ -7,7 +7,7 @@ mod listing;
 pub mod pager;
 mod paragraph;
 mod progress;
-pub mod table;
+mod table;
 pub mod time;
 pub mod visible;
 

@@ -16,8 +16,7 @@ use std::io::{Read, stdin};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use super::Context;
-use super::import::MESSAGE_OCTETS_MAX;
-use super::send_test::listener_of;
+use super::send_test::{MESSAGE_OCTETS_MAX, listener_of};
 use crate::client::smtp::{SmtpError, Submission, submit};
 use crate::client::{Client, daemon};
 use crate::config::ServeArgs;

@@ -45,15 +45,10 @@ fn each_assertion_holds_or_is_shown_with_what_was_there() {
         (&["--from", "other"], "sender contains \"other\"\n          found    \"no-reply@app.test\""),
         (&["--subject", "your CODE"], ""),
         (&["--subject", "welcome"], "subject contains \"welcome\"\n          found    \"Your code for App\""),
-        (&["--text", r"^your verification code is \d{6}\.$"], ""),
+        (&["--text", "your verification CODE is 482913."], ""),
         (
-            &["--text", r"code is \d{8}"],
-            "text matches /code is \\d{8}/\n          nearest  \"your verification code is 482913.\"",
-        ),
-        (&["--html-has", "p ~ a.button[href^='https://']"], ""),
-        (
-            &["--html-has", "a.primary"],
-            "HTML has a.primary\n          nearest  <a class=\"button\" href=\"https://www.app.test/verify?a=1\">\n                   <a href=\"https://cdn.test/\">",
+            &["--text", "code is 48291300"],
+            "text contains \"code is 48291300\"\n          nearest  \"your verification code is 482913.\"",
         ),
         (&["--link-host", "app.test"], ""),
         (&["--link-host", "www.app.test", "--link-host", "cdn.test"], ""),
@@ -61,10 +56,10 @@ fn each_assertion_holds_or_is_shown_with_what_was_there() {
             &["--link-host", "pp.test"],
             "a link leads to pp.test or below\n          found    www.app.test\n                   cdn.test",
         ),
-        (&["--attachment", "invoice-*.pdf"], ""),
+        (&["--attachment", "INVOICE-7"], ""),
         (
             &["--attachment", "invoice.pdf"],
-            "an attachment is named \"invoice.pdf\"\n          found    \"invoice-7.pdf\"",
+            "the name of an attachment contains \"invoice.pdf\"\n          found    \"invoice-7.pdf\"",
         ),
     ] {
         let outcome = expect_now(&daemon, args);
@@ -98,7 +93,7 @@ fn mail_that_is_not_as_expected_is_passed_over_and_the_nearest_is_shown() {
         "error: 3 mails came for {TO} within 100ms, none of them as expected\n\
          the nearest is {second} from ann@sender.test with subject \"second offer\"; 2 of 3 assertions hold:\n  \
          ok      sender contains \"sender.test\"\n  ok      subject contains \"offer\"\n  \
-         not ok  text matches /code/\n          nearest  \"text of second offer\"\n\
+         not ok  text contains \"code\"\n          nearest  \"text of second offer\"\n\
          hint: `tempmail read {second}` shows it\n"
     );
     assert_eq!((outcome.code, outcome.stdout.as_str(), outcome.stderr), (Some(8), "", expected));
@@ -169,22 +164,16 @@ fn mail_that_is_not_to_come_is_named() {
 }
 
 #[test]
-fn mail_that_cannot_be_judged_is_never_none_and_takes_little_time() {
+fn long_hostile_html_is_judged_whole_and_in_little_time() {
     let daemon = Program::fresh(&[]);
     let html = format!("{}\r\n", "<div><p a=b>".repeat(20)).repeat(1_200);
     let hostile = format!("Subject: s\r\nMIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\n{html}<a class=go>x</a>");
     for _ in 0..3 {
         deliver(&daemon, TO, &hostile);
     }
-    let outcome = expect(&daemon, &["--html-has", "a.go", "--no-mail-within", "0s"]);
-    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(8), ""), "{}", outcome.stderr);
-    let named = format!("could not be judged, so it may be as expected: {} from", ids(&daemon)[0]);
-    assert!(outcome.stderr.contains(&named), "{}", outcome.stderr);
-    expect(&daemon, &["--html-has", "a.go", "--subject", "other", "--no-mail-within", "0s"]).ok();
-    // A search without a bound would judge it, after 3 s each time.
-    let outcome = expect_now(&daemon, &["--html-has", "a.go", "--html-has", "a.went"]);
-    assert_eq!(outcome.code, Some(8), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("unsure  HTML has a.go\n          nearest  (could not be"), "{}", outcome.stderr);
+    assert_eq!(expect(&daemon, &["--text", "x", "--no-mail-within", "0s"]).code, Some(8));
+    expect(&daemon, &["--text", "y", "--no-mail-within", "0s"]).ok();
+    expect_now(&daemon, &["--text", "x", "--count", "3"]).ok();
 }
 
 #[test]
@@ -220,11 +209,8 @@ fn without_a_daemon_nothing_is_certain() {
     until_waiting(&daemon, 1);
     daemon.stop();
     assert_eq!(waiting.end().code, Some(6));
-    let report = dir.path().join("report.xml");
-    let named = format!("junit={}", report.display());
-    let outcome = local(dir.path(), &["expect", TO, "--report", &named]);
-    assert_eq!(outcome.code, Some(6), "{}", outcome.stderr);
-    assert!(std::fs::read_to_string(report).expect("a report").contains("<error message=\"no daemon runs"));
+    let outcome = local(dir.path(), &["expect", TO]);
+    assert!(outcome.code == Some(6) && outcome.stderr.contains("no daemon runs"), "{outcome:?}");
     assert_eq!(remote(http, &["expect", TO]).code, Some(6));
 }
 
@@ -232,16 +218,13 @@ fn without_a_daemon_nothing_is_certain() {
 fn a_wrong_value_is_refused_before_anything_is_waited_for() {
     let dir = tempfile::tempdir().expect("directory");
     for (args, said) in [
-        (&["--text", "code ("][..], "unclosed group"),
-        (&["--text", r"\w{5000}{5000}"], "size limit"),
-        (&["--html-has", "a["], "give a CSS selector"),
-        (&["--link-host", "https://app.test/"], "give a host alone"),
+        (&["--link-host", "https://app.test/"][..], "give a host alone"),
         (&["--count", "0"], "1..=100"),
         (&["--count", "1", "--no-mail-within", "1s"], "cannot be used with"),
         (&["--timeout", "1s", "--no-mail-within", "1s"], "cannot be used with"),
-        (&["--report", "xml"], "give junit=FILE or tap=FILE"),
-        (&["--report", "tap=/no/such/directory/x"], "name a file in a directory that is there"),
-        (&["--report", "tap=/dev/null"], "not a regular file"),
+        // They were patterns once.
+        (&["--text", r"code is \d{6}"], "give a part of the text"),
+        (&["--attachment", "invoice-*.pdf"], "give a part of the text"),
     ] {
         let outcome = local(dir.path(), &[&["expect", TO], args].concat());
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{args:?}: {}", outcome.stderr);
@@ -250,46 +233,25 @@ fn a_wrong_value_is_refused_before_anything_is_waited_for() {
 }
 
 #[test]
-fn a_report_has_nothing_that_a_terminal_or_its_reader_would_act_on() {
+fn a_failure_has_nothing_that_a_terminal_would_act_on() {
     let daemon = Program::fresh(&[]);
-    let (junit, tap) = (daemon.dir().join("result.xml"), daemon.dir().join("result.tap"));
-    let (to_junit, to_tap) = (format!("junit={}", junit.display()), format!("tap={}", tap.display()));
-    let reports = ["--timeout", "0s", "--report", &to_junit, "--report", &to_tap];
     let head = "From: Ann <ann@sender.test>\r\nSubject: a\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n";
-    deliver(
-        &daemon,
-        TO,
-        &format!("{head}]]></failure><x a=\"\u{1}\u{8}\u{1b}[2J\u{9b}\u{ffff}\u{202e} &amp; # TODO\r\n"),
-    );
-
-    let outcome = expect(&daemon, &[&reports, &["--text", "code # SKIP <&>"][..]].concat());
+    deliver(&daemon, TO, &format!("{head}x \u{1}\u{8}\u{1b}[2J\u{9b}\u{ffff}\u{202e} &amp;\r\n"));
+    let outcome = expect_now(&daemon, &["--text", "code"]);
     assert_eq!(outcome.code, Some(8));
     assert!(!outcome.stderr.contains(|c: char| c.is_control() && c != '\n'), "{:?}", outcome.stderr);
-    let text = std::fs::read_to_string(&tap).expect("a report");
-    let head = "TAP version 13\n1..1\nnot ok 1 - hello@example.test gets a mail: text matches /code \\# SKIP <&>/\n  ---\n  exit: 8\n";
-    assert!(text.starts_with(head), "{text}");
-
-    expect(&daemon, &[&reports, &["--from", "sender.test"][..]].concat()).ok();
-    let left: Vec<_> =
-        std::fs::read_dir(daemon.dir()).expect("a directory").map(|it| it.expect("it").file_name()).collect();
-    assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".result")), "{left:?}");
+    assert!(outcome.stderr.contains("<U+202E>"), "{}", outcome.stderr);
 }
 
 #[test]
-fn an_expectation_that_a_signal_ends_leaves_no_report() {
+fn a_signal_ends_an_expectation() {
     let daemon = Program::fresh(&[]);
-    let report = daemon.dir().join("result.xml");
-    std::fs::write(&report, "older").expect("a file");
-    let args = ["expect", TO, "--report", &format!("junit={}", report.display())];
-    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
-        let waiting = daemon.beside(&args);
+    for signal in [Signal::INT, Signal::TERM] {
+        let waiting = daemon.beside(&["expect", TO]);
         until_waiting(&daemon, 1);
         waiting.signal(signal);
         let outcome = waiting.end();
-        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(code), ""));
-        assert_eq!(std::fs::read_to_string(&report).expect("a file"), "older");
-        let left = std::fs::read_dir(daemon.dir()).expect("a directory").map(|it| it.expect("it").file_name());
-        assert!(!left.into_iter().any(|name| name.to_string_lossy().starts_with(".result")));
+        assert_eq!((outcome.code, outcome.stdout.as_str()), ((signal == Signal::INT).then_some(130), ""));
         until_waiting(&daemon, 0);
     }
 }

@@ -40,8 +40,7 @@ fn interrupted(child: Running) {
 fn a_command_that_reads_standard_input_is_interrupted() {
     let dir = tempfile::tempdir().expect("directory");
     for args in [
-        &["import", TO][..],
-        &["delete", "-", "--yes"],
+        &["delete", "-", "--yes"][..],
         &["sendmail", "-S", "127.0.0.1:9", TO],
         &["webhook", "add", TO, "https://hooks.example/", "--secret-file", "-"],
     ] {
@@ -55,7 +54,7 @@ fn a_command_that_reads_standard_input_is_interrupted() {
 #[test]
 fn a_command_has_one_thread_beside_the_first() {
     let dir = tempfile::tempdir().expect("directory");
-    let child = start(&dir, &["import", TO]);
+    let child = start(&dir, &["delete", "-", "--yes"]);
     until_asleep(&child);
     assert_eq!(threads(child.process()).len(), 2);
     interrupted(child);

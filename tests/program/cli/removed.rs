@@ -15,6 +15,10 @@ const REMOVED: &[(&[&str], &str)] = &[
     (&["send-test", "a@example.test", "--count", "3"], "a loop of the shell"),
     (&["completions", "elvish"], "for bash, fish and zsh"),
     (&["completions", "powershell"], "for bash, fish and zsh"),
+    (&["export", "--all", "--mbox", "all.mbox"], "`read --raw`"),
+    (&["import", "--mbox", "all.mbox"], "`send-test ADDR --file FILE`"),
+    (&["expect", "a@example.test", "--html-has", "a.button"], "--link-host"),
+    (&["expect", "a@example.test", "--report", "tap=result.tap"], "bats, prove or pytest"),
     (&["--context", "work", "inbox", "a@example.test"], "set TEMPMAIL_SERVER and TEMPMAIL_TOKEN"),
 ];
 

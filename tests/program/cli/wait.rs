@@ -4,8 +4,8 @@
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::{TO, send, until_waiting};
-use crate::support::command::{Running, fed, on_data, on_server};
+use super::{TO, deliver, send, until_waiting};
+use crate::support::command::{Running, on_data, on_server};
 use crate::support::program::{Program, local, remote};
 
 #[test]
@@ -98,21 +98,20 @@ fn without_a_daemon_nothing_can_arrive() {
 #[test]
 fn a_code_or_a_link_is_printed_alone_and_mail_without_one_is_passed_over() {
     let daemon = Program::fresh(&[]);
-    let import = |subject: &str, text: &str| {
-        let mail = format!("Subject: {subject}\r\n\r\n{text}\r\n");
-        fed(&mut on_data(daemon.dir(), &["import", TO]), mail).ok();
+    let arrives = |subject: &str, text: &str| {
+        deliver(&daemon, TO, &format!("Subject: {subject}\r\n\r\n{text}\r\n"));
     };
     let wait = |args: &[&str]| daemon.tempmail(&[&["wait", TO, "--timeout", "0s"], args].concat());
     assert_eq!(wait(&["--code"]).code, Some(124));
 
-    import("Your table 7731", "For 991 people in 2024: the dress code is red.");
+    arrives("Your table 7731", "For 991 people in 2024: the dress code is red.");
     let doubtful = wait(&["--code"]);
     assert_eq!((doubtful.code, doubtful.stdout.as_str()), (Some(3), ""));
     assert!(doubtful.stderr.contains("none with a code that is certain"), "{}", doubtful.stderr);
 
-    import("Verify", "Please verify your email address: https://app.test/verify?token=0f9c8b7a6d5e4f3a");
-    import("Your code", "Your verification code is 482913.");
-    import("New password", "Reset your password: https://app.test/reset?token=a1b2c3d4e5f60718");
+    arrives("Verify", "Please verify your email address: https://app.test/verify?token=0f9c8b7a6d5e4f3a");
+    arrives("Your code", "Your verification code is 482913.");
+    arrives("New password", "Reset your password: https://app.test/reset?token=a1b2c3d4e5f60718");
     let verify = "https://app.test/verify?token=0f9c8b7a6d5e4f3a\n";
     for (args, printed) in [
         (&["--code"][..], "482913\n"),

@@ -3,7 +3,6 @@
 mod application;
 mod postfix;
 mod proxies;
-mod readers;
 mod senders;
 mod sendmail;
 mod shells;

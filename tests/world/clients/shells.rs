@@ -92,7 +92,7 @@ fn press_tab(shell: &mut Shell<'_>) {
         ("domain check-dns example.t", "domain check-dns example.test"),
         ("help exit", "help exit-codes"),
         ("--config som", "--config some file"),
-        ("export --maildir dir", "export --maildir directory"),
+        ("--data-dir dir", "--data-dir directory"),
         // What nobody knows stays as it is.
         ("inbox zoe", "inbox zoe"),
     ] {
@@ -108,7 +108,7 @@ fn press_tab(shell: &mut Shell<'_>) {
 /// A machine whose address `ann@` has two mails that differ only in their ids, and a directory with a file.
 fn machine() -> Machine {
     let machine = Machine::start();
-    machine.import("ann@example.test", HOSTILE);
+    machine.gets("ann@example.test", HOSTILE);
     std::fs::write(machine.home.path().join("some file"), "").expect("write");
     std::fs::create_dir(machine.home.path().join("directory")).expect("directory");
     machine

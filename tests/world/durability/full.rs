@@ -79,7 +79,6 @@ async fn on_a_full_disk_mail_is_refused_for_now_and_all_else_goes_on() {
         (0, 1)
     );
     for (args, code, said) in [
-        (["import", TO], 1, "the disk of the service is full\nhint: free space on the disk that holds"),
         (["send-test", TO], 1, "refused MAIL: 452 4.3.1 No space to store a message; try again later\nhint: "),
         (["sendmail", TO], 75, "refused MAIL: 452 4.3.1 No space to store a message; try again later\n"),
     ] {

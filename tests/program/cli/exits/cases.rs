@@ -16,7 +16,7 @@ use Place::{Daemon, Public, Stopped};
 /// What is typed, and the exit code.
 ///
 /// `{unknown}` is an id of nothing. DNS says that `elsewhere.example.org` belongs elsewhere, and nothing about `silent.example`.
-pub(super) const CASES: [(Place, &str, i32); 73] = [
+pub(super) const CASES: [(Place, &str, i32); 69] = [
     (Daemon, "read {unknown}", 3),
     (Daemon, "read nobody@example.test --latest", 3),
     (Daemon, "read a@example.test --latest --attachment 9", 3),
@@ -52,10 +52,6 @@ pub(super) const CASES: [(Place, &str, i32); 73] = [
     (Daemon, "send-test a@example.test --file {large}", 2),
     (Daemon, "send-test a@example.test --smtp 127.0.0.1:1", 6),
     (Daemon, "send-test a@example.test --file {dir}/none", 2),
-    (Daemon, "import a@nothing.example --file {mail}", 3),
-    (Daemon, "import a@example.test --file {large}", 2),
-    (Daemon, "import a@example.test --file {dir}/none", 2),
-    (Daemon, "export --all --mbox {mail}", 2),
     (Daemon, "wait a@example.test --timeout 10ms --subject nothing", 124),
     (Daemon, "expect a@example.test --timeout 10ms --since {mail-id}", 124),
     (Daemon, "expect a@example.test --timeout 0s --subject nothing", 8),

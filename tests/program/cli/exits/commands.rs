@@ -75,12 +75,10 @@ domain list                                     2      6   6     -     7     78 
 domain remove example.org --yes                 2      6   6     4     7     78     4 130  143      -
 domain verify                                   2      6   6     4     7     78     4 130  143      0
 expect a@example.test                           2      6   6     -     7     78     4 130  143      -
-export --all --mbox {dir}/all.mbox              2      6   6     4     7     78     4 130  143      0
 fault add 'RCPT gone@* 451 4.3.0'               2      6   6     4     7     78     4 130  143      0
 fault clear                                     2      6   6     4     7     78     4 130  143      0
 fault list                                      2      6   6     4     7     78     4 130  143      0
 help commands                                   2      -   -     -     -      -     -   -    -      0
-import a@example.test --file {mail}             2      6   6     4     7     78     4 130  143      0
 inbox a@example.test                            2      6   6     -     7     78     4 130  143      0
 man                                             2      -   -     -     -      -     -   -    -      0
 mcp                                             2      -   -     -     -      -     -   -    -      -

@@ -164,7 +164,7 @@ fn fill(daemon: &Program, dir: &Path) -> Vec<(&'static str, String)> {
     };
     let mail = file("mail.eml", "Subject: hello\n\ntext\n");
     let backup = dir.join("backup").display().to_string();
-    let mail_id = does(&["import", "a@example.test", "--file", &mail]);
+    let mail_id = does(&["send-test", "a@example.test", "--file", &mail]);
     does(&["db", "backup", &backup]);
     does(&["token", "new", "--name", "kept"]);
     does(&["domain", "add", "here.example.org"]);
