@@ -11,12 +11,14 @@ use clap::{Args, ValueEnum};
 use super::output::Format;
 use super::removed;
 use crate::client::{Destination, ServerUrl, Token};
-use crate::config::{ServeArgs, Sources};
+use crate::config::{ServeArgs, Sources, user_config_file};
 use crate::error::Error;
 
 const HEADING: &str = "Global options";
 /// The variable that named a server and a token.
 const CONTEXT: &str = "TEMPMAIL_CONTEXT";
+/// The file, beside the user's configuration, that had the contexts and the one in use.
+const CONTEXTS_FILE: &str = "contexts.json";
 
 /// When output is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -110,10 +112,7 @@ impl Globals {
         }
         let of_env = || variable(env, "TEMPMAIL_SERVER").filter(|_| self.data_dir.is_none());
         let Some(server) = self.server.as_ref().or_else(of_env) else {
-            if self.data_dir.is_none() && variable(env, CONTEXT).is_some() {
-                // It chose a server and a token, so the command must not go elsewhere.
-                return Err(Error::usage(removed::sentence(CONTEXT, removed::CONTEXTS)));
-            }
+            self.refuse_contexts(env)?;
             return Ok(Destination::Local(self.sources(ServeArgs::default(), env)));
         };
         let server: ServerUrl = server.parse().map_err(Error::usage)?;
@@ -123,6 +122,24 @@ impl Globals {
             (None, None) => None,
         };
         Ok(Destination::Server(server, token))
+    }
+
+    /// A context chose a server and a token, so a command must not go elsewhere where one would have been in use.
+    fn refuse_contexts(&self, env: &BTreeMap<String, String>) -> Result<(), Error> {
+        if self.data_dir.is_some() {
+            return Ok(());
+        }
+        if variable(env, CONTEXT).is_some() {
+            return Err(Error::usage(removed::sentence(CONTEXT, removed::CONTEXTS)));
+        }
+        let is_here = self.config.is_some()
+            || ["TEMPMAIL_DATA_DIR", "STATE_DIRECTORY"].iter().any(|name| variable(env, name).is_some());
+        let file = user_config_file(env).map(|path| path.with_file_name(CONTEXTS_FILE)).filter(|_| !is_here);
+        match file.filter(|file| std::fs::read_to_string(file).is_ok_and(|text| text.contains("\"current\""))) {
+            Some(file) => Err(Error::usage(removed::sentence(&file.display().to_string(), removed::CONTEXTS))
+                .hint("remove the file, once its tokens are where you need them")),
+            None => Ok(()),
+        }
     }
 
     /// What the configuration is read from; `args` are those of `serve`, or none.

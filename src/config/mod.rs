@@ -46,7 +46,7 @@ pub use endpoint::Endpoint;
 pub use error::{ConfigError, ConfigProblem, Contradiction, KeyLocation, ValueOrigin, Warning};
 pub use fault_rule::fault_rule;
 pub use load::{Loaded, Sources, check_file, load};
-pub use paths::default_data_dir;
+pub use paths::{default_data_dir, user_config_file};
 pub use setting::{Setting, Shape};
 pub use settings::{
     CassandraConfig, DomainsConfig, HttpConfig, MailConfig, PublicConfig, SETTINGS, SUBJECTS, SmtpConfig, StoreConfig,

@@ -56,3 +56,23 @@ fn a_variable_that_named_a_server_is_refused_where_nothing_else_says_who_is_aske
     assert!(of(&[], &["--server", &service.url(), "inbox", TO]).ok().stdout.contains("one"));
     assert!(of(&[], &["--data-dir", here, "inbox", TO]).ok().stdout.contains("one"));
 }
+
+#[test]
+fn a_file_that_named_a_server_is_refused_where_nothing_else_says_who_is_asked() {
+    let service = Service::start();
+    service.contents().emails = vec![email(1, TO, "one")];
+    let home = tempfile::tempdir().expect("directory");
+    let file = home.path().join("tempmail/contexts.json");
+    std::fs::create_dir(home.path().join("tempmail")).expect("directory");
+    let of = |args: &[&str]| outcome(tempmail(home.path()).args(args));
+    std::fs::write(&file, r#"{"current": "work", "contexts": {"work": {"server": "https://m.test"}}}"#).expect("write");
+    let refused = of(&["delete", TO, "--yes"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    for word in ["contexts.json", "set TEMPMAIL_SERVER and TEMPMAIL_TOKEN", "remove the file"] {
+        assert!(refused.stderr.contains(word), "{}", refused.stderr);
+    }
+    assert!(of(&["--server", &service.url(), "inbox", TO]).ok().stdout.contains("one"));
+    // Nothing was in use, so a command went to this machine.
+    std::fs::write(&file, r#"{"contexts": {"work": {"server": "https://m.test"}}}"#).expect("write");
+    assert_eq!(of(&["status"]).code, Some(6));
+}
