@@ -4,9 +4,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use serde_json::Value;
 
 use super::output::Format;
 use super::removed;
@@ -134,11 +136,17 @@ impl Globals {
         }
         let is_here = self.config.is_some()
             || ["TEMPMAIL_DATA_DIR", "STATE_DIRECTORY"].iter().any(|name| variable(env, name).is_some());
-        let file = user_config_file(env).map(|path| path.with_file_name(CONTEXTS_FILE)).filter(|_| !is_here);
-        match file.filter(|file| std::fs::read_to_string(file).is_ok_and(|text| text.contains("\"current\""))) {
-            Some(file) => Err(Error::usage(removed::sentence(&file.display().to_string(), removed::CONTEXTS))
+        let Some(file) = user_config_file(env).map(|path| path.with_file_name(CONTEXTS_FILE)) else { return Ok(()) };
+        let text = match std::fs::read(&file) {
+            _ if is_here => return Ok(()),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            text => text.unwrap_or_default(),
+        };
+        // One that cannot be read may have chosen a server.
+        match serde_json::from_slice::<Value>(&text) {
+            Ok(contexts) if contexts["current"].is_null() => Ok(()),
+            _ => Err(Error::usage(removed::sentence(&file.display().to_string(), removed::CONTEXTS))
                 .hint("remove the file, once its tokens are where you need them")),
-            None => Ok(()),
         }
     }
 

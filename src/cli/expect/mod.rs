@@ -91,6 +91,9 @@ pub(super) struct Expect {
 impl Expect {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let begun = Instant::now();
+        if self.no_mail_within.is_some() {
+            removed::refuse_possible_patterns(self.text.iter().chain(&self.attachment))?;
+        }
         let client = cx.client().await?;
         must_receive(client)?;
         let since = self.span.mark(client, &self.address, cx.now()).await?;

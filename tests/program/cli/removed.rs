@@ -39,6 +39,26 @@ fn what_has_gone_is_refused_and_the_refusal_says_what_to_do_instead() {
 }
 
 #[test]
+fn only_the_very_words_are_answered() {
+    for args in [&["token", "export"][..], &["inbox", TO, "--output", "export"], &["domain", "context"]] {
+        let outcome = run(args);
+        assert_eq!(outcome.code, Some(2), "{args:?}");
+        assert!(!outcome.stderr.contains("has gone"), "{args:?}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn an_expectation_of_no_mail_never_holds_because_of_a_pattern() {
+    for pattern in ["^Your code", "code is [0-9]+", "code is (4|5)", "code is .{6}", "code$", "invoice-?"] {
+        for flag in ["--text", "--attachment"] {
+            let outcome = run(&["expect", TO, flag, pattern, "--no-mail-within", "0s"]);
+            assert_eq!(outcome.code, Some(2), "{pattern}");
+            assert!(outcome.stderr.contains("patterns have gone"), "{}", outcome.stderr);
+        }
+    }
+}
+
+#[test]
 fn a_variable_that_named_a_server_is_refused_where_nothing_else_says_who_is_asked() {
     let service = Service::start();
     service.contents().emails = vec![email(1, TO, "one")];
@@ -75,4 +95,6 @@ fn a_file_that_named_a_server_is_refused_where_nothing_else_says_who_is_asked() 
     // Nothing was in use, so a command went to this machine.
     std::fs::write(&file, r#"{"contexts": {"work": {"server": "https://m.test"}}}"#).expect("write");
     assert_eq!(of(&["status"]).code, Some(6));
+    std::fs::write(&file, "no JSON").expect("write");
+    assert_eq!(of(&["status"]).code, Some(2), "it may have named one");
 }
