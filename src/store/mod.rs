@@ -196,7 +196,7 @@ pub trait Store: Send + Sync + 'static {
     /// never waits.
     fn check_cap(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError>;
 
-    /// Lists a page of a mailbox with its version, as of `now`. An unknown mailbox is empty. A page of 0 Emails costs least.
+    /// Lists a page of a mailbox, as of `now`. An unknown mailbox is empty. A page of 0 Emails costs least.
     async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError>;
 
     /// Lists the newest Emails of a mailbox with sequence numbers below `before`, at most `limit`.

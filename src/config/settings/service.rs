@@ -21,7 +21,7 @@ pub struct MailConfig {
     pub subaddressing: Subaddressing,
     /// Local parts that only the administrator may read.
     pub role_addresses: RoleAddresses,
-    /// How many Emails a mailbox and a domain may have.
+    /// How many Emails a mailbox may have.
     pub emails_per_mailbox_max: u32,
 }
 

@@ -161,7 +161,7 @@ impl View {
         }
     }
 
-    /// When the first Email expires, and when the last. `None` if there are none.
+    /// When the first Email expires. `None` if there are none.
     pub(crate) fn next_due_at(&self) -> Result<Option<Timestamp>, IndexError> {
         let table = self.transaction.open_table(EXPIRY)?;
         Ok(table.first()?.map(|(first, _)| start_of(first.value().0)))
