@@ -190,7 +190,7 @@ impl DomainTable {
 mod tests {
     use futures_util::FutureExt;
 
-    use super::super::table::tests::{active, table};
+    use super::super::tests::{active, table};
     use super::*;
 
     #[tokio::test]

@@ -94,3 +94,6 @@ pub enum DomainError {
     #[error(transparent)]
     Store(#[from] StoreError),
 }
+
+#[cfg(test)]
+mod tests;

@@ -54,7 +54,7 @@ impl Streaks {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::tests::active as record;
+    use super::super::tests::active as record;
     use super::*;
 
     fn names(count: usize) -> Vec<DomainName> {

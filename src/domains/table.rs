@@ -157,43 +157,12 @@ fn kept(registered: &Registered, record: DomainRecord) -> Record {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use tempfile::TempDir;
-
+mod tests {
+    use super::super::tests::{active, table};
     use super::*;
-    use crate::config::{Config, Revision};
-    use crate::model::Timestamp;
-    use crate::store::disk::Directory;
-    use crate::store::{EmbeddedStore, StoreOptions};
 
     fn name(text: &str) -> DomainName {
         text.parse().expect(text)
-    }
-
-    /// A table of these fixed domains over a new store, and the directory of the store.
-    pub(in crate::domains) fn table(fixed: &[&str]) -> (TempDir, DomainTable) {
-        let dir = tempfile::tempdir().expect("directory");
-        let mut config = Config::of_revision(Revision::Two, dir.path().into());
-        config.domains.fixed = fixed.iter().map(|pattern| pattern.parse().expect(pattern)).collect();
-        let disk = Arc::new(Directory::lock(dir.path()).expect("lock"));
-        let store = EmbeddedStore::open_on(disk, &StoreOptions::from_config(&config)).expect("open");
-        (dir, DomainTable::new(config.domains, Arc::new(store)))
-    }
-
-    /// The record of an active domain that was registered at the epoch.
-    pub(in crate::domains) fn active(domain: &str) -> DomainRecord {
-        DomainRecord {
-            name: name(domain),
-            status: DomainStatus::Active,
-            pinned: false,
-            owner: None,
-            email: None,
-            added_at: Timestamp::from_millis(0),
-            last_checked_at: None,
-            last_check_result: None,
-            registrant: None,
-            deactivated_at: None,
-        }
     }
 
     fn deactivated(domain: &str) -> DomainRecord {

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use tempfile::TempDir;
 
-use super::super::table::tests::active;
+use super::super::tests::active;
 use super::*;
 use crate::clock::Clock;
 use crate::config::{Config, Revision};
