@@ -46,8 +46,7 @@ pub async fn assemble(
     }
     let config = Arc::new(config);
     let resolver: Arc<dyn Resolver> = Arc::new(DnsResolver::new(resolver(&config)));
-    let registry =
-        Registry::open(Arc::clone(&config), store.clone(), Arc::clone(&resolver), Arc::clone(&clock)).await?;
+    let registry = Registry::open(&config, store.clone(), Arc::clone(&resolver), Arc::clone(&clock)).await?;
     let guard = Arc::new(guard(&config, status.as_ref()));
     let reader = Reader::start(READERS)?;
     let calls = CallerSettings {

@@ -180,9 +180,7 @@ impl Daemon {
         let Assembled { config, registry, event_sender, router, metrics_router } = assembled;
         let settings = SmtpSettings::from_config(&config);
         let receiver = Receiver::new(settings, store.clone(), registry.table(), Arc::clone(&clock));
-        let receiver = Arc::new(
-            receiver.with_tls(tls.clone()).counting(counters).with_faults(faults).looking_up(registry.look_ups()),
-        );
+        let receiver = Arc::new(receiver.with_tls(tls.clone()).counting(counters).with_faults(faults));
         let limits = HttpLimits::from_config(&config);
         let Running { mail, http, metrics, files: mut socket_files } = listeners.run(tls.as_deref())?;
         // The workers stop at once; mail and requests that are in progress still need the store.

@@ -4,21 +4,19 @@
 //! senders of mail see, so it uses no cache, no hosts file and no search domains.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use arc_swap::ArcSwapOption;
 use async_trait::async_trait;
 use futures_util::future::join;
 use hickory_resolver::config::{NameServerConfig, ResolveHosts, ResolverConfig, ResolverOpts};
-use hickory_resolver::lookup::Lookup;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::{DnsError, NetError, NoRecords};
 use hickory_resolver::proto::op::ResponseCode;
 use hickory_resolver::proto::rr::{Name, RData, RecordType};
 use hickory_resolver::{TokioResolver, system_conf};
 
-use super::{Addresses, Failure, MxAnswer, MxRecord, Resolver};
+use super::{Addresses, Answer, Failure, MxAnswer, Resolver};
 use crate::model::DomainName;
 
 /// Which servers a resolver queries, and how long it waits.
@@ -66,42 +64,57 @@ impl ResolverSettings {
 /// A resolver that queries the configured servers.
 pub struct DnsResolver {
     settings: ResolverSettings,
-    /// Created at the first query. A query without an answer creates it anew, since a change of networks changes the
+    /// Created at the first query, and anew after a query that reached no server: a change of networks changes the
     /// system's servers.
-    hickory: ArcSwapOption<TokioResolver>,
+    hickory: Mutex<Option<TokioResolver>>,
 }
 
 impl DnsResolver {
     /// A resolver with these settings. Reads no file and makes no query yet.
     pub fn new(settings: ResolverSettings) -> Self {
-        Self { settings, hickory: ArcSwapOption::empty() }
+        Self { settings, hickory: Mutex::default() }
     }
 
-    fn hickory(&self) -> Result<Arc<TokioResolver>, Failure> {
-        if let Some(hickory) = self.hickory.load_full() {
-            return Ok(hickory);
+    fn shared(&self) -> MutexGuard<'_, Option<TokioResolver>> {
+        self.hickory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hickory(&self) -> Result<TokioResolver, Failure> {
+        let mut shared = self.shared();
+        if let Some(hickory) = &*shared {
+            return Ok(hickory.clone());
         }
         let build = || {
             let config = ResolverConfig::from_name_servers(self.settings.name_servers()?);
             let builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
             builder.with_options(self.settings.options()).build()
         };
-        let hickory = Arc::new(build().map_err(|error| {
+        let built = build().map_err(|error| {
             tracing::warn!(%error, "the system's name servers cannot be read; name servers in the setting resolver");
             Failure::NoServer
-        })?);
-        self.hickory.store(Some(hickory.clone()));
-        Ok(hickory)
+        })?;
+        Ok(shared.insert(built).clone())
     }
 
-    async fn lookup(&self, name: &str, kind: RecordType) -> Result<Answer, Failure> {
-        let full_name = full_name(name).ok_or(Failure::Unusable)?;
-        let answer = self.hickory()?.lookup(full_name.clone(), kind).await;
-        let answer = answer.map_or_else(|error| negative(&full_name, &error), |lookup| Ok(Answer::Records(lookup)));
-        if let Err(why) = &answer {
-            tracing::debug!(name, %kind, %why, "no answer from the DNS");
-            if self.settings.servers.is_empty() {
-                self.hickory.store(None);
+    /// Queries for records of a kind, and takes those that `read` understands.
+    async fn lookup<T>(&self, name: &str, kind: RecordType, read: impl Fn(&RData) -> Option<T>) -> Answer<T> {
+        let Some(name) = full_name(name) else { return Answer::Failed(Failure::Unusable) };
+        let hickory = match self.hickory() {
+            Ok(hickory) => hickory,
+            Err(why) => return Answer::Failed(why),
+        };
+        let answer = match hickory.lookup(name.clone(), kind).await {
+            Ok(lookup) => {
+                let records: Vec<T> = lookup.answers().iter().filter_map(|record| read(&record.data)).collect();
+                if records.is_empty() { Answer::Failed(Failure::Unusable) } else { Answer::Records(records) }
+            }
+            Err(error) => negative(&name, &error),
+        };
+        if let Answer::Failed(why) = &answer {
+            tracing::debug!(%name, %kind, %why, "no answer from the DNS");
+            // Any other failure is the answer of a server, and says nothing about the network.
+            if matches!(why, Failure::TimedOut | Failure::Unreachable) {
+                self.shared().take();
             }
         }
         answer
@@ -112,37 +125,27 @@ impl DnsResolver {
         if full_name(host).is_none() {
             return Addresses::default();
         }
-        let records = match self.lookup(host, kind).await {
-            Ok(Answer::Records(lookup)) => lookup,
-            Ok(Answer::NoRecords | Answer::NoSuchName) => return Addresses::default(),
-            Err(why) => return Addresses { found: Vec::new(), missing: Some(why) },
-        };
         let address = |data: &RData| match data {
             RData::A(v4) => Some(IpAddr::V4(v4.0)),
             RData::AAAA(v6) => Some(IpAddr::V6(v6.0)),
             _ => None,
         };
-        let found: Vec<IpAddr> = records.answers().iter().filter_map(|record| address(&record.data)).collect();
-        let missing = found.is_empty().then_some(Failure::Unusable);
-        Addresses { found, missing }
+        match self.lookup(host, kind, address).await {
+            Answer::Records(found) => Addresses { found, missing: None },
+            Answer::NoRecords | Answer::NoSuchName => Addresses::default(),
+            Answer::Failed(why) => Addresses { found: Vec::new(), missing: Some(why) },
+        }
     }
 }
 
 #[async_trait]
 impl Resolver for DnsResolver {
     async fn mx(&self, domain: &DomainName) -> MxAnswer {
-        let lookup = match self.lookup(domain.as_str(), RecordType::MX).await {
-            Ok(Answer::Records(lookup)) => lookup,
-            Ok(Answer::NoRecords) => return MxAnswer::NoRecords,
-            Ok(Answer::NoSuchName) => return MxAnswer::NoSuchName,
-            Err(why) => return MxAnswer::Failed(why),
-        };
         let record = |data: &RData| match data {
-            RData::MX(mx) => Some(MxRecord { preference: mx.preference, exchange: mx.exchange.to_ascii() }),
+            RData::MX(mx) => Some((mx.preference, mx.exchange.to_ascii())),
             _ => None,
         };
-        let records: Vec<MxRecord> = lookup.answers().iter().filter_map(|answer| record(&answer.data)).collect();
-        if records.is_empty() { MxAnswer::Failed(Failure::Unusable) } else { MxAnswer::Records(records) }
+        self.lookup(domain.as_str(), RecordType::MX, record).await
     }
 
     async fn addresses(&self, host: &str) -> Addresses {
@@ -158,18 +161,12 @@ fn full_name(name: &str) -> Option<Name> {
     Some(full_name)
 }
 
-enum Answer {
-    Records(Lookup),
-    NoRecords,
-    NoSuchName,
-}
-
 /// The negative answer in an error of hickory, or why there is no answer at all.
-fn negative(asked: &Name, error: &NetError) -> Result<Answer, Failure> {
-    Err(match error {
+fn negative<T>(asked: &Name, error: &NetError) -> Answer<T> {
+    Answer::Failed(match error {
         NetError::Dns(DnsError::NoRecordsFound(none)) => match none.response_code {
-            ResponseCode::NXDomain => return Ok(Answer::NoSuchName),
-            ResponseCode::NoError if is_no_data(asked, none) => return Ok(Answer::NoRecords),
+            ResponseCode::NXDomain => return Answer::NoSuchName,
+            ResponseCode::NoError if is_no_data(asked, none) => return Answer::NoRecords,
             ResponseCode::NoError => Failure::Unusable,
             code => failure_of(code),
         },
@@ -203,12 +200,8 @@ mod tests {
 
     use super::*;
 
-    fn outcome(error: impl Into<NetError>) -> Result<&'static str, Failure> {
-        negative(&Name::from_ascii("a.test.").expect("name"), &error.into()).map(|answer| match answer {
-            Answer::Records(_) => "records",
-            Answer::NoRecords => "no records",
-            Answer::NoSuchName => "no such name",
-        })
+    fn outcome(error: impl Into<NetError>) -> MxAnswer {
+        negative(&Name::from_ascii("a.test.").expect("name"), &error.into())
     }
 
     fn none(name: &str, code: ResponseCode) -> NoRecords {
@@ -217,27 +210,58 @@ mod tests {
 
     #[test]
     fn only_no_such_name_and_no_records_are_negative_answers() {
-        assert_eq!(outcome(none("a.test.", ResponseCode::NXDomain)), Ok("no such name"));
-        assert_eq!(outcome(none("a.test.", ResponseCode::NoError)), Ok("no records"));
-        assert_eq!(outcome(none("a.test.", ResponseCode::ServFail)), Err(Failure::ServerFailed));
-        assert_eq!(outcome(DnsError::ResponseCode(ResponseCode::ServFail)), Err(Failure::ServerFailed));
-        assert_eq!(outcome(DnsError::ResponseCode(ResponseCode::Refused)), Err(Failure::Refused));
-        assert!(matches!(outcome(DnsError::ResponseCode(ResponseCode::FormErr)), Err(Failure::ErrorCode(_))));
-        assert!(matches!(outcome(none("a.test.", ResponseCode::Unknown(3841))), Err(Failure::ErrorCode(_))));
-        assert_eq!(outcome(DnsError::DnssecBogus), Err(Failure::Bogus));
-        assert_eq!(outcome(NetError::Timeout), Err(Failure::TimedOut));
-        assert_eq!(outcome(NetError::NoConnections), Err(Failure::Unreachable));
-        assert_eq!(outcome(NetError::from(std::io::Error::other("x"))), Err(Failure::Unreachable));
-        assert_eq!(outcome(NetError::Busy), Err(Failure::Busy));
-        assert_eq!(outcome(NetError::Truncated), Err(Failure::Unusable));
+        assert_eq!(outcome(none("a.test.", ResponseCode::NXDomain)), Answer::NoSuchName);
+        assert_eq!(outcome(none("a.test.", ResponseCode::NoError)), Answer::NoRecords);
+        assert_eq!(outcome(none("a.test.", ResponseCode::ServFail)), Answer::Failed(Failure::ServerFailed));
+        assert_eq!(outcome(DnsError::ResponseCode(ResponseCode::ServFail)), Answer::Failed(Failure::ServerFailed));
+        assert_eq!(outcome(DnsError::ResponseCode(ResponseCode::Refused)), Answer::Failed(Failure::Refused));
+        assert!(matches!(
+            outcome(DnsError::ResponseCode(ResponseCode::FormErr)),
+            Answer::Failed(Failure::ErrorCode(_))
+        ));
+        assert!(matches!(outcome(none("a.test.", ResponseCode::Unknown(3841))), Answer::Failed(Failure::ErrorCode(_))));
+        assert_eq!(outcome(DnsError::DnssecBogus), Answer::Failed(Failure::Bogus));
+        assert_eq!(outcome(NetError::Timeout), Answer::Failed(Failure::TimedOut));
+        assert_eq!(outcome(NetError::NoConnections), Answer::Failed(Failure::Unreachable));
+        assert_eq!(outcome(NetError::from(std::io::Error::other("x"))), Answer::Failed(Failure::Unreachable));
+        assert_eq!(outcome(NetError::Busy), Answer::Failed(Failure::Busy));
+        assert_eq!(outcome(NetError::Truncated), Answer::Failed(Failure::Unusable));
+    }
+
+    /// A server that answers every query with SERVFAIL, or not at all.
+    async fn server(answers: bool) -> SocketAddr {
+        let socket = tokio::net::UdpSocket::bind("127.0.0.1:0").await.expect("a free port");
+        let addr = socket.local_addr().expect("address");
+        tokio::spawn(async move {
+            let mut query = [0; 512];
+            while let Ok((octets, client)) = socket.recv_from(&mut query).await {
+                if answers {
+                    (query[2], query[3]) = (query[2] | 0x80, 2);
+                    socket.send_to(&query[..octets], client).await.expect("sent");
+                }
+            }
+        });
+        addr
+    }
+
+    /// A regression: every stranger's broken zone made the next query read the system's servers again.
+    #[tokio::test]
+    async fn only_a_server_that_does_not_answer_makes_the_resolver_anew() {
+        for (answers, why) in [(true, Failure::ServerFailed), (false, Failure::TimedOut)] {
+            let servers = vec![server(answers).await];
+            let settings = ResolverSettings { timeout: Duration::from_millis(200), ..ResolverSettings::new(servers) };
+            let resolver = DnsResolver::new(settings);
+            assert_eq!(resolver.mx(&"a.test".parse().expect("name")).await, MxAnswer::Failed(why));
+            assert_eq!(resolver.hickory.lock().expect("resolver").is_some(), answers);
+        }
     }
 
     #[test]
     fn a_referral_and_an_endless_alias_chain_are_no_answers() {
         let mut referral = none("a.test.", ResponseCode::NoError);
-        referral.ns = Some(Arc::new([]));
-        assert_eq!(outcome(referral), Err(Failure::Unusable));
-        assert_eq!(outcome(none("loop.test.", ResponseCode::NoError)), Err(Failure::Unusable));
+        referral.ns = Some(std::sync::Arc::new([]));
+        assert_eq!(outcome(referral), Answer::Failed(Failure::Unusable));
+        assert_eq!(outcome(none("loop.test.", ResponseCode::NoError)), Answer::Failed(Failure::Unusable));
     }
 
     #[test]

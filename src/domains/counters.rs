@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::DomainTable;
-use crate::dns::MxVerdict;
+use crate::dns::{Failure, MxReport};
 use crate::model::{Count, Counts};
 
 /// The result of a check.
@@ -22,11 +22,11 @@ impl Counters {
     }
 
     /// Counts a check.
-    pub(super) fn asked(&self, verdict: &MxVerdict) {
-        let at = match verdict {
-            MxVerdict::PointsHere { .. } => 0,
-            MxVerdict::PointsElsewhere { .. } => 1,
-            MxVerdict::NoAnswer(_) => 2,
+    pub(super) fn checked(&self, result: &Result<MxReport, Failure>) {
+        let at = match result {
+            Ok(report) if report.ok => 0,
+            Ok(_) => 1,
+            Err(_) => 2,
         };
         self.checks[at].fetch_add(1, Ordering::Relaxed);
     }

@@ -1,34 +1,30 @@
 //! The domains that the service receives mail for.
 //!
 //! ```text
-//! table     says from memory which domains are served            registry  registers, pins and removes domains
-//! verifier  checks the MX of every domain once a period          round     decides what a round may deactivate; pure
-//! records   the records in the store, and their copy in memory   counters  counts domains and MX checks
-//! look_up   asks a shared store about a domain that is unknown here
-//! turns     shares the checks that callers ask for between clients  removal   removes domains that stay deactivated
+//! table      the domains in memory: which of them are served     registry   registers, pins and removes domains
+//! changes    changes of domains, in the store first              verifier   checks the MX of every domain once a period
+//! storm      what a round of checks may deactivate; pure         turns      shares callers' checks between clients
+//! counters   counts domains and MX checks
 //! ```
 //!
 //! The store is authoritative. A change goes to the store first, and then to memory.
 
 pub mod registry;
-pub mod round;
 pub mod table;
 pub mod verifier;
 
+mod changes;
 mod counters;
-mod look_up;
-mod records;
-mod removal;
+mod storm;
 mod turns;
 
 use crate::dns::{Failure, MxReport};
-use crate::model::{Client, DomainName, DomainPattern, DomainRecord, DomainStatus, Timestamp};
+use crate::model::{DomainName, DomainStatus};
 use crate::store::StoreError;
 
-pub use look_up::LookUps;
 pub use registry::Registry;
-pub use round::Round;
-pub use table::{DomainTable, Served};
+pub use table::{DomainTable, Record, Served};
+pub use verifier::Round;
 
 /// A domain to register.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,68 +46,20 @@ pub struct Registered {
     pub created: bool,
 }
 
-/// A domain in a list: a registered one, or a name or pattern that is fixed in the settings.
+/// A domain in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainEntry {
-    /// The domain in canonical form, or the pattern.
+    /// The domain in canonical form, or a pattern of the settings.
     pub domain: String,
-    /// Whether mail is received for it.
-    pub status: DomainStatus,
-    /// Whether the settings fix it. A fixed domain is active without DNS, never stored and never verified.
-    pub fixed: bool,
-    /// Whether the administrator pinned it. A pinned domain is active without DNS and never verified.
-    pub pinned: bool,
-    /// When it was registered; `None` for a fixed one.
-    pub added_at: Option<Timestamp>,
-    /// When its MX was last checked.
-    pub last_checked_at: Option<Timestamp>,
-    /// The result of the last check, in one sentence.
-    pub last_check_result: Option<String>,
-    /// Name of the owner: personal data, for the administrator only.
-    pub owner: Option<String>,
-    /// Contact address of the owner: personal data, for the administrator only.
-    pub email: Option<String>,
-    /// The client that registered it, for the administrator only; `None` for the administrator's own.
-    pub registrant: Option<Client>,
+    /// The record of a registered domain. The settings fix a domain without one: it is active without DNS, never stored
+    /// and never verified.
+    pub record: Option<Record>,
 }
 
 impl DomainEntry {
-    fn fixed(domain: String) -> Self {
-        Self {
-            domain,
-            status: DomainStatus::Active,
-            fixed: true,
-            pinned: false,
-            added_at: None,
-            last_checked_at: None,
-            last_check_result: None,
-            owner: None,
-            email: None,
-            registrant: None,
-        }
-    }
-}
-
-impl From<&DomainPattern> for DomainEntry {
-    fn from(pattern: &DomainPattern) -> Self {
-        Self::fixed(pattern.to_string())
-    }
-}
-
-impl From<DomainRecord> for DomainEntry {
-    fn from(record: DomainRecord) -> Self {
-        Self {
-            domain: record.name.into(),
-            status: record.status,
-            fixed: false,
-            pinned: record.pinned,
-            added_at: Some(record.added_at),
-            last_checked_at: record.last_checked_at,
-            last_check_result: record.last_check_result,
-            owner: record.owner,
-            email: record.email,
-            registrant: record.registrant,
-        }
+    /// Whether mail is received for it.
+    pub fn status(&self) -> DomainStatus {
+        self.record.as_ref().map_or(DomainStatus::Active, |record| record.status)
     }
 }
 
@@ -146,3 +94,6 @@ pub enum DomainError {
     #[error(transparent)]
     Store(#[from] StoreError),
 }
+
+#[cfg(test)]
+mod tests;

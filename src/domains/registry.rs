@@ -1,26 +1,26 @@
 //! Registering, pinning, listing and removing domains.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use super::counters::Counters;
-use super::records::{Limits, Records};
-use super::round::Streaks;
+use super::storm::Streaks;
 use super::turns::Turns;
-use super::{DomainEntry, DomainError, DomainTable, LookUps, NewDomain, Registered};
+use super::{DomainEntry, DomainError, DomainTable, NewDomain, Record, Registered};
 use crate::clock::Clock;
-use crate::config::{Config, DomainsConfig};
-use crate::dns::{FoundDetail, MxCheck, MxReport, MxVerdict, Resolver, mx, report};
+use crate::config::Config;
+use crate::dns::{self, FoundDetail, MxReport, Ours, Resolver};
 use crate::model::{Client, Counts, DomainName, DomainRecord, DomainStatus};
-use crate::store::{Registration, Store, StoreError};
+use crate::store::{Store, StoreError};
 
 /// The domains that mail is received for. HTTP and the verifier share it, and SMTP reads its [`Registry::table`].
 pub struct Registry {
-    pub(super) config: Arc<Config>,
+    pub(super) period: Duration,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) check: MxCheck,
-    pub(super) records: Arc<Records>,
+    pub(super) resolver: Arc<dyn Resolver>,
+    pub(super) ours: Arc<Ours>,
     pub(super) table: DomainTable,
-    counters: Arc<Counters>,
+    pub(super) counters: Arc<Counters>,
     streaks: Mutex<Streaks>,
     turns: Turns,
 }
@@ -28,20 +28,21 @@ pub struct Registry {
 impl Registry {
     /// Opens the registry of the domains that `config` fixes and `store` holds. Makes no DNS query.
     pub async fn open(
-        config: Arc<Config>,
+        config: &Config,
         store: Arc<dyn Store>,
         resolver: Arc<dyn Resolver>,
         clock: Arc<dyn Clock>,
     ) -> Result<Arc<Self>, StoreError> {
-        let table = DomainTable::new(config.domains.fixed.clone());
-        let records = Records::open(store, table.clone()).await?;
-        let ours =
-            mx::Ours { hosts: config.domains.mx_hosts.clone(), addresses: config.domains.public_addresses.clone() };
+        let settings = config.domains.clone();
+        let ours = Ours { hosts: settings.mx_hosts.clone(), addresses: settings.public_addresses.clone() };
+        let period = settings.verify_every;
+        let table = DomainTable::new(settings, store);
+        table.reload().await?;
         Ok(Arc::new(Self {
-            config,
+            period,
             clock,
-            check: MxCheck::new(resolver, ours),
-            records,
+            resolver,
+            ours: Arc::new(ours),
             counters: Arc::new(Counters::new(table.clone())),
             table,
             streaks: Mutex::default(),
@@ -54,36 +55,22 @@ impl Registry {
         self.table.clone()
     }
 
-    /// Questions about domains that are unknown here; `None` if no other process can register any.
-    pub fn look_ups(&self) -> Option<LookUps> {
-        self.records.are_shared().then(|| LookUps::new(Arc::clone(&self.records), Arc::clone(&self.clock)))
-    }
-
     /// The counters of domains and of MX checks.
     pub fn counters(&self) -> Arc<dyn Counts> {
         self.counters.clone()
     }
 
     /// Lists every fixed or registered domain and every wildcard, sorted by name.
-    pub async fn list(&self) -> Result<Vec<DomainEntry>, StoreError> {
-        let registered = self.records.all().await.into_iter();
-        let mut entries: Vec<DomainEntry> = registered
-            .filter(|record| !self.table.is_fixed_by_name(&record.name))
-            .map(DomainEntry::from)
-            .chain(self.config.domains.fixed.iter().map(DomainEntry::from))
-            .collect();
-        entries.sort_by(|a, b| a.domain.cmp(&b.domain));
-        entries.dedup_by(|a, b| a.domain == b.domain);
-        Ok(entries)
+    pub fn list(&self) -> Vec<DomainEntry> {
+        self.table.list()
     }
 
     /// Checks whether the MX of a domain points here. The domain need not be registered, and nothing is changed.
     ///
     /// `client` is the client that asks; `None` for the administrator, who alone sees the addresses of hosts.
     pub async fn check(&self, name: &DomainName, client: Option<Client>) -> Result<MxReport, DomainError> {
-        let verdict = self.ask(name, client).await?;
         let detail = if client.is_some() { FoundDetail::Ours } else { FoundDetail::Addresses };
-        MxReport::of(name, self.check.hosts(), verdict, detail).map_err(DomainError::Dns)
+        self.ask(name, client, detail).await
     }
 
     /// Registers a domain whose MX points here, within the limits of all domains and of those of one client. A
@@ -95,36 +82,31 @@ impl Registry {
     /// `client` is the client that asks; `None` for the administrator.
     pub async fn register(&self, new: NewDomain, client: Option<Client>) -> Result<Registered, DomainError> {
         if self.table.is_fixed(&new.name) {
-            return Ok(Registered { entry: DomainEntry::fixed(new.name.into()), created: false });
+            return Ok(Registered::fixed(new.name));
         }
-        let known = self.records.find(&new.name).await;
-        if let Some(pinned) = known.as_ref().filter(|entry| entry.record.pinned) {
-            return Ok(Registered { entry: pinned.record.clone().into(), created: false });
+        match self.table.record(&new.name) {
+            Some(record) if record.pinned => return Ok(Registered::known(record)),
+            Some(_) => {}
+            None => self.table.room(client)?,
         }
-        if known.is_none() {
-            self.records.room(client, self.limits()).await?;
-        }
-        let verdict = self.ask(&new.name, client).await?;
-        let result = report::sentence(&new.name, self.check.hosts(), &verdict);
-        let report = MxReport::of(&new.name, self.check.hosts(), verdict, FoundDetail::Ours);
-        let report = report.map_err(DomainError::Dns)?;
+        let report = self.ask(&new.name, client, FoundDetail::Ours).await?;
         if !report.ok {
             return Err(DomainError::MxMismatch(report));
         }
         self.streaks(|streaks| streaks.forget(&new.name));
-        let now = self.clock.now();
+        let (now, result) = (self.clock.now(), report.sentence);
         let record = DomainRecord {
             last_checked_at: Some(now),
             last_check_result: Some(result.clone()),
             registrant: client,
             ..self.active_record(new)
         };
-        self.put(record, move |record| {
+        self.put(record, |record| {
             // The administrator may have pinned it during the check.
             if !record.pinned {
                 record.activate();
                 record.last_checked_at = Some(now);
-                record.last_check_result = Some(result);
+                record.last_check_result = Some(result.clone());
             }
         })
         .await
@@ -137,17 +119,17 @@ impl Registry {
     /// stored.
     pub async fn pin(&self, new: NewDomain) -> Result<Registered, DomainError> {
         if self.table.is_fixed(&new.name) {
-            return Ok(Registered { entry: DomainEntry::fixed(new.name.into()), created: false });
+            return Ok(Registered::fixed(new.name));
         }
         self.streaks(|streaks| streaks.forget(&new.name));
         let (owner, email) = (new.owner.clone(), new.email.clone());
         let record = DomainRecord { pinned: true, ..self.active_record(new) };
-        self.put(record, move |record| {
+        self.put(record, |record| {
             record.pinned = true;
             record.registrant = None;
             record.activate();
-            record.owner = owner.or(record.owner.take());
-            record.email = email.or(record.email.take());
+            record.owner = owner.clone().or(record.owner.take());
+            record.email = email.clone().or(record.email.take());
         })
         .await
     }
@@ -158,7 +140,7 @@ impl Registry {
         if self.table.is_fixed_by_name(name) {
             return Err(DomainError::Fixed);
         }
-        let was_registered = self.records.remove(name, None).await?;
+        let was_registered = self.table.remove(name, None).await?;
         self.streaks(|streaks| streaks.forget(name));
         if !was_registered && self.table.is_fixed(name) {
             return Err(DomainError::Fixed);
@@ -167,19 +149,16 @@ impl Registry {
     }
 
     /// Registers `record`, or applies `change` to the existing record of the domain.
-    async fn put(
-        &self,
-        record: DomainRecord,
-        change: impl FnOnce(&mut DomainRecord) + Send + 'static,
-    ) -> Result<Registered, DomainError> {
-        let name = record.name.clone();
-        match self.records.register(record.clone(), self.limits()).await? {
-            Registration::Won => Ok(Registered { entry: record.into(), created: true }),
-            Registration::Full => Err(DomainError::TooMany),
-            Registration::Taken(_) => match self.records.update(&name, None, change).await? {
-                Some(entry) => Ok(Registered { entry: entry.record.into(), created: false }),
-                None => Err(DomainError::NotRegistered),
-            },
+    async fn put(&self, record: DomainRecord, change: impl Fn(&mut DomainRecord)) -> Result<Registered, DomainError> {
+        loop {
+            let (there, created) = self.table.register(record.clone()).await?;
+            if created {
+                return Ok(Registered { created, ..Registered::known(there) });
+            }
+            // A record that has changed meanwhile is read again.
+            if let Some(changed) = self.table.update(&there, &change).await? {
+                return Ok(Registered::known(changed));
+            }
         }
     }
 
@@ -198,31 +177,36 @@ impl Registry {
         }
     }
 
-    fn limits(&self) -> Limits {
-        let DomainsConfig { registered_max, registered_per_client_max, .. } = self.config.domains;
-        Limits { total: registered_max, per_client: registered_per_client_max }
-    }
-
     /// Checks a domain for a caller. A client needs a turn for that; the administrator does not.
-    async fn ask(&self, name: &DomainName, client: Option<Client>) -> Result<MxVerdict, DomainError> {
-        if self.check.hosts().is_empty() {
+    async fn ask(
+        &self,
+        name: &DomainName,
+        client: Option<Client>,
+        detail: FoundDetail,
+    ) -> Result<MxReport, DomainError> {
+        if self.ours.hosts.is_empty() {
             return Err(DomainError::MxHostUnset);
         }
         let _turn = match client {
             Some(client) => Some(self.turns.take(client).await.ok_or(DomainError::Busy)?),
             None => None,
         };
-        Ok(self.asked(name).await)
-    }
-
-    /// Checks the MX of a domain and counts the result.
-    pub(super) async fn asked(&self, name: &DomainName) -> MxVerdict {
-        let verdict = self.check.ask(name).await;
-        self.counters.asked(&verdict);
-        verdict
+        let result = dns::check(&*self.resolver, &self.ours, name, detail).await;
+        self.counters.checked(&result);
+        result.map_err(DomainError::Dns)
     }
 
     pub(super) fn streaks<T>(&self, what: impl FnOnce(&mut Streaks) -> T) -> T {
         what(&mut self.streaks.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Registered {
+    fn fixed(name: DomainName) -> Self {
+        Self { entry: DomainEntry { domain: name.into(), record: None }, created: false }
+    }
+
+    fn known(record: Record) -> Self {
+        Self { entry: DomainEntry { domain: record.name.to_string(), record: Some(record) }, created: false }
     }
 }

@@ -37,7 +37,7 @@ pub(super) async fn random(State(api): State<Arc<Api>>, query: Query) -> Result<
     let prefix = prefix.map_err(|error| Problem::new(Code::PrefixInvalid, format!("'prefix': {error}")))?;
     let Place { domain, pattern } = match query.get("domain")? {
         Some(_) => served(&api, query.domain("domain")?)?,
-        None => chosen(&api.registry.list().await?).ok_or_else(no_domain)?,
+        None => chosen(&api.registry.list()).ok_or_else(no_domain)?,
     };
     let address = Address::new(&fresh_local_part(prefix.as_ref()), domain.clone()).map_err(|_| Problem::internal())?;
     Ok(Json(FreshAddress { address: address.to_string(), domain, pattern }))
@@ -62,8 +62,9 @@ fn no_domain() -> Problem {
 /// Best are those of the administrator. Whoever registered another one can point its MX elsewhere at any time, and then
 /// gets the mail of its addresses.
 fn chosen(entries: &[DomainEntry]) -> Option<Place> {
-    let active = || entries.iter().filter(|entry| entry.status == DomainStatus::Active);
-    let of_administrator: Vec<Place> = active().filter(|entry| entry.fixed || entry.pinned).filter_map(place).collect();
+    let active = || entries.iter().filter(|entry| entry.status() == DomainStatus::Active);
+    let is_of_administrator = |entry: &&DomainEntry| entry.record.as_ref().is_none_or(|record| record.pinned);
+    let of_administrator: Vec<Place> = active().filter(is_of_administrator).filter_map(place).collect();
     let by_name = of_administrator.iter().filter(|place| place.pattern.is_none()).cloned().collect();
     let others = active().filter_map(place).collect();
     let best = [by_name, of_administrator, others].into_iter().find(|places: &Vec<Place>| !places.is_empty())?;
@@ -83,20 +84,22 @@ fn place(entry: &DomainEntry) -> Option<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{DomainRecord, Timestamp};
 
     fn entry(domain: &str, status: DomainStatus, pinned: bool) -> DomainEntry {
-        DomainEntry {
-            domain: domain.to_owned(),
+        let record = DomainRecord {
+            name: domain.parse().expect("name"),
             status,
-            fixed: false,
             pinned,
-            added_at: None,
-            last_checked_at: None,
-            last_check_result: None,
             owner: None,
             email: None,
+            added_at: Timestamp::from_millis(0),
+            last_checked_at: None,
+            last_check_result: None,
             registrant: None,
-        }
+            deactivated_at: None,
+        };
+        DomainEntry { domain: domain.to_owned(), record: Some(Arc::new(record)) }
     }
 
     #[test]

@@ -15,8 +15,7 @@ use super::problem::{Code, Problem};
 use super::query::{self, Query};
 use crate::dns::MxReport;
 use crate::domains::{DomainEntry, DomainError, NewDomain, Registered, Registry, Round, Served};
-use crate::model::{Client, DomainName, DomainStatus};
-use crate::store::StoreError;
+use crate::model::{Client, DomainName, DomainStatus, Timestamp};
 
 /// The longest owner in characters.
 const OWNER_CHARS_MAX: usize = 256;
@@ -25,7 +24,7 @@ const OWNER_CHARS_MAX: usize = 256;
 #[async_trait]
 pub trait Domains: Send + Sync + 'static {
     /// Lists every domain, including domains that are fixed in the settings.
-    async fn list(&self) -> Result<Vec<DomainEntry>, StoreError>;
+    fn list(&self) -> Vec<DomainEntry>;
     /// The names of the active domains.
     fn active(&self) -> Vec<DomainName>;
     /// Whether mail for a domain is received.
@@ -45,8 +44,8 @@ pub trait Domains: Send + Sync + 'static {
 
 #[async_trait]
 impl Domains for Registry {
-    async fn list(&self) -> Result<Vec<DomainEntry>, StoreError> {
-        self.list().await
+    fn list(&self) -> Vec<DomainEntry> {
+        self.list()
     }
 
     fn active(&self) -> Vec<DomainName> {
@@ -91,19 +90,20 @@ pub(super) struct DomainJson {
 
 impl From<DomainEntry> for DomainJson {
     fn from(entry: DomainEntry) -> Self {
+        let (status, record) = (entry.status(), entry.record.as_deref());
         Self {
+            status,
+            added_at: record.map(|record| record.added_at.to_interface()),
+            last_checked_at: record.and_then(|record| record.last_checked_at).map(Timestamp::to_interface),
+            last_check_result: record.and_then(|record| record.last_check_result.clone()),
             domain: entry.domain,
-            status: entry.status,
-            added_at: entry.added_at.map(crate::model::Timestamp::to_interface),
-            last_checked_at: entry.last_checked_at.map(crate::model::Timestamp::to_interface),
-            last_check_result: entry.last_check_result,
         }
     }
 }
 
 /// `GET /api/domains`
-pub(super) async fn list(State(api): State<Arc<Api>>) -> Result<Json<Vec<DomainJson>>, Problem> {
-    Ok(Json(api.registry.list().await?.into_iter().map(DomainJson::from).collect()))
+pub(super) async fn list(State(api): State<Arc<Api>>) -> Json<Vec<DomainJson>> {
+    Json(api.registry.list().into_iter().map(DomainJson::from).collect())
 }
 
 /// `GET /api/domains/active`

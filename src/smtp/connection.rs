@@ -37,7 +37,6 @@ pub(super) async fn run(accepted: Accepted<'_>, dialect: Dialect, receiver: &Rec
         settings: &receiver.settings,
         store: receiver.store.as_ref(),
         domains: &receiver.domains,
-        look_ups: receiver.look_ups.as_ref(),
         bodies: &receiver.bodies,
         faults: &receiver.faults,
         client: of_client.client(),
@@ -272,9 +271,7 @@ impl Connection<'_> {
     async fn look_up(&mut self, domain: &DomainName) {
         self.writing_since = None;
         self.slot.timer().suspend(self.receiver.clock.boot());
-        if let Some(look_ups) = &self.receiver.look_ups {
-            look_ups.ask(domain).await;
-        }
+        self.receiver.domains.look_up(domain).await;
     }
 
     fn log_faults(&mut self) {

@@ -59,7 +59,7 @@ pub use settings::SmtpSettings;
 
 use crate::clock::Clock;
 use crate::connections::Clients;
-use crate::domains::{DomainTable, LookUps};
+use crate::domains::DomainTable;
 use crate::faults::Faults;
 pub use crate::model::TlsSession;
 use crate::store::Store;
@@ -100,7 +100,6 @@ pub struct Receiver {
     bodies: Budget,
     store: Arc<dyn Store>,
     domains: DomainTable,
-    look_ups: Option<LookUps>,
     clock: Arc<dyn Clock>,
     tls: Option<Arc<Keeper>>,
     slots: Arc<Slots>,
@@ -120,7 +119,6 @@ impl Receiver {
             bodies,
             store,
             domains,
-            look_ups: None,
             clock,
             tls: None,
             slots,
@@ -140,12 +138,6 @@ impl Receiver {
     #[must_use]
     pub fn counting(self, counters: Arc<Counters>) -> Self {
         Self { counters, ..self }
-    }
-
-    /// Adds questions about domains that are unknown here.
-    #[must_use]
-    pub fn looking_up(self, look_ups: Option<LookUps>) -> Self {
-        Self { look_ups, ..self }
     }
 
     /// Adds rules for faults on purpose.

@@ -8,7 +8,7 @@ use super::SmtpSettings;
 use super::budget::{Budget, Share};
 use super::reply::Reply;
 use crate::config::Config;
-use crate::domains::{DomainTable, LookUps, Served};
+use crate::domains::{DomainTable, Served};
 use crate::faults::{Faults, Injected};
 use crate::model::{Address, Client, DomainName, DomainPattern, FaultMoment, Timestamp};
 use crate::store::Store;
@@ -80,8 +80,6 @@ pub(super) struct Rules<'a> {
     pub(super) settings: &'a SmtpSettings,
     pub(super) store: &'a dyn Store,
     pub(super) domains: &'a DomainTable,
-    /// Questions about unknown domains, where another node may have registered one.
-    pub(super) look_ups: Option<&'a LookUps>,
     pub(super) bodies: &'a Budget,
     pub(super) faults: &'a Faults,
     /// The client whose part of the memory is used; `None` for a client without limits.
@@ -108,8 +106,7 @@ impl Policy for Rules<'_> {
     }
 
     fn must_look_up(&self, domain: &DomainName) -> bool {
-        let Some(look_ups) = self.look_ups else { return false };
-        self.domains.served(domain) == Served::Unknown && look_ups.is_due(domain)
+        self.domains.must_look_up(domain)
     }
 
     fn memory(&self, octets: u64) -> Result<Share, Reply> {

@@ -13,7 +13,7 @@ const RULES: &[(&str, &str, &str)] = &[
         "pure modules do no I/O, write no log and read no clock: now is an argument",
         "model/ mime/ connections/clients connections/proxy faults smtp/auth smtp/body smtp/budget smtp/command smtp/content \
          smtp/data smtp/deadlines smtp/line smtp/metrics smtp/path smtp/policy smtp/reasons smtp/reply smtp/session dns/mx \
-         dns/report domains/round webhook/sign webhook/schedule webhook/guard/ranges webhook/target \
+         domains/storm webhook/sign webhook/schedule webhook/guard/ranges webhook/target \
          webhook/address_limits/accounts webhook/queue webhook/request webhook/outcome",
         "std::fs std::env std::process std::os:: std::io::stdin std::io::stdout std::io::stderr SystemTime Instant Local::now \
          Utc::now TcpStream TcpListener UdpSocket ToSocketAddrs tokio::fs tokio::io tokio::net tokio::process tokio::signal \

@@ -7,9 +7,7 @@ use futures_util::{StreamExt, stream};
 use super::finding::Finding;
 use super::subject::Subject;
 use crate::client::Domain;
-use crate::dns::check::MxCheck;
-use crate::dns::mx::Ours;
-use crate::dns::{FoundDetail, MxReport, MxVerdict, Resolver};
+use crate::dns::{self, Failure, FoundDetail, MxReport, Ours, Resolver};
 use crate::model::DomainName;
 
 const CHECK: &str = "domain";
@@ -22,7 +20,6 @@ pub(super) async fn check(subject: &Subject, resolver: Arc<dyn Resolver>) -> Vec
     let Some(daemon) = &subject.daemon else { return fixed_only(subject) };
     let settings = &subject.config.domains;
     let ours = Ours { hosts: settings.mx_hosts.clone(), addresses: settings.public_addresses.clone() };
-    let mx = MxCheck::new(resolver, ours);
     let (pinned, verified): (Vec<&Domain>, Vec<&Domain>) = daemon.domains.iter().partition(|domain| is_pinned(domain));
     let mut findings = Vec::new();
     if !pinned.is_empty() {
@@ -31,7 +28,7 @@ pub(super) async fn check(subject: &Subject, resolver: Arc<dyn Resolver>) -> Vec
     let names: Vec<DomainName> = verified.iter().filter_map(|domain| domain.domain.parse().ok()).collect();
     let asked = stream::iter(names.iter().take(DOMAINS_MAX)).map(|name| async {
         // In its order, whichever answers first.
-        verdict(name, mx.hosts(), mx.ask(name).await)
+        verdict(name, dns::check(&*resolver, &ours, name, FoundDetail::Addresses).await)
     });
     findings.extend(asked.buffered(AT_ONCE).collect::<Vec<_>>().await);
     if names.len() > DOMAINS_MAX {
@@ -68,8 +65,8 @@ fn without_dns(names: Vec<String>) -> Finding {
     Finding::ok(CHECK, format!("{shown}{more} receive mail without a check of DNS"))
 }
 
-fn verdict(name: &DomainName, hosts: &[DomainName], verdict: MxVerdict) -> Finding {
-    match MxReport::of(name, hosts, verdict, FoundDetail::Addresses) {
+fn verdict(name: &DomainName, result: Result<MxReport, Failure>) -> Finding {
+    match result {
         Ok(report) if report.ok => Finding::ok(CHECK, report.message.trim_end_matches('.')),
         Ok(report) => {
             let (found, advice) = report.message.split_once(". ").unwrap_or((&report.message, "correct its MX record"));
@@ -83,22 +80,22 @@ fn verdict(name: &DomainName, hosts: &[DomainName], verdict: MxVerdict) -> Findi
 mod tests {
     use super::super::finding::Verdict;
     use super::*;
-    use crate::dns::Failure;
-    use crate::dns::mx::{Elsewhere, Found, Via};
 
     #[test]
     fn an_mx_that_points_elsewhere_is_a_failure_with_the_record_to_create() {
-        let (name, host): (DomainName, DomainName) =
-            ("a.test".parse().expect("name"), "mx.test".parse().expect("name"));
-        let of = |it| verdict(&name, std::slice::from_ref(&host), it);
-        let here = MxVerdict::PointsHere { via: Via::Host(host.clone()), found: Found::default() };
-        assert_eq!(of(here), Finding::ok(CHECK, "The MX record of a.test points at mx.test"));
-        let elsewhere = of(MxVerdict::PointsElsewhere { to: Elsewhere::NoMx, found: Found::default() });
-        assert_eq!(
-            elsewhere,
-            Finding::failure(CHECK, "a.test has no MX record", "Create the record: a.test. IN MX 10 mx.test.")
-        );
-        assert_eq!(of(MxVerdict::NoAnswer(Failure::TimedOut)).verdict, Verdict::Warning);
+        let name: DomainName = "a.test".parse().expect("name");
+        let of = |ok, sentence: &str, message: &str| {
+            let (message, sentence) = (message.to_owned(), sentence.to_owned());
+            let report =
+                MxReport { ok, message, domain: name.clone(), expected: Vec::new(), found: Vec::new(), sentence };
+            verdict(&name, Ok(report))
+        };
+        let here = "The MX record of a.test points at mx.test";
+        assert_eq!(of(true, here, &format!("{here}.")), Finding::ok(CHECK, here));
+        let elsewhere = "a.test has no MX record";
+        let record = "Create the record: a.test. IN MX 10 mx.test.";
+        assert_eq!(of(false, elsewhere, &format!("{elsewhere}. {record}")), Finding::failure(CHECK, elsewhere, record));
+        assert_eq!(verdict(&name, Err(Failure::TimedOut)).verdict, Verdict::Warning);
     }
 
     #[test]

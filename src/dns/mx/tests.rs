@@ -1,8 +1,33 @@
-//! The table of classification, and properties that no single row can state.
+//! The table of answers and verdicts, and properties that no single row can state.
 
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use futures_util::FutureExt;
 use proptest::prelude::*;
 
+use super::super::MxAnswer;
 use super::*;
+
+/// A resolver with these answers, which notes whose addresses are asked for.
+struct Fixed {
+    mx: MxAnswer,
+    addresses: Vec<(String, Addresses)>,
+    asked: Mutex<BTreeSet<String>>,
+}
+
+#[async_trait]
+impl Resolver for Fixed {
+    async fn mx(&self, _: &DomainName) -> MxAnswer {
+        self.mx.clone()
+    }
+
+    async fn addresses(&self, host: &str) -> Addresses {
+        self.asked.lock().expect("asked").insert(host.to_owned());
+        let known = self.addresses.iter().find(|(name, _)| name == host);
+        known.map(|(_, addresses)| addresses.clone()).unwrap_or_default()
+    }
+}
 
 /// What a row of the table expects.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,9 +42,7 @@ fn name(text: &str) -> DomainName {
 }
 
 fn mx(records: &[(u16, &str)]) -> MxAnswer {
-    let record =
-        |(preference, exchange): &(u16, &str)| MxRecord { preference: *preference, exchange: (*exchange).to_owned() };
-    MxAnswer::Records(records.iter().map(record).collect())
+    Answer::Records(records.iter().map(|(preference, exchange)| (*preference, (*exchange).to_owned())).collect())
 }
 
 fn at(addresses: &[&str]) -> Addresses {
@@ -42,23 +65,33 @@ fn our_addresses() -> Vec<Addresses> {
     vec![at(&["192.0.2.25", "2001:db8::25"]), at(&[])]
 }
 
-fn verdict(mx: MxAnswer, addresses: &[Addresses], our: Vec<Addresses>) -> MxVerdict {
-    let domain = name("shop.example");
-    let names = hosts_to_resolve(&mx, &ours());
-    assert_eq!(
-        names.len(),
-        addresses.len(),
-        "every row gives the addresses of the names that are asked for: {names:?}"
-    );
-    let hosts = names.into_iter().zip(addresses.iter().cloned()).collect();
-    classify(&domain, &ours(), &Answers { mx, hosts, ours: our })
+/// What comes of these answers. `addresses` are those of the best hosts in the order of their names, and of no others.
+fn report(mx: MxAnswer, addresses: &[Addresses], our: Vec<Addresses>) -> Result<MxReport, Failure> {
+    report_with(mx, addresses, our, FoundDetail::Addresses)
 }
 
-fn to(verdict: &MxVerdict) -> To {
-    match verdict {
-        MxVerdict::PointsHere { .. } => To::Here,
-        MxVerdict::PointsElsewhere { .. } => To::Elsewhere,
-        MxVerdict::NoAnswer(_) => To::Nobody,
+fn report_with(
+    mx: MxAnswer,
+    addresses: &[Addresses],
+    our: Vec<Addresses>,
+    detail: FoundDetail,
+) -> Result<MxReport, Failure> {
+    let best = if let Answer::Records(records) = &mx { best_hosts(&best_first(records)) } else { BTreeSet::new() };
+    let of_ours = ours().hosts.into_iter().map(String::from).zip(our);
+    let known = best.iter().cloned().zip(addresses.iter().cloned()).chain(of_ours).collect();
+    let dns = Fixed { mx, addresses: known, asked: Mutex::default() };
+    let report = check(&dns, &ours(), &name("shop.example"), detail).now_or_never().expect("no answer waits");
+    let asked = dns.asked.into_inner().expect("asked");
+    let of_theirs = asked.iter().filter(|host| best.contains(*host)).count();
+    assert_eq!(of_theirs, addresses.len(), "every row gives the addresses of the names that are asked for: {asked:?}");
+    report
+}
+
+fn to(report: &Result<MxReport, Failure>) -> To {
+    match report {
+        Ok(report) if report.ok => To::Here,
+        Ok(_) => To::Elsewhere,
+        Err(_) => To::Nobody,
     }
 }
 
@@ -103,15 +136,15 @@ fn every_answer_of_the_dns_has_its_verdict() {
         ("two hosts, one ours by address", two(), vec![at(&["192.0.2.25"]), at(&["203.0.113.9"])], To::Elsewhere),
         ("null MX", mx(&[(0, ".")]), vec![], To::Elsewhere),
         ("null MX against the rules beside us", mx(&[(0, "."), (10, "mx.tempmail.example.")]), vec![], To::Here),
-        ("no MX, wherever the name's own address leads", MxAnswer::NoRecords, vec![], To::Elsewhere),
-        ("no such domain", MxAnswer::NoSuchName, vec![], To::Elsewhere),
-        ("SERVFAIL", MxAnswer::Failed(Failure::ServerFailed), vec![], To::Nobody),
-        ("REFUSED", MxAnswer::Failed(Failure::Refused), vec![], To::Nobody),
-        ("timeout", MxAnswer::Failed(Failure::TimedOut), vec![], To::Nobody),
-        ("no network", MxAnswer::Failed(Failure::Unreachable), vec![], To::Nobody),
-        ("bogus DNSSEC", MxAnswer::Failed(Failure::Bogus), vec![], To::Nobody),
-        ("truncated over TCP too", MxAnswer::Failed(Failure::Unusable), vec![], To::Nobody),
-        ("FORMERR", MxAnswer::Failed(Failure::ErrorCode("x".to_owned())), vec![], To::Nobody),
+        ("no MX, wherever the name's own address leads", Answer::NoRecords, vec![], To::Elsewhere),
+        ("no such domain", Answer::NoSuchName, vec![], To::Elsewhere),
+        ("SERVFAIL", Answer::Failed(Failure::ServerFailed), vec![], To::Nobody),
+        ("REFUSED", Answer::Failed(Failure::Refused), vec![], To::Nobody),
+        ("timeout", Answer::Failed(Failure::TimedOut), vec![], To::Nobody),
+        ("no network", Answer::Failed(Failure::Unreachable), vec![], To::Nobody),
+        ("bogus DNSSEC", Answer::Failed(Failure::Bogus), vec![], To::Nobody),
+        ("truncated over TCP too", Answer::Failed(Failure::Unusable), vec![], To::Nobody),
+        ("FORMERR", Answer::Failed(Failure::ErrorCode("x".to_owned())), vec![], To::Nobody),
         ("address unknown", other(), vec![partly(&[], Failure::TimedOut)], To::Nobody),
         ("our A, AAAA unknown", other(), vec![partly(&["192.0.2.25"], Failure::TimedOut)], To::Nobody),
         ("another's A, AAAA unknown", other(), vec![partly(&["203.0.113.9"], Failure::TimedOut)], To::Nobody),
@@ -123,8 +156,8 @@ fn every_answer_of_the_dns_has_its_verdict() {
         ),
     ];
     for (what, mx, addresses, expected) in rows {
-        let verdict = verdict(mx, &addresses, our_addresses());
-        assert_eq!(to(&verdict), expected, "{what}: {verdict:?}");
+        let report = report(mx, &addresses, our_addresses());
+        assert_eq!(to(&report), expected, "{what}: {report:?}");
     }
 }
 
@@ -132,45 +165,114 @@ fn every_answer_of_the_dns_has_its_verdict() {
 fn without_our_own_addresses_another_address_is_nobodys_fault() {
     let other = || mx(&[(10, "mx.other.example.")]);
     let unknown = || vec![partly(&["192.0.2.25"], Failure::TimedOut), at(&[])];
-    assert_eq!(to(&verdict(other(), &[at(&["203.0.113.9"])], unknown())), To::Nobody);
-    assert_eq!(to(&verdict(other(), &[at(&["192.0.2.25"])], unknown())), To::Here);
+    assert_eq!(to(&report(other(), &[at(&["203.0.113.9"])], unknown())), To::Nobody);
+    assert_eq!(to(&report(other(), &[at(&["192.0.2.25"])], unknown())), To::Here);
     // A host without any address has none of ours either.
-    assert_eq!(to(&verdict(other(), &[at(&[])], unknown())), To::Elsewhere);
+    assert_eq!(to(&report(other(), &[at(&[])], unknown())), To::Elsewhere);
 }
 
 #[test]
 fn a_crowd_of_hosts_is_not_resolved() {
     let exchanges: Vec<String> = (0..17).map(|number| format!("mx{number}.other.example.")).collect();
     let records: Vec<(u16, &str)> = exchanges.iter().map(|exchange| (10, exchange.as_str())).collect();
-    let MxVerdict::PointsElsewhere { found, .. } = verdict(mx(&records), &[], Vec::new()) else { panic!("elsewhere") };
-    assert_eq!((found.records.len(), found.hosts.len()), (17, 0));
+    let crowd = report(mx(&records), &[], Vec::new()).expect("an answer");
+    assert_eq!((crowd.ok, crowd.found.len()), (false, 17));
     let with_ours: Vec<(u16, &str)> = [records, vec![(10, "mx.tempmail.example.")]].concat();
-    assert_eq!(to(&verdict(mx(&with_ours), &[], Vec::new())), To::Here);
+    assert_eq!(to(&report(mx(&with_ours), &[], Vec::new())), To::Here);
 }
 
 #[test]
-fn what_was_found_reads_as_a_zone_best_first() {
-    let answer = mx(&[(20, "B.other.example."), (10, "a.other.example.")]);
-    let verdict = verdict(answer, &[at(&["203.0.113.9", "2001:db8::99"])], our_addresses());
-    let MxVerdict::PointsElsewhere { to, found } = verdict else { panic!("elsewhere") };
-    assert_eq!(to, Elsewhere::Hosts(vec!["a.other.example".to_owned()]));
-    assert_eq!(found.records, ["shop.example. IN MX 10 a.other.example.", "shop.example. IN MX 20 b.other.example."]);
-    let host = FoundHost {
-        name: "a.other.example".to_owned(),
-        addresses: at(&["203.0.113.9", "2001:db8::99"]).found,
-        is_ours: false,
-    };
-    assert_eq!(found.hosts, [host]);
+fn what_was_found_reads_as_a_zone_best_first_and_only_the_administrator_sees_addresses() {
+    let answer =
+        || mx(&[(20, "D.other.example."), (10, "b.other.example."), (10, "A.other.example."), (10, "c.example")]);
+    let addresses = [at(&["192.0.2.25", "203.0.113.9"]), at(&["192.0.2.25", "2001:db8::25"]), at(&[])];
+    let found = |detail| report_with(answer(), &addresses, our_addresses(), detail).expect("an answer").found;
+    let records = [
+        "shop.example. IN MX 10 a.other.example.",
+        "shop.example. IN MX 10 b.other.example.",
+        "shop.example. IN MX 10 c.example.",
+        "shop.example. IN MX 20 d.other.example.",
+    ];
+    let of_hosts = [
+        "a.other.example. IN A 192.0.2.25",
+        "a.other.example. IN A 203.0.113.9",
+        "b.other.example. IN A 192.0.2.25",
+        "b.other.example. IN AAAA 2001:db8::25",
+    ];
+    assert_eq!(found(FoundDetail::Addresses), [&records[..], &of_hosts].concat());
+    let ours_or_not = [
+        "; a.other.example is not at our address",
+        "; b.other.example is at our address",
+        "; c.example is not at our address",
+    ];
+    assert_eq!(found(FoundDetail::Ours), [&records[..], &ours_or_not].concat());
 }
 
 #[test]
-fn each_host_is_ours_or_not() {
-    let answer = mx(&[(10, "a.other.example."), (10, "b.other.example."), (10, "c.other.example.")]);
-    let addresses = [at(&["192.0.2.25", "198.51.100.7"]), at(&["192.0.2.25", "203.0.113.9"]), at(&[])];
-    let MxVerdict::PointsElsewhere { found, .. } = verdict(answer, &addresses, our_addresses()) else {
-        panic!("elsewhere")
-    };
-    assert_eq!(found.hosts.iter().map(|host| host.is_ours).collect::<Vec<_>>(), [true, false, false]);
+fn each_verdict_has_its_words() {
+    let rows: Vec<(MxAnswer, Vec<Addresses>, &str, &str)> = vec![
+        (
+            mx(&[(10, "mx.tempmail.example.")]),
+            vec![],
+            "The MX record of shop.example points at mx.tempmail.example",
+            ".",
+        ),
+        (
+            mx(&[(10, "a.example.")]),
+            vec![at(&["192.0.2.25"])],
+            "The MX record of shop.example points at a host that has the address of mx.tempmail.example or \
+             mx.xn--bcher-kva.example",
+            ".",
+        ),
+        (
+            mx(&[(1, "b."), (1, "c."), (1, "d."), (1, "e.")]),
+            vec![at(&[]), at(&[]), at(&[]), at(&[])],
+            "The MX record of shop.example points at b, c, d and 1 more, not at mx.tempmail.example or \
+             mx.xn--bcher-kva.example",
+            ". Replace the MX records of the domain with: shop.example. IN MX 10 mx.tempmail.example.",
+        ),
+        (
+            mx(&[(0, ".")]),
+            vec![],
+            "shop.example declares that it takes no mail (null MX)",
+            ". Replace the MX records of the domain with: shop.example. IN MX 10 mx.tempmail.example.",
+        ),
+        (
+            Answer::NoSuchName,
+            vec![],
+            "shop.example does not exist in the DNS (NXDOMAIN)",
+            ". Create the record: shop.example. IN MX 10 mx.tempmail.example.",
+        ),
+        (
+            Answer::NoRecords,
+            vec![],
+            "shop.example has no MX record",
+            ". Create the record: shop.example. IN MX 10 mx.tempmail.example.",
+        ),
+    ];
+    for (mx, addresses, sentence, todo) in rows {
+        let report = report(mx, &addresses, our_addresses()).expect("an answer");
+        assert_eq!((report.sentence.as_str(), report.message), (sentence, format!("{sentence}{todo}")));
+    }
+}
+
+#[test]
+fn a_report_has_exactly_the_fields_of_the_interface() {
+    let report = report(Answer::NoRecords, &[], Vec::new()).expect("an answer");
+    assert_eq!(
+        serde_json::to_value(report).expect("JSON"),
+        serde_json::json!({
+            "ok": false,
+            "message": "shop.example has no MX record. \
+                Create the record: shop.example. IN MX 10 mx.tempmail.example.",
+            "domain": "shop.example",
+            "expected": [
+                "shop.example. IN MX 10 mx.tempmail.example.",
+                "shop.example. IN MX 10 mx.xn--bcher-kva.example.",
+            ],
+            "found": [],
+        })
+    );
 }
 
 proptest! {
@@ -185,14 +287,14 @@ proptest! {
         } else {
             (partly(&theirs, Failure::TimedOut), our_addresses())
         };
-        let verdict = verdict(mx(&[(10, "mx.other.example.")]), &[hosts], our);
-        prop_assert_ne!(to(&verdict), To::Elsewhere);
+        let report = report(mx(&[(10, "mx.other.example.")]), &[hosts], our);
+        prop_assert_ne!(to(&report), To::Elsewhere);
     }
 
     #[test]
     fn any_exchange_has_a_verdict(exchange in "\\PC{0,80}", preference: u16) {
-        let answer = mx(&[(preference, &exchange)]);
-        let count = hosts_to_resolve(&answer, &ours()).len();
-        let _ = verdict(answer, &vec![at(&[]); count], our_addresses());
+        let dns = Fixed { mx: mx(&[(preference, &exchange)]), addresses: Vec::new(), asked: Mutex::default() };
+        let report = check(&dns, &ours(), &name("shop.example"), FoundDetail::Ours).now_or_never();
+        prop_assert!(matches!(report, Some(Ok(_))));
     }
 }

@@ -31,20 +31,21 @@ pub(super) struct AdminDomainJson {
 
 impl From<DomainEntry> for AdminDomainJson {
     fn from(entry: DomainEntry) -> Self {
+        let record = entry.record.as_deref();
         Self {
-            owner: entry.owner.clone(),
-            email: entry.email.clone(),
-            pinned: entry.pinned,
-            fixed: entry.fixed,
-            registered_by: entry.registrant.map(|registrant| registrant.to_string()),
+            owner: record.and_then(|record| record.owner.clone()),
+            email: record.and_then(|record| record.email.clone()),
+            pinned: record.is_some_and(|record| record.pinned),
+            fixed: record.is_none(),
+            registered_by: record.and_then(|record| record.registrant).map(|registrant| registrant.to_string()),
             public: entry.into(),
         }
     }
 }
 
 /// `GET /api/admin/domains`
-pub(super) async fn list(State(api): State<Arc<Api>>) -> Result<Json<Vec<AdminDomainJson>>, Problem> {
-    Ok(Json(api.registry.list().await?.into_iter().map(AdminDomainJson::from).collect()))
+pub(super) async fn list(State(api): State<Arc<Api>>) -> Json<Vec<AdminDomainJson>> {
+    Json(api.registry.list().into_iter().map(AdminDomainJson::from).collect())
 }
 
 /// `POST /api/admin/domains`: registers a domain like `POST /api/domains`, or pins it with `skipDnsCheck`.
