@@ -86,7 +86,7 @@
 //! # Who may know whom
 //!
 //! ```text
-//! cli       client, config, daemon, webhook (`webhook listen`, the form of a secret), tls (SIGHUP, `doctor`), error, logging, process, panics,
+//! cli       client, config, daemon, webhook (`webhook listen`, the form of a secret), tls (SIGHUP), error, logging, process, panics,
 //!           dns (`webhook listen`, `doctor`), mime (names of files, visible text), model; never the store
 //! client    http (the router's types), daemon (to assemble one in-process, whether one listens), config, store, error, model
 //! daemon    everybody: the only one that puts parts together

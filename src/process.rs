@@ -18,21 +18,6 @@ pub fn raise_open_files_limit() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }
 
-/// The limit that [`raise_open_files_limit`] would reach; `None` is no limit.
-pub fn hard_open_files_limit() -> Option<u64> {
-    getrlimit(Resource::Nofile).maximum
-}
-
-/// The limit of open files of another process, where the system tells it: `Some(None)` is no limit.
-pub fn open_files_limit_of(process: u32) -> Option<Option<u64>> {
-    let limits = std::fs::read_to_string(format!("/proc/{process}/limits")).ok()?;
-    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
-    match line.split_whitespace().next()? {
-        "unlimited" => Some(None),
-        soft => soft.parse().ok().map(Some),
-    }
-}
-
 /// The warning for the operator when `limit` open files (`None`: no limit) are fewer than the connection limits need.
 pub fn open_files_warning(limit: Option<u64>, config: &Config) -> Option<String> {
     let limit = limit?;
@@ -62,15 +47,6 @@ mod tests {
         let hard = getrlimit(Resource::Nofile).maximum;
         assert_eq!(raise_open_files_limit(), hard);
         assert_eq!(getrlimit(Resource::Nofile).current, hard);
-    }
-
-    #[test]
-    fn the_limit_of_a_process_is_read() {
-        let current = getrlimit(Resource::Nofile).current;
-        let hard = getrlimit(Resource::Nofile).maximum;
-        let read = open_files_limit_of(std::process::id()).expect("a limit");
-        assert!(read == current || read == hard, "{read:?}, another test may raise it meanwhile");
-        assert_eq!(open_files_limit_of(u32::MAX), None);
     }
 
     #[test]

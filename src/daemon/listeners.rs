@@ -184,13 +184,6 @@ fn bind_unless_missing(address: SocketAddr, is_default: bool) -> Result<Option<T
     }
 }
 
-/// Whether an address can be listened on now: binds it as [`Listeners::bind`] does, and lets it go.
-///
-/// The first error is the one that a start would have.
-pub fn try_address(address: SocketAddr, is_default: bool) -> Result<(), BindError> {
-    bind_unless_missing(address, is_default).map(drop)
-}
-
 fn bind_endpoints(configured: &[Endpoint], mode: u32) -> Result<Vec<Bound>, BindError> {
     let mut bound = Vec::new();
     for endpoint in configured {

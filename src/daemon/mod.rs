@@ -52,7 +52,7 @@ use tasks::Tasks;
 
 pub use assembly::{Assembled, assemble};
 pub use banner::Banner;
-pub use listeners::{BindError, Listeners, try_address};
+pub use listeners::{BindError, Listeners};
 pub use opening::{LOCK_TIMEOUT, hold_data_dir, open_store};
 pub use socket::{ControlSocket, try_socket};
 pub use supervisor::Supervisor;

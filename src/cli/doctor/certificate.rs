@@ -5,11 +5,10 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::finding::Finding;
-use super::subject::Subject;
+use super::subject::{Running, Subject};
 use crate::cli::output::time;
 use crate::config::Config;
 use crate::model::{DomainName, Timestamp};
-use crate::tls::{Certificate, CertificateFiles};
 
 const CHECK: &str = "certificate";
 /// Renewals of short-lived certificates come about then.
@@ -22,21 +21,17 @@ struct Facts {
     is_self_signed: bool,
 }
 
-/// Examines the daemon's certificate, else the files. Reads them.
+/// Judges the certificate in use.
 pub(super) fn check(subject: &Subject, now: Timestamp) -> Vec<Finding> {
-    let config = &subject.config;
-    let in_use = subject.daemon.as_ref().map(|daemon| daemon.status.tls.as_ref());
-    let finding = match in_use {
-        Some(Some(tls)) => match (fault(tls), facts(tls)) {
-            (Some(fault), _) => {
-                let found = format!("its files cannot be used, so the old one is in use: {fault}");
-                Finding::failure(CHECK, found, "mend the files; they are read again when they change and at SIGHUP")
-            }
-            (None, Some(facts)) => verdict(&facts, &config.domains.mx_hosts, now),
-            (None, None) => Finding::warning(CHECK, "the daemon does not tell its names", "see the row on version"),
-        },
-        Some(None) => none(config),
-        None => of_files(config, now),
+    let Some(Running { status, .. }) = &subject.daemon else { return Vec::new() };
+    let finding = match status.tls.as_ref().map(|tls| (fault(tls), facts(tls))) {
+        Some((Some(fault), _)) => {
+            let found = format!("its files cannot be used, so the old one is in use: {fault}");
+            Finding::failure(CHECK, found, "mend the files; they are read again when they change and at SIGHUP")
+        }
+        Some((None, Some(facts))) => verdict(&facts, &subject.config.domains.mx_hosts, now),
+        Some((None, None)) => Finding::warning(CHECK, "the daemon does not tell its names", "see the row on version"),
+        None => none(&subject.config),
     };
     vec![finding]
 }
@@ -52,24 +47,6 @@ fn facts(tls: &Map<String, Value>) -> Option<Facts> {
         not_after: Timestamp::from_text(tls.get("notAfter")?.as_str()?)?,
         is_self_signed: tls.get("isSelfSigned")?.as_bool()?,
     })
-}
-
-fn of_files(config: &Config, now: Timestamp) -> Finding {
-    let (Some(certificate), Some(key)) = (config.tls.certificate.clone(), config.tls.key.clone()) else {
-        return if config.tls.self_signed {
-            Finding::ok(CHECK, "a self-signed one is made at the start")
-        } else {
-            none(config)
-        };
-    };
-    match Certificate::read(&CertificateFiles { certificate, key }) {
-        Ok(Certificate { names, not_after, is_self_signed, .. }) => {
-            verdict(&Facts { names, not_after, is_self_signed }, &config.domains.mx_hosts, now)
-        }
-        Err(error) => {
-            Finding::failure(CHECK, error.to_string(), "set tls-cert and tls-key to files that this user can read")
-        }
-    }
 }
 
 fn none(config: &Config) -> Finding {

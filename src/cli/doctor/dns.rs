@@ -1,7 +1,6 @@
 //! DNS: whether the resolver answers, and whether our own names lead to this machine.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -16,9 +15,9 @@ const ATTEMPT_WITHIN: Duration = Duration::from_secs(2);
 /// A resolver should know by itself that it does not exist (RFC 6761 section 6.2). Any answer is as good.
 const KNOWN_TO_ALL: &str = "doctor.test";
 
-pub(super) fn resolver(config: &Config) -> Arc<dyn Resolver> {
+pub(super) fn resolver(config: &Config) -> DnsResolver {
     let settings = ResolverSettings::new(config.domains.resolvers.clone());
-    Arc::new(DnsResolver::new(ResolverSettings { timeout: ATTEMPT_WITHIN, ..settings }))
+    DnsResolver::new(ResolverSettings { timeout: ATTEMPT_WITHIN, ..settings })
 }
 
 /// The resolver alone.

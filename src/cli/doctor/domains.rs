@@ -1,13 +1,10 @@
 //! The domains: whether the MX of each points here.
 
-use std::sync::Arc;
-
 use futures_util::{StreamExt, stream};
 
 use super::finding::Finding;
-use super::subject::Subject;
-use crate::client::Domain;
-use crate::dns::{self, Failure, FoundDetail, MxReport, Ours, Resolver};
+use super::subject::Running;
+use crate::client::{ClientError, Domain, MxCheck};
 use crate::model::DomainName;
 
 const CHECK: &str = "domain";
@@ -16,10 +13,9 @@ const DOMAINS_MAX: usize = 100;
 /// How many are asked for at once.
 const AT_ONCE: usize = 8;
 
-pub(super) async fn check(subject: &Subject, resolver: Arc<dyn Resolver>) -> Vec<Finding> {
-    let Some(daemon) = &subject.daemon else { return fixed_only(subject) };
-    let settings = &subject.config.domains;
-    let ours = Ours { hosts: settings.mx_hosts.clone(), addresses: settings.public_addresses.clone() };
+/// Asks the daemon for each, as `tempmail domain check-dns` does.
+pub(super) async fn check(daemon: Option<&Running>) -> Vec<Finding> {
+    let Some(daemon) = daemon else { return Vec::new() };
     let (pinned, verified): (Vec<&Domain>, Vec<&Domain>) = daemon.domains.iter().partition(|domain| is_pinned(domain));
     let mut findings = Vec::new();
     if !pinned.is_empty() {
@@ -28,7 +24,7 @@ pub(super) async fn check(subject: &Subject, resolver: Arc<dyn Resolver>) -> Vec
     let names: Vec<DomainName> = verified.iter().filter_map(|domain| domain.domain.parse().ok()).collect();
     let asked = stream::iter(names.iter().take(DOMAINS_MAX)).map(|name| async {
         // In its order, whichever answers first.
-        verdict(name, dns::check(&*resolver, &ours, name, FoundDetail::Addresses).await)
+        verdict(name, daemon.client.check_dns(name).await)
     });
     findings.extend(asked.buffered(AT_ONCE).collect::<Vec<_>>().await);
     if names.len() > DOMAINS_MAX {
@@ -51,13 +47,6 @@ fn is_pinned(domain: &Domain) -> bool {
     is_set("fixed") || is_set("pinned")
 }
 
-fn fixed_only(subject: &Subject) -> Vec<Finding> {
-    let fixed: Vec<String> = subject.config.domains.fixed.iter().map(ToString::to_string).collect();
-    let mut findings: Vec<Finding> = (!fixed.is_empty()).then(|| without_dns(fixed)).into_iter().collect();
-    findings.push(Finding::ok(CHECK, "registered ones are known only while the daemon runs"));
-    findings
-}
-
 fn without_dns(names: Vec<String>) -> Finding {
     let shown = names.iter().take(3).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = names.len().saturating_sub(3);
@@ -65,11 +54,11 @@ fn without_dns(names: Vec<String>) -> Finding {
     Finding::ok(CHECK, format!("{shown}{more} receive mail without a check of DNS"))
 }
 
-fn verdict(name: &DomainName, result: Result<MxReport, Failure>) -> Finding {
-    match result {
-        Ok(report) if report.ok => Finding::ok(CHECK, report.message.trim_end_matches('.')),
-        Ok(report) => {
-            let (found, advice) = report.message.split_once(". ").unwrap_or((&report.message, "correct its MX record"));
+fn verdict(name: &DomainName, answer: Result<MxCheck, ClientError>) -> Finding {
+    match answer {
+        Ok(check) if check.ok => Finding::ok(CHECK, check.message.trim_end_matches('.')),
+        Ok(check) => {
+            let (found, advice) = check.message.split_once(". ").unwrap_or((&check.message, "correct its MX record"));
             Finding::failure(CHECK, found, advice)
         }
         Err(why) => Finding::warning(CHECK, format!("{name}: {why}"), "nothing is known of it; try again later"),
@@ -84,18 +73,19 @@ mod tests {
     #[test]
     fn an_mx_that_points_elsewhere_is_a_failure_with_the_record_to_create() {
         let name: DomainName = "a.test".parse().expect("name");
-        let of = |ok, sentence: &str, message: &str| {
-            let (message, sentence) = (message.to_owned(), sentence.to_owned());
-            let report =
-                MxReport { ok, message, domain: name.clone(), expected: Vec::new(), found: Vec::new(), sentence };
-            verdict(&name, Ok(report))
+        let of = |ok, message: &str| {
+            let (message, domain) = (message.to_owned(), name.to_string());
+            verdict(&name, Ok(MxCheck { ok, message, domain, expected: Vec::new(), found: Vec::new() }))
         };
-        let here = "The MX record of a.test points at mx.test";
-        assert_eq!(of(true, here, &format!("{here}.")), Finding::ok(CHECK, here));
-        let elsewhere = "a.test has no MX record";
-        let record = "Create the record: a.test. IN MX 10 mx.test.";
-        assert_eq!(of(false, elsewhere, &format!("{elsewhere}. {record}")), Finding::failure(CHECK, elsewhere, record));
-        assert_eq!(verdict(&name, Err(Failure::TimedOut)).verdict, Verdict::Warning);
+        let here = of(true, "The MX record of a.test points at mx.test.");
+        assert_eq!(here, Finding::ok(CHECK, "The MX record of a.test points at mx.test"));
+        let elsewhere = of(false, "a.test has no MX record. Create the record: a.test. IN MX 10 mx.test.");
+        assert_eq!(
+            elsewhere,
+            Finding::failure(CHECK, "a.test has no MX record", "Create the record: a.test. IN MX 10 mx.test.")
+        );
+        let unknown = verdict(&name, Err(ClientError::TimedOut { server: "it".to_owned() }));
+        assert_eq!(unknown.verdict, Verdict::Warning);
     }
 
     #[test]

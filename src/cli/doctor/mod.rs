@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! subject     the settings and the daemon that are examined       finding    a line of the result
-//! daemon, listeners, storage, open_files, dns, domains, certificate   a group of checks each: what is asked, and
-//!                                                                 a pure function that judges
+//! daemon, listeners, storage, dns, domains, certificate   a group of checks each: what is asked, and a pure function
+//!                                                         that judges
 //! ```
 
 mod certificate;
@@ -12,7 +12,6 @@ mod dns;
 mod domains;
 mod finding;
 mod listeners;
-mod open_files;
 mod storage;
 mod subject;
 
@@ -26,7 +25,7 @@ use tokio::time::timeout;
 
 use super::Context;
 use super::output::{self, Format, visible};
-use crate::client::Destination;
+use crate::client::{self, Client, Destination};
 use crate::error::{Error, Exit};
 use finding::{Finding, Verdict};
 use subject::Subject;
@@ -41,7 +40,8 @@ const DOMAINS_WITHIN: Duration = Duration::from_secs(40);
 /// Check the service, its settings and this machine
 ///
 /// One line per check: ok, warning or failure, and what to do. Changes nothing, needs no root, and every check ends in time.
-/// Exit code 8 if there is a failure. In a pipe a line has four fields: verdict, check, what was found, what to do.
+/// Exit code 8 if there is a failure, 6 if no service runs: `tempmail serve` says what keeps it from starting.
+/// In a pipe a line has four fields: verdict, check, what was found, what to do.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -56,7 +56,8 @@ impl Doctor {
             return Err(Error::usage("doctor checks the service on this machine; --server names one elsewhere")
                 .hint("run it there, or use `tempmail status --server URL`"));
         };
-        let (subject, mut findings) = Subject::find(&sources).await;
+        let client = Client::new(client::daemon(&sources)?);
+        let (subject, mut findings) = Subject::find(&sources, client).await;
         if let Some(subject) = subject {
             findings.extend(examine(Arc::new(subject), cx).await);
         }
@@ -68,26 +69,20 @@ impl Doctor {
 
 /// All checks at once; the findings in a fixed order.
 async fn examine(subject: Arc<Subject>, cx: &Context) -> Vec<Finding> {
-    let (now, resolver) = (cx.now(), dns::resolver(&subject.config));
-    let config = &subject.config;
-    let on_thread = |name, check: fn(&Subject, crate::model::Timestamp) -> Vec<Finding>| {
-        let subject = Arc::clone(&subject);
-        within(CHECK_WITHIN, name, async move {
-            // A check that panics has found nothing, and the panic is said.
-            spawn_blocking(move || check(&subject, now)).await.unwrap_or_default()
-        })
-    };
-    let (listeners, storage, open_files, answering, mx_hosts, domains, certificate) = tokio::join!(
-        within(CHECK_WITHIN, "listener", listeners::check(&subject)),
-        on_thread("disk", |subject, _| storage::check(&subject.config, subject.daemon.is_some())),
-        on_thread("open-files", |subject, _| open_files::check(&subject.config, subject.daemon.is_some())),
-        within(CHECK_WITHIN, "resolver", dns::check(config, &*resolver)),
-        within(CHECK_WITHIN, "mx-host", dns::check_mx_hosts(config, &*resolver)),
-        within(DOMAINS_WITHIN, "domain", domains::check(&subject, Arc::clone(&resolver))),
-        on_thread("certificate", certificate::check),
+    let (config, daemon) = (&subject.config, subject.daemon.as_ref());
+    let resolver = dns::resolver(config);
+    let on_thread = Arc::clone(&subject);
+    // A check that panics has found nothing, and the panic is said.
+    let storage = async { spawn_blocking(move || storage::check(&on_thread)).await.unwrap_or_default() };
+    let (listeners, storage, answering, mx_hosts, domains) = tokio::join!(
+        within(CHECK_WITHIN, "listener", listeners::check(daemon)),
+        within(CHECK_WITHIN, "disk", storage),
+        within(CHECK_WITHIN, "resolver", dns::check(config, &resolver)),
+        within(CHECK_WITHIN, "mx-host", dns::check_mx_hosts(config, &resolver)),
+        within(DOMAINS_WITHIN, "domain", domains::check(daemon)),
     );
-    let daemon = daemon::check(subject.daemon.as_ref());
-    [daemon, listeners, storage, open_files, answering, mx_hosts, domains, certificate].concat()
+    let certificate = certificate::check(&subject, cx.now());
+    [daemon::check(daemon), listeners, storage, answering, mx_hosts, domains, certificate].concat()
 }
 
 /// The findings of a check, or that it has none in time.

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::finding::Finding;
+use super::subject::Subject;
 use crate::cli::output::time;
 use crate::config::{Config, StoreLocation};
 
@@ -15,7 +16,6 @@ const SPACE: &str = "space";
 const DISK: &str = "disk";
 /// The mode bits of everybody but the owner.
 const OTHERS: u32 = 0o077;
-const OWNER: u32 = 0o700;
 /// How many writes are measured; the median counts.
 const WRITES: usize = 5;
 const WRITE_OCTETS: usize = 4096;
@@ -24,22 +24,17 @@ const SYNC_SLOW: Duration = Duration::from_millis(100);
 const SYNC_TOO_SLOW: Duration = Duration::from_secs(2);
 
 /// Examines the directory. It blocks as long as the disk does.
-pub(super) fn check(config: &Config, has_daemon: bool) -> Vec<Finding> {
-    let dir = &config.data_dir;
+pub(super) fn check(subject: &Subject) -> Vec<Finding> {
+    let (config, dir) = (&subject.config, &subject.config.data_dir);
     let metadata = match std::fs::metadata(dir) {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return vec![missing(dir)],
         Err(error) => {
             let found = format!("{}: {error}", dir.display());
             return vec![Finding::failure(DIRECTORY, found, "run `tempmail doctor` as the user of the service")];
         }
     };
-    if !metadata.is_dir() {
-        let found = format!("{} is no directory", dir.display());
-        return vec![Finding::failure(DIRECTORY, found, "name another one with data-dir")];
-    }
     let euid = rustix::process::geteuid().as_raw();
-    let mut findings = vec![permissions(dir, metadata.uid(), euid, metadata.mode(), has_daemon)];
+    let mut findings = vec![permissions(dir, metadata.uid(), euid, metadata.mode())];
     if config.store.location != StoreLocation::Embedded {
         // Mail is elsewhere, and the few small files here need neither room nor speed.
         return findings;
@@ -47,7 +42,7 @@ pub(super) fn check(config: &Config, has_daemon: bool) -> Vec<Finding> {
     findings.push(match rustix::fs::statvfs(dir) {
         Ok(of) => {
             let octets = |blocks: u64| blocks.saturating_mul(of.f_frsize);
-            space(dir, octets(of.f_bavail), octets(of.f_blocks), needed_octets(config))
+            space(dir, octets(of.f_bavail), octets(of.f_blocks), needed_octets(config, index_octets(subject)))
         }
         Err(error) => Finding::warning(SPACE, format!("{}: {error}", dir.display()), "look at the file system"),
     });
@@ -63,51 +58,30 @@ pub(super) fn check(config: &Config, has_daemon: bool) -> Vec<Finding> {
     findings
 }
 
-/// A directory that `serve` would make.
-fn missing(dir: &Path) -> Finding {
-    let parent = dir.ancestors().skip(1).find(|parent| parent.exists()).unwrap_or(Path::new("/"));
-    match rustix::fs::access(parent, rustix::fs::Access::WRITE_OK) {
-        Ok(()) => Finding::ok(DIRECTORY, format!("{} is made at the first start", dir.display())),
-        Err(error) => {
-            let found = format!("{} does not exist, and {}: {error}", dir.display(), parent.display());
-            Finding::failure(DIRECTORY, found, "make it for the user of the service, with mode 700")
-        }
-    }
-}
-
-fn permissions(dir: &Path, owner: u32, user: u32, mode: u32, has_daemon: bool) -> Finding {
+/// A start sets the mode, so a wider one under a daemon is somebody's doing, and nothing else says it.
+fn permissions(dir: &Path, owner: u32, user: u32, mode: u32) -> Finding {
     let (shown, mode) = (dir.display(), mode & 0o777);
     if owner != user {
         let found = format!("{shown} belongs to user {owner}, and this is user {user}");
-        return Finding::failure(
-            DIRECTORY,
-            found,
-            "run `tempmail doctor` as the user of the service, or change the owner",
-        );
-    }
-    let advice = format!("run chmod 700 {shown}");
-    if mode & OWNER != OWNER {
-        return Finding::failure(
-            DIRECTORY,
-            format!("{shown} has mode {mode:03o}: its owner may not write there"),
-            advice,
-        );
+        return Finding::failure(DIRECTORY, found, "run `tempmail doctor` as the user of the service");
     }
     if mode & OTHERS != 0 {
         let found = format!("{shown} has mode {mode:03o}: other users may look into it");
-        // A start sets the mode, so a wider one under a daemon is somebody's doing.
-        return if has_daemon {
-            Finding::failure(DIRECTORY, found, advice)
-        } else {
-            Finding::warning(DIRECTORY, found, advice)
-        };
+        return Finding::failure(DIRECTORY, found, format!("run chmod 700 {shown}"));
     }
     Finding::ok(DIRECTORY, format!("{shown} belongs to this user alone"))
 }
 
-/// What the store wants to have free before it takes a message: a segment, and one and a half times the message.
-fn needed_octets(config: &Config) -> u64 {
-    config.store.segment_octets.saturating_add(config.mail.message_octets_max.saturating_mul(3) / 2)
+fn index_octets(subject: &Subject) -> u64 {
+    let octets = subject.daemon.as_ref().and_then(|daemon| daemon.status.store.get("indexOctets")?.as_u64());
+    octets.unwrap_or(0)
+}
+
+/// What the store wants to have free before it takes a message: the index's size, a segment, and one and a half times
+/// the message.
+fn needed_octets(config: &Config, index_octets: u64) -> u64 {
+    let of_message = config.mail.message_octets_max.saturating_mul(3) / 2;
+    index_octets.saturating_add(config.store.segment_octets).saturating_add(of_message)
 }
 
 fn space(dir: &Path, free_octets: u64, total_octets: u64, needed_octets: u64) -> Finding {
@@ -158,18 +132,24 @@ fn sync(time: Duration) -> Finding {
 mod tests {
     use super::super::finding::Verdict;
     use super::*;
+    use crate::config::Revision;
 
     const GB: u64 = 1 << 30;
 
     #[test]
     fn the_directory_is_its_users_alone() {
-        let of = |owner, user, mode| permissions(Path::new("/data"), owner, user, mode, true).verdict;
+        let of = |owner, user, mode| permissions(Path::new("/data"), owner, user, mode).verdict;
         assert_eq!(of(7, 7, 0o40700), Verdict::Ok);
-        for (owner, user, mode) in [(7, 0, 0o700), (7, 7, 0o750), (7, 7, 0o701), (7, 7, 0o500), (7, 7, 0o777)] {
+        for (owner, user, mode) in [(7, 0, 0o700), (7, 7, 0o750), (7, 7, 0o701), (7, 7, 0o777)] {
             assert_eq!(of(owner, user, mode), Verdict::Failure, "{owner} {user} {mode:o}");
         }
-        let before_start = |mode| permissions(Path::new("/data"), 7, 7, mode, false).verdict;
-        assert_eq!((before_start(0o755), before_start(0o500)), (Verdict::Warning, Verdict::Failure));
+    }
+
+    #[test]
+    fn room_is_needed_for_the_index_a_segment_and_a_message() {
+        let mut config = Config::of_revision(Revision::Two, "/nonexistent".into());
+        (config.store.segment_octets, config.mail.message_octets_max) = (1000, 10);
+        assert_eq!(needed_octets(&config, 200), 1215);
     }
 
     #[test]

@@ -1,14 +1,11 @@
 //! What is examined: the settings of this machine and the daemon on it.
 
-use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::time::Duration;
 
 use tokio::time::timeout;
 
 use super::finding::Finding;
-use crate::client::{Client, ClientError, Destination, Domain, Status, running};
+use crate::client::{Client, ClientError, Domain, Status};
 use crate::config::{self, Config, Sources};
 
 /// How long the daemon may take for one answer.
@@ -16,21 +13,22 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// The service on this machine.
 pub(super) struct Subject {
-    /// What the daemon runs with, else what it would start with.
+    /// What the daemon runs with; if it does not tell, what it would start with.
     pub(super) config: Config,
-    /// The daemon, if one answers.
+    /// The daemon; `None` if it does not answer.
     pub(super) daemon: Option<Running>,
 }
 
 /// A daemon that answers.
 pub(super) struct Running {
+    pub(super) client: Client,
     pub(super) status: Status,
     pub(super) domains: Vec<Domain>,
 }
 
 impl Subject {
     /// Looks at the settings and asks the daemon. Without settings there is nothing to examine but what was found.
-    pub(super) async fn find(sources: &Sources) -> (Option<Self>, Vec<Finding>) {
+    pub(super) async fn find(sources: &Sources, client: Client) -> (Option<Self>, Vec<Finding>) {
         let mut findings = Vec::new();
         let loaded = match config::load(sources) {
             Ok(loaded) => {
@@ -49,53 +47,23 @@ impl Subject {
                 None
             }
         };
-        let transport = running(&Destination::Local(sources.clone()));
-        let Some(client) = transport.ok().flatten().map(Client::new) else {
-            return without_daemon(loaded, findings);
-        };
         let told =
             timeout(ANSWER_WITHIN, async { tokio::join!(client.status(), client.config(), client.admin_domains()) });
-        match told.await {
+        let (daemon, in_effect) = match told.await {
             Ok((Ok(status), settings, domains)) => {
-                let config = settings.ok().map(|settings| Config::from_in_effect(&settings)).or(loaded);
-                let daemon = Running { status, domains: domains.unwrap_or_default() };
-                (config.map(|config| Self { config, daemon: Some(daemon) }), findings)
+                let in_effect = settings.ok().map(|settings| Config::from_in_effect(&settings));
+                (Some(Running { client, status, domains: domains.unwrap_or_default() }), in_effect)
             }
             Ok((Err(error), ..)) => {
                 findings.push(silent(&error));
-                (loaded.map(|config| Self { config, daemon: None }), findings)
+                (None, None)
             }
             Err(_) => {
                 findings.push(silent(&ClientError::TimedOut { server: client.transport().shown().to_owned() }));
-                (loaded.map(|config| Self { config, daemon: None }), findings)
+                (None, None)
             }
-        }
-    }
-}
-
-/// What is examined where no daemon answers.
-fn without_daemon(loaded: Option<Config>, mut findings: Vec<Finding>) -> (Option<Subject>, Vec<Finding>) {
-    let Some(mut config) = loaded else { return (None, findings) };
-    config.data_dir = std::path::absolute(&config.data_dir).unwrap_or(config.data_dir);
-    let shown = config.data_dir.display();
-    if is_of_another(&config.data_dir) {
-        let found = format!("{shown} belongs to another user, so whether a daemon runs on it is not known");
-        findings.push(Finding::failure("data-dir", found, "run `tempmail doctor` as the user of the service"));
-        return (None, findings);
-    }
-    findings.push(Finding::warning(
-        "daemon",
-        format!("none runs on {shown}"),
-        "start `tempmail serve` to receive mail",
-    ));
-    (Some(Subject { config, daemon: None }), findings)
-}
-
-/// Whether a directory that is there is another user's.
-fn is_of_another(dir: &Path) -> bool {
-    match std::fs::metadata(dir) {
-        Ok(metadata) => metadata.uid() != rustix::process::geteuid().as_raw(),
-        Err(error) => error.kind() == ErrorKind::PermissionDenied,
+        };
+        (in_effect.or(loaded).map(|config| Self { config, daemon }), findings)
     }
 }
 

@@ -2,11 +2,11 @@
 //! Promise: it outlives the code below it.
 
 use std::fs::{self, Permissions};
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use rcgen::KeyPair;
+use rustix::process::Signal;
 use serde_json::Value;
 
 use super::Outcome;
@@ -17,17 +17,6 @@ use crate::support::program::{Program, local, local_with};
 
 const DOMAIN: &str = "inbox.example.org";
 const MX_HOST: &str = "mx.example.org";
-/// So few connections that any limit of open files is enough for them.
-const SMALL: [&str; 8] = [
-    "--max-http-waiting",
-    "50",
-    "--max-smtp-connections",
-    "50",
-    "--max-http-connections",
-    "50",
-    "--webhook-in-flight",
-    "5",
-];
 
 /// A zone in which everything is right.
 async fn zone() -> DnsZone {
@@ -41,7 +30,7 @@ async fn zone() -> DnsZone {
 fn serve(dir: &Path, zone: &DnsZone, args: &[&str]) -> Program {
     let resolver = zone.addr().to_string();
     let own = ["--mx-host", MX_HOST, "--resolver", &resolver];
-    Program::serve(dir, &[&own, &SMALL[..], args].concat())
+    Program::serve(dir, &[&own, args].concat())
 }
 
 /// The findings of one check, of `tempmail doctor --json`.
@@ -94,7 +83,6 @@ async fn a_healthy_daemon_has_only_good_lines() {
         ("data-dir", 1),
         ("space", 1),
         ("disk", 1),
-        ("open-files", 1),
         ("resolver", 1),
         ("mx-host", 1),
         ("domain", 2),
@@ -105,29 +93,6 @@ async fn a_healthy_daemon_has_only_good_lines() {
     let lines = binary.tempmail(&["doctor"]).stdout;
     assert!(lines.lines().all(|line| line.split('\t').count() == 4), "{lines}");
     assert!(lines.contains("ok\tdomain\tThe MX record of inbox.example.org points at mx.example.org\t\n"), "{lines}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_port_of_another_process_is_named_with_its_owner() {
-    let (dir, zone) = (tempfile::tempdir().expect("directory"), zone().await);
-    let taken = TcpListener::bind("127.0.0.1:0").expect("bind");
-    let address = taken.local_addr().expect("address").to_string();
-    let resolver = zone.addr().to_string();
-    let doctor = |smtp: &str| {
-        let env =
-            [("TEMPMAIL_SMTP_LISTEN", smtp), ("TEMPMAIL_HTTP_LISTEN", "127.0.0.1:0"), ("TEMPMAIL_RESOLVER", &resolver)];
-        local_with(dir.path(), &env, &["doctor"])
-    };
-    let outcome = doctor(&address);
-    assert_eq!(outcome.code, Some(8), "{outcome:?}");
-    let owner = format!("failure\tlistener\tSMTP: {address} is in use by ");
-    let line = outcome.stdout.lines().find(|line| line.starts_with(&owner)).unwrap_or_else(|| panic!("{outcome:?}"));
-    assert!(line.contains(&format!("(process {})\tstop that process", std::process::id())), "{line}");
-    drop(taken);
-    let outcome = doctor(&address).ok();
-    assert!(outcome.stdout.contains(&format!("ok\tlistener\tSMTP on {address} is free\t\n")), "{outcome:?}");
-    assert!(outcome.stdout.contains("warning\tdaemon\tnone runs on "), "{outcome:?}");
-    assert_eq!(fs::read_dir(dir.path()).expect("list").count(), 0, "it has made something");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -153,11 +118,6 @@ async fn an_expired_certificate_is_a_failure() {
         said.starts_with("that of localhost expired ") && said.ends_with("2020-01-01T00:00:00Z; renew it"),
         "{said}"
     );
-    binary.stop();
-    // Without the daemon its files are read.
-    let env = [("TEMPMAIL_TLS_CERT", cert.as_str()), ("TEMPMAIL_TLS_KEY", &key)];
-    let outcome = local_with(dir.path(), &env, &["doctor", "--json"]);
-    assert_eq!(of(&json(&outcome), "certificate")[0]["verdict"], "failure", "{outcome:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -203,23 +163,49 @@ async fn a_resolver_that_does_not_answer_holds_nobody_up() {
 }
 
 #[test]
-fn a_data_directory_of_another_user_is_said_before_anything_is_guessed() {
+fn without_a_service_nothing_is_examined_and_nothing_is_made() {
     let dir = tempfile::tempdir().expect("directory");
-    let outcome = local(&of_another_user(dir.path().join("data")), &["doctor"]);
-    assert_eq!(outcome.code, Some(8), "{outcome:?}");
-    let lines: Vec<_> = outcome.stdout.lines().collect();
-    assert!(lines.len() == 2 && lines[1].starts_with("failure\tdata-dir\t"), "{outcome:?}");
-    assert!(lines[1].ends_with("is not known\trun `tempmail doctor` as the user of the service"), "{outcome:?}");
+    let outcome = local(dir.path(), &["doctor"]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(6), ""), "{outcome:?}");
+    assert!(outcome.stderr.starts_with("error: no daemon runs on /"), "{outcome:?}");
+    assert!(outcome.stderr.ends_with("\nhint: start `tempmail serve`\n"), "{outcome:?}");
+    assert_eq!(fs::read_dir(dir.path()).expect("list").count(), 0, "it has made something");
 }
 
 #[test]
-fn settings_that_cannot_be_used_are_a_failure() {
+fn a_data_directory_of_another_user_is_said_before_anything_is_guessed() {
     let dir = tempfile::tempdir().expect("directory");
+    let outcome = local(&of_another_user(dir.path().join("data")), &["doctor"]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(4), ""), "{outcome:?}");
+    assert!(outcome.stderr.contains("belongs to another user\nhint: run the command as that user"), "{outcome:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_that_cannot_be_used_are_a_failure() {
+    let (dir, zone) = (tempfile::tempdir().expect("directory"), zone().await);
+    let binary = serve(dir.path(), &zone, &[]);
     let outcome = local_with(dir.path(), &[("TEMPMAIL_RETENTION", "soon")], &["doctor"]);
     assert_eq!(outcome.code, Some(8), "{outcome:?}");
     assert!(
         outcome.stdout.starts_with("failure\tsettings\tTEMPMAIL_RETENTION: 'soon' is not a duration"),
         "{outcome:?}"
     );
+    // The daemon has its own, so the rest is examined.
+    assert!(outcome.stdout.contains("\nok\tdaemon\t"), "{outcome:?}");
+    binary.stop();
     assert_eq!(local(dir.path(), &["doctor", "--server", "http://127.0.0.1:1"]).code, Some(2));
+}
+
+#[test]
+fn a_daemon_that_does_not_answer_is_a_failure_and_the_machine_is_examined() {
+    let dir = tempfile::tempdir().expect("directory");
+    let binary = Program::serve(dir.path(), &[]);
+    binary.signal(Signal::STOP);
+    let outcome = binary.tempmail(&["doctor", "--json"]);
+    binary.signal(Signal::CONT);
+    assert_eq!(outcome.code, Some(8), "{outcome:?}");
+    let findings = json(&outcome);
+    assert_eq!(of(&findings, "daemon")[0]["verdict"], "failure");
+    assert_eq!((of(&findings, "disk").len(), of(&findings, "listener").len()), (1, 0), "{findings:#}");
+    binary.stop();
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::process::Command;
 
 use rustix::io::ioctl_fionbio;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 use tokio::net::UnixStream;
 
 use crate::support::certificates::Pair;
+use crate::support::command::{isolate, outcome};
 use crate::support::program::{Program, refused};
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::until::until;
@@ -142,6 +144,19 @@ fn a_certificate_that_cannot_be_used_stops_the_start() {
     let said = refused.stderr;
     assert_eq!(refused.code, Some(78), "{said}");
     assert!(said.contains("/does/not/exist.pem: No such file") && said.contains("see that"), "{said}");
+}
+
+#[test]
+fn too_few_open_files_for_the_connections_are_warned_of_at_the_start() {
+    let dir = tempfile::tempdir().expect("directory");
+    let mut command = Command::new("sh");
+    isolate(&mut command, dir.path());
+    // The certificate ends the start after its warnings.
+    let script = "ulimit -n 600; exec \"$0\" serve --tls-cert /does/not/exist.pem";
+    let ended = outcome(command.args(["-c", script, env!("CARGO_BIN_EXE_tempmail")]));
+    assert_eq!(ended.code, Some(78), "{ended:?}");
+    assert!(ended.stderr.contains("at most 600 files can be open, but max-smtp-connections"), "{ended:?}");
+    assert!(ended.stderr.contains("raise the limit (ulimit -Hn, LimitNOFILE=) or lower"), "{ended:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

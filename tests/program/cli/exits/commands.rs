@@ -68,7 +68,7 @@ db check                                        2      2   6     2     2     78 
 db init                                         2      2   -     2     2     78     -   -    -      -
 db restore {backup}                             2      2   -     2     2     78     4   -    -      -
 delete gone@example.test --yes                  2      6   6     -     7     78     4 130  143      0
-doctor                                          2      2   -     2     2      8     8   -    -      -
+doctor                                          2      2   6     2     2     78     4   -    -      -
 domain add example.org                          2      6   6     -     7     78     4 130  143      -
 domain check-dns example.org                    2      6   6     -     7     78     4 130  143      -
 domain list                                     2      6   6     -     7     78     4 130  143      0

@@ -150,7 +150,9 @@ fn each_command_of_the_guide_has_a_line() {
 }
 
 /// Pairs of command and code that tests of their own show, since they need more than a command line.
-const ELSEWHERE: [(&str, i32); 4] = [
+const ELSEWHERE: [(&str, i32); 5] = [
+    // cli::doctor; what it prints tells of the machine.
+    ("doctor", 8),
     // daemon::stopping; the second signal gives 130.
     ("serve", 0),
     ("serve", 130),
