@@ -16,9 +16,9 @@ use crate::model::{
 /// A write. The order of the variants is part of the journal's format, so a new one goes to the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Change {
-    /// A message was received. Its octets are the record's content. The cap and the outbox limits are inside, so that a
-    /// replay under other settings has the same result.
-    Received { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, cap: Cap, outbox: OutboxLimits },
+    /// A message was received. Its octets are the record's content. `cap` is the most readable Emails of a mailbox, and 0
+    /// means no cap. It and the outbox limits are inside, so that a replay under other settings has the same result.
+    Received { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, cap: u32, outbox: OutboxLimits },
     /// One Email is deleted if it is readable at `now`.
     Deleted { id: EmailId, now: Timestamp },
     /// At most `limit` Emails of a mailbox are deleted, oldest first, none with a sequence number above `through`. That was
@@ -51,36 +51,6 @@ pub(crate) enum Change {
     Restored { envelope: Envelope, received_at: Timestamp, expires_at: Timestamp, sequence: u64, live: Vec<EmailId> },
     /// The message at `from` is copied here for the pending events that refer to it.
     Relocated { from: RecordPlace, envelope: Envelope, received_at: Timestamp },
-    /// About `limit` Emails that expire after `latest` are removed. They arrived while the clock was ahead.
-    /// Only journals of earlier builds have it.
-    OverlongRemoved { latest: Timestamp, limit: u32 },
-}
-
-/// The cap of a mailbox at the receipt of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Cap {
-    /// The most readable Emails of a mailbox; 0 means no cap.
-    pub(crate) emails: u32,
-    /// The cap of a domain, in journals of earlier builds. It is not read.
-    of_domain: u32,
-    pub(crate) when_full: WhenFull,
-}
-
-impl Cap {
-    pub(crate) const fn new(emails: u32) -> Self {
-        Self { emails, of_domain: 0, when_full: WhenFull::OldMakesWay }
-    }
-}
-
-/// What happens to a message for a mailbox at its cap. Only journals of earlier builds have the first two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum WhenFull {
-    /// It is refused.
-    Refused,
-    /// The oldest Email makes way.
-    OldestMakesWay,
-    /// The oldest Email makes way, unless it is younger than [`MAKES_WAY_AFTER`](crate::store::MAKES_WAY_AFTER).
-    OldMakesWay,
 }
 
 /// Which webhooks a sweep deletes.
@@ -179,7 +149,6 @@ impl Change {
                 | Self::WebhooksSwept { .. }
                 | Self::Attempted { .. }
                 | Self::EventsEnded { .. }
-                | Self::OverlongRemoved { .. }
         )
     }
 
@@ -204,20 +173,7 @@ impl Change {
             | Self::Replayed { .. }
             | Self::EventRestored { .. }
             | Self::Restored { .. }
-            | Self::Relocated { .. }
-            | Self::OverlongRemoved { .. } => false,
+            | Self::Relocated { .. } => false,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn caps_of_earlier_builds_still_read() {
-        let read = |octets: [u8; 3]| postcard::from_bytes::<Cap>(&octets).map(|cap| (cap.emails, cap.when_full));
-        assert_eq!(read([5, 7, 0]), Ok((5, WhenFull::Refused)));
-        assert_eq!(read([5, 0, 1]), Ok((5, WhenFull::OldestMakesWay)));
     }
 }

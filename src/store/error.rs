@@ -98,10 +98,8 @@ pub enum OpenError {
         /// The file that could not grow.
         path: PathBuf,
     },
-    /// A newer version of the program wrote it.
-    #[error(
-        "{file} has format {found}; this version reads format {known}. Use the version that wrote it, or a newer one"
-    )]
+    /// Another version of the program wrote it.
+    #[error("{file} has format {found}; this version reads format {known}. {}", what_reads_it(*found, *known))]
     Format {
         /// The file.
         file: String,
@@ -207,5 +205,15 @@ impl OpenError {
             Self::Full { path } => Self::Full { path: directory.join(path) },
             other => other,
         }
+    }
+}
+
+/// What reads a store of format `found`, if this version reads `known`.
+const fn what_reads_it(found: u32, known: u32) -> &'static str {
+    if found < known {
+        "Nothing was changed. Make a backup with the version that wrote it (`tempmail db backup`), and restore that with this \
+         version (`tempmail db restore`)"
+    } else {
+        "Use the version that wrote it, or a newer one"
     }
 }

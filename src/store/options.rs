@@ -4,10 +4,17 @@ use std::time::Duration;
 
 use super::{OutboxLimits, journal};
 use crate::config::{Config, Revision};
+use crate::model::Timestamp;
 
 /// An Email makes way for another one only so long after its receipt, by the clock of the service: its reader must have time
 /// to see it.
 pub const MAKES_WAY_AFTER: Duration = Duration::from_mins(1);
+
+/// Whether an Email may not make way for another one yet. The clock may have been set back since its receipt, so it is as old
+/// as the two times are apart: mail from far ahead must not close its mailbox.
+pub(super) fn is_young(received_at: Timestamp, now: Timestamp) -> bool {
+    now.since(received_at).max(received_at.since(now)) < MAKES_WAY_AFTER
+}
 
 /// Settings of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::backup::{BackupCounts, BackupItem, BackupRecord, BackupSource, Damage, load};
-use super::change::{Cap, Change};
+use super::change::Change;
 use super::check::{CheckReport, check};
 use super::disk::{Directory, Disk, OldFiles};
 use super::embedded::Loader;
@@ -166,7 +166,7 @@ fn again(change: Change, from: u64, numbers: &BTreeMap<u64, u64>) -> Option<Chan
         Change::Received { envelope, received_at, expires_at, outbox, .. } => {
             // One Email or event too many is better than one too few. But no event is created where nobody sends any.
             let outbox = if outbox.events_per_webhook == 0 { outbox } else { OutboxLimits::UNBOUNDED };
-            Change::Received { envelope, received_at, expires_at, cap: Cap::new(0), outbox }
+            Change::Received { envelope, received_at, expires_at, cap: 0, outbox }
         }
         Change::MailboxDeleted { mailbox, through, group, now, limit } => {
             let number = numbers.get(&group).copied().unwrap_or(0);

@@ -61,6 +61,15 @@ pub(super) struct Batch {
     has_missed: bool,
 }
 
+impl Batch {
+    /// Decodes a row. `None` if a node of another build wrote it.
+    fn decode(octets: &[u8]) -> Option<Self> {
+        // Octets that are left over are no part of this layout.
+        let Ok((batch, [])) = postcard::take_from_bytes(octets) else { return None };
+        Some(batch)
+    }
+}
+
 /// The events that are to be written.
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
@@ -101,9 +110,18 @@ impl Outgoing {
 /// How far the rows of other nodes are read.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
-    /// The last row of each node, and when the node was last known to live.
-    last: HashMap<Uuid, (i64, Instant)>,
+    peers: HashMap<Uuid, Peer>,
     read_at: Option<Instant>,
+}
+
+/// How far the rows of a node are read.
+#[derive(Debug)]
+struct Peer {
+    last_row: i64,
+    /// When it was last known to live.
+    lived_at: Instant,
+    /// One of its rows could not be decoded, and the log has it.
+    has_other_build: bool,
 }
 
 impl HintedEvent {
@@ -174,11 +192,12 @@ impl ClusterState {
         let peers = self.peers();
         let now = Instant::now();
         for peer in peers.keys() {
-            reading.last.entry(*peer).or_insert((0, now)).1 = now;
+            let new = Peer { last_row: 0, lived_at: now, has_other_build: false };
+            reading.peers.entry(*peer).or_insert(new).lived_at = now;
         }
         // A node that stops takes mail until its last sessions have ended.
-        reading.last.retain(|_, (_, lived_at)| now - *lived_at < STOPS_WITHIN);
-        let reads = reading.last.iter_mut().map(|(peer, (last, _))| self.read_hints_of(*peer, last));
+        reading.peers.retain(|_, peer| now - peer.lived_at < STOPS_WITHIN);
+        let reads = reading.peers.iter_mut().map(|(id, peer)| self.read_hints_of(*id, peer));
         let is_complete = join_all(reads).await.into_iter().all(|is_read| is_read);
         if is_complete {
             let before = reading.read_at.replace(now);
@@ -188,14 +207,17 @@ impl ClusterState {
         }
     }
 
-    /// Reads the rows of a node after its row `last`. Returns whether they could be read.
-    async fn read_hints_of(&self, peer: Uuid, last: &mut i64) -> bool {
-        let rows = self.vital.all::<(i64, Vec<u8>)>(&self.statements.hint_select, (peer, *last)).await;
+    /// Reads the next rows of a node. Returns whether they could be read.
+    async fn read_hints_of(&self, id: Uuid, peer: &mut Peer) -> bool {
+        let rows = self.vital.all::<(i64, Vec<u8>)>(&self.statements.hint_select, (id, peer.last_row)).await;
         match rows {
             Ok(rows) => {
                 for (number, events) in rows {
-                    *last = number;
-                    self.take_row(&events);
+                    peer.last_row = number;
+                    match Batch::decode(&events) {
+                        Some(batch) => self.take_row(&batch),
+                        None => self.take_unreadable(id, peer),
+                    }
                 }
                 true
             }
@@ -206,13 +228,18 @@ impl ClusterState {
         }
     }
 
+    /// Anything may have happened at a node whose row cannot be decoded, so this node looks at all that a row can change.
+    fn take_unreadable(&self, id: Uuid, peer: &mut Peer) {
+        if !std::mem::replace(&mut peer.has_other_build, true) {
+            tracing::warn!(node = %id, "the hints of another node cannot be read; it has another version");
+        }
+        self.totals.forget_all();
+        self.ring_outbox();
+        self.hub.miss_before(self.hub.moment());
+    }
+
     /// Passes the events of a row on to the subscribers of this node.
-    fn take_row(&self, octets: &[u8]) {
-        let Ok(batch) = postcard::from_bytes::<Batch>(octets) else {
-            tracing::warn!("the hints of another node cannot be read; it has another version");
-            self.hub.miss_before(self.hub.moment());
-            return;
-        };
+    fn take_row(&self, batch: &Batch) {
         for event in &batch.events {
             self.pass_on(event);
         }
@@ -230,5 +257,18 @@ impl ClusterState {
         if self.hub.is_watched() {
             self.hub.publish(Topic::new(event.topic), &event.event());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_of_another_build_is_no_batch() {
+        let row = postcard::to_stdvec(&Batch { events: Vec::new(), has_missed: true }).expect("encode");
+        assert!(Batch::decode(&row).is_some_and(|batch| batch.has_missed));
+        assert!(Batch::decode(&[&row[..], &[0]].concat()).is_none(), "something is left over");
+        assert!(Batch::decode(&row[..1]).is_none(), "something is missing");
     }
 }

@@ -26,7 +26,8 @@ use super::rows::{EmailRow, MailboxNames, end_of_slot, expiry_slot, signed};
 use super::state::ClusterState;
 use crate::events::Happening;
 use crate::model::{Delivery, Mailbox, Timestamp};
-use crate::store::{MAKES_WAY_AFTER, StoreError};
+use crate::store::StoreError;
+use crate::store::options::is_young;
 
 /// The longest time from the first write to the commit point. It is below that after which a sweeper takes over.
 const COMMIT_WITHIN: Duration = Duration::from_secs(5);
@@ -196,7 +197,11 @@ impl ClusterState {
         let is_full = async |mailbox: &Mailbox| {
             let names = MailboxNames::new(&self.secret, mailbox);
             let newest = self.readable(&names.mailbox, cap, delivery.received_at).await?;
-            Ok::<_, StoreError>(newest.get(cap - 1).is_some_and(|row| is_young(row.received_at, delivery.received_at)))
+            Ok::<_, StoreError>(
+                newest
+                    .get(cap - 1)
+                    .is_some_and(|row| is_young(Timestamp::from_millis(row.received_at), delivery.received_at)),
+            )
         };
         let full = try_join_all(delivery.envelope.recipients.iter().map(|recipient| is_full(&recipient.mailbox)));
         if full.await?.contains(&true) { Err(StoreError::MailboxFull) } else { Ok(()) }
@@ -212,7 +217,7 @@ impl ClusterState {
         for row in rows {
             let beyond = async {
                 let beyond = self.written(&row.mailbox, u64::MAX, now).await?.into_iter().skip(cap);
-                for row in beyond.filter(|row| !is_young(row.received_at, now)) {
+                for row in beyond.filter(|row| !is_young(Timestamp::from_millis(row.received_at), now)) {
                     self.delete_row(&row).await?;
                     self.counters.evicted();
                 }
@@ -223,11 +228,6 @@ impl ClusterState {
             }
         }
     }
-}
-
-/// Whether an Email may not make way for another one yet.
-fn is_young(received_at: i64, now: Timestamp) -> bool {
-    now.since(Timestamp::from_millis(received_at)) < MAKES_WAY_AFTER
 }
 
 /// Refuses to go on with a message that took too long: a sweeper may have seen the beginning of it.

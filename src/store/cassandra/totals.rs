@@ -3,7 +3,7 @@
 //! An entry lasts until this node learns of an event in the mailbox, and a few seconds at most. A list compares it with
 //! the newest Email, which it reads anyway. So only a deletion at another node may show late, until its hint is here.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use quick_cache::Weighter;
@@ -42,31 +42,44 @@ impl Weighter<[u8; 16], Arc<Counted>> for RowWeight {
 
 /// The mailboxes with many Emails.
 #[derive(Debug)]
-pub(super) struct Totals(Cache<[u8; 16], Arc<Counted>, RowWeight>);
+pub(super) struct Totals {
+    counted: Cache<[u8; 16], Arc<Counted>, RowWeight>,
+    /// What was read before this moment may be outdated in any mailbox.
+    outdated_before: Mutex<Option<Instant>>,
+}
 
 impl Default for Totals {
     fn default() -> Self {
-        Self(Cache::with_weighter(ENTRIES, ROWS_MAX, RowWeight))
+        Self { counted: Cache::with_weighter(ENTRIES, ROWS_MAX, RowWeight), outdated_before: Mutex::default() }
     }
 }
 
 impl Totals {
     pub(super) fn get(&self, mailbox: &[u8; 16]) -> Option<Arc<Counted>> {
-        self.0.get(mailbox).filter(|counted| counted.read_at.elapsed() < LASTS)
+        let outdated_before = *self.outdated_before.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = |counted: &Arc<Counted>| {
+            counted.read_at.elapsed() < LASTS && outdated_before.is_none_or(|before| counted.read_at > before)
+        };
+        self.counted.get(mailbox).filter(is_known)
     }
 
     /// Something happened in a mailbox.
     pub(super) fn forget(&self, mailbox: [u8; 16]) {
         // A list that has begun before must not bring back what it read.
         let nothing = Counted { newest: u64::MAX, expiries: Vec::new(), read_at: Instant::now() };
-        self.0.insert(mailbox, Arc::new(nothing));
+        self.counted.insert(mailbox, Arc::new(nothing));
+    }
+
+    /// Something happened in a mailbox, and nobody knows in which.
+    pub(super) fn forget_all(&self) {
+        *self.outdated_before.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
     /// Keeps what a list has read of a whole mailbox.
     pub(super) fn keep(&self, mailbox: [u8; 16], newest: u64, expiries: Vec<i64>, read_at: Instant) {
-        let is_newer = self.0.get(&mailbox).is_none_or(|there| there.read_at < read_at);
+        let is_newer = self.counted.get(&mailbox).is_none_or(|there| there.read_at < read_at);
         if expiries.len() >= ROWS_MIN && is_newer {
-            self.0.insert(mailbox, Arc::new(Counted { newest, expiries, read_at }));
+            self.counted.insert(mailbox, Arc::new(Counted { newest, expiries, read_at }));
         }
     }
 }
@@ -81,5 +94,26 @@ impl Counted {
     pub(super) fn readable(&self, now: Timestamp, state: &ClusterState) -> u64 {
         let gone_through = state.expired().expires_at().max(now.millis());
         self.expiries.iter().filter(|expiry| gone_through < **expiry).count() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_list_began_to_read_before_all_was_forgotten_stays_unknown() {
+        let (totals, mailbox) = (Totals::default(), [1; 16]);
+        let keep = |read_at| totals.keep(mailbox, 7, vec![i64::MAX; ROWS_MIN], read_at);
+        let begun = Instant::now();
+        keep(begun);
+        assert!(totals.get(&mailbox).is_some());
+        std::thread::sleep(Duration::from_millis(1));
+        totals.forget_all();
+        assert!(totals.get(&mailbox).is_none());
+        keep(begun + Duration::from_micros(1));
+        assert!(totals.get(&mailbox).is_none());
+        keep(Instant::now() + Duration::from_micros(1));
+        assert!(totals.get(&mailbox).is_some());
     }
 }

@@ -37,7 +37,7 @@ pub(super) use load::Loader;
 use queue::Queue;
 use state::StoreState;
 
-use super::change::{Cap, Change, ChangeResult, SweepFilter};
+use super::change::{Change, ChangeResult, SweepFilter};
 use super::disk::{self, Directory, Disk};
 use super::index::{View, record_place};
 use super::journal::RecordPlace;
@@ -147,8 +147,7 @@ impl Store for EmbeddedStore {
         if raw.len() as u64 > limit {
             return Err(StoreError::TooLarge { limit });
         }
-        let StoreOptions { emails_per_mailbox_max, outbox, .. } = *self.state.options();
-        let cap = Cap::new(emails_per_mailbox_max);
+        let StoreOptions { emails_per_mailbox_max: cap, outbox, .. } = *self.state.options();
         match self.change(Change::Received { envelope, received_at, expires_at, cap, outbox }, raw).await? {
             ChangeResult::MailboxFull => Err(StoreError::MailboxFull),
             _ => Ok(()),

@@ -13,7 +13,7 @@ use super::open::Opened;
 use super::queue::{Signal, WriterCommand};
 use crate::events::{Hub, Moment, Subscription, Topic};
 use crate::model::{Mailbox, Timestamp};
-use crate::store::change::{Cap, Change, ChangeResult};
+use crate::store::change::{Change, ChangeResult};
 use crate::store::index::{GroupEvents, Index, IndexError, View};
 use crate::store::journal::{Segments, SpareView};
 use crate::store::names::{HashKey, tag, topic};
@@ -276,8 +276,8 @@ impl StoreState {
 
     /// Checks whether the cap permits one more Email of a mailbox. Fails at once if the index is not open.
     pub(super) fn check_cap(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
-        let cap = Cap::new(self.options.emails_per_mailbox_max);
-        if cap.emails == 0 {
+        let cap = self.options.emails_per_mailbox_max;
+        if cap == 0 {
             return Ok(());
         }
         let index = self.index().ok_or_else(|| self.index_unavailable())?;

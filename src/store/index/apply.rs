@@ -1,7 +1,6 @@
 //! Applying a group of changes. Nothing else changes the rows of a store in use.
 
 use std::collections::BTreeMap;
-use std::ops::RangeBounds;
 
 use redb::{ReadableTable, Table, WriteTransaction};
 
@@ -125,10 +124,7 @@ impl<'t> Apply<'t> {
             Change::MailboxDeleted { mailbox, through, now, limit, .. } => {
                 self.delete_mailbox(mailbox, *through, *now, *limit as usize)
             }
-            Change::Expired { now, limit } => {
-                let due = u64::try_from(now.millis()).unwrap_or(0) / 1000;
-                self.remove_expiring(..(due + 1, 0), *limit as usize)
-            }
+            Change::Expired { now, limit } => self.remove_expired(*now, *limit as usize),
             Change::DomainRegistered { record, limit } => self.register_domain(record, u64::from(*limit)),
             Change::DomainUpdated { record } => {
                 let is_registered = self.domains.get()?.get(record.name.as_str())?.is_some();
@@ -157,9 +153,6 @@ impl<'t> Apply<'t> {
             Change::EventsEnded { webhook, expired_by } => self.end_events(*webhook, *expired_by),
             Change::Restored { envelope, received_at, expires_at, sequence, live } => {
                 self.restore(envelope, (*received_at, *expires_at), *sequence, live, place)
-            }
-            Change::OverlongRemoved { latest, limit } => {
-                self.remove_expiring((expiry_second(*latest) + 1, 0).., *limit as usize)
             }
             Change::Relocated { from, envelope, .. } => self.relocate(&envelope.recipients, *from, place),
         }
@@ -218,7 +211,7 @@ impl<'t> Apply<'t> {
         self.ids.insert(&row.id.octets(), key)?;
         self.expiring.entry(expiry_second(row.expires_at)).or_default().push(*key);
         let mut head = self.head(key)?.unwrap_or(HeadRow::empty(domain));
-        head.record(sequence_of(key), row.expires_at);
+        head.record(row.expires_at);
         head.emails += 1;
         head.octets = head.octets.saturating_add(u64::from(row.place.content));
         self.state.mailboxes += u64::from(head.emails == 1);
@@ -270,16 +263,13 @@ impl<'t> Apply<'t> {
         Ok(ChangeResult::Removed { readable, all: rows.len() as u64, more: rows.len() == limit })
     }
 
-    /// Removes Emails that expire in seconds of `range`, about `limit` of them.
-    fn remove_expiring(
-        &mut self,
-        range: impl RangeBounds<(u64, u64)>,
-        limit: usize,
-    ) -> Result<ChangeResult, IndexError> {
+    /// Removes Emails that have expired by `now`, about `limit` of them.
+    fn remove_expired(&mut self, now: Timestamp, limit: usize) -> Result<ChangeResult, IndexError> {
         self.flush_expiring()?;
+        let due = u64::try_from(now.millis()).unwrap_or(0) / 1000;
         let mut keys = Vec::new();
         let mut rows = Vec::new();
-        for row in self.expiry.range(range)? {
+        for row in self.expiry.range(..(due + 1, 0))? {
             if keys.len() >= limit {
                 break;
             }

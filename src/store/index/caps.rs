@@ -11,34 +11,29 @@ use super::read::View;
 use super::rows::{HeadRow, MailRow, decode_head, decode_mail};
 use super::tables::MAIL;
 use crate::model::{Envelope, Mailbox, Timestamp};
-use crate::store::MAKES_WAY_AFTER;
-use crate::store::change::{Cap, WhenFull};
 use crate::store::journal::RecordPlace;
 use crate::store::names::mailbox_hash;
+use crate::store::options::is_young;
 
 /// The most Emails of one mailbox that one message evicts. A mailbox that was filled under a higher cap shrinks in steps.
 const EVICTIONS_MAX: u64 = 256;
 
-/// The Emails of a mailbox that are evicted for one more. `None` if there is no room.
+/// The Emails of a mailbox that are evicted for one more. `None` if there is no room, since one of them is too young.
 fn evicted(
     mail: &impl ReadableTable<&'static MailKey, &'static [u8]>,
     mailbox: [u8; 16],
-    cap: Cap,
+    cap: u32,
     now: Timestamp,
 ) -> Result<Option<Vec<(MailKey, MailRow)>>, IndexError> {
-    let emails = u64::from(cap.emails);
+    let cap = u64::from(cap);
     // Most mailboxes are not full even with their expired Emails.
-    if emails == 0 || head(mail, mailbox)?.is_none_or(|head| head.emails < emails) {
+    if cap == 0 || head(mail, mailbox)?.is_none_or(|head| head.emails < cap) {
         return Ok(Some(Vec::new()));
     }
-    let over = (readable(mail, mailbox, now)? + 1).saturating_sub(emails);
+    let over = (readable(mail, mailbox, now)? + 1).saturating_sub(cap);
     let oldest = oldest(mail, mailbox, over.min(EVICTIONS_MAX), now)?;
-    let make_way = match cap.when_full {
-        WhenFull::Refused => oldest.is_empty(),
-        WhenFull::OldestMakesWay => true,
-        WhenFull::OldMakesWay => oldest.iter().all(|(_, row)| now.since(row.received_at) >= MAKES_WAY_AFTER),
-    };
-    Ok(make_way.then_some(oldest))
+    let is_one_young = oldest.iter().any(|(_, row)| is_young(row.received_at, now));
+    Ok((!is_one_young).then_some(oldest))
 }
 
 /// Reads the oldest readable Emails of a mailbox.
@@ -70,7 +65,7 @@ impl Apply<'_> {
     pub(super) fn evict_for(
         &mut self,
         envelope: &Envelope,
-        cap: Cap,
+        cap: u32,
         now: Timestamp,
         place: RecordPlace,
     ) -> Result<bool, IndexError> {
@@ -88,7 +83,7 @@ impl Apply<'_> {
     fn to_evict(
         &self,
         envelope: &Envelope,
-        cap: Cap,
+        cap: u32,
         now: Timestamp,
     ) -> Result<Option<Vec<(MailKey, MailRow)>>, IndexError> {
         let mut all = Vec::new();
@@ -103,7 +98,7 @@ impl Apply<'_> {
 
 impl View {
     /// Whether there is room for one more Email in a mailbox.
-    pub(crate) fn has_room(&self, mailbox: &Mailbox, cap: Cap, now: Timestamp) -> Result<bool, IndexError> {
+    pub(crate) fn has_room(&self, mailbox: &Mailbox, cap: u32, now: Timestamp) -> Result<bool, IndexError> {
         let mail = self.transaction.open_table(MAIL)?;
         Ok(evicted(&mail, mailbox_hash(&self.hash_key, mailbox), cap, now)?.is_some())
     }

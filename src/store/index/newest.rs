@@ -82,7 +82,7 @@ mod tests {
 
     use super::*;
     use crate::model::{Address, Envelope, Protocol, Subaddressing};
-    use crate::store::change::{Cap, Change};
+    use crate::store::change::Change;
     use crate::store::disk::{Directory, Disk};
     use crate::store::index::Index;
     use crate::store::journal::{Position, RecordPlace};
@@ -108,7 +108,7 @@ mod tests {
             ),
             received_at: NOW,
             expires_at: NOW.plus(Duration::from_hours(2)),
-            cap: Cap::new(0),
+            cap: 0,
             outbox: OutboxLimits::default(),
         };
         let changes: Vec<Change> = std::iter::once("small@x.test")

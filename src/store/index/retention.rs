@@ -105,11 +105,11 @@ fn measure_some(database: &Database, from: MailKey) -> Result<Option<MailKey>, I
                     next = Some(key);
                     break;
                 }
-                let HeadRow { emails, newest, octets, domain, .. } = decode_head(row.value())?;
-                heads.push((key, HeadRow { emails, newest, octets, ..HeadRow::empty(domain) }));
+                let HeadRow { emails, octets, domain, .. } = decode_head(row.value())?;
+                heads.push((key, HeadRow { emails, octets, ..HeadRow::empty(domain) }));
             } else if let Some((_, head)) = heads.last_mut() {
                 let row = decode_mail(row.value())?;
-                head.record(sequence_of(&key), row.expires_at);
+                head.record(row.expires_at);
             }
         }
         for (key, head) in heads {
@@ -139,7 +139,7 @@ mod tests {
 
     use super::*;
     use crate::model::{Address, Envelope, Protocol, Subaddressing, Timestamp};
-    use crate::store::change::{Cap, Change};
+    use crate::store::change::Change;
     use crate::store::disk::{Directory, Disk};
     use crate::store::index::Index;
     use crate::store::journal::{Position, RecordPlace};
@@ -170,7 +170,7 @@ mod tests {
                 envelope,
                 received_at: at,
                 expires_at: at.plus(*life),
-                cap: Cap::new(0),
+                cap: 0,
                 outbox: OutboxLimits::default(),
             };
             let place = RecordPlace { segment: 1, offset: 512 * n, length: 512, content: 9 };

@@ -93,8 +93,6 @@ pub(crate) fn record_place(listed: &Listed) -> RecordPlace {
 pub(super) struct HeadRow {
     /// Emails of the mailbox, including expired ones that are not removed yet.
     pub(super) emails: u64,
-    /// The highest sequence number that an Email of the mailbox ever had.
-    pub(super) newest: u64,
     /// The latest expiry that an Email of the mailbox ever had.
     pub(super) latest_expiry: Timestamp,
     /// The longest time by which an Email expires before an older one: a few milliseconds for messages that arrive together.
@@ -107,17 +105,16 @@ pub(super) struct HeadRow {
 }
 
 impl HeadRow {
-    const OCTETS: usize = 56;
+    const OCTETS: usize = 48;
 
     /// The head of an empty mailbox.
     pub(super) const fn empty(domain: [u8; 16]) -> Self {
         let latest_expiry = Timestamp::from_millis(0);
-        Self { emails: 0, newest: 0, latest_expiry, disorder: Duration::ZERO, domain, octets: 0 }
+        Self { emails: 0, latest_expiry, disorder: Duration::ZERO, domain, octets: 0 }
     }
 
-    /// Records the number and the expiry of the mailbox's next Email.
-    pub(super) fn record(&mut self, sequence: u64, expires_at: Timestamp) {
-        self.newest = self.newest.max(sequence);
+    /// Records the expiry of the mailbox's next Email.
+    pub(super) fn record(&mut self, expires_at: Timestamp) {
         self.disorder = self.disorder.max(self.latest_expiry.since(expires_at));
         self.latest_expiry = self.latest_expiry.max(expires_at);
     }
@@ -133,8 +130,7 @@ impl HeadRow {
         out[8..16].copy_from_slice(&self.latest_expiry.millis().to_le_bytes());
         out[16..24].copy_from_slice(&u64::try_from(self.disorder.as_millis()).unwrap_or(u64::MAX).to_le_bytes());
         out[24..40].copy_from_slice(&self.domain);
-        out[40..48].copy_from_slice(&self.newest.to_le_bytes());
-        out[48..].copy_from_slice(&self.octets.to_le_bytes());
+        out[40..].copy_from_slice(&self.octets.to_le_bytes());
         out
     }
 
@@ -147,8 +143,7 @@ impl HeadRow {
             latest_expiry: Timestamp::from_millis(i64::from_le_bytes(array(&octets[8..16]))),
             disorder: Duration::from_millis(u64::from_le_bytes(array(&octets[16..24]))),
             domain: array(&octets[24..40]),
-            newest: u64::from_le_bytes(array(&octets[40..48])),
-            octets: u64::from_le_bytes(array(&octets[48..])),
+            octets: u64::from_le_bytes(array(&octets[40..])),
         })
     }
 }

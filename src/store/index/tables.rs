@@ -5,7 +5,7 @@ use redb::TableDefinition;
 use super::keys::{DueKey, MailKey, SetKey, WebhookKey};
 
 /// The format that this version reads and writes.
-pub(super) const FORMAT: u32 = 11;
+pub(super) const FORMAT: u32 = 12;
 
 /// Single values: see the `META_…` keys.
 pub(super) const META: TableDefinition<u8, &[u8]> = TableDefinition::new("meta");

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use crate::store::change::Change;
 
 /// The format that this version writes and reads.
-pub(crate) const FORMAT: u32 = 9;
+pub(crate) const FORMAT: u32 = 10;
 /// The offset of a segment's first group. The header has a disk sector of its own.
 pub(crate) const GROUPS_START: u32 = 512;
 pub(super) const GROUP_HEADER_OCTETS: usize = 32;

@@ -51,7 +51,7 @@ async fn a_mailbox_full_of_young_mail_refuses_until_there_is_room() {
         receive(&store, &[A], text).await.expect("room");
     }
     let young = NOW.plus(MINUTE.saturating_sub(Duration::from_millis(1)));
-    for now in [NOW, young, Timestamp::from_millis(NOW.millis() - 60_000)] {
+    for now in [NOW, young, NOW.before(MINUTE / 2)] {
         assert_eq!(receive_at(&store, &[A], "3", now).await, Err(StoreError::MailboxFull), "{now:?}");
     }
     receive(&store, &[B], "4").await.expect("another mailbox");
@@ -70,6 +70,15 @@ async fn the_oldest_makes_way_once_it_is_a_minute_old() {
     receive_at(&store, &[A], "3", NOW.plus(MINUTE)).await.expect("1 is old");
     assert_eq!(receive_at(&store, &[A], "4", NOW.plus(MINUTE)).await, Err(StoreError::MailboxFull), "2 is not");
     assert_eq!(texts(&store, A, NOW).await, ["2", "3"]);
+}
+
+#[tokio::test]
+async fn mail_from_ahead_of_the_clock_makes_way() {
+    let store = store(1);
+    receive_at(&store, &[A], "ahead", NOW.plus(Duration::from_hours(24))).await.expect("room");
+    receive(&store, &[A], "1").await.expect("in its place");
+    assert_eq!(texts(&store, A, NOW).await, ["1"]);
+    assert_eq!(receive_at(&store, &[A], "2", NOW.before(MINUTE / 2)).await, Err(StoreError::MailboxFull));
 }
 
 #[tokio::test]

@@ -197,12 +197,13 @@ fn another_format_and_a_lost_journal_are_refused() {
     drop(open(&disk, &options()));
     let mut files = disk.files();
     let segment = files.keys().find(|name| name.starts_with("journal-")).expect("a segment").clone();
-    for found in [1, 99] {
+    for (found, what_reads_it) in [(1, "`tempmail db restore`"), (9, "`tempmail db restore`"), (99, "or a newer one")] {
         let mut other = files.clone();
         other.get_mut(&segment).expect("segment")[8] = found;
         let error = try_open(&TestDisk::with(other), &options()).expect_err("a format");
         let expected = format!("{segment} has format {found}; this version reads format ");
         assert!(error.to_string().starts_with(&expected), "{error}");
+        assert!(error.to_string().contains(what_reads_it), "{error}");
     }
     files.remove(INDEX);
     let error = try_open(&TestDisk::with(files), &options()).expect_err("no index");

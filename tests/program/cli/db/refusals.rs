@@ -6,6 +6,10 @@ use std::path::Path;
 use super::{files, segments, send, serve};
 use crate::support::program::{local, refused};
 
+/// What is said of the files of an earlier version.
+const WAY: &str =
+    "Make a backup with the version that wrote it (`tempmail db backup`), and restore that with this version";
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_restore_replaces_nothing_unasked_and_nothing_half() {
     let dir = tempfile::tempdir().expect("directory");
@@ -59,17 +63,21 @@ async fn files_of_another_format_or_of_others_are_left_as_they_are() {
     serve(dir.path()).stop();
     let (index, segment) = (dir.path().join("index.redb"), segments(dir.path())[0].clone());
     let (of_index, of_segment) = (std::fs::read(&index).expect("octets"), std::fs::read(&segment).expect("octets"));
-    let mut newer = of_segment.clone();
-    newer[8] = 2;
+    let of_format = |format: u8| {
+        let mut octets = of_segment.clone();
+        octets[8] = format;
+        octets
+    };
     for (path, octets, said) in [
-        (&segment, &newer[..], "has format 2"),
+        (&segment, &of_format(9)[..], WAY),
+        (&segment, &of_format(99), "Use the version that wrote it, or a newer one"),
         (&index, b"somebody's own notes, which are long enough", "is not a file of tempmail"),
     ] {
         std::fs::write(path, octets).expect("write");
         let before = files(dir.path());
         let served = refused(dir.path(), &[]);
         assert!(served.code == Some(1) && served.stderr.contains(said), "{served:?}");
-        for args in [&["db", "check"][..], &["inbox"], &["db", "backup", "-"]] {
+        for args in [&["db", "check"][..], &["db", "check", "--salvage", "--yes"], &["inbox"], &["db", "backup", "-"]] {
             let refused = local(dir.path(), args);
             assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{args:?}: {}", refused.stderr);
             assert!(refused.stderr.contains(said), "{args:?}: {}", refused.stderr);
