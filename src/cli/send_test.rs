@@ -66,16 +66,13 @@ impl SendTest {
         let server = self.smtp_server(cx, client).await?;
         let before = client.list(&self.address, None, Some(1)).await?.emails.into_iter().next().map(|email| email.id);
         cx.verbose(&format!("sending through SMTP at {server}"));
-        let (message, sent) = match file {
-            Some(raw) => {
-                let message = with_crlf(&raw);
-                (message.clone(), Sent::Message(message))
-            }
-            None => {
-                let tag = format!("{:08x}", rand::random::<u32>());
-                let subject = format!("Test mail {tag}");
-                (message(&self.address, &subject, &tag, cx.now()).into_bytes(), Sent::Subject(subject))
-            }
+        let (message, sent) = if let Some(raw) = file {
+            let message = with_crlf(&raw);
+            (message.clone(), Sent::Message(message))
+        } else {
+            let tag = format!("{:08x}", rand::random::<u32>());
+            let subject = format!("Test mail {tag}");
+            (message(&self.address, &subject, &tag, cx.now()).into_bytes(), Sent::Subject(subject))
         };
         let recipients = vec![self.address.to_string()];
         let reply = submit(&server, &Submission { reverse_path: SENDER.to_owned(), recipients, message }).await?;

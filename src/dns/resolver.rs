@@ -84,16 +84,16 @@ impl DnsResolver {
         if let Some(hickory) = &*shared {
             return Ok(hickory.clone());
         }
-        let build = || {
+        let connect = || {
             let config = ResolverConfig::from_name_servers(self.settings.name_servers()?);
             let builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
             builder.with_options(self.settings.options()).build()
         };
-        let built = build().map_err(|error| {
+        let connected = connect().map_err(|error| {
             tracing::warn!(%error, "the system's name servers cannot be read; name servers in the setting resolver");
             Failure::NoServer
         })?;
-        Ok(shared.insert(built).clone())
+        Ok(shared.insert(connected).clone())
     }
 
     /// Queries for records of a kind, and takes those that `read` understands.

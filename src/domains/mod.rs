@@ -71,7 +71,7 @@ pub enum DomainError {
     MxHostUnset,
     /// The domain's MX points elsewhere. The report says where, and which record to create.
     #[error("{}", .0.message)]
-    MxMismatch(MxReport),
+    MxMismatch(Box<MxReport>),
     /// The DNS gave no answer. This says nothing about the domain, and a later attempt may succeed.
     #[error("the MX record could not be looked up: {0}")]
     Dns(Failure),

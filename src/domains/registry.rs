@@ -91,7 +91,7 @@ impl Registry {
         }
         let report = self.ask(&new.name, client, FoundDetail::Ours).await?;
         if !report.ok {
-            return Err(DomainError::MxMismatch(report));
+            return Err(DomainError::MxMismatch(Box::new(report)));
         }
         self.streaks(|streaks| streaks.forget(&new.name));
         let (now, result) = (self.clock.now(), report.sentence);

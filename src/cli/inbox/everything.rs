@@ -54,19 +54,16 @@ async fn print<R: Row>(
     } else {
         let page = fetch(query.clone()).await?;
         let size = page.number("limit").unwrap_or(page.rows.len() as u64);
-        match query.limit.filter(|limit| size < *limit && page.next.is_some()) {
-            Some(limit) => {
-                let walked = walk::print(cx, member, Some(limit), by_cursor).await?;
-                hint_more(cx, &walked);
-                walked.printed
+        if let Some(limit) = query.limit.filter(|limit| size < *limit && page.next.is_some()) {
+            let walked = walk::print(cx, member, Some(limit), by_cursor).await?;
+            hint_more(cx, &walked);
+            walked.printed
+        } else {
+            cx.print(output::list(cx.style, &page.rows, &page.whole, cx.now()))?;
+            if page.next.is_some() {
+                hint_of_rest(cx, page.rows.len() as u64, page.number("total"));
             }
-            None => {
-                cx.print(output::list(cx.style, &page.rows, &page.whole, cx.now()))?;
-                if page.next.is_some() {
-                    hint_of_rest(cx, page.rows.len() as u64, page.number("total"));
-                }
-                page.rows.len() as u64
-            }
+            page.rows.len() as u64
         }
     };
     if printed == 0 && cx.style.is_terminal {

@@ -58,10 +58,6 @@ impl Clock for Ahead {
     fn boot(&self) -> Duration {
         self.start.elapsed()
     }
-
-    fn boot_id(&self) -> Option<String> {
-        None
-    }
 }
 
 struct Setup {
