@@ -53,7 +53,7 @@ async fn fdatasync_returns_before_the_reply_is_written() {
     let trace = dir.path().join("trace");
     let data = dir.path().join("data");
     let daemon = Program::serve_with(&data, &["--max-message-size", "10KB"], |command| {
-        *command = followed(command, &data, &trace)
+        *command = followed(command, &data, &trace);
     });
     let mut peer = SmtpPeer::greeted(daemon.smtp).await;
     peer.deliver("ann@example.test", &format!("Subject: order\r\n\r\n{MARK}")).await;
