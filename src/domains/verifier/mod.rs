@@ -2,7 +2,7 @@
 //!
 //! A round checks every domain, and checks a domain that points elsewhere a second time. A domain that points here
 //! becomes active at once. A domain that points elsewhere is deactivated at the end of the round, since
-//! [`storm`](super::storm) must know their number. Fixed and pinned domains are not verified.
+//! `storm` must know their number. Fixed and pinned domains are not verified.
 //!
 //! What is due follows from the records alone, so a restart, a machine that slept and another process that takes over
 //! need no rules of their own.
