@@ -402,9 +402,26 @@ fn a_setting_that_is_gone_is_answered_with_what_replaces_it() {
             assert!(World::new().flag(gone.key, "anything").error().starts_with(&format!("--{}", gone.key)));
         }
     }
-    // What the value asked for is as it was.
-    let warnings = World::new().file("forwarded-field = 'x-forwarded-for'").load().expect("a warning").warnings;
-    assert!(matches!(&warnings[..], [Warning::Removed { .. }]), "{warnings:?}");
+    // What closed, refused or protected something ends the start; what only tuned, or asked for what is there, does not.
+    for text in [
+        "forwarded-field = 'forwarded'",
+        "accept-local-part = ['test-*']",
+        "max-messages-per-domain = 500",
+        "mailbox-full = 'reject'",
+    ] {
+        assert!(World::new().file(text).load().is_err(), "{text}");
+    }
+    for text in [
+        "forwarded-field = 'x-forwarded-for'",
+        "max-messages-per-domain = 0",
+        "mailbox-full = 'drop-oldest'",
+        "http-socket-mode = '660'",
+        "peer-listen = '10.0.0.1:2527'",
+        "peer-address = 'node.test:2527'",
+    ] {
+        let warnings = World::new().file(text).load().expect(text).warnings;
+        assert!(matches!(&warnings[..], [Warning::Removed { .. }]), "{text}: {warnings:?}");
+    }
 }
 
 #[test]
