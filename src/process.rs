@@ -32,8 +32,8 @@ pub fn open_files_warning(limit: Option<u64>, config: &Config) -> Option<String>
     (needed > limit).then(|| {
         format!(
             "at most {limit} files can be open, but max-smtp-connections ({smtp}), \
-             max-http-connections ({http}), {WAITING_MAX} of each that wait for a slot, max-http-waiting ({waiting}), \
-             {webhooks} for webhooks (webhook-in-flight, {SLOW_MAX} slow attempts and {IDLE_CONNECTIONS_MAX} idle connections) and {OTHER_FILES} others need {needed}: raise the limit (ulimit -Hn, LimitNOFILE=) or lower these settings"
+             max-http-connections ({http}), {WAITING_MAX} of each that wait for a slot, {waiting} requests that wait, \
+             {webhooks} for webhooks (among them {SLOW_MAX} slow attempts and {IDLE_CONNECTIONS_MAX} idle connections) and {OTHER_FILES} others need {needed}: raise the limit (ulimit -Hn, LimitNOFILE=) or lower these settings"
         )
     })
 }
@@ -54,8 +54,8 @@ mod tests {
         let mut config = Config::of_revision(Revision::Two, "/nonexistent".into());
         (config.smtp.connections_max, config.http.connections_max) = (600, 136);
         config.http.waiting_max = 100;
-        assert_eq!(open_files_warning(None, &config), None);
         config.webhooks.in_flight_max = 44;
+        assert_eq!(open_files_warning(None, &config), None);
         assert_eq!(open_files_warning(Some(2416), &config), None);
         let warning = open_files_warning(Some(2415), &config).expect("a warning");
         assert!(warning.contains("2415") && warning.contains("2416"), "{warning}");

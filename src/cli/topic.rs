@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::guide;
-use crate::config::SETTINGS;
+use crate::config::settings;
 
 /// A short text on one thing.
 struct Topic {
@@ -55,7 +55,7 @@ fn section<'g>(guide: &'g str, heading: &str) -> Option<&'g str> {
 /// The variable of each setting.
 fn variables() -> String {
     let mut text = "\n## Variables of the settings\n\n| Variable | Meaning and bounds |\n|---|---|\n".to_owned();
-    for setting in SETTINGS {
+    for setting in settings() {
         // Writing to a String does not fail.
         let _ =
             writeln!(text, "| `{}` | {} |", setting.variable(), setting.help.replace('*', "\\*").replace('|', "\\|"));
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn the_environment_has_the_variable_of_each_setting() {
         let text = text("environment").expect("a topic");
-        assert!(SETTINGS.iter().all(|setting| text.contains(&format!("\n| `{}` | ", setting.variable()))), "{text}");
+        assert!(settings().all(|setting| text.contains(&format!("\n| `{}` | ", setting.variable()))), "{text}");
         assert!(!text.contains("$0"), "{text}");
     }
 }

@@ -77,7 +77,7 @@ pub async fn check_cluster(sources: &Sources, progress: ProgressCallback) -> Res
     checked.map_err(|error| match error {
         // What the cluster refuses is one thing, that it cannot be reached another.
         error @ OpenError::Cluster { .. } => Error::new(Exit::Unavailable, error)
-            .hint("see that the nodes in store run and can be reached from here; a longer cassandra-timeout may help"),
+            .hint("see that the nodes in store run and can be reached from here; a longer timeout cannot be set; see to the network between them"),
         error => error.into(),
     })
 }

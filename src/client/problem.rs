@@ -51,7 +51,7 @@ impl Problem {
             ("mx_host_unset", _) => {
                 "start the daemon with --mx-host NAME: the name that the MX records of registered domains point to"
             }
-            ("role_address" | "public_off", _) => {
+            ("role_address", _) => {
                 "the administrator can: on the daemon's machine, as the user that runs it, or with a token"
             }
             ("domain_fixed", _) => {
@@ -60,9 +60,7 @@ impl Problem {
             ("url_not_allowed", _) => {
                 "the administrator can permit a network with webhook-allow, but for what the service itself listens on"
             }
-            ("url_port_not_allowed", _) => {
-                "take another port; closed are 25, 465, 587 and those of the administrator's webhook-refused-ports"
-            }
+            ("url_port_not_allowed", _) => "take another port; 25, 465 and 587 are for mail",
             ("url_own_listener", _) => "name the receiver's own program; no setting lets the service call itself",
             ("domain_unknown", _) => "`tempmail domain list` shows for which domains mail is received",
             ("too_many_webhooks_for_recipient", _) => {
@@ -232,7 +230,7 @@ mod tests {
         assert!(hint(503, "mx_host_unset", Some(60)).contains("--mx-host"));
         assert!(hint(401, "unauthorized", None).contains("--token-file"));
         assert!(hint(400, "url_not_allowed", None).contains("webhook-allow"));
-        assert!(hint(400, "url_port_not_allowed", None).contains("webhook-refused-ports"));
+        assert!(hint(400, "url_port_not_allowed", None).contains("25, 465 and 587"));
         assert!(hint(400, "url_own_listener", None).contains("call itself"));
         assert_eq!(hint(429, "rate_limited", Some(7)), "try again in 7 s");
         assert_eq!(hint(500, "internal", None), "");

@@ -1,11 +1,11 @@
-//! The flags of `serve`, one per setting, made from the table.
+//! The flags of `serve`, one for each setting.
 
 use std::collections::BTreeMap;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-use super::setting::{Setting, Shape};
-use super::settings::SUBJECTS;
+use super::removed::REMOVED;
+use super::setting::{Setting, all};
 
 /// The settings given as flags, as texts: the loader reads values, so that a value has one
 /// meaning, one message and one exit code from every source.
@@ -13,65 +13,24 @@ use super::settings::SUBJECTS;
 /// Use it as `#[command(flatten)]`. `--data-dir` and `--config` belong to the whole program and are not among them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServeArgs {
-    given: BTreeMap<&'static str, Vec<String>>,
+    given: BTreeMap<String, Vec<String>>,
 }
 
 impl ServeArgs {
-    /// Adds the values of a flag, as if it had been given.
-    #[must_use]
-    pub fn with(mut self, setting: &'static Setting, values: impl IntoIterator<Item = String>) -> Self {
-        self.given.entry(setting.key).or_default().extend(values);
-        self
+    /// The values of each flag that was given, in the order given, not yet split at commas.
+    pub(super) fn given(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.given.iter().map(|(key, values)| (key.as_str(), values.as_slice()))
     }
 
-    /// The values of a flag in the order given, not yet split at commas; `None` if it was not given.
-    pub fn get(&self, key: &str) -> Option<&[String]> {
-        self.given.get(key).map(Vec::as_slice)
-    }
-}
-
-/// The flags that the short help shows; the long one shows all.
-const COMMON: [&str; 11] = [
-    "smtp-listen",
-    "http-listen",
-    "domain",
-    "mx-host",
-    "retention",
-    "max-message-size",
-    "smtp-auth",
-    "tls-cert",
-    "tls-key",
-    "webhook-allow",
-    "revision",
-];
-
-/// The settings that are flags of `serve`.
-fn flags() -> impl Iterator<Item = &'static Setting> {
-    Setting::all().filter(|setting| !setting.is_global)
-}
-
-/// A setting's flag below the title of its subject.
-fn flag(setting: &'static Setting) -> Arg {
-    let is_in = |subject: &&super::settings::Subject| subject.settings.iter().any(|other| other.key == setting.key);
-    let arg = Arg::new(setting.key).long(setting.key).value_name(setting.value_name);
-    let arg = match SUBJECTS.iter().find(is_in) {
-        // A constant.
-        None => arg.hide(true),
-        Some(subject) => arg
-            .help(format!("{} [default: {}]", setting.help, setting.default_text()))
-            .help_heading(subject.title)
-            .hide_short_help(!COMMON.contains(&setting.key)),
-    };
-    match setting.shape {
-        Shape::Switch => arg.num_args(0..=1).require_equals(true).default_missing_value("true"),
-        Shape::One => arg,
-        Shape::Several => arg.action(ArgAction::Append),
+    fn flags() -> impl Iterator<Item = Arg> {
+        let removed = REMOVED.iter().map(|gone| Arg::new(gone.key).long(gone.key).hide(true).action(ArgAction::Append));
+        all().filter(|setting| setting.key != "data-dir").map(Setting::flag).chain(removed)
     }
 }
 
 impl Args for ServeArgs {
     fn augment_args(command: Command) -> Command {
-        command.args(flags().map(flag))
+        command.args(Self::flags())
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -87,21 +46,20 @@ impl FromArgMatches for ServeArgs {
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        for setting in flags() {
-            if let Some(values) = matches.get_many::<String>(setting.key) {
-                self.given.insert(setting.key, values.cloned().collect());
+        for flag in Self::flags() {
+            if let (Some(key), Some(values)) = (flag.get_long(), matches.get_many::<String>(flag.get_id().as_str())) {
+                self.given.insert(key.to_owned(), values.cloned().collect());
             }
         }
         Ok(())
     }
 }
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::config::SETTINGS;
+    use crate::config::{FIRST, settings};
 
     fn command() -> Command {
         ServeArgs::augment_args(Command::new("serve"))
@@ -120,16 +78,16 @@ mod tests {
             .filter(|arg| !arg.is_hide_set())
             .filter_map(|arg| arg.get_long().map(str::to_owned))
             .collect();
-        let mut settings: BTreeSet<_> = SETTINGS.iter().map(|setting| setting.key.to_owned()).collect();
-        assert_eq!(settings.len(), SETTINGS.len(), "a key is listed twice");
-        assert!(settings.remove("data-dir"), "data-dir is a flag of the whole program");
-        assert_eq!(flags, settings);
+        let mut expected: BTreeSet<_> = settings().map(|setting| setting.key.clone()).collect();
+        assert!(expected.len() <= 45, "{} settings", expected.len());
+        assert!(expected.remove("data-dir"), "data-dir is a flag of the whole program");
+        assert_eq!(flags, expected);
     }
 
     #[test]
     fn each_flag_says_what_its_default_is() {
         let help = command().render_long_help().to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(help.matches("[default: ").count(), SETTINGS.len() - 1, "{help}");
+        assert_eq!(help.matches("[default: ").count(), settings().count() - 1, "{help}");
         for text in ["[default: 300KB; revision 1: 10MB]", "[default: 12h; revision 1: 1d]", "[default: 2h]"] {
             assert!(help.contains(text), "{text} in {help}");
         }
@@ -140,27 +98,27 @@ mod tests {
         let short = command().render_help().to_string();
         // A line may break between the words.
         let short = short.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(short.matches("[default: ").count(), COMMON.len(), "{short}");
+        assert_eq!(short.matches("[default: ").count(), FIRST.len() - 1, "{short}");
         let long = command().render_long_help().to_string();
-        for subject in SUBJECTS {
-            assert!(long.contains(&format!("\n{}:\n", subject.title)), "{} in {long}", subject.title);
+        for setting in settings() {
+            assert!(long.contains(&format!("\n{}:\n", setting.subject)), "{} in {long}", setting.subject);
         }
     }
 
     #[test]
     fn values_are_kept_as_given() {
         let args = parse(&["--domain", "a.test,b.test", "--domain=c.test", "--retention", "nonsense"]).expect("args");
-        assert_eq!(args.get("domain"), Some(&["a.test,b.test".to_owned(), "c.test".to_owned()][..]));
-        assert_eq!(args.get("retention"), Some(&["nonsense".to_owned()][..]));
-        assert_eq!(args.get("hostname"), None);
+        let given: Vec<_> = args.given().map(|(key, values)| (key, values.join(" "))).collect();
+        assert_eq!(given, [("domain", "a.test,b.test c.test".to_owned()), ("retention", "nonsense".to_owned())]);
     }
 
     #[test]
     fn a_switch_takes_its_value_behind_an_equals_sign_alone() {
-        for (given, value) in [("--accept-any-domain", "true"), ("--accept-any-domain=false", "false")] {
-            assert_eq!(parse(&[given]).expect(given).get("accept-any-domain"), Some(&[value.to_owned()][..]));
+        for (given, value) in [("--trusted-network", "true"), ("--accept-any-domain=false", "false")] {
+            let args = parse(&[given]).expect(given);
+            assert_eq!(args.given().collect::<Vec<_>>(), [("trusted-network", &[value.to_owned()][..])]);
         }
-        assert!(parse(&["--accept-any-domain", "false"]).is_err());
+        assert!(parse(&["--trusted-network", "false"]).is_err());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The configuration file: TOML to values and the lines they stand on.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -7,9 +8,10 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
-use super::error::{ConfigProblem, in_file, nearest};
-use super::setting::{Setting, Shape};
-use super::settings::SETTINGS;
+use super::error::{ConfigProblem, ValueOrigin, did_you_mean, nearest};
+use super::parse::at_commas;
+use super::removed;
+use super::setting::{Setting, Shape, settings};
 use super::value::ValueError;
 
 /// The largest file that is read, in octets.
@@ -18,8 +20,7 @@ const FILE_OCTETS_MAX: u64 = 1 << 20;
 /// One key of the file.
 #[derive(Debug)]
 pub(super) struct Entry {
-    pub(super) setting: &'static Setting,
-    /// As [`Setting::set`] takes them.
+    pub(super) key: String,
     pub(super) values: Vec<String>,
     /// Counted from 1.
     pub(super) line: usize,
@@ -60,10 +61,10 @@ impl Reader<'_> {
     fn read(mut self) -> (Vec<Entry>, Vec<ConfigProblem>) {
         let (table, errors) = DeTable::parse_recoverable(self.text);
         if !errors.is_empty() {
-            let syntax = |error: toml::de::Error| ConfigProblem::Syntax {
-                path: self.path.to_owned(),
-                line: self.line(error.span().unwrap_or_default()),
-                message: error.message().to_owned(),
+            let syntax = |error: toml::de::Error| {
+                let line = self.line(error.span().unwrap_or_default());
+                let text = format!("{}:{line}: {}", self.path.display(), error.message());
+                ConfigProblem::Wrong { line: Some(line), text }
             };
             // What was recovered is guesswork: only the syntax is reported.
             return (Vec::new(), errors.into_iter().map(syntax).collect());
@@ -79,54 +80,58 @@ impl Reader<'_> {
         before.split(|&b| b == b'\n').count()
     }
 
+    fn problem(&self, key: &str, line: usize, what: &dyn Display) -> ConfigProblem {
+        ConfigProblem::of(key, &ValueOrigin::File { path: self.path.to_owned(), line }, what)
+    }
+
     fn key(&mut self, key: &str, line: usize, value: &DeValue<'_>) {
-        let Some(setting) = Setting::find(key) else {
-            let nearest = nearest(key, SETTINGS.iter().map(|setting| setting.key)).map(str::to_owned);
-            self.problems.push(ConfigProblem::UnknownKey { location: in_file(key, self.path, line), nearest });
-            return;
+        // What was removed is answered whatever its value is.
+        let shape = match Setting::find(key) {
+            Some(setting) => setting.shape,
+            None if removed::find(key).is_some() => Shape::Several,
+            None => {
+                let nearest = nearest(key, settings().map(|setting| setting.key.as_str()));
+                let problem = self.problem(key, line, &format!("unknown key{}", did_you_mean(nearest)));
+                self.problems.push(problem);
+                return;
+            }
         };
         let values = match value {
-            DeValue::Array(array) if setting.shape == Shape::Several => {
-                let texts = array.iter().map(|item| self.item(setting, self.line(item.span()), item.get_ref()));
-                texts.collect::<Result<Vec<String>, Box<ConfigProblem>>>()
+            DeValue::Array(array) if shape == Shape::Several => {
+                array.iter().map(|item| self.item(key, self.line(item.span()), item.get_ref())).collect()
             }
-            DeValue::String(text) if setting.shape == Shape::Several => Ok(super::load::split(text)),
-            value => {
-                scalar(value).map(|text| vec![text]).ok_or_else(|| Box::new(self.wrong_type(setting, line, value)))
-            }
+            DeValue::String(text) if shape == Shape::Several => Ok(at_commas(text)),
+            value => scalar(value).map(|text| vec![text]).ok_or_else(|| self.wrong_type(key, shape, line, value)),
         };
         match values {
-            Ok(values) => self.entries.push(Entry { setting, values, line }),
-            Err(problem) => self.problems.push(*problem),
+            Ok(values) => self.entries.push(Entry { key: key.to_owned(), values, line }),
+            Err(problem) => self.problems.push(problem),
         }
     }
 
     /// One element of an array; `[[domain]]` is an array of tables with a `name`.
-    fn item(&self, setting: &'static Setting, line: usize, value: &DeValue<'_>) -> Result<String, Box<ConfigProblem>> {
-        let Some(table) = value.as_table().filter(|_| setting.key == "domain") else {
-            return scalar(value).ok_or_else(|| Box::new(self.wrong_type(setting, line, value)));
+    fn item(&self, key: &str, line: usize, value: &DeValue<'_>) -> Result<String, ConfigProblem> {
+        let Some(table) = value.as_table().filter(|_| key == "domain") else {
+            return scalar(value).ok_or_else(|| self.wrong_type(key, Shape::Several, line, value));
         };
-        for key in table.keys() {
-            if key.get_ref() != "name" {
-                let location = in_file(&format!("domain.{}", key.get_ref()), self.path, self.line(key.span()));
-                return Err(Box::new(ConfigProblem::UnknownKey { location, nearest: Some("domain.name".to_owned()) }));
-            }
+        if let Some(other) = table.keys().find(|key| key.get_ref() != "name") {
+            let key = format!("domain.{}", other.get_ref());
+            let unknown = format!("unknown key{}", did_you_mean(Some("domain.name")));
+            return Err(self.problem(&key, self.line(other.span()), &unknown));
         }
-        let name = table.get("name").ok_or_else(|| {
-            let error = ValueError::Missing { accepted: "name = \"example.com\"" };
-            ConfigProblem::Value { location: in_file("domain", self.path, line), error }
-        })?;
-        scalar(name.get_ref()).ok_or_else(|| Box::new(self.wrong_type(setting, line, name.get_ref())))
+        let missing = || self.problem("domain", line, &ValueError::missing("name = \"example.com\""));
+        let name = table.get("name").ok_or_else(missing)?.get_ref();
+        scalar(name).ok_or_else(|| self.wrong_type(key, Shape::Several, line, name))
     }
 
-    fn wrong_type(&self, setting: &Setting, line: usize, value: &DeValue<'_>) -> ConfigProblem {
-        let accepted = match (setting.shape, setting.key) {
+    fn wrong_type(&self, key: &str, shape: Shape, line: usize, value: &DeValue<'_>) -> ConfigProblem {
+        let accepted = match (shape, key) {
             (Shape::Switch, _) => "true or false",
             (Shape::One, _) => "one string or number",
             (Shape::Several, "domain") => "a string, an array of strings, or tables [[domain]] with a name",
             (Shape::Several, _) => "a string or an array of strings",
         };
-        ConfigProblem::Type { location: in_file(setting.key, self.path, line), found: value.type_str(), accepted }
+        self.problem(key, line, &format!("{} is not accepted here; accepted is {accepted}", value.type_str()))
     }
 }
 

@@ -1,31 +1,130 @@
-//! Values of settings that are names, addresses or paths.
+//! Texts to the values of settings: what clap calls for each of them.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::ValueEnum;
 use ipnet::{IpNet, Ipv4Net};
 use url::Url;
 
-use super::Endpoint;
 use super::value::{self, ValueError};
-use crate::model::{Address, DomainName, DomainPattern, RoleAddresses};
+use super::{Certificate, CompatApi, Endpoint, PublicConfig};
+use crate::model::{Address, DomainName, DomainPattern, FAULTS_MAX, FaultRule, RoleAddresses, Subaddressing};
 
+/// What precedes each value of a list in the one text that it becomes: no value has it, and commas stay what they are.
+const VALUE_MARK: char = '\u{1f}';
 /// The port of DNS (RFC 1035 section 4.2).
 const DNS_PORT: u16 = 53;
 /// The most waits of a schedule.
 const WAITS_MAX: usize = 20;
 
-/// What an endpoint is.
-const ENDPOINT: &str =
-    "an IP address with a port, such as 127.0.0.1:24, or the path of a socket, such as /run/tempmail/socket";
+/// Several values as one text.
+pub(super) fn joined(values: &[String]) -> String {
+    values.iter().flat_map(|value| [VALUE_MARK.to_string(), value.clone()]).collect()
+}
+
+/// The values of [`joined`]; `none` alone is no value.
+fn values(text: &str) -> impl Iterator<Item = &str> {
+    text.split(VALUE_MARK).skip(1).filter(move |_| text != "\u{1f}none")
+}
+
+/// The parts of a list with commas. Blanks around a part and empty parts are dropped.
+pub(super) fn at_commas(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+/// Any number of values, each kept once.
+pub(super) fn list<T: PartialEq>(
+    item: impl Fn(&str) -> Result<T, ValueError> + Clone,
+) -> impl Fn(&str) -> Result<Vec<T>, ValueError> + Clone {
+    move |text| {
+        let mut all = Vec::new();
+        for value in values(text) {
+            let parsed = item(value)?;
+            if !all.contains(&parsed) {
+                all.push(parsed);
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// A whole number within `range`.
+pub(super) fn number<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, ValueError> + Clone
+where
+    T: std::str::FromStr + PartialOrd + std::fmt::Display + Clone,
+{
+    move |text| value::number(text, range.clone())
+}
+
+/// A size in octets within `range`.
+pub(super) fn size(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, ValueError> + Clone {
+    move |text| value::size(text, range.clone())
+}
+
+/// A duration within `range`.
+pub(super) fn duration(range: RangeInclusive<Duration>) -> impl Fn(&str) -> Result<Duration, ValueError> + Clone {
+    move |text| value::duration(text, range.clone())
+}
+
+/// `true` or `false`.
+pub(super) fn switch(text: &str) -> Result<bool, ValueError> {
+    text.parse().map_err(|_| ValueError::malformed(text, "true or false"))
+}
+
+pub(super) fn subaddressing(text: &str) -> Result<Subaddressing, ValueError> {
+    match text {
+        "keep" => Ok(Subaddressing::Keep),
+        "strip" => Ok(Subaddressing::Strip),
+        _ => Err(ValueError::malformed(text, "keep or strip")),
+    }
+}
+
+pub(super) fn compat_api(text: &str) -> Result<CompatApi, ValueError> {
+    let accepted = "off or mailpit";
+    if text == "mailhog" {
+        let gone = "there is no interface of MailHog any more, and Mailpit's lists, searches and deletes the same mail";
+        return Err(ValueError::invalid(text, &gone, accepted));
+    }
+    CompatApi::from_str(text, false).map_err(|_| ValueError::malformed(text, accepted))
+}
+
+/// What callers without a token may do.
+pub(super) fn public(text: &str) -> Result<PublicConfig, ValueError> {
+    let mut public = PublicConfig { read: false, delete: false, webhooks: false, domains: false, web: false };
+    for value in values(text) {
+        let part = match value {
+            "read" => &mut public.read,
+            "delete" => &mut public.delete,
+            "webhooks" => &mut public.webhooks,
+            "domains" => &mut public.domains,
+            "web" => &mut public.web,
+            _ => return Err(ValueError::malformed(value, "read, delete, webhooks, domains or web")),
+        };
+        *part = true;
+    }
+    Ok(public)
+}
+
+pub(super) fn faults(text: &str) -> Result<Vec<FaultRule>, ValueError> {
+    let rules = list(super::fault_rule::fault_rule)(text)?;
+    match rules.get(FAULTS_MAX) {
+        None => Ok(rules),
+        Some(rule) => {
+            let reason = format!("there are {} rules", rules.len());
+            Err(ValueError::invalid(&rule.text, &reason, "at most 100 rules"))
+        }
+    }
+}
 
 /// At least one address to listen on. Port 0 may be there more than once.
-pub(super) fn listen_addresses(values: &[String]) -> Result<Vec<SocketAddr>, ValueError> {
-    if values.is_empty() {
-        return Err(ValueError::Missing { accepted: "an IP address with a port, such as 127.0.0.1:2525" });
+pub(super) fn listen_addresses(text: &str) -> Result<Vec<SocketAddr>, ValueError> {
+    if values(text).next().is_none() {
+        return Err(ValueError::missing("an IP address with a port, such as 127.0.0.1:2525"));
     }
-    values.iter().map(|value| listen_address(value)).collect()
+    values(text).map(listen_address).collect()
 }
 
 pub(super) fn listen_address(text: &str) -> Result<SocketAddr, ValueError> {
@@ -35,20 +134,22 @@ pub(super) fn listen_address(text: &str) -> Result<SocketAddr, ValueError> {
 }
 
 /// Addresses of HTTP. The path of a Unix socket is answered with what replaces it, until the next release.
-pub(super) fn http_listen_addresses(values: &[String]) -> Result<Vec<SocketAddr>, ValueError> {
-    if let Some(path) = values.iter().find(|value| value.starts_with('/')) {
+pub(super) fn http_listen_addresses(text: &str) -> Result<Vec<SocketAddr>, ValueError> {
+    if let Some(path) = values(text).find(|value| value.starts_with('/')) {
         let instead = "HTTP has no Unix socket any more, and a reverse proxy reaches it on loopback";
         return Err(ValueError::invalid(path, &instead, "an IP address with a port, such as 127.0.0.1:8080"));
     }
-    listen_addresses(values)
+    listen_addresses(text)
 }
 
 /// `IP:PORT`, or the path of a Unix socket from the root on.
 pub(super) fn endpoint(text: &str) -> Result<Endpoint, ValueError> {
+    let accepted =
+        "an IP address with a port, such as 127.0.0.1:24, or the path of a socket, such as /run/tempmail/socket";
     if text.starts_with('/') && !text.ends_with('/') && !text.contains('\0') {
         return Ok(Endpoint::Unix(text.into()));
     }
-    text.parse().map(Endpoint::Tcp).map_err(|_| ValueError::malformed(text, ENDPOINT))
+    text.parse().map(Endpoint::Tcp).map_err(|_| ValueError::malformed(text, accepted))
 }
 
 /// The mode of a file, in octal.
@@ -57,25 +158,25 @@ pub(super) fn file_mode(text: &str) -> Result<u32, ValueError> {
     mode.ok_or_else(|| ValueError::malformed(text, "a mode in octal, such as 660"))
 }
 
-/// The path of a file, or `none`.
-pub(super) fn optional_file(text: &str) -> Result<Option<PathBuf>, ValueError> {
-    match text {
-        "none" => Ok(None),
-        _ if text.is_empty() || text.starts_with('~') || text.contains('\0') => {
-            Err(ValueError::malformed(text, "the path of a file ('~' is expanded by shells alone), or none"))
-        }
-        _ => Ok(Some(text.into())),
+/// The path of a file or directory.
+pub(super) fn path(text: &str) -> Result<PathBuf, ValueError> {
+    if text.is_empty() || text.starts_with('~') || text.contains('\0') {
+        return Err(ValueError::malformed(text, "a path ('~' is expanded by shells alone)"));
     }
+    Ok(text.into())
 }
 
-/// A name that another program gave, or `none`.
-pub(super) fn optional_name(text: &str) -> Result<Option<String>, ValueError> {
+/// The path of a file, or `none`.
+pub(super) fn optional_file(text: &str) -> Result<Option<PathBuf>, ValueError> {
+    if text == "none" { Ok(None) } else { path(text).map(Some) }
+}
+
+/// The path of a certificate, `self-signed` or `none`.
+pub(super) fn certificate(text: &str) -> Result<Certificate, ValueError> {
     match text {
-        "none" => Ok(None),
-        _ if text.is_empty() || text.trim() != text || text.chars().any(char::is_control) => {
-            Err(ValueError::malformed(text, "a name without blanks around it, or none"))
-        }
-        _ => Ok(Some(text.to_owned())),
+        "none" => Ok(Certificate::None),
+        "self-signed" => Ok(Certificate::SelfSigned),
+        _ => path(text).map(Certificate::File),
     }
 }
 
@@ -125,12 +226,8 @@ pub(super) fn allowed_host(text: &str) -> Result<String, ValueError> {
 }
 
 /// `None` for no value, so that the rule by listening address holds; an empty list for `none`; `*` stays as it is.
-pub(super) fn origins(values: &[String]) -> Result<Option<Vec<String>>, ValueError> {
-    match values {
-        [] => Ok(None),
-        [none] if none == "none" => Ok(Some(Vec::new())),
-        _ => values.iter().map(|value| origin(value)).collect::<Result<_, _>>().map(Some),
-    }
+pub(super) fn origins(text: &str) -> Result<Option<Vec<String>>, ValueError> {
+    if text.is_empty() { Ok(None) } else { list(origin)(text).map(Some) }
 }
 
 /// An origin as browsers send it (RFC 6454 section 6.2).
@@ -167,28 +264,23 @@ fn unmapped(network: IpNet) -> IpNet {
 }
 
 /// The waits between the attempts of an event, in their order.
-pub(super) fn schedule(values: &[String]) -> Result<Vec<Duration>, ValueError> {
-    match values.len() {
-        0 => Err(ValueError::Missing { accepted: "1 to 20 durations, such as 5s,30s,2m" }),
-        1..=WAITS_MAX => {
-            let bounds = Duration::from_millis(10)..=Duration::from_hours(24);
-            values.iter().map(|value| value::duration(value, bounds.clone())).collect()
-        }
-        _ => Err(ValueError::malformed(&values.join(","), "a list of 1 to 20 durations, such as 5s,30s,2m")),
+pub(super) fn schedule(text: &str) -> Result<Vec<Duration>, ValueError> {
+    let accepted = "a list of 1 to 20 durations, such as 5s,30s,2m";
+    match values(text).count() {
+        0 => Err(ValueError::missing(accepted)),
+        1..=WAITS_MAX => values(text).map(duration(Duration::from_millis(10)..=Duration::from_hours(24))).collect(),
+        _ => Err(ValueError::malformed(&values(text).collect::<Vec<_>>().join(","), accepted)),
     }
 }
 
-/// The list of role addresses; `none` alone is the empty one.
-pub(super) fn roles(values: &[String]) -> Result<RoleAddresses, ValueError> {
-    if matches!(values, [none] if none == "none") {
-        return Ok(RoleAddresses::new([]));
-    }
-    for value in values {
+/// The list of role addresses.
+pub(super) fn roles(text: &str) -> Result<RoleAddresses, ValueError> {
+    for value in values(text) {
         if format!("{value}@localhost").parse::<Address>().is_err() || value.starts_with('"') {
             return Err(ValueError::malformed(value, "a local part without quotes, such as postmaster"));
         }
     }
-    Ok(RoleAddresses::new(values.iter().map(String::as_str)))
+    Ok(RoleAddresses::new(values(text)))
 }
 
 fn ip(text: &str) -> Option<IpAddr> {
@@ -197,14 +289,6 @@ fn ip(text: &str) -> Option<IpAddr> {
         Some(inner) => inner.parse::<Ipv6Addr>().ok().map(IpAddr::V6),
         None => text.parse().ok(),
     }
-}
-
-pub(super) fn data_dir(text: &str) -> Result<PathBuf, ValueError> {
-    let accepted = "the path of a directory; '~' is expanded by shells alone";
-    if text.is_empty() || text.starts_with('~') || text.contains('\0') {
-        return Err(ValueError::malformed(text, accepted));
-    }
-    Ok(Path::new(text).to_owned())
 }
 
 pub(super) fn rate_limit(text: &str) -> Result<Option<u32>, ValueError> {
@@ -223,6 +307,10 @@ mod tests {
 
     fn owned(values: &[&str]) -> Vec<String> {
         values.iter().map(|&value| value.to_owned()).collect()
+    }
+
+    fn text(values: &[&str]) -> String {
+        joined(&owned(values))
     }
 
     #[test]
@@ -265,18 +353,10 @@ mod tests {
 
     #[test]
     fn the_path_of_a_socket_of_http_is_answered_with_what_replaces_it() {
-        let listen = |text: &str| http_listen_addresses(&owned(&["127.0.0.1:80", text]));
+        let listen = |address: &str| http_listen_addresses(&text(&["127.0.0.1:80", address]));
         assert_eq!(listen("[::1]:80").map(|all| all.len()), Ok(2));
         let gone = listen("/run/tempmail/http").expect_err("gone").to_string();
         assert!(gone.starts_with("'/run/tempmail/http': ") && gone.contains("on loopback"), "{gone}");
-    }
-
-    #[test]
-    fn a_mode_is_octal() {
-        assert_eq!((file_mode("660"), file_mode("0600"), file_mode("0")), (Ok(0o660), Ok(0o600), Ok(0)));
-        for bad in ["", "888", "1000", "rw-rw----", "-1", "+660", "0o660"] {
-            assert!(file_mode(bad).is_err(), "{bad}");
-        }
     }
 
     #[test]
@@ -293,7 +373,7 @@ mod tests {
 
     #[test]
     fn origins_are_as_browsers_send_them() {
-        let read = |values: &[&str]| origins(&owned(values));
+        let read = |values: &[&str]| origins(&text(values));
         assert_eq!(read(&[]), Ok(None));
         assert_eq!(read(&["none"]), Ok(Some(vec![])));
         assert_eq!(read(&["*"]), Ok(Some(owned(&["*"]))));
@@ -315,11 +395,11 @@ mod tests {
 
     #[test]
     fn role_addresses_are_local_parts() {
-        assert_eq!(roles(&owned(&["none"])), Ok(RoleAddresses::new([])));
-        assert_eq!(roles(&[]), Ok(RoleAddresses::new([])));
-        assert_eq!(roles(&owned(&["Admin", "root"])), Ok(RoleAddresses::new(["admin", "root"])));
+        assert_eq!(roles(&text(&["none"])), Ok(RoleAddresses::new([])));
+        assert_eq!(roles(&text(&[])), Ok(RoleAddresses::new([])));
+        assert_eq!(roles(&text(&["Admin", "root"])), Ok(RoleAddresses::new(["admin", "root"])));
         for bad in ["", "a b", "admin@example.com", "\"a\""] {
-            assert!(roles(&owned(&[bad])).is_err(), "{bad}");
+            assert!(roles(&text(&[bad])).is_err(), "{bad}");
         }
     }
 
@@ -358,20 +438,11 @@ mod tests {
     #[test]
     fn a_schedule_has_1_to_20_waits_within_bounds() {
         let seconds = |values: &[u64]| Ok(values.iter().copied().map(Duration::from_secs).collect::<Vec<_>>());
-        assert_eq!(schedule(&owned(&["5s", "5s", "1s"])), seconds(&[5, 5, 1]));
-        assert_eq!(schedule(&vec!["1d".to_owned(); 20]), seconds(&[86_400; 20]));
-        assert!(schedule(&vec!["1s".to_owned(); 21]).is_err());
+        assert_eq!(schedule(&text(&["5s", "5s", "1s"])), seconds(&[5, 5, 1]));
+        assert_eq!(schedule(&text(&["1d"; 20])), seconds(&[86_400; 20]));
+        assert!(schedule(&text(&["1s"; 21])).is_err());
         for bad in [&[][..], &["9ms"], &["1s", "1d1ms"], &["5"], &["1s", ""]] {
-            assert!(schedule(&owned(bad)).is_err(), "{bad:?}");
-        }
-    }
-
-    #[test]
-    fn a_name_has_no_blanks_around_it() {
-        assert_eq!(optional_name("none"), Ok(None));
-        assert_eq!(optional_name("DC 1"), Ok(Some("DC 1".to_owned())));
-        for bad in ["", " a", "a ", "a\nb"] {
-            assert!(optional_name(bad).is_err(), "{bad}");
+            assert!(schedule(&text(bad)).is_err(), "{bad:?}");
         }
     }
 

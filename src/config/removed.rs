@@ -1,60 +1,86 @@
-//! Settings that there are no more. A file that has one is answered with what replaces it, until the next release.
+//! Settings that there are no more. Whoever gives one is told what replaces it, until the next release.
 
-use super::setting::{Setting, Shape};
-
-/// What becomes of a setting that is given although it is gone.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Removal {
-    /// What its users do instead.
-    pub(super) instead: &'static str,
+/// A setting that is gone.
+pub(super) struct Removed {
+    pub(super) key: &'static str,
     /// The values that closed or refused nothing and protected nobody; `None` is every value. With them the service starts
     /// and warns; with any other it would be less than it was asked to be, and so it does not start.
     harmless: Option<&'static [&'static str]>,
+    /// What its users do instead.
+    pub(super) instead: &'static str,
 }
 
-impl Removal {
+impl Removed {
     /// Whether the service can do without it.
     pub(super) fn is_harmless(&self, values: &[String]) -> bool {
         self.harmless.is_none_or(|harmless| values.iter().all(|value| harmless.contains(&value.as_str())))
     }
 }
 
-const fn removed(key: &'static str, harmless: Option<&'static [&'static str]>, instead: &'static str) -> Setting {
-    Setting::new(key, Shape::Several, "VALUE", "", |_, _| Ok(()), |_| Vec::new()).gone(Removal { instead, harmless })
+/// What is said of a key that is gone.
+pub(super) fn find(key: &str) -> Option<&'static Removed> {
+    REMOVED.iter().find(|gone| gone.key == key)
 }
 
+const fn gone(key: &'static str, harmless: Option<&'static [&'static str]>, instead: &'static str) -> Removed {
+    Removed { key, harmless, instead }
+}
+
+const OPEN: Option<&[&str]> = Some(&["open"]);
+const NONE: Option<&[&str]> = Some(&["none"]);
+const PUBLIC: &str = "public lists what callers without a token may do: all of read, delete, webhooks, domains and web, unless it is set";
+const STORE: &str = "the URL of store has it: cassandra://HOST/KEYSPACE?dc=NAME&user=NAME&password-file=FILE&ca=FILE, with ca=system \
+    for the authorities that this machine trusts";
+
 /// Every setting that is gone.
-pub(super) const REMOVED: &[Setting] = &[
-    removed("forwarded-field", Some(&["x-forwarded-for"]), "trusted proxies name the client in X-Forwarded-For"),
-    removed("http-socket-mode", None, "HTTP has no Unix socket, and a reverse proxy reaches it on loopback"),
-    removed("peer-listen", None, "nodes tell each other of mail through the cluster alone"),
-    removed("peer-address", None, "nodes tell each other of mail through the cluster alone"),
-    removed(
+pub(super) const REMOVED: &[Removed] = &[
+    gone("forwarded-field", Some(&["x-forwarded-for"]), "trusted proxies name the client in X-Forwarded-For"),
+    gone("http-socket-mode", None, "HTTP has no Unix socket, and a reverse proxy reaches it on loopback"),
+    gone("peer-listen", None, "nodes tell each other of mail through the cluster alone"),
+    gone("peer-address", None, "nodes tell each other of mail through the cluster alone"),
+    gone(
         "accept-local-part",
         Some(&[]),
         "the service takes mail for every local part; let a mail server in front of it refuse the others",
     ),
-    removed(
+    gone(
         "max-messages-per-domain",
         Some(&["0"]),
         "max-messages-per-mailbox caps each mailbox, and all of them together have the room of the disk",
     ),
-    removed(
+    gone(
         "mailbox-full",
         Some(&["drop-oldest"]),
         "at max-messages-per-mailbox the oldest mail makes way, but none within a minute of its receipt; then a sender gets 452",
     ),
+    gone("public-read", OPEN, PUBLIC),
+    gone("public-delete", OPEN, PUBLIC),
+    gone("public-webhooks", OPEN, PUBLIC),
+    gone("public-domains", OPEN, PUBLIC),
+    gone("web", Some(&["on"]), "there is a page for browsers while public has the word web"),
+    gone("tls-self-signed", Some(&["false"]), "set tls-cert to self-signed"),
+    gone("cassandra-data-center", NONE, STORE),
+    gone("cassandra-user", NONE, STORE),
+    gone("cassandra-password-file", NONE, STORE),
+    gone("cassandra-tls", Some(&["off"]), STORE),
+    gone("cassandra-ca", NONE, STORE),
+    gone(
+        "webhook-refused-ports",
+        Some(&[]),
+        "webhooks are refused at ports 25, 465 and 587 alone; let a firewall close others",
+    ),
+    gone("index-cache-size", None, "it is the same in every installation"),
 ];
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::SETTINGS;
+    use crate::config::Setting;
 
     #[test]
     fn what_is_gone_is_no_setting() {
         for gone in REMOVED {
-            assert!(SETTINGS.iter().all(|setting| setting.key != gone.key), "{}", gone.key);
+            assert!(Setting::find(gone.key).is_none(), "{}", gone.key);
         }
     }
 }

@@ -1,12 +1,36 @@
-//! One setting: its flag, its variable, its key in the file, and how its value is read and shown.
+//! The table of settings: clap's arguments of [`Config`], as help, guide, template and `config show` need them.
 
-use std::path::PathBuf;
+use std::sync::LazyLock;
 
-use super::constants::CONSTANTS;
-use super::removed::{REMOVED, Removal};
-use super::settings::SETTINGS;
-use super::value::ValueError;
-use super::{Config, Revision};
+use clap::{Arg, Command, CommandFactory, ValueHint};
+
+use super::parse::at_commas;
+use super::{Config, REVISION_ONE};
+
+/// The settings that people change first. The short help of `serve` has them, and the guide begins with them.
+pub const FIRST: [&str; 10] = [
+    "data-dir",
+    "domain",
+    "smtp-listen",
+    "http-listen",
+    "retention",
+    "max-message-size",
+    "mx-host",
+    "tls-cert",
+    "http-allowed-hosts",
+    "webhook-allow",
+];
+
+/// Defaults in words, where they depend on something.
+const DEFAULTS_IN_WORDS: [(&str, &str); 7] = [
+    ("data-dir", "$STATE_DIRECTORY, else $XDG_DATA_HOME/tempmail, else ~/.local/share/tempmail"),
+    ("hostname", "the first mx-host, else the machine's name, else localhost"),
+    ("tls-key", "none; the file of tls-cert where that is set"),
+    ("http-allowed-hosts", "any, but only loopback while HTTP listens on loopback only"),
+    ("http-allowed-origins", "any, but only loopback ones while HTTP listens on loopback only"),
+    ("domain", "none; example.test while there is neither a domain nor an mx-host"),
+    ("resolver", "those of the system"),
+];
 
 /// How many values a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,110 +43,105 @@ pub enum Shape {
     Several,
 }
 
-/// One setting of `serve`.
-#[derive(Clone, Copy, Debug)]
+/// One setting of `serve`, or a constant that tests set.
+#[derive(Debug)]
 pub struct Setting {
     /// The key in the file; with `--` before it the flag.
-    pub key: &'static str,
+    pub key: String,
+    /// Further keys that mean the same.
+    pub(super) aliases: Vec<String>,
     /// How many values it takes.
     pub shape: Shape,
-    /// What stands for the value in help texts.
-    pub value_name: &'static str,
     /// What it means, with unit and bounds, without the default.
-    pub help: &'static str,
-    /// The flag is one of the whole program, not of `serve`.
-    pub is_global: bool,
-    /// What is said of a setting that there is no more.
-    pub(super) removal: Option<Removal>,
-    default: Option<&'static str>,
-    /// What a file shows where the default depends on the environment.
-    example: Option<&'static str>,
-    set: fn(&mut Config, &[String]) -> Result<(), ValueError>,
-    show: fn(&Config) -> Vec<String>,
+    pub help: String,
+    /// What it and its neighbours are about.
+    pub subject: String,
+    /// It is a constant: in no help, guide or list of settings.
+    pub(super) is_constant: bool,
+    /// A path, which in the file is relative to the file.
+    pub(super) is_path: bool,
+    /// The default of the newest revision, or an example where that depends on the environment.
+    pub(super) default: Vec<String>,
+    pub(super) arg: Arg,
+}
+
+static ALL: LazyLock<Vec<Setting>> = LazyLock::new(|| Config::command().get_arguments().map(Setting::of).collect());
+
+/// Every setting, in the order in which help lists them.
+pub fn settings() -> impl Iterator<Item = &'static Setting> {
+    all().filter(|setting| !setting.is_constant)
+}
+
+/// Every setting and every constant that a test may set.
+pub(super) fn all() -> impl Iterator<Item = &'static Setting> {
+    ALL.iter()
 }
 
 impl Setting {
-    pub(super) const fn new(
-        key: &'static str,
-        shape: Shape,
-        value_name: &'static str,
-        help: &'static str,
-        set: fn(&mut Config, &[String]) -> Result<(), ValueError>,
-        show: fn(&Config) -> Vec<String>,
-    ) -> Self {
-        Self { key, shape, value_name, help, is_global: false, removal: None, default: None, example: None, set, show }
+    fn of(arg: &Arg) -> Self {
+        let default: Vec<String> =
+            arg.get_default_values().iter().map(|text| text.to_string_lossy().into_owned()).collect();
+        let shape = match arg.get_value_delimiter() {
+            Some(_) => Shape::Several,
+            None if arg.is_require_equals_set() => Shape::Switch,
+            None => Shape::One,
+        };
+        let aliases = arg.get_all_aliases().unwrap_or_default();
+        Self {
+            key: arg.get_long().expect("every setting is a flag").to_owned(),
+            aliases: aliases.into_iter().map(str::to_owned).collect(),
+            shape,
+            help: arg.get_help().map(ToString::to_string).unwrap_or_default(),
+            subject: arg.get_help_heading().unwrap_or_default().to_owned(),
+            is_constant: arg.is_hide_set(),
+            is_path: matches!(arg.get_value_hint(), ValueHint::FilePath | ValueHint::DirPath),
+            default: if shape == Shape::Several { at_commas(&default.concat()) } else { default },
+            arg: arg.clone(),
+        }
     }
 
-    /// Describes a default that is no constant of the revision.
-    pub(super) const fn with_default(mut self, default: &'static str) -> Self {
-        self.default = Some(default);
-        self
-    }
-
-    /// A value for a file, where the default depends on the environment.
-    pub(super) const fn with_example(mut self, example: &'static str) -> Self {
-        self.example = Some(example);
-        self
-    }
-
-    /// The value that a file shows: the default of the newest revision, or an example.
-    pub(super) fn sample(&self, defaults: &Config) -> Vec<String> {
-        self.example.map_or_else(|| self.show(defaults), |example| vec![example.to_owned()])
-    }
-
-    pub(super) const fn gone(mut self, removal: Removal) -> Self {
-        self.removal = Some(removal);
-        self
-    }
-
-    pub(super) const fn global(mut self) -> Self {
-        self.is_global = true;
-        self
-    }
-
-    /// Every setting, every constant that a test may set, and what is said of settings that are gone.
-    pub(super) fn all() -> impl Iterator<Item = &'static Self> {
-        SETTINGS.iter().chain(CONSTANTS).chain(REMOVED)
-    }
-
-    /// The setting with this key, of all.
+    /// The setting or constant with this key.
     pub fn find(key: &str) -> Option<&'static Self> {
-        Self::all().find(|setting| setting.key == key)
+        all().find(|setting| setting.key == key || setting.aliases.iter().any(|alias| alias == key))
     }
 
     /// The environment variable: `TEMPMAIL_` and the key in upper case with underscores.
     pub fn variable(&self) -> String {
-        variable(self.key)
-    }
-
-    /// Puts a value from any source into `config`. `config` is as before after an error.
-    pub fn set(&self, config: &mut Config, values: &[String]) -> Result<(), ValueError> {
-        (self.set)(config, values)
-    }
-
-    /// The value in effect, as [`Setting::set`] takes it.
-    pub fn show(&self, config: &Config) -> Vec<String> {
-        (self.show)(config)
+        variable(&self.key)
     }
 
     /// The default in words, where the revisions differ with both values.
     pub fn default_text(&self) -> String {
-        let of = |revision| {
-            let shown = self.show(&Config::of_revision(revision, PathBuf::new())).join(",");
-            if shown.is_empty() { "none".to_owned() } else { shown }
-        };
-        match self.default {
-            Some(text) => text.to_owned(),
-            None if self.key == "revision" => of(Revision::default()),
-            None => match (of(Revision::One), of(Revision::Two)) {
-                (one, two) if one == two => one,
-                (one, two) => format!("{two}; revision 1: {one}"),
-            },
+        if let Some((_, words)) = DEFAULTS_IN_WORDS.iter().find(|(key, _)| *key == self.key) {
+            return (*words).to_owned();
         }
+        let default = if self.default.is_empty() { "none".to_owned() } else { self.default.join(", ") };
+        match REVISION_ONE.iter().find(|(key, _)| *key == self.key) {
+            Some((_, one)) => format!("{default}; revision 1: {}", one.replace(',', ", ")),
+            None => default,
+        }
+    }
+
+    /// The flag of `serve`, which takes any text: what it means is read with that of the other sources.
+    pub(super) fn flag(&self) -> Arg {
+        let flag = self.arg.clone().value_parser(clap::value_parser!(String)).default_value(None);
+        let flag = flag.required(false).hide_short_help(!FIRST.contains(&&*self.key));
+        let flag = if self.is_constant {
+            flag
+        } else {
+            flag.help(format!("{} [default: {}]", self.help, self.default_text()))
+        };
+        if self.shape == Shape::Several { flag.value_delimiter(None).action(clap::ArgAction::Append) } else { flag }
     }
 }
 
 /// The environment variable of a key.
 pub(super) fn variable(key: &str) -> String {
     format!("TEMPMAIL_{}", key.to_ascii_uppercase().replace('-', "_"))
+}
+
+/// What reads one text for each setting: see [`super::parse::joined`] for lists.
+pub(super) fn reader() -> Command {
+    let as_one_text = |arg: Arg| arg.required(false).default_value(None).value_delimiter(None);
+    Config::command().mut_args(as_one_text)
 }

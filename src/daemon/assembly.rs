@@ -107,6 +107,5 @@ fn guard(config: &Config, status: Option<&DaemonStatus>) -> Guard {
     Guard::new(GuardSettings {
         allow: config.webhooks.allow.clone(),
         own: listening.iter().copied().chain(forwarded).collect(),
-        refused_ports: config.webhooks.refused_ports.clone(),
     })
 }

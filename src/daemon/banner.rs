@@ -46,7 +46,7 @@ impl Banner {
             lmtp: listeners.lmtp_endpoints(),
             http: listeners.http_addresses(),
             https: listeners.https_addresses(),
-            has_page: config.http.web,
+            has_page: config.http.public.web,
             metrics: listeners.metrics_addresses(),
             tls: tls.map(|keeper| shown(&keeper.certificate())),
             data_dir: config.data_dir.clone(),

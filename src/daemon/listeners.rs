@@ -10,7 +10,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::socket::{self, SocketFile};
 use super::{DaemonError, port_owner};
-use crate::config::{self, Config, Contradiction, Endpoint};
+use crate::config::{self, Config, Endpoint};
 use crate::http::HttpListener;
 use crate::smtp::{Listener, Service, ServiceListener};
 use crate::tls::Keeper;
@@ -94,10 +94,9 @@ impl Listeners {
     }
 
     /// Why no rules for faults may be added while these sockets are served.
-    pub(super) fn refuses_faults(&self, config: &Config) -> Option<Contradiction> {
+    pub(super) fn refuses_faults(&self, config: &Config) -> Option<String> {
         let smtp = [self.smtp_addresses(), self.smtps_addresses()].concat();
-        let lmtp: Vec<SocketAddr> = self.lmtp_endpoints().iter().filter_map(Endpoint::tcp).collect();
-        config::exposed_faults(config, &smtp, &lmtp)
+        config::exposure(config, smtp.into_iter().chain(self.lmtp_endpoints().iter().filter_map(Endpoint::tcp)))
     }
 
     /// Where SMTP listens.

@@ -32,7 +32,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::config::{Config, Revision};
+use crate::config::{Certificate, Config, Revision};
 use crate::dns;
 use crate::domains::verifier;
 use crate::expiry::{self, Outlived, Sweep};
@@ -117,7 +117,7 @@ impl Daemon {
         panics: Panics,
     ) -> Result<Self, DaemonError> {
         let counters = Arc::<Counters>::default();
-        let refusal = listeners.refuses_faults(&config).map(|contradiction| contradiction.to_string());
+        let refusal = listeners.refuses_faults(&config);
         let faults = Faults::new(config.smtp.faults.clone(), refusal);
         let status = DaemonStatus {
             started_at: clock.now(),
@@ -273,11 +273,12 @@ async fn stop_with_writer(store: Arc<dyn Storage>, shutdown: CancellationToken) 
 /// Reads or makes the certificate that the settings ask for, if they do.
 pub fn open_certificate(config: &Config, now: Timestamp) -> Result<Option<Arc<Keeper>>, CertificateError> {
     let source = match (&config.tls.certificate, &config.tls.key) {
-        (Some(certificate), Some(key)) => {
-            CertificateSource::Files(CertificateFiles { certificate: certificate.clone(), key: key.clone() })
+        (Certificate::None, _) => return Ok(None),
+        (Certificate::SelfSigned, _) => CertificateSource::SelfSigned(config.smtp.hostname.clone()),
+        (Certificate::File(certificate), key) => {
+            let key = key.as_ref().unwrap_or(certificate).clone();
+            CertificateSource::Files(CertificateFiles { certificate: certificate.clone(), key })
         }
-        _ if config.tls.self_signed => CertificateSource::SelfSigned(config.smtp.hostname.clone()),
-        _ => return Ok(None),
     };
     Keeper::open(source, now).map(|keeper| Some(Arc::new(keeper)))
 }

@@ -33,7 +33,7 @@ pub async fn hold_data_dir(config: &Config) -> Result<Arc<Directory>, OpenError>
 /// Opens the store that the settings name. The embedded one is in `directory`, and is made if it is missing.
 pub async fn open_store(config: &Config, directory: &Arc<Directory>) -> Result<Arc<dyn Storage>, OpenError> {
     let options = StoreOptions::from_config(config);
-    if let StoreLocation::Cassandra { .. } = config.store.location {
+    if let StoreLocation::Cassandra(_) = config.store.location {
         return store::open_cluster(config, &options).await;
     }
     let disk = Arc::clone(directory);

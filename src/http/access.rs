@@ -3,28 +3,25 @@
 use axum::http::{HeaderValue, Method, header};
 
 use super::problem::{Code, Problem};
-use crate::config::{PublicAccess, PublicConfig};
+use crate::config::PublicConfig;
 
 /// Refuses a request of the public for a part that is closed. `route` is the pattern of the path.
 ///
 /// A route below `/api/mail` reads mail unless it is known to do something else. So a new route is closed rather than
 /// open.
 pub(super) fn check(config: PublicConfig, method: &Method, route: &str) -> Result<(), Problem> {
-    let (access, what) = match route {
+    let (is_public, what) = match route {
         "/api/domains" if method == Method::POST => (config.domains, "registering domains"),
         "/api/webhooks" => (config.webhooks, "webhooks"),
         "/api/mail/delete" => (config.delete, "deleting mail"),
         route if route.starts_with("/api/mail/") => (config.read, "reading mail"),
         _ => return Ok(()),
     };
-    match access {
-        PublicAccess::Open => Ok(()),
-        PublicAccess::Token => Err(Problem::new(Code::TokenRequired, format!("this service asks for a token: {what}"))
-            .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
-        PublicAccess::Off => {
-            Err(Problem::new(Code::PublicOff, format!("this service does not offer this to the public: {what}")))
-        }
+    if is_public {
+        return Ok(());
     }
+    Err(Problem::new(Code::TokenRequired, format!("this service asks for a token: {what}"))
+        .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")))
 }
 
 #[cfg(test)]
@@ -33,8 +30,7 @@ mod tests {
 
     #[test]
     fn each_setting_closes_its_own_part() {
-        let open = PublicConfig::default();
-        let off = PublicAccess::Off;
+        let open = PublicConfig { read: true, delete: true, webhooks: true, domains: true, web: true };
         let refused = |config: PublicConfig| -> Vec<String> {
             let requests = [
                 ("GET", "/api/domains"),
@@ -55,14 +51,14 @@ mod tests {
             requests.into_iter().filter(is_refused).map(|(method, route)| format!("{method} {route}")).collect()
         };
         assert_eq!(refused(open), Vec::<String>::new());
-        assert_eq!(refused(PublicConfig { domains: off, ..open }), ["POST /api/domains"]);
+        assert_eq!(refused(PublicConfig { domains: false, ..open }), ["POST /api/domains"]);
         assert_eq!(
-            refused(PublicConfig { webhooks: off, ..open }),
+            refused(PublicConfig { webhooks: false, ..open }),
             ["GET /api/webhooks", "POST /api/webhooks", "DELETE /api/webhooks"]
         );
-        assert_eq!(refused(PublicConfig { delete: off, ..open }), ["DELETE /api/mail/delete"]);
+        assert_eq!(refused(PublicConfig { delete: false, ..open }), ["DELETE /api/mail/delete"]);
         assert_eq!(
-            refused(PublicConfig { read: off, ..open }),
+            refused(PublicConfig { read: false, ..open }),
             [
                 "GET /api/mail/messages",
                 "GET /api/mail/messages/{id}",

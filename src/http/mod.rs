@@ -156,7 +156,7 @@ pub fn routers(mut api: Api) -> (Router, Router) {
     api.metrics.push(MetricSource { name: "http", counts: requests.clone() });
     api.metrics.push(MetricSource { name: "waiting", counts: Arc::new(api.waiting.clone()) });
     let rate_limits = RateLimits::new(&api.config, Arc::clone(&api.clock), &api.store.nodes());
-    let auth = Authentication::new(Arc::clone(&api.tokens), Arc::clone(&api.clock), api.config.public);
+    let auth = Authentication::new(Arc::clone(&api.tokens), Arc::clone(&api.clock), api.config.http.public);
     let edge = edge::Edge::new(&api.config, Arc::clone(&auth), rate_limits, requests);
     let api = Arc::new(api);
     let interface = routes(&api)
@@ -209,7 +209,7 @@ fn metrics_route() -> Router<Arc<Api>> {
 
 /// The files of the page for people. Its document is at `/`.
 fn web_routes(api: &Api) -> Router<Arc<Api>> {
-    if !api.config.http.web {
+    if !api.config.http.public.web {
         return Router::new();
     }
     Router::new().route("/web/{version}/{file}", get(web::file))

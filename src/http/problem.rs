@@ -136,8 +136,6 @@ codes! {
     ScopeInsufficient = FORBIDDEN "scope_insufficient",
     /// This part of the interface needs a token.
     TokenRequired = UNAUTHORIZED "token_required",
-    /// This part of the interface is closed to the public.
-    PublicOff = FORBIDDEN "public_off",
     /// The address is a role address, which is for the administrator only.
     RoleAddress = FORBIDDEN "role_address",
     /// The message, webhook or domain does not exist, or no longer exists.

@@ -13,23 +13,28 @@ use crate::config::Revision;
 
 /// Answers browsers with the page, unless it is off, and others with the index.
 pub(super) async fn show(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response {
-    if api.config.http.web && web::is_wanted(&headers) {
+    if api.config.http.public.web && web::is_wanted(&headers) {
         return web::document();
     }
     ([(header::VARY, "accept")], Json(index(&api))).into_response()
 }
 
+/// Who may use a part of the interface.
+fn access(is_public: bool) -> &'static str {
+    if is_public { "open" } else { "token" }
+}
+
 /// The most important paths, what is open to callers without a token, and limits.
 fn index(api: &Api) -> Value {
-    let public = api.config.public;
+    let public = api.config.http.public;
     let mut pointer = json!({
         "service": "tempmail",
         "version": env!("CARGO_PKG_VERSION"),
         "revision": api.config.revision.number(),
         "public": {
-            "domains": public.domains.to_string(),
-            "delete": public.delete.to_string(),
-            "read": public.read.to_string(),
+            "domains": access(public.domains),
+            "delete": access(public.delete),
+            "read": access(public.read),
         },
         "limits": {
             "messageOctets": api.config.mail.message_octets_max,
@@ -57,7 +62,7 @@ fn index(api: &Api) -> Value {
         },
     });
     if api.config.revision == Revision::Two {
-        pointer["public"]["webhooks"] = json!(public.webhooks.to_string());
+        pointer["public"]["webhooks"] = json!(access(public.webhooks));
         pointer["endpoints"]["webhooks"] = json!("GET /api/webhooks?recipient=ADDRESS");
         pointer["endpoints"]["addWebhook"] = json!("POST /api/webhooks");
     }

@@ -52,7 +52,7 @@ pub(super) async fn html(
     };
     let are_links_shown = match query.get("links")? {
         None => false,
-        Some("shown") => api.config.http.web,
+        Some("shown") => api.config.http.public.web,
         Some(_) => return Err(Problem::new(Code::TextInvalid, "'links' must be 'shown'")),
     };
     let links_shown_by = are_links_shown.then_some(LINK_SHOWN_BY);

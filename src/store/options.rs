@@ -6,6 +6,9 @@ use super::{OutboxLimits, journal};
 use crate::config::{Config, Revision};
 use crate::model::Timestamp;
 
+/// How much of the index the daemon holds in memory, in octets.
+const INDEX_CACHE_OCTETS: usize = 8 << 20;
+
 /// An Email makes way for another one only so long after its receipt, by the clock of the service: its reader must have time
 /// to see it.
 pub const MAKES_WAY_AFTER: Duration = Duration::from_mins(1);
@@ -79,7 +82,7 @@ impl StoreOptions {
             retention: Some(config.mail.retention),
             message_octets_max: config.mail.message_octets_max,
             segment_octets: config.store.segment_octets,
-            index_cache_octets: config.store.index_cache_octets,
+            index_cache_octets: INDEX_CACHE_OCTETS,
             checkpoint_octets: Self::CHECKPOINT_OCTETS,
             checkpoint_quiet: Self::CHECKPOINT_QUIET,
             outbox: OutboxLimits {

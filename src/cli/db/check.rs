@@ -74,7 +74,7 @@ fn files(cx: &Context) -> Result<Sources, Error> {
     let sources = sources(cx)?;
     match config::load(&sources)?.config.store.location {
         StoreLocation::Embedded => Ok(sources),
-        cluster @ StoreLocation::Cassandra { .. } => {
+        cluster @ StoreLocation::Cassandra(_) => {
             let cause = format!("mail is kept in {cluster}, and this works on the files of a data directory");
             Err(Error::usage(cause).hint("`nodetool repair` brings back what another node of the cluster still has"))
         }

@@ -1,12 +1,19 @@
 //! From the sources to one validated [`Config`].
+//!
+//! Each source becomes texts of keys; the strongest wins, and clap reads the texts that are left.
 
 use std::collections::BTreeMap;
+use std::error::Error as _;
 use std::path::{Path, PathBuf};
 
-use super::error::{ConfigError, ConfigProblem, KeyLocation, ValueOrigin, Warning, nearest};
-use super::setting::{Setting, Shape, variable};
-use super::settings::SETTINGS;
-use super::{Config, Revision, ServeArgs, check, file, paths};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, FromArgMatches};
+
+use super::error::{ConfigError, ConfigProblem, ValueOrigin, at, did_you_mean, nearest};
+use super::parse::{at_commas, joined};
+use super::removed::{self, REMOVED};
+use super::setting::{Setting, Shape, all, reader, settings, variable};
+use super::{Config, REVISION_ONE, Revision, ServeArgs, SettingInEffect, StoreLocation, check, file, paths};
 use crate::model::Secret;
 
 /// The configuration file of the whole machine.
@@ -41,8 +48,8 @@ pub struct Loaded {
     pub config: Config,
     /// The configuration file that was read.
     pub file: Option<PathBuf>,
-    /// What is probably not as it was meant.
-    pub warnings: Vec<Warning>,
+    /// What is probably not as it was meant, but stops nothing; one line each.
+    pub warnings: Vec<String>,
 }
 
 /// What the machine contributes; apart from [`Sources`] so that tests do not depend on it.
@@ -51,11 +58,141 @@ struct Machine<'a> {
     name: &'a str,
 }
 
-/// A value and where it stands.
-struct Given {
-    setting: &'static Setting,
-    origin: ValueOrigin,
-    values: Vec<String>,
+/// Values of a setting as texts, and the source that has them.
+#[derive(Clone, Debug)]
+pub(super) struct Given {
+    pub(super) values: Vec<String>,
+    pub(super) origin: ValueOrigin,
+}
+
+/// What the sources say, from the weakest to the strongest.
+pub(super) struct Layers {
+    /// The strongest so far.
+    pub(super) given: BTreeMap<&'static str, Given>,
+    problems: Vec<ConfigProblem>,
+    warnings: Vec<String>,
+    reader: Command,
+}
+
+impl Default for Layers {
+    fn default() -> Self {
+        Self { given: BTreeMap::new(), problems: Vec::new(), warnings: Vec::new(), reader: reader() }
+    }
+}
+
+impl Layers {
+    /// Adds what a source says. A bad value is a problem also where a stronger source overrides it.
+    pub(super) fn add(&mut self, key: &str, values: Vec<String>, origin: ValueOrigin) {
+        if let Some(gone) = removed::find(key) {
+            let what = format!("there is no such setting any more: {}", gone.instead);
+            if gone.is_harmless(&values) {
+                self.warnings.push(at(key, &origin, &what));
+            } else {
+                self.problems.push(ConfigProblem::of(key, &origin, &what));
+            }
+            return;
+        }
+        let Some(setting) = Setting::find(key) else { return };
+        let values = match &origin {
+            ValueOrigin::File { path, .. } => relative_to(path.parent().unwrap_or(Path::new("")), setting, values),
+            _ => values,
+        };
+        if let Err(why) = self.read(setting, &values) {
+            self.problems.push(ConfigProblem::of(key, &origin, &why));
+        }
+        let contradicts = |other: &Given| {
+            std::mem::discriminant(&other.origin) == std::mem::discriminant(&origin) && other.values != values
+        };
+        if self.given.get(&*setting.key).is_some_and(contradicts) {
+            let what =
+                format!("it means {}, which is given as well with another value; leave one of them out", setting.key);
+            self.problems.push(ConfigProblem::of(key, &origin, &what));
+        }
+        self.given.insert(&setting.key, Given { values, origin });
+    }
+
+    /// Reads one text alone: why it is no value.
+    fn read(&mut self, setting: &Setting, values: &[String]) -> Result<(), String> {
+        let read = self.reader.try_get_matches_from_mut([argument(setting, values)]);
+        read.map(drop).map_err(|error| match (error.source(), error.get(ContextKind::ValidValue)) {
+            (Some(own), _) => own.to_string(),
+            (None, Some(ContextValue::Strings(words))) if error.kind() == ErrorKind::InvalidValue => {
+                let (last, others) = words.split_last().map_or(("", &[][..]), |(last, others)| (last.as_str(), others));
+                super::value::ValueError::malformed(&values.concat(), &format!("{} or {last}", others.join(", ")))
+                    .to_string()
+            }
+            _ => error.to_string(),
+        })
+    }
+}
+
+/// The argument that gives a setting these values.
+fn argument(setting: &Setting, values: &[String]) -> String {
+    let text = if setting.shape == Shape::Several { joined(values) } else { values.concat() };
+    format!("--{}={text}", setting.key)
+}
+
+/// Paths in a file are relative to the file.
+fn relative_to(dir: &Path, setting: &Setting, values: Vec<String>) -> Vec<String> {
+    let is_word = |text: &str| text.is_empty() || ["none", "self-signed"].contains(&text) || text.starts_with('~');
+    let one = |text: String| match text.parse::<StoreLocation>() {
+        _ if setting.is_path && !is_word(&text) => dir.join(text).display().to_string(),
+        Ok(location) if setting.key == "store" => location.relative_to(dir).to_string(),
+        _ => text,
+    };
+    values.into_iter().map(one).collect()
+}
+
+/// Adds the defaults of the revision in effect, which is given or itself a default.
+fn fill(given: &mut BTreeMap<&'static str, Given>) {
+    let is_one = given.get("revision").is_some_and(|given| given.values == ["1"]);
+    let (revision, preset) = if is_one { (Revision::One, REVISION_ONE) } else { (Revision::Two, &[][..]) };
+    for setting in all() {
+        let values = match preset.iter().find(|(key, _)| *key == setting.key) {
+            Some((_, text)) if setting.shape == Shape::Several => at_commas(text),
+            Some((_, text)) => vec![(*text).to_owned()],
+            None => setting.default.clone(),
+        };
+        given.entry(&setting.key).or_insert(Given { values, origin: ValueOrigin::Default(revision) });
+    }
+}
+
+/// Reads good values of all settings.
+fn read(given: BTreeMap<&'static str, Given>, data_dir: PathBuf) -> Config {
+    let texts = all().map(|setting| argument(setting, &given[&*setting.key].values));
+    let mut config = reader()
+        .try_get_matches_from(texts)
+        .and_then(|matches| Config::from_arg_matches(&matches))
+        .unwrap_or_else(|error| unreachable!("each value is good alone: {error}"));
+    let is_default = |key| matches!(given[key].origin, ValueOrigin::Default(_));
+    config.smtp.listen_is_default = is_default("smtp-listen");
+    config.http.listen_is_default = is_default("http-listen");
+    config.data_dir = data_dir;
+    config.given = given;
+    config
+}
+
+impl Config {
+    /// The defaults of a revision, with `data_dir` as the data directory.
+    pub fn of_revision(revision: Revision, data_dir: PathBuf) -> Self {
+        let origin = ValueOrigin::Default(revision);
+        let mut given = [("revision", Given { values: vec![revision.number().to_string()], origin })].into();
+        fill(&mut given);
+        read(given, data_dir)
+    }
+
+    /// The settings that [`Config::in_effect`] told. What this version does not know or take is at its default.
+    pub fn from_in_effect(told: &[SettingInEffect]) -> Self {
+        let mut layers = Layers::default();
+        for entry in told {
+            if Setting::find(&entry.key).is_some_and(|setting| layers.read(setting, &entry.values).is_ok()) {
+                layers.add(&entry.key, entry.values.clone(), ValueOrigin::Flag);
+            }
+        }
+        fill(&mut layers.given);
+        let data_dir = layers.given["data-dir"].values.concat().into();
+        read(layers.given, data_dir)
+    }
 }
 
 /// Reads every source, flags before environment before file before the defaults of the revision, and checks the whole.
@@ -77,68 +214,69 @@ pub fn check_file(path: &Path) -> Result<Loaded, ConfigError> {
 
 fn load_on(machine: &Machine<'_>, sources: &Sources) -> Result<Loaded, ConfigError> {
     let file = config_file(machine, sources);
-    let (entries, mut problems) = file.as_deref().map(file::read).unwrap_or_default();
-    // Weakest first: a later value overwrites an earlier one.
-    let mut given: Vec<Given> = Vec::new();
-    if let Some(path) = &file {
-        given.extend(entries.into_iter().map(|entry| Given {
-            setting: entry.setting,
-            origin: ValueOrigin::File { path: path.clone(), line: entry.line },
-            values: entry.values,
-        }));
+    let mut layers = layers(file.as_deref(), sources);
+    let admin_token = admin_token(sources, &mut layers.problems);
+    let named = layers.given.get("data-dir").map(|given| PathBuf::from(given.values.concat()));
+    let data_dir = sources.data_dir.clone().or(named).or_else(|| paths::default_data_dir(&sources.env));
+    if data_dir.is_none() {
+        layers.problems.push(ConfigProblem::NoDataDir);
     }
-    given.extend(Setting::all().filter_map(|setting| from_environment(setting, sources)));
-    given.extend(Setting::all().filter_map(|setting| from_flags(setting, sources)));
-
-    let revision = revision_of(&given);
-    let data_dir = paths::default_data_dir(&sources.env);
-    let mut config = Config::of_revision(revision, data_dir.unwrap_or_default());
-    let mut origins: BTreeMap<_, _> =
-        SETTINGS.iter().map(|setting| (setting.key, ValueOrigin::Default(revision))).collect();
-    let mut warnings = Vec::new();
-    for Given { setting, origin, values } in given {
-        if let Some(removal) = setting.removal {
-            let (location, instead) = (KeyLocation { key: setting.key.to_owned(), origin }, removal.instead);
-            if removal.is_harmless(&values) {
-                warnings.push(Warning::Removed { location, instead });
-            } else {
-                problems.push(ConfigProblem::Removed { location, instead });
-            }
-            continue;
-        }
-        match setting.set(&mut config, &values) {
-            Ok(()) => {
-                origins.insert(setting.key, origin);
-            }
-            Err(error) => {
-                problems.push(ConfigProblem::Value {
-                    location: KeyLocation { key: setting.key.to_owned(), origin },
-                    error,
-                });
-            }
-        }
-    }
-    settle_paths(&mut config, &mut origins, sources);
-    if config.data_dir.as_os_str().is_empty() {
-        problems.push(ConfigProblem::NoDataDir);
-    }
-    config.admin_token = admin_token(sources, &mut problems);
-    check::derive(&mut config, machine.name, |key| !matches!(origins.get(key), Some(ValueOrigin::Default(_))));
+    let Layers { mut given, mut problems, mut warnings, .. } = layers;
     // Of values that are partly wrong a contradiction may be no more than an echo.
-    if problems.is_empty() {
-        problems.extend(check::contradictions(&config).into_iter().map(|(key, contradiction)| {
-            let origin = origins.get(key).cloned().unwrap_or(ValueOrigin::Default(revision));
-            ConfigProblem::Contradiction { location: KeyLocation { key: key.to_owned(), origin }, contradiction }
-        }));
+    if let Some(data_dir) = data_dir.filter(|_| problems.is_empty()) {
+        fill(&mut given);
+        check::derive(&mut given, machine.name);
+        let mut config = read(given, data_dir);
+        config.admin_token = admin_token;
+        let contradictions = check::contradictions(&config);
+        if contradictions.is_empty() {
+            warnings.extend(probable_mistakes(&config, sources));
+            return Ok(Loaded { config, file, warnings });
+        }
+        problems.extend(contradictions.iter().map(|(key, what)| ConfigProblem::of(key, &config.origin(key), what)));
     }
-    if problems.is_empty() {
-        warnings.extend(probable_mistakes(&config, sources));
-        config.origins = origins;
-        Ok(Loaded { config, file, warnings })
-    } else {
-        // The file is read from the top down; what is not about the file comes after it.
-        problems.sort_by_key(|problem| problem.line().unwrap_or(usize::MAX));
-        Err(ConfigError { problems })
+    // The file is read from the top down; what is not about the file comes after it.
+    problems.sort_by_key(|problem| problem.line().unwrap_or(usize::MAX));
+    Err(ConfigError { problems })
+}
+
+/// What the file, the environment and the flags say, in this order: a later value overrides an earlier one.
+fn layers(file: Option<&Path>, sources: &Sources) -> Layers {
+    let mut layers = Layers::default();
+    if let Some(path) = file {
+        let (entries, problems) = file::read(path);
+        layers.problems = problems;
+        for entry in entries {
+            let origin = ValueOrigin::File { path: path.to_owned(), line: entry.line };
+            layers.add(&entry.key, entry.values, origin);
+        }
+    }
+    for key in keys() {
+        if let Some(text) = sources.env.get(&variable(key)).filter(|text| !text.is_empty()) {
+            layers.add(key, values(key, std::slice::from_ref(text)), ValueOrigin::Environment);
+        }
+    }
+    for (key, texts) in sources.args.given() {
+        layers.add(key, values(key, texts), ValueOrigin::Flag);
+    }
+    if sources.data_dir.is_some() {
+        // A stand-in for the path, which may be no UTF-8.
+        layers.given.insert("data-dir", Given { values: vec!["/".to_owned()], origin: ValueOrigin::Flag });
+    }
+    layers
+}
+
+/// Every name that a source may have: settings, constants, old names and what is gone.
+fn keys() -> impl Iterator<Item = &'static str> {
+    let names = |setting: &'static Setting| std::iter::once(&setting.key).chain(&setting.aliases).map(String::as_str);
+    all().flat_map(names).chain(REMOVED.iter().map(|gone| gone.key))
+}
+
+/// The values in the texts of a variable or of a flag.
+fn values(key: &str, texts: &[String]) -> Vec<String> {
+    match Setting::find(key) {
+        Some(setting) if setting.shape != Shape::Several => texts.to_vec(),
+        _ => texts.iter().flat_map(|text| at_commas(text)).collect(),
     }
 }
 
@@ -149,82 +287,32 @@ fn config_file(machine: &Machine<'_>, sources: &Sources) -> Option<PathBuf> {
     file::find(sources.config_file.as_deref().or(variable), usual).map(Path::to_owned)
 }
 
-fn from_environment(setting: &'static Setting, sources: &Sources) -> Option<Given> {
-    let text = sources.env.get(&setting.variable()).filter(|text| !text.is_empty())?;
-    let values = if setting.shape == Shape::Several { split(text) } else { vec![text.clone()] };
-    Some(Given { setting, origin: ValueOrigin::Environment, values })
-}
-
-fn from_flags(setting: &'static Setting, sources: &Sources) -> Option<Given> {
-    let given = sources.args.get(setting.key)?;
-    let values = match setting.shape {
-        Shape::Several => given.iter().flat_map(|text| split(text)).collect(),
-        Shape::Switch | Shape::One => given.to_vec(),
-    };
-    Some(Given { setting, origin: ValueOrigin::Flag, values })
-}
-
 fn admin_token(sources: &Sources, problems: &mut Vec<ConfigProblem>) -> Option<Secret> {
     let text = sources.env.get(ADMIN_TOKEN).filter(|text| !text.is_empty())?;
     if text.len() < ADMIN_TOKEN_OCTETS_MIN || !text.bytes().all(|octet| octet.is_ascii_graphic()) {
-        problems.push(ConfigProblem::AdminToken { variable: ADMIN_TOKEN, octets_min: ADMIN_TOKEN_OCTETS_MIN });
+        let text = format!(
+            "{ADMIN_TOKEN}: a token has at least {ADMIN_TOKEN_OCTETS_MIN} visible ASCII characters; `openssl rand -hex 32` makes one"
+        );
+        problems.push(ConfigProblem::Wrong { line: None, text });
     }
     Secret::new(text.clone())
 }
 
-/// The revision in effect, known before everything else because the defaults come from it. A bad value is reported
-/// with all others.
-fn revision_of(given: &[Given]) -> Revision {
-    let mut probe = Config::of_revision(Revision::default(), PathBuf::new());
-    for given in given.iter().filter(|given| given.setting.key == "revision") {
-        let _ = given.setting.set(&mut probe, &given.values);
-    }
-    probe.revision
-}
-
-/// Takes the flag, which may be no UTF-8, and reads relative paths in the file as relative to the file.
-fn settle_paths(config: &mut Config, origins: &mut BTreeMap<&'static str, ValueOrigin>, sources: &Sources) {
-    let files = [
-        ("tls-cert", &mut config.tls.certificate),
-        ("tls-key", &mut config.tls.key),
-        ("cassandra-password-file", &mut config.cassandra.password_file),
-        ("cassandra-ca", &mut config.cassandra.ca),
-    ];
-    let files = files.into_iter().filter_map(|(key, path)| Some((key, path.as_mut()?)));
-    for (key, path) in files.chain([("data-dir", &mut config.data_dir)]) {
-        if let Some(ValueOrigin::File { path: file, .. }) = origins.get(key) {
-            *path = file.parent().unwrap_or(Path::new("")).join(&*path);
-        }
-    }
-    if let Some(dir) = &sources.data_dir {
-        config.data_dir.clone_from(dir);
-        origins.insert("data-dir", ValueOrigin::Flag);
-    }
-}
-
-fn probable_mistakes(config: &Config, sources: &Sources) -> Vec<Warning> {
-    let keys = || SETTINGS.iter().map(|setting| setting.key);
-    let is_known =
-        |name: &str| OTHER_VARIABLES.contains(&name) || Setting::all().any(|setting| setting.variable() == name);
+fn probable_mistakes(config: &Config, sources: &Sources) -> Vec<String> {
+    let is_known = |name: &str| OTHER_VARIABLES.contains(&name) || keys().any(|key| variable(key) == name);
     let set = sources.env.iter().filter(|(_, value)| !value.is_empty()).map(|(name, _)| name.as_str());
     // The prefix is compared apart: it alone would make every name look like every other.
-    let mut warnings: Vec<Warning> = set
-        .filter(|name| !is_known(name))
-        .filter_map(|name| Some((name, name.strip_prefix("TEMPMAIL_")?)))
-        .map(|(name, rest)| Warning::UnknownVariable {
-            name: name.to_owned(),
-            nearest: nearest(rest, keys()).map(variable),
+    let unknown = set.filter(|name| !is_known(name)).filter_map(|name| Some((name, name.strip_prefix("TEMPMAIL_")?)));
+    let mut warnings: Vec<String> = unknown
+        .map(|(name, rest)| {
+            let nearest = nearest(rest, settings().map(|setting| setting.key.as_str())).map(variable);
+            format!("{name} is set, but there is no such setting{}", did_you_mean(nearest.as_deref()))
         })
         .collect();
     if !config.domains.public_addresses.is_empty() && config.domains.mx_hosts.is_empty() {
-        warnings.push(Warning::PublicAddressWithoutMxHost);
+        warnings.push("public-address has no effect without an mx-host".to_owned());
     }
     warnings
-}
-
-/// The parts of a list with commas. Blanks around a part and empty parts are dropped.
-pub(super) fn split(text: &str) -> Vec<String> {
-    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
 #[cfg(test)]

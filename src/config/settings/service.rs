@@ -2,104 +2,105 @@
 
 use std::time::Duration;
 
-use super::{DAY, KB, MB, SECOND, one, or_none};
-use crate::config::parse::{data_dir, roles};
-use crate::config::setting::{Setting, Shape};
-use crate::config::value::{self, show_duration, show_size};
-use crate::config::words::{log_format, revision, subaddressing};
-use crate::config::{LogFormat, Revision};
+use clap::ValueEnum;
+
+use super::{DAY, GB, KB, MB, SECOND};
+use crate::config::StoreLocation;
+use crate::config::parse::{duration, number, roles, size, subaddressing};
+use crate::config::store_location::store_location;
 use crate::model::{RoleAddresses, Subaddressing};
 
-/// What holds for every mail, however it is received and read.
-#[derive(Clone, Debug)]
-pub struct MailConfig {
-    /// How long an Email is readable.
-    pub retention: Duration,
-    /// The largest message in octets, as RFC 1870 counts it.
-    pub message_octets_max: u64,
-    /// What `+tag` means.
-    pub subaddressing: Subaddressing,
-    /// Local parts that only the administrator may read.
-    pub role_addresses: RoleAddresses,
-    /// How many Emails a mailbox may have.
-    pub emails_per_mailbox_max: u32,
+/// One of the two revisions of the interface: a preset of defaults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, ValueEnum)]
+pub enum Revision {
+    /// No webhooks; 10 MB messages; the MX is verified daily.
+    #[value(name = "1")]
+    One,
+    /// Webhooks; 300 KB messages; the MX is verified every 12 hours.
+    #[default]
+    #[value(name = "2")]
+    Two,
 }
 
-impl MailConfig {
-    /// The defaults of a revision.
-    pub fn of_revision(revision: Revision) -> Self {
-        Self {
-            retention: Duration::from_hours(2),
-            message_octets_max: match revision {
-                Revision::One => 10 * MB,
-                Revision::Two => 300 * KB,
-            },
-            subaddressing: Subaddressing::default(),
-            role_addresses: RoleAddresses::default(),
-            emails_per_mailbox_max: 0,
+impl Revision {
+    /// 1 or 2.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
         }
     }
 }
 
-/// In the order in which help lists them.
-pub(super) const SETTINGS: &[Setting] = &[
-    Setting::new(
-        "data-dir",
-        Shape::One,
-        "DIR",
-        "Directory where everything is stored",
-        |c, v| one(v, data_dir).map(|dir| c.data_dir = dir),
-        |c| vec![c.data_dir.display().to_string()],
-    )
-    .global()
-    .with_default("$STATE_DIRECTORY, else $XDG_DATA_HOME/tempmail, else ~/.local/share/tempmail")
-    .with_example("/var/lib/tempmail"),
-    Setting::new(
-        "revision",
-        Shape::One,
-        "1|2",
-        "Revision of the interface; the defaults of the other settings come from it",
-        |c, v| one(v, revision).map(|revision| c.revision = revision),
-        |c| vec![c.revision.number().to_string()],
-    ),
-    Setting::new(
-        "retention",
-        Shape::One,
-        "DURATION",
-        "How long a message is kept, 1s to 365d; then it is deleted",
-        |c, v| one(v, |t| value::duration(t, SECOND..=365 * DAY)).map(|time| c.mail.retention = time),
-        |c| vec![show_duration(c.mail.retention)],
-    ),
-    Setting::new(
-        "max-message-size",
-        Shape::One,
-        "SIZE",
-        "Largest message, 1KB to 50MB; KB is 1,024 octets",
-        |c, v| one(v, |t| value::size(t, KB..=50 * MB)).map(|octets| c.mail.message_octets_max = octets),
-        |c| vec![show_size(c.mail.message_octets_max)],
-    ),
-    Setting::new(
-        "subaddressing",
-        Shape::One,
-        "keep|strip",
-        "Whether user+tag@ is an address of its own (keep) or arrives at user@ (strip)",
-        |c, v| one(v, subaddressing).map(|meaning| c.mail.subaddressing = meaning),
-        |c| vec![if c.mail.subaddressing == Subaddressing::Keep { "keep" } else { "strip" }.to_owned()],
-    ),
-    Setting::new(
-        "role-addresses",
-        Shape::Several,
-        "LOCAL-PART",
-        "Local part whose mail only the administrator may read, on domains that can have certificates; 'none' for none",
-        |c, v| roles(v).map(|all| c.mail.role_addresses = all),
-        |c| or_none(c.mail.role_addresses.local_parts().into_iter().map(str::to_owned).collect()),
-    ),
-    Setting::new(
-        "log-format",
-        Shape::One,
-        "text|json",
-        "Log lines for people (text) or for programs (json)",
-        |c, v| one(v, log_format).map(|format| c.log_format = format),
-        |c| vec![if c.log_format == LogFormat::Text { "text" } else { "json" }.to_owned()],
-    ),
-];
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+/// What holds for every mail, however it is received and read.
+#[derive(clap::Args, Clone, Debug)]
+pub struct MailConfig {
+    /// How long a message is kept, 1s to 365d; then it is deleted
+    #[arg(long, value_name = "DURATION", default_value = "2h", value_parser = duration(SECOND..=365 * DAY))]
+    pub retention: Duration,
+
+    /// Largest message, 1KB to 50MB; KB is 1,024 octets
+    #[arg(long = "max-message-size", value_name = "SIZE", default_value = "300KB", value_parser = size(KB..=50 * MB))]
+    pub message_octets_max: u64,
+
+    /// Maximum messages in one mailbox, 0 to 1000000; the oldest makes way if it is a minute old; 0: no cap
+    #[arg(
+        long = "max-messages-per-mailbox",
+        value_name = "N",
+        default_value = "0",
+        value_parser = number(0..=1_000_000_u32)
+    )]
+    pub emails_per_mailbox_max: u32,
+
+    /// Whether user+tag@ is an address of its own (keep) or arrives at user@ (strip)
+    #[arg(long, value_name = "keep|strip", default_value = "keep", value_parser = subaddressing)]
+    pub subaddressing: Subaddressing,
+
+    /// Local part whose mail only the administrator may read, on domains that can have certificates; 'none' for none
+    #[arg(
+        long,
+        value_name = "LOCAL-PART",
+        value_delimiter = ',',
+        value_parser = roles,
+        default_value = "abuse,admin,administrator,hostmaster,noc,postmaster,root,security,ssl-admin,ssladmin,\
+            ssladministrator,sslwebmaster,webmaster"
+    )]
+    pub role_addresses: RoleAddresses,
+}
+
+/// How mail is kept.
+#[derive(clap::Args, Clone, Debug)]
+pub struct StoreConfig {
+    /// Where mail is kept: in data-dir (embedded), or in a cluster, cassandra://HOST[:PORT],…/KEYSPACE
+    #[arg(
+        long = "store",
+        value_name = "embedded|URL",
+        default_value = "embedded",
+        value_parser = store_location,
+        help = "Where mail is kept: in data-dir (embedded), or in a cluster, cassandra://HOST[:PORT],…/KEYSPACE[?dc=NAME\
+            &user=NAME&password-file=FILE&ca=FILE|system]"
+    )]
+    pub location: StoreLocation,
+
+    /// Size of a segment of the journal in octets, at least twice the largest message.
+    #[arg(long = "segment-size", hide = true, default_value = "64MB", value_parser = size(MB..=GB))]
+    pub segment_octets: u64,
+
+    /// How long one request to the cluster may take.
+    #[arg(
+        long = "cassandra-timeout",
+        hide = true,
+        default_value = "2s",
+        value_parser = duration(Duration::from_millis(100)..=10 * SECOND)
+    )]
+    pub cluster_timeout: Duration,
+}

@@ -1,172 +1,203 @@
-//! Settings of SMTP.
+//! Settings of SMTP and of TLS.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::{ValueEnum, ValueHint};
 use ipnet::IpNet;
 
-use super::{GB, KB, MB, both_loopbacks, each, one, texts};
-use crate::config::parse::{domain_name, endpoint, file_mode, listen_address, listen_addresses, network};
-use crate::config::setting::{Setting, Shape};
-use crate::config::value::{self, show_size};
-use crate::config::words::smtp_auth;
-use crate::config::{Endpoint, SmtpAuth};
+use super::{GB, KB, List, MB, Maybe};
+use crate::config::Endpoint;
+use crate::config::parse::{
+    certificate, domain_name, duration, endpoint, faults, file_mode, list, listen_address, listen_addresses, network,
+    number, optional_file, refused_sender, size, switch,
+};
 use crate::model::{DomainName, DomainPattern, FaultRule};
 
+/// Whether SMTP offers AUTH.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SmtpAuth {
+    /// It does not.
+    Off,
+    /// It does, and takes any credentials.
+    AcceptAny,
+}
+
 /// What the receiver of mail is set to.
-#[derive(Clone, Debug)]
+#[derive(clap::Args, Clone, Debug)]
+#[command(next_help_heading = "SMTP")]
 pub struct SmtpConfig {
-    /// Where SMTP listens.
-    pub listen: Vec<SocketAddr>,
+    /// Address that SMTP listens on; port 0 lets the system choose
+    #[arg(
+        id = "smtp-listen",
+        long,
+        value_name = "IP:PORT",
+        default_value = "127.0.0.1:2525,[::1]:2525",
+        value_delimiter = ',',
+        value_parser = listen_addresses
+    )]
+    pub listen: List<SocketAddr>,
+
     /// No source named `listen`: an IPv6 address in it may be left out on a host without IPv6.
+    #[arg(skip)]
     pub listen_is_default: bool,
-    /// Where SMTP with TLS from the first octet listens.
-    pub smtps_listen: Vec<SocketAddr>,
-    /// Where LMTP listens.
-    pub lmtp_listen: Vec<Endpoint>,
-    /// Mode of the files of LMTP's Unix sockets.
-    pub lmtp_socket_mode: u32,
-    /// Networks of proxies in front of SMTP that name their clients by the PROXY protocol.
-    pub proxy_from: Vec<IpNet>,
-    /// The name that the daemon gives itself in the greeting and in `Received` fields.
+
+    /// Address that SMTP with TLS from the first octet listens on; needs a certificate
+    #[arg(long, value_name = "IP:PORT", value_delimiter = ',', value_parser = list(listen_address))]
+    pub smtps_listen: List<SocketAddr>,
+
+    /// Address or Unix socket that LMTP listens on, for an MTA in front; a path begins with '/'
+    #[arg(long, value_name = "IP:PORT|PATH", value_delimiter = ',', value_parser = list(endpoint))]
+    pub lmtp_listen: List<Endpoint>,
+
+    /// Network of proxies in front of SMTP; each connection from there must begin with a PROXY header, which names the client
+    #[arg(long, value_name = "CIDR", value_delimiter = ',', value_parser = list(network))]
+    pub proxy_from: List<IpNet>,
+
+    /// Name that SMTP greets with and that Received fields carry
+    #[arg(long, value_name = "NAME", default_value = "localhost", value_parser = domain_name)]
     pub hostname: DomainName,
-    /// The most connections at once.
-    pub connections_max: usize,
-    /// Memory in octets for all messages that are being received.
-    pub bodies_octets_max: u64,
-    /// The longest line of a message after DATA in octets, CRLF included.
-    pub text_line_octets_max: u64,
-    /// AUTH on SMTP and SMTPS.
+
+    /// Whether SMTP offers AUTH and takes any credentials; beyond loopback only with trusted-network
+    #[arg(id = "smtp-auth", long, value_name = "off|accept-any", default_value = "off")]
     pub auth: SmtpAuth,
+
+    /// Maximum SMTP connections at once, 1 to 100000
+    #[arg(
+        id = "max-smtp-connections",
+        long,
+        value_name = "N",
+        default_value = "1000",
+        value_parser = number(1..=100_000_usize)
+    )]
+    pub connections_max: usize,
+
+    /// Network whose clients have no limit of one client on connections, incoming messages and requests that wait; 'none' for no network
+    #[arg(
+        long = "limit-exempt",
+        value_name = "CIDR",
+        default_value = "127.0.0.0/8,::1/128",
+        value_delimiter = ',',
+        value_parser = list(network)
+    )]
+    pub exempt: List<IpNet>,
+
+    /// Network whose clients are refused with 554
+    #[arg(long = "refuse-client", value_name = "CIDR", value_delimiter = ',', value_parser = list(network))]
+    pub refused_clients: List<IpNet>,
+
+    /// Domain whose mail is refused, by the reverse-path: a name, or '*.NAME' for all below it
+    #[arg(
+        long = "refuse-sender-domain",
+        value_name = "DOMAIN",
+        value_delimiter = ',',
+        value_parser = list(refused_sender)
+    )]
+    pub refused_senders: List<DomainPattern>,
+
+    /// Fault of SMTP on purpose, such as 'RCPT user4xx@* first 2 451 4.3.0'; see `tempmail help smtp`
+    #[arg(long = "fault", value_name = "RULE", value_delimiter = ',', value_parser = faults)]
+    pub faults: List<FaultRule>,
+
+    /// Permit beyond loopback what is safe only among friends: a domain with '*', smtp-auth accept-any, and faults
+    #[arg(
+        long,
+        alias = "accept-any-domain",
+        alias = "fault-anywhere",
+        value_name = "BOOL",
+        default_value = "false",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        action = clap::ArgAction::Set,
+        value_parser = switch
+    )]
+    pub trusted_network: bool,
+
+    /// Memory for all messages that are being received.
+    #[arg(long = "smtp-body-budget", hide = true, default_value = "256MB", value_parser = size(MB..=1024 * GB))]
+    pub bodies_octets_max: u64,
+
     /// The most connections at once of one client.
+    #[arg(
+        id = "max-smtp-connections-per-client",
+        long,
+        hide = true,
+        default_value = "50",
+        value_parser = number(1..=100_000_usize)
+    )]
     pub connections_per_client_max: usize,
+
     /// The most new connections of one client in a minute.
+    #[arg(
+        long = "smtp-connections-per-minute",
+        hide = true,
+        default_value = "600",
+        value_parser = number(1..=1_000_000_usize)
+    )]
     pub connections_per_minute_max: usize,
-    /// Networks whose clients are exempt from the limits of one client.
-    pub exempt: Vec<IpNet>,
-    /// How long a client may be silent, take for a command line, or take to read the replies.
+
+    /// How long a client may be silent, take for a command line, or take to read the replies (RFC 5321 section 4.5.3.2.7).
+    #[arg(
+        id = "smtp-timeout",
+        long,
+        hide = true,
+        default_value = "5m",
+        value_parser = duration(Duration::from_millis(100)..=Duration::from_hours(1))
+    )]
     pub timeout: Duration,
-    /// Networks whose clients are refused.
-    pub refused_clients: Vec<IpNet>,
-    /// Domains whose reverse-paths are refused.
-    pub refused_senders: Vec<DomainPattern>,
-    /// Rules for faults on purpose.
-    pub faults: Vec<FaultRule>,
-    /// Whether such rules are permitted although SMTP listens beyond loopback.
-    pub faults_anywhere: bool,
+
+    /// The longest line of a message after DATA in octets, CRLF included; RFC 5321 asks for 1,000.
+    #[arg(long = "max-line-size", hide = true, default_value = "128KB", value_parser = size(KB..=50 * MB))]
+    pub text_line_octets_max: u64,
+
+    /// Mode of the files of LMTP's Unix sockets, in octal.
+    #[arg(long, hide = true, default_value = "660", value_parser = file_mode)]
+    pub lmtp_socket_mode: u32,
 }
 
-impl Default for SmtpConfig {
-    fn default() -> Self {
-        Self {
-            listen: both_loopbacks(2525),
-            listen_is_default: true,
-            smtps_listen: Vec::new(),
-            lmtp_listen: Vec::new(),
-            lmtp_socket_mode: 0o660,
-            proxy_from: Vec::new(),
-            hostname: "localhost".parse().expect("a constant domain name"),
-            connections_max: 1_000,
-            bodies_octets_max: 256 * MB,
-            text_line_octets_max: 128 * KB,
-            auth: SmtpAuth::default(),
-            connections_per_client_max: 50,
-            connections_per_minute_max: 600,
-            exempt: loopback(),
-            timeout: Duration::from_mins(5),
-            refused_clients: Vec::new(),
-            refused_senders: Vec::new(),
-            faults: Vec::new(),
-            faults_anywhere: false,
-        }
-    }
+/// Where the certificate of SMTP and HTTP comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Certificate {
+    /// There is none, and no TLS.
+    None,
+    /// One is made at each start.
+    SelfSigned,
+    /// A file in PEM.
+    File(PathBuf),
 }
 
-fn loopback() -> Vec<IpNet> {
-    ["127.0.0.0/8", "::1/128"].iter().filter_map(|network| network.parse().ok()).collect()
-}
+/// What secures SMTP and HTTP.
+#[derive(clap::Args, Clone, Debug)]
+#[command(next_help_heading = "TLS")]
+pub struct TlsConfig {
+    /// Certificate in PEM with the chain behind it, read again when it changes and at SIGHUP; self-signed makes one at each start
+    #[arg(
+        long = "tls-cert",
+        value_name = "FILE|self-signed",
+        value_hint = ValueHint::FilePath,
+        default_value = "none",
+        value_parser = certificate
+    )]
+    pub certificate: Certificate,
 
-/// In the order in which help lists them.
-pub(super) const SETTINGS: &[Setting] = &[
-    Setting::new(
-        "smtp-listen",
-        Shape::Several,
-        "IP:PORT",
-        "Address that SMTP listens on; port 0 lets the system choose",
-        |c, v| listen_addresses(v).map(|all| c.smtp.listen = all),
-        |c| texts(&c.smtp.listen),
-    ),
-    Setting::new(
-        "smtps-listen",
-        Shape::Several,
-        "IP:PORT",
-        "Address that SMTP with TLS from the first octet listens on; needs a certificate",
-        |c, v| each(v, listen_address).map(|all| c.smtp.smtps_listen = all),
-        |c| texts(&c.smtp.smtps_listen),
-    ),
-    Setting::new(
-        "lmtp-listen",
-        Shape::Several,
-        "IP:PORT|PATH",
-        "Address or Unix socket that LMTP listens on, for an MTA in front; a path begins with '/'",
-        |c, v| each(v, endpoint).map(|all| c.smtp.lmtp_listen = all),
-        |c| texts(&c.smtp.lmtp_listen),
-    ),
-    Setting::new(
-        "lmtp-socket-mode",
-        Shape::One,
-        "MODE",
-        "Mode of the file of a Unix socket for LMTP, octal",
-        |c, v| one(v, file_mode).map(|mode| c.smtp.lmtp_socket_mode = mode),
-        |c| vec![format!("{:03o}", c.smtp.lmtp_socket_mode)],
-    ),
-    Setting::new(
-        "proxy-from",
-        Shape::Several,
-        "CIDR",
-        "Network of proxies in front of SMTP; each connection from there must begin with a PROXY header, which names the client",
-        |c, v| each(v, network).map(|all| c.smtp.proxy_from = all),
-        |c| texts(&c.smtp.proxy_from),
-    ),
-    Setting::new(
-        "hostname",
-        Shape::One,
-        "NAME",
-        "Name that SMTP greets with and that Received fields carry",
-        |c, v| one(v, domain_name).map(|name| c.smtp.hostname = name),
-        |c| vec![c.smtp.hostname.to_string()],
-    )
-    .with_default("the first mx-host, else the machine's name, else localhost"),
-    Setting::new(
-        "max-smtp-connections",
-        Shape::One,
-        "N",
-        "Maximum SMTP connections at once, 1 to 100000",
-        |c, v| one(v, |t| value::number(t, 1..=100_000)).map(|n| c.smtp.connections_max = n),
-        |c| vec![c.smtp.connections_max.to_string()],
-    ),
-    Setting::new(
-        "smtp-body-budget",
-        Shape::One,
-        "SIZE",
-        "Memory for all incoming messages, 1MB to 1024GB, at least max-message-size; one client may use a quarter",
-        |c, v| one(v, |t| value::size(t, MB..=1024 * GB)).map(|octets| c.smtp.bodies_octets_max = octets),
-        |c| vec![show_size(c.smtp.bodies_octets_max)],
-    ),
-    Setting::new(
-        "max-line-size",
-        Shape::One,
-        "SIZE",
-        "Longest line of a message after DATA, 1KB to 50MB; RFC 5321 asks for 1,000 octets",
-        |c, v| one(v, |t| value::size(t, KB..=50 * MB)).map(|octets| c.smtp.text_line_octets_max = octets),
-        |c| vec![show_size(c.smtp.text_line_octets_max)],
-    ),
-    Setting::new(
-        "smtp-auth",
-        Shape::One,
-        "off|accept-any",
-        "Whether SMTP offers AUTH and takes any credentials; only while it listens on loopback",
-        |c, v| one(v, smtp_auth).map(|auth| c.smtp.auth = auth),
-        |c| vec![if c.smtp.auth == SmtpAuth::Off { "off" } else { "accept-any" }.to_owned()],
-    ),
-];
+    /// Private key of tls-cert in PEM: RSA, EC or Ed25519
+    #[arg(
+        long = "tls-key",
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        default_value = "none",
+        value_parser = optional_file
+    )]
+    pub key: Maybe<PathBuf>,
+
+    /// How long a TLS handshake may take.
+    #[arg(
+        long = "tls-handshake-timeout",
+        hide = true,
+        default_value = "10s",
+        value_parser = duration(Duration::from_millis(100)..=Duration::from_mins(5))
+    )]
+    pub handshake_timeout: Duration,
+}

@@ -13,7 +13,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::refusal::Refusal;
-use crate::config::{Config, PublicAccess};
+use crate::config::Config;
 use crate::http::authentication::{Authentication, scope_insufficient};
 use crate::http::edge::Peer;
 use crate::http::forwarded::is_forwarded;
@@ -33,8 +33,8 @@ impl Gate {
         // With `*`, pages of any site could read what they get from this machine.
         let is_open_to_pages =
             config.http.allowed_origins.as_ref().is_some_and(|origins| origins.iter().any(|origin| origin == "*"));
-        let is_open = config.http.is_local() && !is_open_to_pages && config.public.read == PublicAccess::Open;
-        let is_open_to_delete = is_open && config.public.delete == PublicAccess::Open;
+        let is_open = config.http.is_local() && !is_open_to_pages && config.http.public.read;
+        let is_open_to_delete = is_open && config.http.public.delete;
         Arc::new(Self { auth, is_open_to_read: is_open, is_open_to_delete })
     }
 

@@ -47,7 +47,7 @@ const ALWAYS: &[Code] = &[
     Code::TooManyConnections,
 ];
 const OF_WRITES: &[Code] = &[Code::OriginNotAllowed, Code::ScopeInsufficient];
-const OF_CLOSABLE: &[Code] = &[Code::TokenRequired, Code::PublicOff];
+const OF_CLOSABLE: &[Code] = &[Code::TokenRequired];
 const OF_PATHS: &[Code] = &[Code::IdInvalid, Code::UnknownPath, Code::NotFound];
 const OF_QUERIES: &[Code] = &[Code::QueryInvalid, Code::QueryTooLong, Code::ParameterRepeated];
 const OF_BODIES: &[Code] = &[Code::ContentTypeUnsupported, Code::BodyIncomplete, Code::BodyTooLarge, Code::BodyTimeout];

@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::config::{Config, StoreLocation};
+use crate::config::{Cluster, Config, StoreLocation, Trust};
 use crate::model::Secret;
 use crate::store::OpenError;
 use crate::tls::{self, ClientTls};
@@ -43,21 +43,19 @@ impl CassandraOptions {
     ///
     /// Reads the files of the password and of the authorities. [`OpenError::Setting`] names the one that can't be used.
     pub fn from_config(config: &Config) -> Result<Option<Self>, OpenError> {
-        let StoreLocation::Cassandra { contact_points, keyspace } = &config.store.location else { return Ok(None) };
-        let settings = &config.cassandra;
-        let credentials = match (&settings.user, &settings.password_file) {
-            (Some(user), Some(file)) => Some((user.clone(), password(file)?)),
-            _ => None,
-        };
-        let tls = settings.tls.then(|| tls::connection_config(settings.ca.as_deref())).transpose();
-        let key = if settings.ca.is_some() { "cassandra-ca" } else { "cassandra-tls" };
+        let StoreLocation::Cassandra(cluster) = &config.store.location else { return Ok(None) };
+        let Cluster { contact_points, keyspace, data_center, credentials, trust } = cluster.clone();
+        let secret = |(user, file): (String, PathBuf)| password(&file).map(|password| (user, password));
+        let credentials = credentials.map(secret).transpose()?;
+        let ca = if let Some(Trust::File(file)) = &trust { Some(file.as_path()) } else { None };
+        let tls = trust.is_some().then(|| tls::connection_config(ca)).transpose();
         Ok(Some(Self {
-            contact_points: contact_points.clone(),
-            keyspace: keyspace.clone(),
-            data_center: settings.data_center.clone(),
+            contact_points,
+            keyspace,
+            data_center,
             credentials,
-            tls: tls.map_err(|error| OpenError::Setting { key, reason: error.to_string() })?,
-            timeout: settings.timeout,
+            tls: tls.map_err(|error| OpenError::Setting { key: "store: ca", reason: error.to_string() })?,
+            timeout: config.store.cluster_timeout,
             grace: config.webhooks.grace,
         }))
     }
@@ -65,10 +63,8 @@ impl CassandraOptions {
 
 /// The password in a file, without the end of its line.
 fn password(path: &Path) -> Result<Secret, OpenError> {
-    let wrong = |what: &str| OpenError::Setting {
-        key: "cassandra-password-file",
-        reason: format!("{}: {what}", path.display()),
-    };
+    let wrong =
+        |what: &str| OpenError::Setting { key: "store: password-file", reason: format!("{}: {what}", path.display()) };
     let unreadable = |error: io::Error| wrong(&format!("{error}; see that it is there and that this user may read it"));
     let file = File::open(path).map_err(unreadable)?;
     if file.metadata().map_err(unreadable)?.mode() & OTHERS != 0 {
@@ -81,7 +77,7 @@ fn password(path: &Path) -> Result<Secret, OpenError> {
     }
     let text = String::from_utf8(octets).map_err(|_| wrong("it is no UTF-8; it must hold a password alone"))?;
     let line = text.strip_suffix('\n').map_or(&*text, |line| line.strip_suffix('\r').unwrap_or(line));
-    Secret::new(line.to_owned()).ok_or_else(|| wrong("it is empty; it must hold the password of cassandra-user"))
+    Secret::new(line.to_owned()).ok_or_else(|| wrong("it is empty; it must hold the password of the user in store"))
 }
 
 #[cfg(test)]
@@ -92,10 +88,16 @@ mod tests {
     use super::*;
     use crate::config::Revision;
 
-    fn config() -> Config {
+    fn config(query: &str) -> Config {
         let mut config = Config::of_revision(Revision::Two, "/data".into());
-        config.store.location = "cassandra://10.0.0.1,[::1]:9142/tempmail".parse().expect("a location");
+        let text = format!("cassandra://10.0.0.1,[::1]:9142/tempmail{query}");
+        config.store.location = text.parse().expect("a location");
         config
+    }
+
+    fn options(query: &str) -> Result<CassandraOptions, String> {
+        let options = CassandraOptions::from_config(&config(query)).map_err(|error| error.to_string())?;
+        Ok(options.expect("a cluster"))
     }
 
     fn file(dir: &Path, text: &[u8], mode: u32) -> std::path::PathBuf {
@@ -113,9 +115,8 @@ mod tests {
 
     #[test]
     fn the_settings_are_the_options() {
-        let mut config = config();
-        config.cassandra.data_center = Some("east".into());
-        config.cassandra.timeout = Duration::from_millis(300);
+        let mut config = config("?dc=east");
+        config.store.cluster_timeout = Duration::from_millis(300);
         let options = CassandraOptions::from_config(&config).expect("options").expect("a cluster");
         assert_eq!(options.contact_points, ["10.0.0.1:9042", "[::1]:9142"]);
         assert_eq!((&*options.keyspace, options.data_center.as_deref()), ("tempmail", Some("east")));
@@ -127,11 +128,9 @@ mod tests {
     fn a_password_ends_with_its_line_and_is_its_users_own() {
         let dir = tempfile::tempdir().expect("directory");
         let read = |text: &[u8], mode| {
-            let mut config = config();
-            config.cassandra.user = Some("ann".into());
-            config.cassandra.password_file = Some(file(dir.path(), text, mode));
-            let options = CassandraOptions::from_config(&config).map_err(|error| error.to_string())?;
-            let (user, password) = options.expect("a cluster").credentials.expect("credentials");
+            let file = file(dir.path(), text, mode);
+            let options = options(&format!("?user=ann&password-file={}", file.display()))?;
+            let (user, password) = options.credentials.expect("credentials");
             Ok::<_, String>((user, password.expose().to_owned()))
         };
         for text in ["se cret", "se cret\n", "se cret\r\n"] {
@@ -147,25 +146,21 @@ mod tests {
             (&long, 0o600, "it has more than 4096 octets"),
         ] {
             let error = read(text, mode).expect_err(what);
-            assert!(error.starts_with("cassandra-password-file: /") && error.contains(what), "{error}");
+            assert!(error.starts_with("store: password-file: /") && error.contains(what), "{error}");
         }
     }
 
     #[test]
     fn authorities_are_read_from_their_file_or_are_the_machines() {
         let dir = tempfile::tempdir().expect("directory");
-        let mut config = config();
-        config.cassandra.tls = true;
-        assert!(CassandraOptions::from_config(&config).expect("options").expect("a cluster").tls.is_some());
+        assert!(options("?ca=system").expect("options").tls.is_some());
         let key = rcgen::KeyPair::generate().expect("a key");
         let authority = rcgen::CertificateParams::new([]).and_then(|of| of.self_signed(&key)).expect("a certificate");
-        config.cassandra.ca = Some(file(dir.path(), authority.pem().as_bytes(), 0o644));
-        assert!(CassandraOptions::from_config(&config).expect("options").expect("a cluster").tls.is_some());
-        config.cassandra.ca = Some(file(dir.path(), b"no certificate", 0o644));
-        let error = CassandraOptions::from_config(&config).expect_err("no certificate").to_string();
-        assert!(error.starts_with("cassandra-ca: /") && error.contains("no section"), "{error}");
-        config.cassandra.ca = Some(dir.path().join("missing"));
-        let error = CassandraOptions::from_config(&config).expect_err("no file").to_string();
-        assert!(error.starts_with("cassandra-ca: /"), "{error}");
+        let of_file = |path: &Path| options(&format!("?ca={}", path.display()));
+        assert!(of_file(&file(dir.path(), authority.pem().as_bytes(), 0o644)).expect("options").tls.is_some());
+        let error = of_file(&file(dir.path(), b"no certificate", 0o644)).expect_err("no certificate");
+        assert!(error.starts_with("store: ca: /") && error.contains("no section"), "{error}");
+        let error = of_file(&dir.path().join("missing")).expect_err("no file");
+        assert!(error.starts_with("store: ca: /"), "{error}");
     }
 }

@@ -24,8 +24,6 @@ pub struct GuardSettings {
     /// The listeners of this daemon, with their real ports. An unspecified address stands for every address of this machine.
     /// Public addresses that a router forwards to this daemon belong here too.
     pub own: Vec<SocketAddr>,
-    /// Ports that are refused besides 25, 465 and 587.
-    pub refused_ports: Vec<u16>,
 }
 
 /// Decides what webhooks may call.
@@ -69,7 +67,7 @@ impl Guard {
     /// Checks the port and the literal address of a parsed URL.
     fn check_target(&self, target: &Target) -> Result<(), Refused> {
         let port = target.port();
-        self.check_port(port)?;
+        Self::check_port(port)?;
         match target.host() {
             Some(Host::Ipv4(v4)) => self.check_dialled(SocketAddr::from((v4, port))),
             Some(Host::Ipv6(v6)) => self.check_dialled(SocketAddr::from((v6, port))),
@@ -83,7 +81,7 @@ impl Guard {
 
     /// Checks whether a connection to `address` may be opened or reused.
     pub fn check_dialled(&self, address: SocketAddr) -> Result<(), Refused> {
-        self.check_port(address.port())?;
+        Self::check_port(address.port())?;
         let check_own = || if self.is_own(address) { Err(Refused::Own(address)) } else { Ok(()) };
         // No setting opens our own listeners, so `Own` is the most useful error. It comes first for loopback addresses only:
         // for others it would tell strangers which private addresses this machine has.
@@ -109,9 +107,8 @@ impl Guard {
         if reached(address).into_iter().flatten().any(is_refused) { Err(Refused::OfMachine(address)) } else { Ok(()) }
     }
 
-    fn check_port(&self, port: u16) -> Result<(), Refused> {
-        let is_refused = port == 0 || MAIL_PORTS.contains(&port) || self.settings.refused_ports.contains(&port);
-        if is_refused { Err(Refused::Port(port)) } else { Ok(()) }
+    fn check_port(port: u16) -> Result<(), Refused> {
+        if port == 0 || MAIL_PORTS.contains(&port) { Err(Refused::Port(port)) } else { Ok(()) }
     }
 
     fn is_allowed(&self, address: IpAddr) -> bool {

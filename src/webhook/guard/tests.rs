@@ -10,14 +10,14 @@ fn addresses(texts: &[&str]) -> Vec<SocketAddr> {
     texts.iter().map(|text| text.parse().expect(text)).collect()
 }
 
-fn guard(allow: &[&str], own: &[&str], refused_ports: &[u16]) -> Guard {
-    let settings = GuardSettings { allow: networks(allow), own: addresses(own), refused_ports: refused_ports.to_vec() };
+fn guard(allow: &[&str], own: &[&str]) -> Guard {
+    let settings = GuardSettings { allow: networks(allow), own: addresses(own) };
     let is_local = |address: IpAddr| address.is_loopback() || address == IpAddr::from([192, 168, 1, 5]);
     Guard { settings, is_local }
 }
 
 fn closed() -> Guard {
-    guard(&[], &[], &[])
+    guard(&[], &[])
 }
 
 /// Spellings of hosts, separated by blanks, that some parser of URLs, addresses or names takes for this machine or its
@@ -77,9 +77,9 @@ fn an_invalid_url_is_not_registered() {
 }
 
 #[test]
-fn mail_ports_and_configured_ports_are_refused_even_in_allowed_networks() {
-    let guard = guard(&["127.0.0.0/8"], &[], &[9200]);
-    for port in [0, 25, 465, 587, 9200] {
+fn mail_ports_are_refused_even_in_allowed_networks() {
+    let guard = guard(&["127.0.0.0/8"], &[]);
+    for port in [0, 25, 465, 587] {
         let refused = UrlError::Refused(Refused::Port(port));
         for host in ["8.8.8.8", "hooks.example", "127.0.0.1"] {
             assert_eq!(guard.check_url(&format!("http://{host}:{port}/")), Err(refused.clone()), "{host}");
@@ -91,7 +91,7 @@ fn mail_ports_and_configured_ports_are_refused_even_in_allowed_networks() {
 
 #[test]
 fn an_allowed_network_permits_its_own_addresses_only() {
-    let guard = guard(&["127.0.0.0/8", "10.1.0.0/16", "fd00::/8"], &[], &[]);
+    let guard = guard(&["127.0.0.0/8", "10.1.0.0/16", "fd00::/8"], &[]);
     for host in ["127.0.0.1", "127.1", "[::ffff:127.0.0.1]", "localhost", "a.localhost.", "10.1.2.3", "[fd12::1]"] {
         assert!(guard.check_url(&format!("http://{host}/")).is_ok(), "{host}");
     }
@@ -102,24 +102,24 @@ fn an_allowed_network_permits_its_own_addresses_only() {
 
 #[test]
 fn localhost_is_permitted_if_one_of_its_two_addresses_is() {
-    assert!(guard(&["::1/128"], &[], &[]).check_url("http://localhost/").is_ok());
-    assert!(guard(&["10.0.0.0/8"], &[], &[]).check_url("http://localhost/").is_err());
+    assert!(guard(&["::1/128"], &[]).check_url("http://localhost/").is_ok());
+    assert!(guard(&["10.0.0.0/8"], &[]).check_url("http://localhost/").is_err());
 }
 
 #[test]
 fn behind_an_allowed_translator_each_address_must_be_permitted_too() {
     let dialled = |guard: &Guard, text: &str| guard.check_dialled(text.parse().expect(text)).is_ok();
-    let translator = guard(&["64:ff9b::/96"], &[], &[]);
+    let translator = guard(&["64:ff9b::/96"], &[]);
     assert!(dialled(&translator, "[64:ff9b::8.8.8.8]:80"));
     assert!(!dialled(&translator, "[64:ff9b::10.0.0.1]:80"));
     assert!(!dialled(&translator, "[64:ff9b::169.254.169.254]:80"));
-    let both = guard(&["64:ff9b::/96", "10.0.0.0/8"], &[], &[]);
+    let both = guard(&["64:ff9b::/96", "10.0.0.0/8"], &[]);
     assert!(dialled(&both, "[64:ff9b::10.0.0.1]:80"));
 }
 
 #[test]
 fn our_own_listeners_are_refused_even_in_allowed_networks() {
-    let guard = guard(&["0.0.0.0/0", "::/0"], &["127.0.0.1:8080", "203.0.113.9:8080", "[::]:2525"], &[]);
+    let guard = guard(&["0.0.0.0/0", "::/0"], &["127.0.0.1:8080", "203.0.113.9:8080", "[::]:2525"]);
     for (text, is_own) in [
         ("127.0.0.1:8080", true),
         ("[::ffff:127.0.0.1]:8080", true),
@@ -152,7 +152,7 @@ fn our_own_listeners_are_refused_even_in_allowed_networks() {
 /// `NotPublic` would be misleading for loopback. `Own` for a private address would help strangers to map a network.
 #[test]
 fn a_listener_is_called_our_own_only_at_addresses_that_every_machine_has() {
-    let guard = guard(&[], &["0.0.0.0:2525", "[::]:2525"], &[]);
+    let guard = guard(&[], &["0.0.0.0:2525", "[::]:2525"]);
     for (text, is_own) in [
         ("127.0.0.1:2525", true),
         ("[::1]:2525", true),
@@ -173,8 +173,7 @@ fn a_listener_is_called_our_own_only_at_addresses_that_every_machine_has() {
 
 #[test]
 fn a_guard_knows_the_addresses_of_this_machine() {
-    let settings =
-        GuardSettings { allow: networks(&["0.0.0.0/0"]), own: addresses(&["0.0.0.0:8080"]), refused_ports: Vec::new() };
+    let settings = GuardSettings { allow: networks(&["0.0.0.0/0"]), own: addresses(&["0.0.0.0:8080"]) };
     let guard = Guard::new(settings);
     let ours: SocketAddr = "127.0.0.3:8080".parse().expect("address");
     assert_eq!(guard.check_dialled(ours), Err(Refused::Own(ours)));
@@ -219,7 +218,7 @@ proptest! {
 #[test]
 fn no_address_of_this_machine_is_called_unless_its_network_is_allowed() {
     let of_machine = |address: IpAddr| address == IpAddr::from([8, 8, 4, 4]) || address.to_string() == "2a00:1450::7";
-    let machine = |allow: &[&str]| Guard { is_local: of_machine, ..guard(allow, &[], &[]) };
+    let machine = |allow: &[&str]| Guard { is_local: of_machine, ..guard(allow, &[]) };
     for text in ["8.8.4.4:6379", "[2a00:1450::7]:6379", "[::ffff:8.8.4.4]:443"] {
         let address: SocketAddr = text.parse().expect(text);
         let refused = machine(&[]).check_dialled(address);

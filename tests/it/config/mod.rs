@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use clap::{Args, Command, FromArgMatches};
-use tempmail::config::{self, Loaded, SETTINGS, ServeArgs, Shape, Sources};
+use tempmail::config::{self, Loaded, ServeArgs, Shape, Sources, settings};
 
 fn command() -> Command {
     ServeArgs::augment_args(Command::new("serve").no_binary_name(true))
@@ -37,7 +37,7 @@ fn the_file_knows_the_same_keys_as_the_command_line() {
         let error = load(home.path(), &format!("{key} = 2020-01-01"), &[]).expect_err(key);
         assert!(error.contains(":1: ") && error.contains("datetime is not accepted"), "{error}");
     }
-    assert_eq!(flags, SETTINGS.iter().map(|setting| setting.key.to_owned()).collect());
+    assert_eq!(flags, settings().map(|setting| setting.key.clone()).collect());
 }
 
 #[test]
@@ -45,18 +45,18 @@ fn a_file_with_every_default_written_out_changes_nothing() {
     let home = tempfile::tempdir().expect("tempdir");
     let defaults = load(home.path(), "", &["--hostname", "localhost"]).expect("defaults").config;
     let mut text = String::new();
-    for setting in SETTINGS {
-        let values = setting.show(&defaults);
+    for setting in settings() {
+        let values = defaults.values(&setting.key);
         let value = match setting.shape {
             Shape::Switch => values[0].clone(),
             Shape::One => format!("{:?}", values[0]),
             Shape::Several => format!("{values:?}"),
         };
-        text.extend([setting.key, " = ", &value, "\n"]);
+        text.extend([&*setting.key, " = ", &value, "\n"]);
     }
     let written = load(home.path(), &text, &[]).unwrap_or_else(|error| panic!("{error}\n{text}")).config;
-    for setting in SETTINGS {
-        assert_eq!(setting.show(&written), setting.show(&defaults), "{}", setting.key);
+    for setting in settings() {
+        assert_eq!(written.values(&setting.key), defaults.values(&setting.key), "{}", setting.key);
     }
 }
 
@@ -64,12 +64,12 @@ fn a_file_with_every_default_written_out_changes_nothing() {
 fn flags_override_the_file_and_lists_take_both_spellings() {
     let home = tempfile::tempdir().expect("tempdir");
     let text = "retention = '7d'\ndomain = ['file.test']\n";
-    let args = ["--retention=90s", "--domain", "a.test,b.test", "--domain=*.c.test", "--accept-any-domain"];
+    let args = ["--retention=90s", "--domain", "a.test,b.test", "--domain=*.c.test", "--trusted-network"];
     let Loaded { config, .. } = load(home.path(), text, &args).expect("settings");
     assert_eq!(config.mail.retention.as_secs(), 90);
     let domains: Vec<_> = config.domains.fixed.iter().map(ToString::to_string).collect();
     assert_eq!(domains, ["a.test", "b.test", "*.c.test"]);
-    assert!(config.domains.accept_any);
-    assert_eq!(config.origins["retention"].to_string(), "flag");
-    assert_eq!(config.origins["max-domains"].to_string(), "default of revision 2");
+    assert!(config.smtp.trusted_network);
+    assert_eq!(config.origin("retention").to_string(), "flag");
+    assert_eq!(config.origin("max-domains").to_string(), "default of revision 2");
 }

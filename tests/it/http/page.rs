@@ -102,7 +102,7 @@ async fn programs_get_json() {
 
 #[tokio::test]
 async fn a_service_without_the_page_gives_browsers_json_too() {
-    let off = TestServer::with("web = 'off'").await;
+    let off = TestServer::with("public = ['read', 'delete']").await;
     let first = TestServer::with("revision = 1").await;
     let with_page = TestServer::start().await;
     let document = get(&with_page, "/", &[("accept", OF_BROWSERS)]).await.text().await.expect("text");

@@ -144,7 +144,7 @@ async fn what_is_no_wait_is_refused() {
 
 #[tokio::test]
 async fn a_wait_is_for_those_who_may_read() {
-    let api = TestServer::with("public-read = 'token'").await;
+    let api = TestServer::with("public = ['web']").await;
     assert_eq!(api.get(WAIT).await.problem(), "token_required");
     let api = TestServer::with("domain = ['example.com']").await;
     let role = "/api/mail/wait?to=abuse@example.com&timeout=0";

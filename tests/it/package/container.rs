@@ -63,7 +63,7 @@ fn what_is_copied_from_the_repository_is_there_and_is_all_that_cargo_needs() {
 fn its_settings_are_those_of_the_ports_and_the_volume_that_it_declares() {
     let env = environment();
     let loaded = load(&Sources { env: env.clone(), ..Sources::default() }).expect("settings");
-    let known = |name: &str| loaded.config.origins.contains_key(setting(name).as_str());
+    let known = |name: &str| loaded.config.in_effect().iter().any(|known| known.key == setting(name));
     assert!(env.keys().all(|name| known(name)), "{env:?}");
     assert_eq!(loaded.config.data_dir.display().to_string(), only("VOLUME"));
     let listens = ["TEMPMAIL_SMTP_LISTEN", "TEMPMAIL_HTTP_LISTEN"].map(|name| env[name].as_str());

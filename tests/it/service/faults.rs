@@ -135,7 +135,7 @@ async fn a_slow_reply_takes_its_time_and_comes_whole() {
 #[tokio::test]
 async fn starttls_breaks_off() {
     let server =
-        TestServer::with(&format!("{}tls-self-signed = true", with(&["TLS #1 drop", "TLS #2 454 4.7.0"]))).await;
+        TestServer::with(&format!("{}tls-cert = 'self-signed'", with(&["TLS #1 drop", "TLS #2 454 4.7.0"]))).await;
     let mut peer = SmtpPeer::greeted(server.smtp()).await;
     peer.command("STARTTLS", "220").await;
     peer.expect_closed().await;
@@ -208,10 +208,10 @@ async fn strangers_meet_no_faults_unless_that_is_permitted() {
         let server = TestServer::with(settings).await;
         let (status, problem) = server.admin_post("/api/admin/faults", &rule).await;
         assert_eq!((status, problem["code"].as_str()), (409, Some("faults_exposed")), "{problem}");
-        assert!(problem["detail"].as_str().is_some_and(|detail| detail.contains("fault-anywhere")), "{problem}");
+        assert!(problem["detail"].as_str().is_some_and(|detail| detail.contains("trusted-network")), "{problem}");
         server.stop().await;
     }
-    let server = TestServer::with("proxy-from = ['192.0.2.1/32']\nfault-anywhere = true").await;
+    let server = TestServer::with("proxy-from = ['192.0.2.1/32']\ntrusted-network = true").await;
     assert_eq!(server.admin_post("/api/admin/faults", &rule).await.0, 201);
     server.stop().await;
 }
@@ -221,9 +221,18 @@ fn a_bad_rule_and_an_exposed_one_are_exit_78() {
     let dir = tempfile::tempdir().expect("directory");
     for (args, words) in [
         (&["--fault", "RCPT 250"][..], &["--fault: 'RCPT 250'", "400 to 599", "STAGE [PATTERN]"][..]),
-        (&["--fault", "RCPT 451", "--smtp-listen", "0.0.0.0:0"], &["--fault: faults are permitted only", "0.0.0.0:0"]),
-        (&["--fault", "RCPT 451", "--lmtp-listen", "0.0.0.0:0"], &["--fault: faults are permitted only", "0.0.0.0:0"]),
-        (&["--fault", "RCPT 451", "--proxy-from", "192.0.2.1"], &["--fault: faults are permitted only", "proxy-from"]),
+        (
+            &["--fault", "RCPT 451", "--smtp-listen", "0.0.0.0:0"],
+            &["--fault: faults are for tests of senders, but", "0.0.0.0:0"],
+        ),
+        (
+            &["--fault", "RCPT 451", "--lmtp-listen", "0.0.0.0:0"],
+            &["--fault: faults are for tests of senders, but", "0.0.0.0:0"],
+        ),
+        (
+            &["--fault", "RCPT 451", "--proxy-from", "192.0.2.1"],
+            &["--fault: faults are for tests of senders, but", "proxy-from"],
+        ),
     ] {
         let Outcome { code, stderr: said, .. } = refused(dir.path(), args);
         assert_eq!(code, Some(78), "{said}");

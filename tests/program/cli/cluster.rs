@@ -110,6 +110,6 @@ fn a_password_that_others_may_read_is_a_bad_configuration() {
     ];
     let refused = local_with(dir.path(), &env, &["db", "init"]);
     assert_eq!(refused.code, Some(78), "{}", refused.stderr);
-    assert!(refused.stderr.contains("cassandra-password-file: /"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("password-file: /"), "{}", refused.stderr);
     assert!(refused.stderr.contains("chmod o="), "{}", refused.stderr);
 }

@@ -57,7 +57,7 @@ fn failure(binary: &Program, check: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_healthy_daemon_has_only_good_lines() {
     let (dir, zone) = (tempfile::tempdir().expect("directory"), zone().await);
-    let binary = serve(dir.path(), &zone, &["--tls-self-signed", "--hostname", MX_HOST, "--domain", "fixed.test"]);
+    let binary = serve(dir.path(), &zone, &["--tls-cert=self-signed", "--hostname", MX_HOST, "--domain", "fixed.test"]);
     binary.tempmail(&["domain", "add", DOMAIN]).ok();
     let files = || {
         let entries = fs::read_dir(dir.path()).expect("list").map(|entry| entry.expect("an entry").file_name());

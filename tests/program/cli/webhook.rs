@@ -75,7 +75,7 @@ fn a_secret_that_only_looks_like_base64_is_said_to_be_the_key_itself() {
 
 #[test]
 fn a_url_that_is_refused_gets_the_hint_that_helps() {
-    let daemon = Program::fresh(&["--webhook-refused-ports", "2375"]);
+    let daemon = Program::fresh(&[]);
     let own = |host: &str| format!("http://{host}:{}/x", daemon.http.port());
     for (url, detail, hint) in [
         ("http://127.0.0.1/".to_owned(), "not a public address", "webhook-allow"),
@@ -83,7 +83,7 @@ fn a_url_that_is_refused_gets_the_hint_that_helps() {
         (own("localhost"), "this service itself", "no setting"),
         (own("127.0.0.1"), "this service itself", "no setting"),
         ("https://x.example:25/".to_owned(), "port 25", "another port"),
-        ("https://x.example:2375/".to_owned(), "port 2375", "webhook-refused-ports"),
+        ("https://x.example:465/".to_owned(), "port 465", "25, 465 and 587"),
     ] {
         let outcome = daemon.tempmail(&["webhook", "add", TO, &url]);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{url}");

@@ -161,7 +161,7 @@ fn too_few_open_files_for_the_connections_are_warned_of_at_the_start() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_certificate_of_its_own_is_enough_for_starttls() {
-    let binary = Program::fresh(&["--tls-self-signed", "--hostname", "mx.example.test"]);
+    let binary = Program::fresh(&["--tls-cert=self-signed", "--hostname", "mx.example.test"]);
     let shown = binary.logged("ready")["tls"].as_str().expect("text").to_owned();
     assert_eq!(shown, "mx.example.test, localhost (self-signed)");
     let mut peer = SmtpPeer::greeted(binary.smtp).await;

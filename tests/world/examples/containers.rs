@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use tempmail::config::SETTINGS;
+use tempmail::config::settings;
 
 use crate::support::files::file;
 use crate::support::programs;
@@ -46,6 +46,6 @@ fn the_compose_file_of_the_cluster_guide_is_whole() {
     assert!(variables.contains("TEMPMAIL_STORE"), "{variables:?}");
     for variable in variables {
         let key = variable.strip_prefix("TEMPMAIL_").expect("a setting").to_lowercase().replace('_', "-");
-        assert!(SETTINGS.iter().any(|setting| setting.key == key), "{variable} is no setting");
+        assert!(settings().any(|setting| setting.key == key), "{variable} is no setting");
     }
 }

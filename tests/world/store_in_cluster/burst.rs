@@ -2,7 +2,6 @@
 //! Promise: it outlives the code below it.
 
 use futures_util::future::join_all;
-use tempmail::config::CassandraConfig;
 use tempmail::model::{Timestamp, WebhookLimits};
 use tempmail::store::cassandra::CassandraOptions;
 use tempmail::store::{Outbox, PageRequest, Store};
@@ -22,7 +21,7 @@ const TO: &str = "ann@example.test";
 #[ignore = "needs Cassandra"]
 async fn a_burst_of_mail_waits_for_its_turn_and_all_of_it_is_stored() {
     let keyspace = keyspace().await;
-    let keyspace = CassandraOptions { timeout: CassandraConfig::default().timeout, ..keyspace };
+    let keyspace = CassandraOptions { timeout: CassandraOptions::TIMEOUT, ..keyspace };
     let store = node(&keyspace, &options()).await;
     for webhook in 0..WEBHOOKS {
         let webhook = proven(TO, &format!("https://hooks.example/{webhook}"));

@@ -1,7 +1,7 @@
 //! Settings of a store in a cluster.
 
 use super::*;
-use crate::config::StoreLocation;
+use crate::config::{StoreLocation, Trust};
 
 const URL: &str = "cassandra://10.0.0.1,10.0.0.2/tempmail";
 
@@ -14,60 +14,31 @@ fn the_store_is_named_by_the_environment_the_file_or_a_flag() {
     let in_file = format!("store = '{URL}'");
     for world in [clustered(), World::new().file(&in_file), World::new().flag("store", URL)] {
         let location = world.config().store.location;
-        assert!(matches!(&location, StoreLocation::Cassandra { keyspace, .. } if keyspace == "tempmail"), "{location}");
+        assert!(matches!(&location, StoreLocation::Cassandra(cluster) if cluster.keyspace == "tempmail"), "{location}");
     }
     assert_eq!(World::new().config().store.location, StoreLocation::Embedded);
     assert_eq!(World::new().file(&in_file).flag("store", "embedded").config().store.location, StoreLocation::Embedded);
 }
 
 #[test]
-fn what_a_cluster_and_its_absence_contradict_is_refused() {
-    let unused = "there is no cluster while store is embedded; set store to its URL, or unset this";
-    for (world, message) in [
-        (World::new().flag("cassandra-data-center", "east"), format!("--cassandra-data-center: {unused}")),
-        (World::new().env("TEMPMAIL_CASSANDRA_TLS", "on"), format!("TEMPMAIL_CASSANDRA_TLS: {unused}")),
-        (World::new().file("cassandra-timeout = '3s'"), format!("config.toml:1: cassandra-timeout: {unused}")),
-        (World::new().flag("cassandra-ca", "/ca.pem"), format!("--cassandra-ca: {unused}")),
-        (
-            World::new().flag("cassandra-user", "ann").flag("cassandra-password-file", "/p"),
-            format!("--cassandra-user: {unused}\n--cassandra-password-file: {unused}"),
-        ),
-        (
-            clustered().flag("cassandra-user", "ann"),
-            "--cassandra-user: a user without a password; set cassandra-password-file as well".to_owned(),
-        ),
-        (
-            clustered().flag("cassandra-password-file", "/p"),
-            "--cassandra-password-file: a password without a user; set cassandra-user as well".to_owned(),
-        ),
-        (
-            clustered().flag("cassandra-ca", "/ca.pem"),
-            "--cassandra-ca: without TLS nothing is checked by it; set cassandra-tls to on".to_owned(),
-        ),
-        (
-            clustered().flag("retention", "9d"),
-            "--retention: a store in a cluster remembers deletions for 10 days, so retention and webhook-grace together \
-             may be at most 9d; they are 10d, shorten one of them"
-                .to_owned(),
-        ),
-    ] {
-        assert_eq!(world.error(), message);
-    }
+fn mail_lives_no_longer_than_a_cluster_remembers_deletions() {
+    let error = clustered().flag("retention", "8d1s").error();
+    assert!(error.starts_with("--retention: a store in a cluster remembers deletions for 10 days"), "{error}");
+    assert!(error.ends_with("; accepted is at most 8d"), "{error}");
+    clustered().flag("retention", "8d").config();
+    World::new().flag("retention", "9d").config();
 }
 
 #[test]
-fn what_a_cluster_permits_is_permitted() {
-    let whole = clustered().file(
-        "cassandra-data-center = 'east'\ncassandra-user = 'ann'\ncassandra-password-file = 'password'\n\
-         cassandra-tls = 'on'\ncassandra-ca = '/ca.pem'\ncassandra-timeout = '10s'\nmax-messages-per-mailbox = 5\n\
-         retention = '8d'",
-    );
-    let config = whole.config();
-    let of_file = whole.dir.path().join("password");
-    assert_eq!(config.cassandra.password_file.as_deref(), Some(&*of_file), "relative to the file");
-    assert_eq!(config.cassandra.ca.as_deref(), Some(Path::new("/ca.pem")));
-    // What has its default is no contradiction, so that a file with every default is valid.
-    assert!(World::new().flag("cassandra-tls", "off").flag("cassandra-user", "none").load().is_ok());
+fn files_that_the_url_names_are_relative_to_the_file_that_names_them() {
+    let world = World::new().file(&format!("store = '{URL}?user=ann&password-file=password&ca=/ca.pem'"));
+    let config = world.config();
+    let of_file = world.dir.path().join("password");
+    let StoreLocation::Cassandra(cluster) = &config.store.location else { panic!("no cluster") };
+    assert_eq!(cluster.credentials, Some(("ann".to_owned(), of_file.clone())));
+    assert_eq!(cluster.trust, Some(Trust::File("/ca.pem".into())));
+    let shown = format!("{URL}?user=ann&password-file={}&ca=/ca.pem", of_file.display());
+    assert_eq!(config.values("store"), [shown]);
 }
 
 #[test]
@@ -78,7 +49,7 @@ fn a_malformed_store_is_said_with_what_is_accepted() {
         ("cassandra://a", "'cassandra://a': the keyspace is missing, such as /tempmail at the end"),
         (
             "cassandra://ann:secret@a/t",
-            "'…@a/t': a user and a password do not belong here; set cassandra-user and cassandra-password-file",
+            "'…@a/t': a user and a password do not belong here; ?user=NAME&password-file=FILE at the end names them",
         ),
     ] {
         assert_eq!(World::new().flag("store", url).error(), format!("--store: {reason}; {accepted}"));

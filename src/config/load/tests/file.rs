@@ -8,10 +8,10 @@ use crate::model::DomainPattern;
 #[test]
 fn the_file_takes_toml_types_and_lists_in_several_spellings() {
     let config = World::new()
-        .file("page-size-max = 150\naccept-any-domain = true\nmax-message-size = 0x10_0000\nmx-host = 'a.test, b.test'\nrole-addresses = []\n[[domain]]\nname = 'c.test'\n[[domain]]\nname = '*.d.test'\n")
+        .file("page-size-max = 150\ntrusted-network = true\nmax-message-size = 0x10_0000\nmx-host = 'a.test, b.test'\nrole-addresses = []\n[[domain]]\nname = 'c.test'\n[[domain]]\nname = '*.d.test'\n")
         .config();
     assert_eq!(config.http.page_size_max, 150);
-    assert!(config.domains.accept_any);
+    assert!(config.smtp.trusted_network);
     assert_eq!(config.mail.message_octets_max, 1 << 20);
     assert_eq!(config.domains.mx_hosts.len(), 2);
     assert_eq!(config.mail.role_addresses.local_parts(), Vec::<&str>::new());

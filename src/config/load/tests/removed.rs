@@ -6,15 +6,13 @@ use crate::config::removed::REMOVED;
 #[test]
 fn a_setting_that_is_gone_is_answered_with_what_replaces_it() {
     for gone in REMOVED {
-        let (variable, text) = (gone.variable(), format!("{} = 'anything'", gone.key));
-        let removal = gone.removal.expect(gone.key);
-        if removal.is_harmless(&["anything".to_owned()]) {
-            let warnings: Vec<String> =
-                World::new().file(&text).load().expect(gone.key).warnings.iter().map(ToString::to_string).collect();
-            assert!(warnings.iter().any(|warning| warning.ends_with(removal.instead)), "{warnings:?}");
+        let (variable, text) = (variable(gone.key), format!("{} = 'anything'", gone.key));
+        if gone.is_harmless(&["anything".to_owned()]) {
+            let warnings = World::new().file(&text).load().expect(gone.key).warnings;
+            assert!(warnings.iter().any(|warning| warning.ends_with(gone.instead)), "{warnings:?}");
         } else {
             let error = World::new().file(&text).error();
-            let instead = format!("{}: there is no such setting any more: {}", gone.key, removal.instead);
+            let instead = format!("{}: there is no such setting any more: {}", gone.key, gone.instead);
             assert_eq!(error, format!("config.toml:1: {instead}"));
             assert!(World::new().env(&variable, "anything").error().starts_with(&variable));
             assert!(World::new().flag(gone.key, "anything").error().starts_with(&format!("--{}", gone.key)));
@@ -26,6 +24,18 @@ fn a_setting_that_is_gone_is_answered_with_what_replaces_it() {
         "accept-local-part = ['test-*']",
         "max-messages-per-domain = 500",
         "mailbox-full = 'reject'",
+        "public-read = 'token'",
+        "public-delete = 'off'",
+        "public-webhooks = 'token'",
+        "public-domains = 'off'",
+        "web = 'off'",
+        "tls-self-signed = true",
+        "cassandra-tls = 'on'",
+        "cassandra-ca = '/ca.pem'",
+        "cassandra-user = 'ann'",
+        "cassandra-password-file = '/p'",
+        "cassandra-data-center = 'east'",
+        "webhook-refused-ports = [2375]",
     ] {
         assert!(World::new().file(text).load().is_err(), "{text}");
     }
@@ -36,8 +46,34 @@ fn a_setting_that_is_gone_is_answered_with_what_replaces_it() {
         "http-socket-mode = '660'",
         "peer-listen = '10.0.0.1:2527'",
         "peer-address = 'node.test:2527'",
+        "public-read = 'open'",
+        "web = 'on'",
+        "tls-self-signed = false",
+        "cassandra-tls = 'off'",
+        "webhook-refused-ports = []",
+        "index-cache-size = '16MB'",
     ] {
         let warnings = World::new().file(text).load().expect(text).warnings;
-        assert!(matches!(&warnings[..], [Warning::Removed { .. }]), "{text}: {warnings:?}");
+        assert!(
+            matches!(&warnings[..], [warning] if warning.contains("no such setting any more")),
+            "{text}: {warnings:?}"
+        );
     }
+}
+
+#[test]
+fn an_old_name_means_the_new_one() {
+    for old in ["accept-any-domain", "fault-anywhere"] {
+        assert!(World::new().file(&format!("{old} = true")).config().smtp.trusted_network);
+        assert!(World::new().flag(old, "true").config().smtp.trusted_network);
+        let variable = variable(old);
+        let world = World::new().file("trusted-network = false").env(&variable, "true");
+        assert!(world.config().smtp.trusted_network, "{variable} is stronger than the file");
+    }
+    assert!(World::new().file("accept-any-domain = true\nfault-anywhere = true").config().smtp.trusted_network);
+    let error = World::new().file("accept-any-domain = true\nfault-anywhere = false").error();
+    assert!(
+        error.starts_with("config.toml:2: fault-anywhere: it means trusted-network, which is given as well"),
+        "{error}"
+    );
 }

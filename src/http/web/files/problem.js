@@ -19,7 +19,7 @@ export function problem(error, retry) {
   const block = h('section', { class: 'state problem', role: 'alert' }, h('p', {}, meaning(failure)));
   if (asksForToken(failure)) {
     block.append(tokenForm());
-  } else if (failure.code !== 'role_address' && failure.code !== 'not_found' && failure.code !== 'public_off') {
+  } else if (failure.code !== 'role_address' && failure.code !== 'not_found') {
     block.append(h('button', { type: 'button', click: retry }, t('tryAgain')));
   }
   return block;
@@ -45,8 +45,6 @@ export function meaning(error) {
       return t('tokenRequired');
     case 'token_invalid':
       return t('tokenInvalid');
-    case 'public_off':
-      return t('publicOff');
     case 'not_found':
       return t('mailGone');
     case 'address_invalid':

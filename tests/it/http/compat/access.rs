@@ -27,8 +27,8 @@ async fn only_programs_of_this_machine_need_no_token() {
         ("", [200, 200]),
         ("http-listen = '0.0.0.0:0'", [401, 401]),
         ("http-allowed-origins = ['*']", [401, 401]),
-        ("public-read = 'token'", [401, 401]),
-        ("public-delete = 'off'", [200, 401]),
+        ("public = ['delete']", [401, 401]),
+        ("public = ['read']", [200, 401]),
         (PROXY, [200, 200]),
     ] {
         let api = with("mailpit", settings).await;
