@@ -23,7 +23,7 @@ use super::{ClientError, LocalRouter, ServerUrl, Token};
 const JSON: &str = "application/json";
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// Enough for the deletion of an inbox of 100,000, for a DNS check whose servers do not answer, and for the test of a webhook
-/// with the longest `webhook-timeout`, which is 2 minutes.
+/// with the longest attempt at a webhook, which is 2 minutes.
 const ANSWER_WITHIN: Duration = Duration::from_secs(150);
 /// How long the next octets of an answer without a bound may take.
 pub(super) const OCTETS_WITHIN: Duration = Duration::from_mins(2);

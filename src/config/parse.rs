@@ -69,6 +69,22 @@ pub(super) fn duration(range: RangeInclusive<Duration>) -> impl Fn(&str) -> Resu
     move |text| value::duration(text, range.clone())
 }
 
+/// A constant: a number from 1 on.
+pub(super) fn count<T: TryFrom<u64>>(text: &str) -> Result<T, ValueError> {
+    let number = value::number(text, 1..=u64::from(u32::MAX))?;
+    T::try_from(number).map_err(|_| ValueError::malformed(text, "a number of 32 bits"))
+}
+
+/// A constant: a size of at least 1 KB.
+pub(super) fn octets(text: &str) -> Result<u64, ValueError> {
+    value::size(text, 1 << 10..=1 << 40)
+}
+
+/// A constant: a time.
+pub(super) fn time(text: &str) -> Result<Duration, ValueError> {
+    value::duration(text, Duration::ZERO..=Duration::from_hours(365 * 24))
+}
+
 /// `true` or `false`.
 pub(super) fn switch(text: &str) -> Result<bool, ValueError> {
     text.parse().map_err(|_| ValueError::malformed(text, "true or false"))

@@ -82,7 +82,7 @@ pub enum DomainError {
     #[error("the limit max-domains of registered domains is reached")]
     TooMany,
     /// The limit of registered domains of one client is reached.
-    #[error("the limit max-domains-per-client of {0} registered domains is reached")]
+    #[error("the limit of {0} registered domains of one client is reached")]
     TooManyOfClient(usize),
     /// The domain is fixed in the settings, and can be changed only there.
     #[error("the domain is fixed in the daemon's settings and can be changed only there")]

@@ -117,7 +117,7 @@ pub(super) async fn register(
             format!("your limit of {} registered webhooks is reached; delete one", limits.per_registrant),
         )),
         WebhookRegistration::Full => {
-            Err(Problem::new(Code::TooManyWebhooks, "the service's limit max-webhooks is reached; try again later"))
+            Err(Problem::new(Code::TooManyWebhooks, "the service has as many webhooks as it may have; try again later"))
         }
     }
 }

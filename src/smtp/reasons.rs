@@ -71,21 +71,21 @@ reasons! {
     pub enum Limit {
         /// `max-smtp-connections`
         Connections = "connections",
-        /// `max-smtp-connections-per-client`
+        /// The connections of one client at once.
         ClientConnections = "connectionsPerClient",
-        /// `smtp-connections-per-minute`
+        /// The new connections of one client in a minute.
         ConnectionRate = "connectionsPerMinute",
         /// The length of a command line.
         LineLength = "lineLength",
-        /// `max-line-size`
+        /// The length of a line of a message.
         TextLineLength = "textLineLength",
         /// The number of recipients of a message.
         Recipients = "recipients",
         /// `max-message-size`
         MessageSize = "messageSize",
-        /// `smtp-body-budget`
+        /// The memory for incoming messages.
         Memory = "memory",
-        /// The part of `smtp-body-budget` that one client may have.
+        /// The part of that memory that one client may have.
         ClientMemory = "memoryPerClient",
         /// The number of Received fields of a message.
         Hops = "hops",

@@ -66,8 +66,7 @@ pub(super) fn warn(due: Vec<(WebhookId, u64)>) {
         tracing::warn!(
             %webhook,
             events,
-            "events were dropped since the last such line: more would wait than outbox-events, outbox-size-per-webhook and \
-             outbox-size permit"
+            "events were dropped since the last such line: more would wait than the outbox holds"
         );
     }
 }

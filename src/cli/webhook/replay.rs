@@ -15,8 +15,7 @@ use crate::model::{EventId, Timestamp, WebhookId};
 const SINCE_MAX: Duration = Duration::from_hours(365 * 24);
 
 /// What to do about events that the outbox has no room for.
-const WHEN_FULL: &str = "nothing was dropped; replay again when pending events have ended, or raise outbox-events, \
-                         outbox-size-per-webhook or outbox-size";
+const WHEN_FULL: &str = "nothing was dropped; replay again when pending events have ended";
 /// Why an event can't be sent again.
 const WHEN_MISSED: &str = "the event is pending, belongs to a test, is not in the webhook's log, or its mail is gone";
 

@@ -53,7 +53,7 @@ fn what_to_do(error: &str) -> &'static str {
         "refused_address" => "its address is not public; the administrator can permit a network with webhook-allow",
         "connect" => "see that the receiver runs, and listens on the port of its URL",
         "tls" => "see that the receiver has TLS on that port, and a valid certificate for the name in its URL",
-        "timeout" => "a receiver must answer within webhook-timeout",
+        "timeout" => "a receiver must answer within 15 s",
         _ => "a receiver must answer with a status of 200 to 299",
     }
 }

@@ -7,7 +7,8 @@ use ipnet::IpNet;
 
 use super::{List, Maybe};
 use crate::config::parse::{
-    allowed_host, compat_api, http_listen_addresses, list, listen_address, network, number, origins, public, rate_limit,
+    allowed_host, compat_api, count, http_listen_addresses, list, listen_address, network, number, origins, public,
+    rate_limit,
 };
 
 /// Whether each HTTP request has a line in the log.
@@ -133,16 +134,16 @@ pub struct HttpConfig {
         long,
         hide = true,
         default_value = "250",
-        value_parser = number(1..=100_000_usize)
+        value_parser = count::<usize>
     )]
     pub connections_per_client_max: usize,
 
     /// The most requests at once that wait for mail, beside the connections.
-    #[arg(long = "max-http-waiting", hide = true, default_value = "10000", value_parser = number(1..=100_000_usize))]
+    #[arg(long = "max-http-waiting", hide = true, default_value = "10000", value_parser = count::<usize>)]
     pub waiting_max: usize,
 
     /// The most requests at once of one client that wait for mail.
-    #[arg(long = "max-http-waiting-per-client", hide = true, default_value = "100", value_parser = number(1..=100_000_usize))]
+    #[arg(long = "max-http-waiting-per-client", hide = true, default_value = "100", value_parser = count::<usize>)]
     pub waiting_per_client_max: usize,
 }
 

@@ -23,7 +23,6 @@ const SECOND: Duration = Duration::from_secs(1);
 const DAY: Duration = Duration::from_hours(24);
 const KB: u64 = 1 << 10;
 const MB: u64 = 1 << 20;
-const GB: u64 = 1 << 30;
 
 /// Several values. The name keeps clap from taking each of them for a text of its own: a list is one text.
 type List<T> = Vec<T>;

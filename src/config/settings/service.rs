@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use super::{DAY, GB, KB, MB, SECOND};
+use super::{DAY, KB, MB, SECOND};
 use crate::config::StoreLocation;
-use crate::config::parse::{duration, number, roles, size, subaddressing};
+use crate::config::parse::{duration, number, octets, roles, size, subaddressing, time};
 use crate::config::store_location::store_location;
 use crate::model::{RoleAddresses, Subaddressing};
 
@@ -92,15 +92,10 @@ pub struct StoreConfig {
     pub location: StoreLocation,
 
     /// Size of a segment of the journal in octets, at least twice the largest message.
-    #[arg(long = "segment-size", hide = true, default_value = "64MB", value_parser = size(MB..=GB))]
+    #[arg(long = "segment-size", hide = true, default_value = "64MB", value_parser = octets)]
     pub segment_octets: u64,
 
     /// How long one request to the cluster may take.
-    #[arg(
-        long = "cassandra-timeout",
-        hide = true,
-        default_value = "2s",
-        value_parser = duration(Duration::from_millis(100)..=10 * SECOND)
-    )]
+    #[arg(long = "cassandra-timeout", hide = true, default_value = "2s", value_parser = time)]
     pub cluster_timeout: Duration,
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use clap::{ValueEnum, ValueHint};
 use ipnet::IpNet;
 
-use super::{GB, KB, List, MB, Maybe};
+use super::{List, Maybe};
 use crate::config::Endpoint;
 use crate::config::parse::{
-    certificate, domain_name, duration, endpoint, faults, file_mode, list, listen_address, listen_addresses, network,
-    number, optional_file, refused_sender, size, switch,
+    certificate, count, domain_name, endpoint, faults, file_mode, list, listen_address, listen_addresses, network,
+    number, octets, optional_file, refused_sender, switch, time,
 };
 use crate::model::{DomainName, DomainPattern, FaultRule};
 
@@ -116,7 +116,7 @@ pub struct SmtpConfig {
     pub trusted_network: bool,
 
     /// Memory for all messages that are being received.
-    #[arg(long = "smtp-body-budget", hide = true, default_value = "256MB", value_parser = size(MB..=1024 * GB))]
+    #[arg(long = "smtp-body-budget", hide = true, default_value = "256MB", value_parser = octets)]
     pub bodies_octets_max: u64,
 
     /// The most connections at once of one client.
@@ -125,31 +125,20 @@ pub struct SmtpConfig {
         long,
         hide = true,
         default_value = "50",
-        value_parser = number(1..=100_000_usize)
+        value_parser = count::<usize>
     )]
     pub connections_per_client_max: usize,
 
     /// The most new connections of one client in a minute.
-    #[arg(
-        long = "smtp-connections-per-minute",
-        hide = true,
-        default_value = "600",
-        value_parser = number(1..=1_000_000_usize)
-    )]
+    #[arg(long = "smtp-connections-per-minute", hide = true, default_value = "600", value_parser = count::<usize>)]
     pub connections_per_minute_max: usize,
 
     /// How long a client may be silent, take for a command line, or take to read the replies (RFC 5321 section 4.5.3.2.7).
-    #[arg(
-        id = "smtp-timeout",
-        long,
-        hide = true,
-        default_value = "5m",
-        value_parser = duration(Duration::from_millis(100)..=Duration::from_hours(1))
-    )]
+    #[arg(id = "smtp-timeout", long, hide = true, default_value = "5m", value_parser = time)]
     pub timeout: Duration,
 
     /// The longest line of a message after DATA in octets, CRLF included; RFC 5321 asks for 1,000.
-    #[arg(long = "max-line-size", hide = true, default_value = "128KB", value_parser = size(KB..=50 * MB))]
+    #[arg(long = "max-line-size", hide = true, default_value = "128KB", value_parser = octets)]
     pub text_line_octets_max: u64,
 
     /// Mode of the files of LMTP's Unix sockets, in octal.
@@ -193,11 +182,6 @@ pub struct TlsConfig {
     pub key: Maybe<PathBuf>,
 
     /// How long a TLS handshake may take.
-    #[arg(
-        long = "tls-handshake-timeout",
-        hide = true,
-        default_value = "10s",
-        value_parser = duration(Duration::from_millis(100)..=Duration::from_mins(5))
-    )]
+    #[arg(long = "tls-handshake-timeout", hide = true, default_value = "10s", value_parser = time)]
     pub handshake_timeout: Duration,
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-use super::{DAY, GB, List, MB, SECOND};
-use crate::config::parse::{duration, list, network, number, schedule, size};
+use super::List;
+use crate::config::parse::{count, list, network, octets, schedule, time};
 
 /// What webhooks may use, and how their events are delivered.
 #[derive(clap::Args, Clone, Debug)]
@@ -26,75 +26,54 @@ pub struct WebhooksConfig {
     pub schedule: List<Duration>,
 
     /// How long an attempt may take.
-    #[arg(
-        id = "webhook-timeout",
-        long,
-        hide = true,
-        default_value = "15s",
-        value_parser = duration(Duration::from_millis(100)..=Duration::from_mins(2))
-    )]
+    #[arg(id = "webhook-timeout", long, hide = true, default_value = "15s", value_parser = time)]
     pub timeout: Duration,
 
     /// The most webhooks of one mailbox.
-    #[arg(long = "max-webhooks-per-recipient", hide = true, default_value = "10", value_parser = number(0..=1_000_u32))]
+    #[arg(long = "max-webhooks-per-recipient", hide = true, default_value = "10", value_parser = count::<u32>)]
     pub per_recipient_max: u32,
 
     /// The most webhooks that one client has registered.
-    #[arg(
-        long = "max-webhooks-per-client",
-        hide = true,
-        default_value = "100",
-        value_parser = number(1..=1_000_000_u32)
-    )]
+    #[arg(long = "max-webhooks-per-client", hide = true, default_value = "100", value_parser = count::<u32>)]
     pub per_client_max: u32,
 
     /// The most registrations of webhooks in a minute by one client.
-    #[arg(
-        long = "webhook-registrations-per-minute",
-        hide = true,
-        default_value = "60",
-        value_parser = number(1..=1_000_000_u32)
-    )]
+    #[arg(long = "webhook-registrations-per-minute", hide = true, default_value = "60", value_parser = count::<u32>)]
     pub registrations_per_minute: u32,
 
     /// The most pending events of one webhook.
-    #[arg(long = "outbox-events", hide = true, default_value = "1000", value_parser = number(1..=100_000_u32))]
+    #[arg(long = "outbox-events", hide = true, default_value = "1000", value_parser = count::<u32>)]
     pub outbox_events_max: u32,
 
     /// The most octets of the messages that are pending for one webhook.
-    #[arg(long = "outbox-size-per-webhook", hide = true, default_value = "64MB", value_parser = size(MB..=10 * GB))]
+    #[arg(long = "outbox-size-per-webhook", hide = true, default_value = "64MB", value_parser = octets)]
     pub outbox_octets_per_webhook_max: u64,
 
     /// The most octets of the messages that are pending for all webhooks.
-    #[arg(long = "outbox-size", hide = true, default_value = "1GB", value_parser = size(MB..=1024 * GB))]
+    #[arg(long = "outbox-size", hide = true, default_value = "1GB", value_parser = octets)]
     pub outbox_octets_max: u64,
 
     /// The most attempts that begin within a minute at one address and port that has accepted an event.
-    #[arg(
-        long = "webhook-per-address-per-minute",
-        hide = true,
-        default_value = "6000",
-        value_parser = number(1..=1_000_000_usize)
-    )]
+    #[arg(long = "webhook-per-address-per-minute", hide = true, default_value = "6000", value_parser = count::<usize>)]
     pub per_address_per_minute: usize,
 
     /// The most attempts at once, without the slow ones.
-    #[arg(long = "webhook-in-flight", hide = true, default_value = "128", value_parser = number(1..=10_000_usize))]
+    #[arg(long = "webhook-in-flight", hide = true, default_value = "128", value_parser = count::<usize>)]
     pub in_flight_max: usize,
 
     /// The most webhooks in all.
-    #[arg(long = "max-webhooks", hide = true, default_value = "10000", value_parser = number(0..=1_000_000_u32))]
+    #[arg(long = "max-webhooks", hide = true, default_value = "10000", value_parser = count::<u32>)]
     pub total_max: u32,
 
     /// How long after its Email has expired an event is still attempted.
-    #[arg(long = "webhook-grace", hide = true, default_value = "1d", value_parser = duration(Duration::ZERO..=30 * DAY))]
+    #[arg(long = "webhook-grace", hide = true, default_value = "1d", value_parser = time)]
     pub grace: Duration,
 
     /// How long a webhook is kept without any mail for it.
-    #[arg(long = "webhook-idle", hide = true, default_value = "30d", value_parser = duration(SECOND..=365 * DAY))]
+    #[arg(long = "webhook-idle", hide = true, default_value = "30d", value_parser = time)]
     pub idle: Duration,
 
     /// How long a webhook is kept whose receiver has never accepted an event.
-    #[arg(long = "webhook-unproven-life", hide = true, default_value = "2d", value_parser = duration(SECOND..=365 * DAY))]
+    #[arg(long = "webhook-unproven-life", hide = true, default_value = "2d", value_parser = time)]
     pub unproven_life: Duration,
 }

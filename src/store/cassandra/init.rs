@@ -20,7 +20,7 @@ impl CassandraStore {
             (None, _) => {
                 let names = data_centers.into_keys().collect::<Vec<_>>().join(", ");
                 return Err(OpenError::Cluster {
-                    reason: format!("it has several data centres ({names}); name yours by cassandra-data-center"),
+                    reason: format!("it has several data centres ({names}); name yours at the end of store: ?dc=NAME"),
                 });
             }
         };

@@ -103,12 +103,8 @@ fn a_password_that_others_may_read_is_a_bad_configuration() {
     let password = dir.path().join("password");
     std::fs::write(&password, "secret\n").expect("write");
     std::fs::set_permissions(&password, Permissions::from_mode(0o644)).expect("mode");
-    let env = [
-        ("TEMPMAIL_STORE", DEAD),
-        ("TEMPMAIL_CASSANDRA_USER", "ann"),
-        ("TEMPMAIL_CASSANDRA_PASSWORD_FILE", password.to_str().expect("a path")),
-    ];
-    let refused = local_with(dir.path(), &env, &["db", "init"]);
+    let store = format!("{DEAD}?user=ann&password-file={}", password.display());
+    let refused = local_with(dir.path(), &[("TEMPMAIL_STORE", &store)], &["db", "init"]);
     assert_eq!(refused.code, Some(78), "{}", refused.stderr);
     assert!(refused.stderr.contains("password-file: /"), "{}", refused.stderr);
     assert!(refused.stderr.contains("chmod o="), "{}", refused.stderr);

@@ -173,10 +173,7 @@ fn a_bad_value_is_named_with_its_place_and_what_is_accepted() {
             World::new().env("TEMPMAIL_WEBHOOK_ALLOW", "10.0.0.0/8,lan"),
             "TEMPMAIL_WEBHOOK_ALLOW: 'lan' is not a network such as 10.0.0.0/8, fd00::/8 or 127.0.0.1",
         ),
-        (
-            World::new().flag("webhook-timeout", "99ms"),
-            "--webhook-timeout: '99ms' is out of range; accepted is 100ms to 2m",
-        ),
+        (World::new().flag("verify-every", "999ms"), "--verify-every: '999ms' is out of range; accepted is 1s to 30d"),
         (World::new().flag("revision", "3"), "--revision: '3' is not 1 or 2"),
         (World::new().flag("log-format", "xml"), "--log-format: 'xml' is not text or json"),
         (World::new().flag("subaddressing", "Strip"), "--subaddressing: 'Strip' is not keep or strip"),
