@@ -80,7 +80,7 @@ pub struct MailConfig {
 /// How mail is kept.
 #[derive(clap::Args, Clone, Debug)]
 pub struct StoreConfig {
-    /// Where mail is kept: in data-dir (embedded), or in a cluster, cassandra://HOST[:PORT],…/KEYSPACE
+    /// Where mail is kept: see [`StoreLocation`].
     #[arg(
         long = "store",
         value_name = "embedded|URL",
