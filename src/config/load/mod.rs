@@ -2,19 +2,21 @@
 //!
 //! Each source becomes texts of keys; the strongest wins, and clap reads the texts that are left.
 
+mod layers;
+
 use std::collections::BTreeMap;
-use std::error::Error as _;
 use std::path::{Path, PathBuf};
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, FromArgMatches};
+use clap::FromArgMatches;
+use layers::{Layers, argument, keys, layers};
 
-use super::error::{ConfigError, ConfigProblem, ValueOrigin, at, did_you_mean, nearest};
-use super::parse::{at_commas, joined};
-use super::removed::{self, REMOVED};
+use super::error::{ConfigError, ConfigProblem, ValueOrigin, did_you_mean, nearest};
+use super::parse::at_commas;
 use super::setting::{Setting, Shape, all, reader, settings, variable};
-use super::{Config, REVISION_ONE, Revision, ServeArgs, SettingInEffect, StoreLocation, check, file, paths};
+use super::{Config, REVISION_ONE, Revision, ServeArgs, SettingInEffect, check, file, paths};
 use crate::model::Secret;
+
+pub(super) use layers::Given;
 
 /// The configuration file of the whole machine.
 const SYSTEM_CONFIG_FILE: &str = "/etc/tempmail/config.toml";
@@ -56,91 +58,6 @@ pub struct Loaded {
 struct Machine<'a> {
     config_file: &'a Path,
     name: &'a str,
-}
-
-/// Values of a setting as texts, and the source that has them.
-#[derive(Clone, Debug)]
-pub(super) struct Given {
-    pub(super) values: Vec<String>,
-    pub(super) origin: ValueOrigin,
-}
-
-/// What the sources say, from the weakest to the strongest.
-pub(super) struct Layers {
-    /// The strongest so far.
-    pub(super) given: BTreeMap<&'static str, Given>,
-    problems: Vec<ConfigProblem>,
-    warnings: Vec<String>,
-    reader: Command,
-}
-
-impl Default for Layers {
-    fn default() -> Self {
-        Self { given: BTreeMap::new(), problems: Vec::new(), warnings: Vec::new(), reader: reader() }
-    }
-}
-
-impl Layers {
-    /// Adds what a source says. A bad value is a problem also where a stronger source overrides it.
-    pub(super) fn add(&mut self, key: &str, values: Vec<String>, origin: ValueOrigin) {
-        if let Some(gone) = removed::find(key) {
-            let what = format!("there is no such setting any more: {}", gone.instead);
-            if gone.is_harmless(&values) {
-                self.warnings.push(at(key, &origin, &what));
-            } else {
-                self.problems.push(ConfigProblem::of(key, &origin, &what));
-            }
-            return;
-        }
-        let Some(setting) = Setting::find(key) else { return };
-        let values = match &origin {
-            ValueOrigin::File { path, .. } => relative_to(path.parent().unwrap_or(Path::new("")), setting, values),
-            _ => values,
-        };
-        if let Err(why) = self.read(setting, &values) {
-            self.problems.push(ConfigProblem::of(key, &origin, &why));
-        }
-        let contradicts = |other: &Given| {
-            std::mem::discriminant(&other.origin) == std::mem::discriminant(&origin) && other.values != values
-        };
-        if self.given.get(&*setting.key).is_some_and(contradicts) {
-            let what =
-                format!("it means {}, which is given as well with another value; leave one of them out", setting.key);
-            self.problems.push(ConfigProblem::of(key, &origin, &what));
-        }
-        self.given.insert(&setting.key, Given { values, origin });
-    }
-
-    /// Reads one text alone: why it is no value.
-    fn read(&mut self, setting: &Setting, values: &[String]) -> Result<(), String> {
-        let read = self.reader.try_get_matches_from_mut([argument(setting, values)]);
-        read.map(drop).map_err(|error| match (error.source(), error.get(ContextKind::ValidValue)) {
-            (Some(own), _) => own.to_string(),
-            (None, Some(ContextValue::Strings(words))) if error.kind() == ErrorKind::InvalidValue => {
-                let (last, others) = words.split_last().map_or(("", &[][..]), |(last, others)| (last.as_str(), others));
-                super::value::ValueError::malformed(&values.concat(), &format!("{} or {last}", others.join(", ")))
-                    .to_string()
-            }
-            _ => error.to_string(),
-        })
-    }
-}
-
-/// The argument that gives a setting these values.
-fn argument(setting: &Setting, values: &[String]) -> String {
-    let text = if setting.shape == Shape::Several { joined(values) } else { values.concat() };
-    format!("--{}={text}", setting.key)
-}
-
-/// Paths in a file are relative to the file.
-fn relative_to(dir: &Path, setting: &Setting, values: Vec<String>) -> Vec<String> {
-    let is_word = |text: &str| text.is_empty() || ["none", "self-signed"].contains(&text) || text.starts_with('~');
-    let one = |text: String| match text.parse::<StoreLocation>() {
-        _ if setting.is_path && !is_word(&text) => dir.join(text).display().to_string(),
-        Ok(location) if setting.key == "store" => location.relative_to(dir).to_string(),
-        _ => text,
-    };
-    values.into_iter().map(one).collect()
 }
 
 /// Adds the defaults of the revision in effect, which is given or itself a default.
@@ -238,46 +155,6 @@ fn load_on(machine: &Machine<'_>, sources: &Sources) -> Result<Loaded, ConfigErr
     // The file is read from the top down; what is not about the file comes after it.
     problems.sort_by_key(|problem| problem.line().unwrap_or(usize::MAX));
     Err(ConfigError { problems })
-}
-
-/// What the file, the environment and the flags say, in this order: a later value overrides an earlier one.
-fn layers(file: Option<&Path>, sources: &Sources) -> Layers {
-    let mut layers = Layers::default();
-    if let Some(path) = file {
-        let (entries, problems) = file::read(path);
-        layers.problems = problems;
-        for entry in entries {
-            let origin = ValueOrigin::File { path: path.to_owned(), line: entry.line };
-            layers.add(&entry.key, entry.values, origin);
-        }
-    }
-    for key in keys() {
-        if let Some(text) = sources.env.get(&variable(key)).filter(|text| !text.is_empty()) {
-            layers.add(key, values(key, std::slice::from_ref(text)), ValueOrigin::Environment);
-        }
-    }
-    for (key, texts) in sources.args.given() {
-        layers.add(key, values(key, texts), ValueOrigin::Flag);
-    }
-    if sources.data_dir.is_some() {
-        // A stand-in for the path, which may be no UTF-8.
-        layers.given.insert("data-dir", Given { values: vec!["/".to_owned()], origin: ValueOrigin::Flag });
-    }
-    layers
-}
-
-/// Every name that a source may have: settings, constants, old names and what is gone.
-fn keys() -> impl Iterator<Item = &'static str> {
-    let names = |setting: &'static Setting| std::iter::once(&setting.key).chain(&setting.aliases).map(String::as_str);
-    all().flat_map(names).chain(REMOVED.iter().map(|gone| gone.key))
-}
-
-/// The values in the texts of a variable or of a flag.
-fn values(key: &str, texts: &[String]) -> Vec<String> {
-    match Setting::find(key) {
-        Some(setting) if setting.shape != Shape::Several => texts.to_vec(),
-        _ => texts.iter().flat_map(|text| at_commas(text)).collect(),
-    }
 }
 
 fn config_file(machine: &Machine<'_>, sources: &Sources) -> Option<PathBuf> {

@@ -7,7 +7,7 @@ mod removed;
 
 use std::fs;
 
-use clap::Args;
+use clap::{Args, Command};
 use examples::{companions, example};
 use tempfile::TempDir;
 
