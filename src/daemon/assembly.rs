@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Router;
 
-use super::{DaemonError, example_domain, resolver};
+use super::{DaemonError, example_domain};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::dns::{DnsResolver, Resolver};
@@ -45,7 +45,8 @@ pub async fn assemble(
         config.domains.fixed.push(example_domain());
     }
     let config = Arc::new(config);
-    let resolver: Arc<dyn Resolver> = Arc::new(DnsResolver::new(resolver(&config)));
+    let dns = DnsResolver::new(config.domains.resolvers.clone(), config.constants.dns_timeout);
+    let resolver: Arc<dyn Resolver> = Arc::new(dns);
     let registry = Registry::open(&config, store.clone(), Arc::clone(&resolver), Arc::clone(&clock)).await?;
     let guard = Arc::new(guard(&config, status.as_ref()));
     let reader = Reader::start(READERS)?;
@@ -70,7 +71,7 @@ pub async fn assemble(
     let source = |name, counts: Arc<dyn Counts>| MetricSource { name, counts };
     let mut metrics = vec![
         source("store", store.clone()),
-        source("domains", registry.counters()),
+        source("domains", registry.clone()),
         source("webhooks", event_sender.counters.clone()),
     ];
     if let Some(daemon) = &status {
@@ -84,7 +85,7 @@ pub async fn assemble(
         outbox: store,
         guard,
         webhook_test: Arc::new(Tester::new(Arc::clone(&event_sender))),
-        registry: Arc::clone(&registry) as Arc<dyn http::Domains>,
+        registry: Arc::clone(&registry),
         tokens: Tokens::open(&config.data_dir, config.admin_token.as_ref())?,
         reader,
         memory: AnswerMemory::new(config.mail.message_octets_max),

@@ -33,7 +33,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::config::{Certificate, Config, Revision};
-use crate::dns;
 use crate::domains::verifier;
 use crate::expiry::{self, Outlived, Sweep};
 use crate::faults::Faults;
@@ -179,7 +178,7 @@ impl Daemon {
         let Self { assembled, listeners, tls, controls, clock, store, directory, supervisor, counters, faults } = self;
         let Assembled { config, registry, event_sender, router, metrics_router } = assembled;
         let settings = SmtpSettings::from_config(&config);
-        let receiver = Receiver::new(settings, store.clone(), registry.table(), Arc::clone(&clock));
+        let receiver = Receiver::new(settings, store.clone(), Arc::clone(&registry), Arc::clone(&clock));
         let receiver = Arc::new(receiver.with_tls(tls.clone()).counting(counters).with_faults(faults));
         let limits = HttpLimits::from_config(&config);
         let Running { mail, http, metrics, files: mut socket_files } = listeners.run(tls.as_deref())?;
@@ -287,10 +286,4 @@ pub fn open_certificate(config: &Config, now: Timestamp) -> Result<Option<Arc<Ke
 /// RFC 2606 reserves it; it can't be used on the Internet.
 fn example_domain() -> DomainPattern {
     DomainPattern::Exact("example.test".parse().expect("a constant domain name"))
-}
-
-/// The resolver that the settings ask for.
-fn resolver(config: &Config) -> dns::ResolverSettings {
-    let timeout = config.constants.dns_timeout;
-    dns::ResolverSettings { timeout, ..dns::ResolverSettings::new(config.domains.resolvers.clone()) }
 }

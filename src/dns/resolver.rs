@@ -1,15 +1,14 @@
 //! Queries through hickory, which no other module knows.
 //!
-//! This module sets the limits of a query (servers, time, attempts) and interprets hickory's errors. It must see what
-//! senders of mail see, so it uses no cache, no hosts file and no search domains.
+//! It must see what senders of mail see, so it uses no cache, no hosts file and no search domains.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::join;
-use hickory_resolver::config::{NameServerConfig, ResolveHosts, ResolverConfig, ResolverOpts};
+use hickory_resolver::config::{NameServerConfig, ResolveHosts, ResolverConfig};
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::{DnsError, NetError, NoRecords};
 use hickory_resolver::proto::op::ResponseCode;
@@ -19,60 +18,21 @@ use hickory_resolver::{TokioResolver, system_conf};
 use super::{Addresses, Answer, Failure, MxAnswer, Resolver};
 use crate::model::DomainName;
 
-/// Which servers a resolver queries, and how long it waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ResolverSettings {
-    /// The servers, or the system's servers if the list is empty. A truncated answer over UDP is followed by a query
-    /// over TCP.
-    pub servers: Vec<SocketAddr>,
-    /// How long one attempt may take.
-    pub timeout: Duration,
-    /// How many attempts follow a first one without an answer.
-    pub retries: usize,
-}
-
-impl ResolverSettings {
-    /// The settings for `servers`, with two attempts of 3 s each.
-    pub fn new(servers: Vec<SocketAddr>) -> Self {
-        Self { servers, timeout: Duration::from_secs(3), retries: 1 }
-    }
-
-    fn options(&self) -> ResolverOpts {
-        let mut options = ResolverOpts::default();
-        options.timeout = self.timeout;
-        options.attempts = self.retries;
-        options.use_hosts_file = ResolveHosts::Never;
-        options.cache_size = 0;
-        options
-    }
-
-    fn name_servers(&self) -> Result<Vec<NameServerConfig>, NetError> {
-        if self.servers.is_empty() {
-            return system_conf::read_system_conf().map(|(config, _)| config.name_servers().to_vec());
-        }
-        let servers = self.servers.iter().map(|server| {
-            let mut config = NameServerConfig::udp_and_tcp(server.ip());
-            for connection in &mut config.connections {
-                connection.port = server.port();
-            }
-            config
-        });
-        Ok(servers.collect())
-    }
-}
-
-/// A resolver that queries the configured servers.
+/// A resolver that queries the configured servers. A truncated answer over UDP is followed by a query over TCP, and an
+/// attempt without an answer by a second one.
 pub struct DnsResolver {
-    settings: ResolverSettings,
+    servers: Vec<SocketAddr>,
+    timeout: Duration,
     /// Created at the first query, and anew after a query that reached no server: a change of networks changes the
     /// system's servers.
     hickory: Mutex<Option<TokioResolver>>,
 }
 
 impl DnsResolver {
-    /// A resolver with these settings. Reads no file and makes no query yet.
-    pub fn new(settings: ResolverSettings) -> Self {
-        Self { settings, hickory: Mutex::default() }
+    /// A resolver that asks `servers`, or the system's servers if there are none. One attempt may take `timeout`. Reads no
+    /// file and makes no query yet.
+    pub fn new(servers: Vec<SocketAddr>, timeout: Duration) -> Self {
+        Self { servers, timeout, hickory: Mutex::default() }
     }
 
     fn shared(&self) -> MutexGuard<'_, Option<TokioResolver>> {
@@ -81,24 +41,34 @@ impl DnsResolver {
 
     fn hickory(&self) -> Result<TokioResolver, Failure> {
         let mut shared = self.shared();
-        if let Some(hickory) = &*shared {
-            return Ok(hickory.clone());
+        if shared.is_none() {
+            let unreadable = "the system's name servers cannot be read; name servers in the setting resolver";
+            *shared = self.connect().inspect_err(|error| tracing::warn!(%error, "{unreadable}")).ok();
         }
-        let connect = || {
-            let config = ResolverConfig::from_name_servers(self.settings.name_servers()?);
-            let builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
-            builder.with_options(self.settings.options()).build()
-        };
-        let connected = connect().map_err(|error| {
-            tracing::warn!(%error, "the system's name servers cannot be read; name servers in the setting resolver");
-            Failure::NoServer
-        })?;
-        Ok(shared.insert(connected).clone())
+        shared.clone().ok_or(Failure::NoServer)
+    }
+
+    fn connect(&self) -> Result<TokioResolver, NetError> {
+        let mut servers: Vec<NameServerConfig> =
+            self.servers.iter().map(|server| NameServerConfig::udp_and_tcp(server.ip())).collect();
+        for (config, server) in servers.iter_mut().zip(&self.servers) {
+            config.connections.iter_mut().for_each(|connection| connection.port = server.port());
+        }
+        if servers.is_empty() {
+            servers = system_conf::read_system_conf()?.0.name_servers().to_vec();
+        }
+        let config = ResolverConfig::from_name_servers(servers);
+        let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
+        let options = builder.options_mut();
+        options.timeout = self.timeout;
+        options.attempts = 1;
+        options.use_hosts_file = ResolveHosts::Never;
+        options.cache_size = 0;
+        builder.build()
     }
 
     /// Queries for records of a kind, and takes those that `read` understands.
-    async fn lookup<T>(&self, name: &str, kind: RecordType, read: impl Fn(&RData) -> Option<T>) -> Answer<T> {
-        let Some(name) = full_name(name) else { return Answer::Failed(Failure::Unusable) };
+    async fn lookup<T>(&self, name: &Name, kind: RecordType, read: impl Fn(&RData) -> Option<T>) -> Answer<T> {
         let hickory = match self.hickory() {
             Ok(hickory) => hickory,
             Err(why) => return Answer::Failed(why),
@@ -108,7 +78,7 @@ impl DnsResolver {
                 let records: Vec<T> = lookup.answers().iter().filter_map(|record| read(&record.data)).collect();
                 if records.is_empty() { Answer::Failed(Failure::Unusable) } else { Answer::Records(records) }
             }
-            Err(error) => negative(&name, &error),
+            Err(error) => negative(name, &error),
         };
         if let Answer::Failed(why) = &answer {
             tracing::debug!(%name, %kind, %why, "no answer from the DNS");
@@ -119,38 +89,34 @@ impl DnsResolver {
         }
         answer
     }
-
-    async fn addresses_of(&self, host: &str, kind: RecordType) -> Addresses {
-        // An MX record can hold an impossible host name, such as `10 mail.example`. Such a host has no addresses.
-        if full_name(host).is_none() {
-            return Addresses::default();
-        }
-        let address = |data: &RData| match data {
-            RData::A(v4) => Some(IpAddr::V4(v4.0)),
-            RData::AAAA(v6) => Some(IpAddr::V6(v6.0)),
-            _ => None,
-        };
-        match self.lookup(host, kind, address).await {
-            Answer::Records(found) => Addresses { found, missing: None },
-            Answer::NoRecords | Answer::NoSuchName => Addresses::default(),
-            Answer::Failed(why) => Addresses { found: Vec::new(), missing: Some(why) },
-        }
-    }
 }
 
 #[async_trait]
 impl Resolver for DnsResolver {
     async fn mx(&self, domain: &DomainName) -> MxAnswer {
+        let Some(name) = full_name(domain.as_str()) else { return Answer::Failed(Failure::Unusable) };
         let record = |data: &RData| match data {
             RData::MX(mx) => Some((mx.preference, mx.exchange.to_ascii())),
             _ => None,
         };
-        self.lookup(domain.as_str(), RecordType::MX, record).await
+        self.lookup(&name, RecordType::MX, record).await
     }
 
     async fn addresses(&self, host: &str) -> Addresses {
-        let (v4, v6) = join(self.addresses_of(host, RecordType::A), self.addresses_of(host, RecordType::AAAA)).await;
-        Addresses { found: [v4.found, v6.found].concat(), missing: v4.missing.or(v6.missing) }
+        // An MX record can hold an impossible host name, such as `10 mail.example`. Such a host has no addresses.
+        let Some(name) = full_name(host) else { return Addresses::default() };
+        let address = |data: &RData| data.ip_addr();
+        let v4 = self.lookup(&name, RecordType::A, address);
+        let (v4, v6) = join(v4, self.lookup(&name, RecordType::AAAA, address)).await;
+        let mut all = Addresses::default();
+        for answer in [v4, v6] {
+            match answer {
+                Answer::Records(found) => all.found.extend(found),
+                Answer::NoRecords | Answer::NoSuchName => {}
+                Answer::Failed(why) => _ = all.missing.get_or_insert(why),
+            }
+        }
+        all
     }
 }
 
@@ -248,9 +214,7 @@ mod tests {
     #[tokio::test]
     async fn only_a_server_that_does_not_answer_makes_the_resolver_anew() {
         for (answers, why) in [(true, Failure::ServerFailed), (false, Failure::TimedOut)] {
-            let servers = vec![server(answers).await];
-            let settings = ResolverSettings { timeout: Duration::from_millis(200), ..ResolverSettings::new(servers) };
-            let resolver = DnsResolver::new(settings);
+            let resolver = DnsResolver::new(vec![server(answers).await], Duration::from_millis(200));
             assert_eq!(resolver.mx(&"a.test".parse().expect("name")).await, MxAnswer::Failed(why));
             assert_eq!(resolver.hickory.lock().expect("resolver").is_some(), answers);
         }
@@ -264,10 +228,11 @@ mod tests {
         assert_eq!(outcome(none("loop.test.", ResponseCode::NoError)), Answer::Failed(Failure::Unusable));
     }
 
-    #[test]
-    fn neither_hosts_file_nor_cache_nor_search_domains_are_used() {
-        let options = ResolverSettings::new(Vec::new()).options();
-        assert_eq!(options.use_hosts_file, ResolveHosts::Never);
-        assert_eq!(options.cache_size, 0);
+    #[tokio::test]
+    async fn neither_hosts_file_nor_cache_nor_search_domains_are_used() {
+        let server = SocketAddr::from(([192, 0, 2, 53], 5353));
+        let resolver = DnsResolver::new(vec![server], Duration::from_secs(1)).connect().expect("a resolver");
+        assert_eq!(resolver.options().use_hosts_file, ResolveHosts::Never);
+        assert_eq!(resolver.options().cache_size, 0);
     }
 }

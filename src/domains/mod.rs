@@ -1,13 +1,11 @@
 //! The domains that the service receives mail for.
 //!
 //! ```text
-//! table      the domains in memory: which of them are served     registry   registers, pins and removes domains
-//! changes    changes of domains, in the store first              verifier   checks the MX of every domain once a period
-//! storm      what a round of checks may deactivate; pure         turns      shares callers' checks between clients
+//! registry   registers, pins and removes domains             table     the domains in memory
+//! changes    changes of domains, in the store first          verifier  checks the MX of every domain once a period
+//! storm      what a round of checks may deactivate; pure     turns     shares callers' checks between clients
 //! counters   counts domains and MX checks
 //! ```
-//!
-//! The store is authoritative. A change goes to the store first, and then to memory.
 
 pub mod registry;
 pub mod table;
@@ -23,7 +21,7 @@ use crate::model::{DomainName, DomainStatus};
 use crate::store::StoreError;
 
 pub use registry::Registry;
-pub use table::{DomainTable, Record, Served};
+pub use table::{DomainTable, Record};
 pub use verifier::Round;
 
 /// A domain to register.
@@ -35,15 +33,6 @@ pub struct NewDomain {
     pub owner: Option<String>,
     /// Contact address of the owner.
     pub email: Option<String>,
-}
-
-/// A domain after its registration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Registered {
-    /// The domain as it is listed now.
-    pub entry: DomainEntry,
-    /// Whether this registration created it.
-    pub created: bool,
 }
 
 /// A domain in a list.
@@ -63,34 +52,34 @@ impl DomainEntry {
     }
 }
 
-/// Why a request about a domain failed.
+impl From<Record> for DomainEntry {
+    fn from(record: Record) -> Self {
+        Self { domain: record.name.to_string(), record: Some(record) }
+    }
+}
+
+/// Why a request about a domain failed, in words for whoever made it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant says what it is")]
 pub enum DomainError {
-    /// No `mx-host` is set, so no domain can point at one.
-    #[error("no mx-host is set, so no domain's MX record can be checked")]
+    #[error("the service has no mx-host set, so no domain can be checked")]
     MxHostUnset,
     /// The domain's MX points elsewhere. The report says where, and which record to create.
     #[error("{}", .0.message)]
     MxMismatch(Box<MxReport>),
-    /// The DNS gave no answer. This says nothing about the domain, and a later attempt may succeed.
-    #[error("the MX record could not be looked up: {0}")]
+    #[error("DNS gave no answer, so nothing is known about the domain; try again later")]
     Dns(Failure),
-    /// The client's checks in progress, or those of all clients, are as many as permitted. DNS was not asked.
-    #[error("too many checks are in progress")]
+    /// The client's checks in progress, or those of all clients, are as many as permitted.
+    #[error("too many checks of domains are in progress, so DNS was not asked; try again")]
     Busy,
-    /// The limit of registered domains is reached.
-    #[error("the limit max-domains of registered domains is reached")]
+    #[error("the service's limit max-domains of registered domains is reached")]
     TooMany,
-    /// The limit of registered domains of one client is reached.
-    #[error("the limit of {0} registered domains of one client is reached")]
+    #[error("your limit of {0} registered domains is reached")]
     TooManyOfClient(usize),
-    /// The domain is fixed in the settings, and can be changed only there.
-    #[error("the domain is fixed in the daemon's settings and can be changed only there")]
+    #[error("the domain is fixed in the settings of the service and can be changed only there")]
     Fixed,
-    /// The domain is not registered.
     #[error("the domain is not registered")]
     NotRegistered,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -1,27 +1,39 @@
-//! Registering, pinning, listing and removing domains.
+//! Registering, pinning and removing domains.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
 
 use super::counters::Counters;
 use super::storm::Streaks;
 use super::turns::Turns;
-use super::{DomainEntry, DomainError, DomainTable, NewDomain, Record, Registered};
+use super::{DomainEntry, DomainError, DomainTable, NewDomain};
 use crate::clock::Clock;
-use crate::config::Config;
-use crate::dns::{self, FoundDetail, MxReport, Ours, Resolver};
-use crate::model::{Client, Counts, DomainName, DomainRecord, DomainStatus};
+use crate::config::{Config, DomainsConfig};
+use crate::dns::{self, Failure, FoundDetail, MxReport, Ours, Resolver};
+use crate::model::{Client, DomainName, DomainPattern, DomainRecord, DomainStatus};
 use crate::store::{Store, StoreError};
 
-/// The domains that mail is received for. HTTP and the verifier share it, and SMTP reads its [`Registry::table`].
+/// How long a whole check may take, however many queries it makes.
+const DEADLINE: Duration = Duration::from_secs(15);
+
+/// The domains that mail is received for. SMTP, HTTP and the verifier share it.
 pub struct Registry {
-    pub(super) period: Duration,
+    /// The domains as they are now.
+    pub table: DomainTable,
+    pub(super) config: DomainsConfig,
+    pub(super) store: Arc<dyn Store>,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) resolver: Arc<dyn Resolver>,
-    pub(super) ours: Arc<Ours>,
-    pub(super) table: DomainTable,
-    pub(super) counters: Arc<Counters>,
-    streaks: Mutex<Streaks>,
+    pub(super) ours: Ours,
+    /// Held during a change.
+    pub(super) changing: tokio::sync::Mutex<()>,
+    /// When the current second began, and the unknown domains that the store was asked about since.
+    pub(super) asked: Mutex<(Instant, HashSet<DomainName>)>,
+    pub(super) streaks: Streaks,
+    pub(super) counters: Counters,
+    resolver: Arc<dyn Resolver>,
     turns: Turns,
 }
 
@@ -33,36 +45,22 @@ impl Registry {
         resolver: Arc<dyn Resolver>,
         clock: Arc<dyn Clock>,
     ) -> Result<Arc<Self>, StoreError> {
-        let settings = config.domains.clone();
-        let ours = Ours { hosts: settings.mx_hosts.clone(), addresses: settings.public_addresses.clone() };
-        let period = settings.verify_every;
-        let table = DomainTable::new(settings, store);
-        table.reload().await?;
+        let config = config.domains.clone();
+        let table = DomainTable::new(config.fixed.clone());
+        table.set_all(store.domains().await?);
         Ok(Arc::new(Self {
-            period,
+            table,
+            ours: Ours { hosts: config.mx_hosts.clone(), addresses: config.public_addresses.clone() },
+            config,
+            store,
             clock,
             resolver,
-            ours: Arc::new(ours),
-            counters: Arc::new(Counters::new(table.clone())),
-            table,
-            streaks: Mutex::default(),
+            changing: tokio::sync::Mutex::default(),
+            asked: Mutex::new((Instant::now(), HashSet::new())),
+            streaks: Streaks::default(),
             turns: Turns::new(),
+            counters: Counters::default(),
         }))
-    }
-
-    /// The table from which SMTP learns whether a domain is served. It follows every change.
-    pub fn table(&self) -> DomainTable {
-        self.table.clone()
-    }
-
-    /// The counters of domains and of MX checks.
-    pub fn counters(&self) -> Arc<dyn Counts> {
-        self.counters.clone()
-    }
-
-    /// Lists every fixed or registered domain and every wildcard, sorted by name.
-    pub fn list(&self) -> Vec<DomainEntry> {
-        self.table.list()
     }
 
     /// Checks whether the MX of a domain points here. The domain need not be registered, and nothing is changed.
@@ -70,100 +68,93 @@ impl Registry {
     /// `client` is the client that asks; `None` for the administrator, who alone sees the addresses of hosts.
     pub async fn check(&self, name: &DomainName, client: Option<Client>) -> Result<MxReport, DomainError> {
         let detail = if client.is_some() { FoundDetail::Ours } else { FoundDetail::Addresses };
-        self.ask(name, client, detail).await
+        self.check_for(client, name, detail).await
     }
 
     /// Registers a domain whose MX points here, within the limits of all domains and of those of one client. A
-    /// registered domain is checked again, and a deactivated one becomes active again.
+    /// registered domain is checked again, and a deactivated one becomes active again. Returns the domain as it is listed
+    /// now, and whether this call registered it.
     ///
     /// Anybody may call this, so it never changes the owner's data of a registered domain. It also never deactivates a
     /// domain whose MX points elsewhere, but only reports it. A fixed or pinned domain is returned without a check.
     ///
     /// `client` is the client that asks; `None` for the administrator.
-    pub async fn register(&self, new: NewDomain, client: Option<Client>) -> Result<Registered, DomainError> {
+    pub async fn register(
+        self: &Arc<Self>,
+        new: NewDomain,
+        client: Option<Client>,
+    ) -> Result<(DomainEntry, bool), DomainError> {
         if self.table.is_fixed(&new.name) {
-            return Ok(Registered::fixed(new.name));
+            return Ok((DomainEntry { domain: new.name.into(), record: None }, false));
         }
         match self.table.record(&new.name) {
-            Some(record) if record.pinned => return Ok(Registered::known(record)),
+            Some(record) if record.pinned => return Ok((record.into(), false)),
             Some(_) => {}
-            None => self.table.room(client)?,
+            None => self.room(client)?,
         }
-        let report = self.ask(&new.name, client, FoundDetail::Ours).await?;
+        let report = self.check_for(client, &new.name, FoundDetail::Ours).await?;
         if !report.ok {
             return Err(DomainError::MxMismatch(Box::new(report)));
         }
-        self.streaks(|streaks| streaks.forget(&new.name));
-        let (now, result) = (self.clock.now(), report.sentence);
-        let record = DomainRecord {
-            last_checked_at: Some(now),
-            last_check_result: Some(result.clone()),
-            registrant: client,
-            ..self.active_record(new)
-        };
-        self.put(record, |record| {
+        let checked_at = self.clock.now();
+        let change = |record: &mut DomainRecord| {
             // The administrator may have pinned it during the check.
             if !record.pinned {
                 record.activate();
-                record.last_checked_at = Some(now);
-                record.last_check_result = Some(result.clone());
+                record.last_checked_at = Some(checked_at);
+                record.last_check_result = Some(report.sentence.clone());
             }
-        })
-        .await
+        };
+        self.register_or_change(new, client, change).await
     }
 
     /// Pins a domain, which makes it active without DNS and exempt from verification. Given fields of the owner's data
-    /// replace the stored ones.
+    /// replace the stored ones. Returns what [`Registry::register`] does.
     ///
     /// Only the administrator may call this. A domain that is fixed in the settings is returned as it is and not
     /// stored.
-    pub async fn pin(&self, new: NewDomain) -> Result<Registered, DomainError> {
+    pub async fn pin(self: &Arc<Self>, new: NewDomain) -> Result<(DomainEntry, bool), DomainError> {
         if self.table.is_fixed(&new.name) {
-            return Ok(Registered::fixed(new.name));
+            return Ok((DomainEntry { domain: new.name.into(), record: None }, false));
         }
-        self.streaks(|streaks| streaks.forget(&new.name));
         let (owner, email) = (new.owner.clone(), new.email.clone());
-        let record = DomainRecord { pinned: true, ..self.active_record(new) };
-        self.put(record, |record| {
+        let change = |record: &mut DomainRecord| {
             record.pinned = true;
             record.registrant = None;
             record.activate();
             record.owner = owner.clone().or(record.owner.take());
             record.email = email.clone().or(record.email.take());
-        })
-        .await
+        };
+        self.register_or_change(new, None, change).await
     }
 
     /// Removes a registered domain; `false` if it is not registered. Fails with [`DomainError::Fixed`] if the settings
     /// keep the domain served.
-    pub async fn remove(&self, name: &DomainName) -> Result<bool, DomainError> {
-        if self.table.is_fixed_by_name(name) {
+    pub async fn remove(self: &Arc<Self>, name: &DomainName) -> Result<bool, DomainError> {
+        if self.config.fixed.contains(&DomainPattern::Exact(name.clone())) {
             return Err(DomainError::Fixed);
         }
-        let was_registered = self.table.remove(name, None).await?;
-        self.streaks(|streaks| streaks.forget(name));
-        if !was_registered && self.table.is_fixed(name) {
-            return Err(DomainError::Fixed);
-        }
-        Ok(was_registered)
-    }
-
-    /// Registers `record`, or applies `change` to the existing record of the domain.
-    async fn put(&self, record: DomainRecord, change: impl Fn(&mut DomainRecord)) -> Result<Registered, DomainError> {
         loop {
-            let (there, created) = self.table.register(record.clone()).await?;
-            if created {
-                return Ok(Registered { created, ..Registered::known(there) });
+            let before = self.table.record(name);
+            let is_known = before.is_some();
+            if self.replace(name, before, None).await? {
+                self.streaks.forget(name);
+                return Ok(true);
             }
-            // A record that has changed meanwhile is read again.
-            if let Some(changed) = self.table.update(&there, &change).await? {
-                return Ok(Registered::known(changed));
+            if !is_known {
+                return if self.table.is_fixed(name) { Err(DomainError::Fixed) } else { Ok(false) };
             }
         }
     }
 
-    fn active_record(&self, new: NewDomain) -> DomainRecord {
-        DomainRecord {
+    /// Applies `change` to the record of a domain, be it a new one.
+    async fn register_or_change(
+        self: &Arc<Self>,
+        new: NewDomain,
+        registrant: Option<Client>,
+        change: impl Fn(&mut DomainRecord),
+    ) -> Result<(DomainEntry, bool), DomainError> {
+        let fresh = DomainRecord {
             name: new.name,
             status: DomainStatus::Active,
             pinned: false,
@@ -172,16 +163,26 @@ impl Registry {
             added_at: self.clock.now(),
             last_checked_at: None,
             last_check_result: None,
-            registrant: None,
+            registrant,
             deactivated_at: None,
+        };
+        self.streaks.forget(&fresh.name);
+        loop {
+            let before = self.table.record(&fresh.name);
+            let created = before.is_none();
+            let mut after = before.clone().unwrap_or_else(|| Arc::new(fresh.clone()));
+            change(Arc::make_mut(&mut after));
+            if self.replace(&fresh.name, before, Some(Arc::clone(&after))).await? {
+                return Ok((after.into(), created));
+            }
         }
     }
 
     /// Checks a domain for a caller. A client needs a turn for that; the administrator does not.
-    async fn ask(
+    async fn check_for(
         &self,
-        name: &DomainName,
         client: Option<Client>,
+        name: &DomainName,
         detail: FoundDetail,
     ) -> Result<MxReport, DomainError> {
         if self.ours.hosts.is_empty() {
@@ -191,22 +192,13 @@ impl Registry {
             Some(client) => Some(self.turns.take(client).await.ok_or(DomainError::Busy)?),
             None => None,
         };
-        let result = dns::check(&*self.resolver, &self.ours, name, detail).await;
+        self.ask(name, detail).await.map_err(DomainError::Dns)
+    }
+
+    pub(super) async fn ask(&self, name: &DomainName, detail: FoundDetail) -> Result<MxReport, Failure> {
+        let check = timeout(DEADLINE, dns::check(&*self.resolver, &self.ours, name, detail));
+        let result = check.await.unwrap_or(Err(Failure::TimedOut));
         self.counters.checked(&result);
-        result.map_err(DomainError::Dns)
-    }
-
-    pub(super) fn streaks<T>(&self, what: impl FnOnce(&mut Streaks) -> T) -> T {
-        what(&mut self.streaks.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl Registered {
-    fn fixed(name: DomainName) -> Self {
-        Self { entry: DomainEntry { domain: name.into(), record: None }, created: false }
-    }
-
-    fn known(record: Record) -> Self {
-        Self { entry: DomainEntry { domain: record.name.to_string(), record: Some(record) }, created: false }
+        result
     }
 }

@@ -4,6 +4,7 @@
 //! a round is a storm. It deactivates only domains that three rounds in a row found elsewhere.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Record;
 use crate::model::DomainName;
@@ -16,7 +17,7 @@ const STORM_ROUNDS: u32 = 3;
 
 /// The number of rounds in a row in which each domain was found elsewhere and held back.
 #[derive(Debug, Default)]
-pub(super) struct Streaks(HashMap<DomainName, u32>);
+pub(super) struct Streaks(Mutex<HashMap<DomainName, u32>>);
 
 impl Streaks {
     /// Splits `elsewhere`, the domains that two checks of a round found to point elsewhere, into those to deactivate and
@@ -25,30 +26,35 @@ impl Streaks {
     /// `asked` are all domains of the round. `active` is the number of active domains, without those that are never
     /// verified. `force` applies the results of a storm at once.
     pub(super) fn split(
-        &mut self,
+        &self,
         asked: &[Record],
         elsewhere: Vec<Record>,
         active: usize,
         force: bool,
     ) -> (Vec<Record>, Vec<Record>) {
         let found: HashSet<&DomainName> = elsewhere.iter().map(|record| &record.name).collect();
+        let mut streaks = self.lock();
         for record in asked.iter().filter(|record| !found.contains(&record.name)) {
-            self.0.remove(&record.name);
+            streaks.remove(&record.name);
         }
         let is_storm = elsewhere.len() >= STORM_DOMAINS_MIN && elsewhere.len() * 5 > active;
         elsewhere.into_iter().partition(|record| {
-            let streak = self.0.remove(&record.name).unwrap_or(0) + 1;
+            let streak = streaks.remove(&record.name).unwrap_or(0) + 1;
             let may_go = force || !is_storm || streak >= STORM_ROUNDS;
             if !may_go {
-                self.0.insert(record.name.clone(), streak);
+                streaks.insert(record.name.clone(), streak);
             }
             may_go
         })
     }
 
     /// Resets the streak of a domain that was removed or was found to point here.
-    pub(super) fn forget(&mut self, name: &DomainName) {
-        self.0.remove(name);
+    pub(super) fn forget(&self, name: &DomainName) {
+        self.lock().remove(name);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<DomainName, u32>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -62,7 +68,7 @@ mod tests {
     }
 
     fn split(
-        streaks: &mut Streaks,
+        streaks: &Streaks,
         asked: &[DomainName],
         elsewhere: &[DomainName],
         active: usize,
@@ -75,7 +81,7 @@ mod tests {
     }
 
     fn deactivated(elsewhere: usize, active: usize, force: bool) -> usize {
-        let [deactivate, _] = split(&mut Streaks::default(), &names(active), &names(elsewhere), active, force);
+        let [deactivate, _] = split(&Streaks::default(), &names(active), &names(elsewhere), active, force);
         deactivate.len()
     }
 
@@ -100,40 +106,40 @@ mod tests {
 
     #[test]
     fn the_third_round_in_a_row_deactivates() {
-        let mut streaks = Streaks::default();
+        let streaks = Streaks::default();
         for held_back in [5, 5, 0] {
-            let split = split(&mut streaks, &names(5), &names(5), 5, false);
+            let split = split(&streaks, &names(5), &names(5), 5, false);
             assert_eq!(split.map(|names| names.len()), [5 - held_back, held_back]);
         }
     }
 
     #[test]
     fn a_round_that_finds_a_domain_otherwise_breaks_its_row_alone() {
-        let mut streaks = Streaks::default();
+        let streaks = Streaks::default();
         let all = names(6);
         let without_first = &all[1..];
-        split(&mut streaks, &all, &all, 6, false);
-        assert_eq!(split(&mut streaks, &all, without_first, 6, false), [&[], without_first]);
-        assert_eq!(split(&mut streaks, &all, &all, 6, false), [without_first, &all[..1]]);
+        split(&streaks, &all, &all, 6, false);
+        assert_eq!(split(&streaks, &all, without_first, 6, false), [&[], without_first]);
+        assert_eq!(split(&streaks, &all, &all, 6, false), [without_first, &all[..1]]);
     }
 
     #[test]
     fn a_round_for_one_domain_leaves_the_rows_of_the_others() {
-        let mut streaks = Streaks::default();
+        let streaks = Streaks::default();
         let all = names(6);
-        split(&mut streaks, &all, &all, 6, false);
-        split(&mut streaks, &all[..1], &[], 6, false);
-        split(&mut streaks, &all, &all, 6, false);
-        assert_eq!(split(&mut streaks, &all, &all, 6, false)[0], all[1..]);
+        split(&streaks, &all, &all, 6, false);
+        split(&streaks, &all[..1], &[], 6, false);
+        split(&streaks, &all, &all, 6, false);
+        assert_eq!(split(&streaks, &all, &all, 6, false)[0], all[1..]);
     }
 
     #[test]
     fn a_row_is_forgotten_with_its_domain() {
-        let mut streaks = Streaks::default();
+        let streaks = Streaks::default();
         let all = names(5);
-        split(&mut streaks, &all, &all, 5, false);
-        split(&mut streaks, &all, &all, 5, false);
+        split(&streaks, &all, &all, 5, false);
+        split(&streaks, &all, &all, 5, false);
         streaks.forget(&all[0]);
-        assert_eq!(split(&mut streaks, &all, &all, 5, false)[1], all[..1]);
+        assert_eq!(split(&streaks, &all, &all, 5, false)[1], all[..1]);
     }
 }

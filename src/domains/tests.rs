@@ -4,20 +4,32 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
-use super::DomainTable;
+use super::Registry;
+use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, Revision};
+use crate::dns::{DnsResolver, Resolver};
 use crate::model::{DomainRecord, DomainStatus, Timestamp};
 use crate::store::disk::Directory;
 use crate::store::{EmbeddedStore, StoreOptions};
 
-/// A table of these fixed domains over a new store, and the directory of the store.
-pub(super) fn table(fixed: &[&str]) -> (TempDir, DomainTable) {
+/// A registry that asks no DNS, and the directory of its store.
+pub(super) async fn registry() -> (TempDir, Arc<Registry>) {
+    let dns = DnsResolver::new(Vec::new(), std::time::Duration::ZERO);
+    registry_with(|_| (), Arc::new(dns), Arc::new(SystemClock)).await
+}
+
+/// A registry over a new store, and the directory of the store.
+pub(super) async fn registry_with(
+    set: impl FnOnce(&mut Config),
+    dns: Arc<dyn Resolver>,
+    clock: Arc<dyn Clock>,
+) -> (TempDir, Arc<Registry>) {
     let dir = tempfile::tempdir().expect("directory");
     let mut config = Config::of_revision(Revision::Two, dir.path().into());
-    config.domains.fixed = fixed.iter().map(|pattern| pattern.parse().expect(pattern)).collect();
+    set(&mut config);
     let disk = Arc::new(Directory::lock(dir.path()).expect("lock"));
     let store = EmbeddedStore::open_on(disk, &StoreOptions::from_config(&config)).expect("open");
-    (dir, DomainTable::new(config.domains, Arc::new(store)))
+    (dir, Registry::open(&config, Arc::new(store), dns, clock).await.expect("registry"))
 }
 
 /// The record of an active domain that was registered at the epoch.

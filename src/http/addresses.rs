@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Api;
 use super::problem::{Code, Problem};
 use super::query::Query;
-use crate::domains::{DomainEntry, Served};
+use crate::domains::DomainEntry;
 use crate::model::{Address, DomainName, DomainPattern, DomainStatus, fresh_local_part};
 
 /// Where an address is if every domain is served. Nobody can register this name (RFC 2606).
@@ -37,16 +37,16 @@ pub(super) async fn random(State(api): State<Arc<Api>>, query: Query) -> Result<
     let prefix = prefix.map_err(|error| Problem::new(Code::PrefixInvalid, format!("'prefix': {error}")))?;
     let Place { domain, pattern } = match query.get("domain")? {
         Some(_) => served(&api, query.domain("domain")?)?,
-        None => chosen(&api.registry.list()).ok_or_else(no_domain)?,
+        None => chosen(&api.registry.table.list()).ok_or_else(no_domain)?,
     };
     let address = Address::new(&fresh_local_part(prefix.as_ref()), domain.clone()).map_err(|_| Problem::internal())?;
     Ok(Json(FreshAddress { address: address.to_string(), domain, pattern }))
 }
 
 fn served(api: &Api, domain: DomainName) -> Result<Place, Problem> {
-    match api.registry.served(&domain) {
-        Served::Active => Ok(Place { domain, pattern: None }),
-        Served::Deactivated | Served::Unknown => {
+    match api.registry.table.status(&domain) {
+        Some(DomainStatus::Active) => Ok(Place { domain, pattern: None }),
+        Some(DomainStatus::Deactivated) | None => {
             let detail = format!("no mail is received for {domain}; GET /api/domains/active lists the domains");
             Err(Problem::new(Code::DomainUnknown, detail))
         }

@@ -66,34 +66,21 @@ impl From<TokenError> for Problem {
 
 impl From<DomainError> for Problem {
     fn from(error: DomainError) -> Self {
+        let detail = error.to_string();
+        let plain = |code| Self::new(code, detail.clone());
         match error {
-            DomainError::MxHostUnset => {
-                Self::new(Code::MxHostUnset, "the service has no mx-host set, so no domain can be checked")
-            }
-            DomainError::MxMismatch(report) => Self::new(Code::MxMismatch, report.message)
+            DomainError::MxHostUnset => plain(Code::MxHostUnset),
+            DomainError::MxMismatch(report) => plain(Code::MxMismatch)
                 .with_member("expected", json!(report.expected))
                 .with_member("found", json!(report.found)),
-            DomainError::Dns(cause) => Self::new(
-                Code::DnsUnavailable,
-                "DNS gave no answer, so nothing is known about the domain; try again later",
-            )
-            .with_retry_after(60)
-            .with_log_detail(false, &format_args!("DNS gave no answer: {cause}")),
-            DomainError::Busy => {
-                let detail = "too many checks of domains are in progress, so DNS was not asked; try again";
-                Self::new(Code::DnsBusy, detail).with_retry_after(5)
-            }
-            DomainError::TooMany => {
-                Self::new(Code::TooManyDomains, "the service's limit max-domains of registered domains is reached")
-            }
-            DomainError::TooManyOfClient(limit) => {
-                Self::new(Code::TooManyDomainsForClient, format!("your limit of {limit} registered domains is reached"))
-            }
-            DomainError::Fixed => Self::new(
-                Code::DomainFixed,
-                "the domain is fixed in the settings of the service and can be changed only there",
-            ),
-            DomainError::NotRegistered => Self::new(Code::NotFound, "the domain is not registered"),
+            DomainError::Dns(cause) => plain(Code::DnsUnavailable)
+                .with_retry_after(60)
+                .with_log_detail(false, &format_args!("DNS gave no answer: {cause}")),
+            DomainError::Busy => plain(Code::DnsBusy).with_retry_after(5),
+            DomainError::TooMany => plain(Code::TooManyDomains),
+            DomainError::TooManyOfClient(_) => plain(Code::TooManyDomainsForClient),
+            DomainError::Fixed => plain(Code::DomainFixed),
+            DomainError::NotRegistered => plain(Code::NotFound),
             DomainError::Store(error) => error.into(),
         }
     }

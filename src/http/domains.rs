@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -14,68 +13,11 @@ use super::principal::Requester;
 use super::problem::{Code, Problem};
 use super::query::{self, Query};
 use crate::dns::MxReport;
-use crate::domains::{DomainEntry, DomainError, NewDomain, Registered, Registry, Round, Served};
-use crate::model::{Client, DomainName, DomainStatus, Timestamp};
+use crate::domains::{DomainEntry, NewDomain};
+use crate::model::{DomainName, DomainStatus, Timestamp};
 
 /// The longest owner in characters.
 const OWNER_CHARS_MAX: usize = 256;
-
-/// What the HTTP interface needs of the registry of domains.
-#[async_trait]
-pub trait Domains: Send + Sync + 'static {
-    /// Lists every domain, including domains that are fixed in the settings.
-    fn list(&self) -> Vec<DomainEntry>;
-    /// The names of the active domains.
-    fn active(&self) -> Vec<DomainName>;
-    /// Whether mail for a domain is received.
-    fn served(&self, name: &DomainName) -> Served;
-    /// Checks whether a domain's MX points here, for a client or the administrator (`None`).
-    async fn check(&self, name: &DomainName, client: Option<Client>) -> Result<MxReport, DomainError>;
-    /// Registers a domain whose MX points here, or checks a registered domain again; for a client or the administrator
-    /// (`None`).
-    async fn register(&self, new: NewDomain, client: Option<Client>) -> Result<Registered, DomainError>;
-    /// Registers a domain that is never checked.
-    async fn pin(&self, new: NewDomain) -> Result<Registered, DomainError>;
-    /// Removes a domain; `false` if it is not registered.
-    async fn remove(&self, name: &DomainName) -> Result<bool, DomainError>;
-    /// Verifies one domain or all domains now.
-    async fn verify(&self, which: Option<&DomainName>, force: bool) -> Result<Round, DomainError>;
-}
-
-#[async_trait]
-impl Domains for Registry {
-    fn list(&self) -> Vec<DomainEntry> {
-        self.list()
-    }
-
-    fn active(&self) -> Vec<DomainName> {
-        self.table().active()
-    }
-
-    fn served(&self, name: &DomainName) -> Served {
-        self.table().served(name)
-    }
-
-    async fn check(&self, name: &DomainName, client: Option<Client>) -> Result<MxReport, DomainError> {
-        self.check(name, client).await
-    }
-
-    async fn register(&self, new: NewDomain, client: Option<Client>) -> Result<Registered, DomainError> {
-        self.register(new, client).await
-    }
-
-    async fn pin(&self, new: NewDomain) -> Result<Registered, DomainError> {
-        self.pin(new).await
-    }
-
-    async fn remove(&self, name: &DomainName) -> Result<bool, DomainError> {
-        self.remove(name).await
-    }
-
-    async fn verify(&self, which: Option<&DomainName>, force: bool) -> Result<Round, DomainError> {
-        self.verify(which, force).await
-    }
-}
 
 /// A domain as the public sees it, without its owner.
 #[derive(Debug, Serialize)]
@@ -103,12 +45,12 @@ impl From<DomainEntry> for DomainJson {
 
 /// `GET /api/domains`
 pub(super) async fn list(State(api): State<Arc<Api>>) -> Json<Vec<DomainJson>> {
-    Json(api.registry.list().into_iter().map(DomainJson::from).collect())
+    Json(api.registry.table.list().into_iter().map(DomainJson::from).collect())
 }
 
 /// `GET /api/domains/active`
 pub(super) async fn active(State(api): State<Arc<Api>>) -> Json<Vec<DomainName>> {
-    Json(api.registry.active())
+    Json(api.registry.table.active())
 }
 
 /// `GET /api/domains/check-dns`
@@ -127,12 +69,12 @@ pub(super) async fn register(
     requester: Requester,
     body: JsonObject,
 ) -> Result<(StatusCode, Json<DomainJson>), Problem> {
-    let registered = api.registry.register(new_domain(&body)?, requester.client()).await?;
-    Ok((status(&registered), Json(registered.entry.into())))
+    let (domain, created) = api.registry.register(new_domain(&body)?, requester.client()).await?;
+    Ok((status(created), Json(domain.into())))
 }
 
-pub(super) fn status(registered: &Registered) -> StatusCode {
-    if registered.created { StatusCode::CREATED } else { StatusCode::OK }
+pub(super) fn status(created: bool) -> StatusCode {
+    if created { StatusCode::CREATED } else { StatusCode::OK }
 }
 
 /// The domain in the body of a registration.

@@ -89,6 +89,7 @@ use axum::routing::get;
 
 use crate::clock::Clock;
 use crate::config::{Config, Revision};
+use crate::domains::Registry;
 use crate::reader::Reader;
 use crate::store::{Outbox, Store};
 use crate::tokens::Tokens;
@@ -98,7 +99,6 @@ use metrics::Requests;
 use rate_limit::RateLimits;
 
 pub use admin::DaemonStatus;
-pub use domains::Domains;
 pub use edge::Peer;
 pub use memory::AnswerMemory;
 pub use metrics::MetricSource;
@@ -123,7 +123,7 @@ pub struct Api {
     /// Sends sample events to webhooks.
     pub webhook_test: Arc<dyn WebhookTest>,
     /// The registry of domains.
-    pub registry: Arc<dyn Domains>,
+    pub registry: Arc<Registry>,
     /// The tokens of remote callers.
     pub tokens: Arc<Tokens>,
     /// The threads that read messages.

@@ -15,8 +15,7 @@ use super::edge::Peer;
 use super::principal::Principal;
 use super::problem::{Code, Problem};
 use super::query::{self, Query};
-use crate::domains::Served;
-use crate::model::{Address, Delivery, EmailId, Envelope, Greeting, Protocol, Recipient};
+use crate::model::{Address, Delivery, DomainStatus, EmailId, Envelope, Greeting, Protocol, Recipient};
 
 /// The most recipients of one message, as in SMTP (RFC 5321 section 4.5.3.1.8).
 const RECIPIENTS_MAX: usize = 100;
@@ -73,7 +72,8 @@ fn recipients(api: &Api, query: &Query) -> Result<Vec<Address>, Problem> {
         let detail = format!("a message has at most {RECIPIENTS_MAX} recipients");
         return Err(Problem::new(Code::ParameterRepeated, detail));
     }
-    match recipients.iter().find(|address| api.registry.served(address.domain()) != Served::Active) {
+    let is_served = |address: &Address| api.registry.table.status(address.domain()) == Some(DomainStatus::Active);
+    match recipients.iter().find(|address| !is_served(address)) {
         Some(address) => Err(Problem::new(
             Code::DomainUnknown,
             format!("the service receives no mail for the domain {}", address.domain()),

@@ -15,8 +15,9 @@ use super::delete::Deleted;
 use super::principal::{Principal, Requester};
 use super::problem::{Code, Problem};
 use super::query::{self, Query};
-use crate::domains::Served;
-use crate::model::{AttemptRecord, Secret, Timestamp, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus};
+use crate::model::{
+    AttemptRecord, DomainStatus, Secret, Timestamp, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus,
+};
 use crate::store::WebhookRegistration;
 use crate::webhook::{Refused, TestError, Tester, UrlError};
 
@@ -167,10 +168,10 @@ fn url_problem(error: &UrlError) -> Problem {
 /// Refuses a recipient if no mail is received for its domain.
 fn served(api: &Api, record: &WebhookRecord) -> Result<(), Problem> {
     let domain = query::domain(record.mailbox.domain())?;
-    let why = match api.registry.served(&domain) {
-        Served::Active => return Ok(()),
-        Served::Deactivated => "deactivated: its MX record points elsewhere",
-        Served::Unknown => "not registered here",
+    let why = match api.registry.table.status(&domain) {
+        Some(DomainStatus::Active) => return Ok(()),
+        Some(DomainStatus::Deactivated) => "deactivated: its MX record points elsewhere",
+        None => "not registered here",
     };
     Err(Problem::new(Code::DomainUnknown, format!("no mail is received for {domain}; the domain is {why}")))
 }

@@ -59,7 +59,7 @@ pub use settings::SmtpSettings;
 
 use crate::clock::Clock;
 use crate::connections::Clients;
-use crate::domains::DomainTable;
+use crate::domains::Registry;
 use crate::faults::Faults;
 pub use crate::model::TlsSession;
 use crate::store::Store;
@@ -99,7 +99,7 @@ pub struct Receiver {
     settings: SmtpSettings,
     bodies: Budget,
     store: Arc<dyn Store>,
-    domains: DomainTable,
+    domains: Arc<Registry>,
     clock: Arc<dyn Clock>,
     tls: Option<Arc<Keeper>>,
     slots: Arc<Slots>,
@@ -110,7 +110,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// A receiver that stores in `store` what it accepts.
-    pub fn new(settings: SmtpSettings, store: Arc<dyn Store>, domains: DomainTable, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(settings: SmtpSettings, store: Arc<dyn Store>, domains: Arc<Registry>, clock: Arc<dyn Clock>) -> Self {
         let bodies = Budget::per_client(settings.bodies_octets_max, settings.bodies_octets_per_client_max);
         let slots = Arc::new(Slots::new(settings.connections_max, settings.timeouts()));
         let clients = Arc::new(Clients::new(settings.client_limits(store.nodes())));

@@ -8,9 +8,9 @@ use super::SmtpSettings;
 use super::budget::{Budget, Share};
 use super::reply::Reply;
 use crate::config::Config;
-use crate::domains::{DomainTable, Served};
+use crate::domains::Registry;
 use crate::faults::{Faults, Injected};
-use crate::model::{Address, Client, DomainName, DomainPattern, FaultMoment, Timestamp};
+use crate::model::{Address, Client, DomainName, DomainPattern, DomainStatus, FaultMoment, Timestamp};
 use crate::store::Store;
 
 /// What the administrator refuses; nothing by default.
@@ -79,7 +79,7 @@ pub trait Policy: Send + Sync {
 pub(super) struct Rules<'a> {
     pub(super) settings: &'a SmtpSettings,
     pub(super) store: &'a dyn Store,
-    pub(super) domains: &'a DomainTable,
+    pub(super) domains: &'a Registry,
     pub(super) bodies: &'a Budget,
     pub(super) faults: &'a Faults,
     /// The client whose part of the memory is used; `None` for a client without limits.
@@ -96,10 +96,10 @@ impl Policy for Rules<'_> {
     }
 
     fn recipient(&self, address: &Address) -> Result<(), Reply> {
-        match self.domains.served(address.domain()) {
-            Served::Active => {}
-            Served::Deactivated => return Err(Reply::domain_deactivated(address.domain())),
-            Served::Unknown => return Err(Reply::domain_unknown(address.domain())),
+        match self.domains.table.status(address.domain()) {
+            Some(DomainStatus::Active) => {}
+            Some(DomainStatus::Deactivated) => return Err(Reply::domain_deactivated(address.domain())),
+            None => return Err(Reply::domain_unknown(address.domain())),
         }
         let takes = self.store.check_cap(&address.mailbox(self.settings.subaddressing), (self.now)());
         takes.map_err(|error| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED))

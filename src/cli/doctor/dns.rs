@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 
 use super::finding::Finding;
 use crate::config::Config;
-use crate::dns::{Addresses, DnsResolver, MxAnswer, Resolver, ResolverSettings};
+use crate::dns::{Addresses, DnsResolver, MxAnswer, Resolver};
 use crate::model::DomainName;
 
 /// Shorter than the daemon has, since somebody waits.
@@ -16,8 +16,7 @@ const ATTEMPT_WITHIN: Duration = Duration::from_secs(2);
 const KNOWN_TO_ALL: &str = "doctor.test";
 
 pub(super) fn resolver(config: &Config) -> DnsResolver {
-    let settings = ResolverSettings::new(config.domains.resolvers.clone());
-    DnsResolver::new(ResolverSettings { timeout: ATTEMPT_WITHIN, ..settings })
+    DnsResolver::new(config.domains.resolvers.clone(), ATTEMPT_WITHIN)
 }
 
 /// The resolver alone.

@@ -13,13 +13,15 @@ use super::super::watch;
 use super::secret;
 use crate::client::{Backoff, Client, ClientError, EmailDetail, Events};
 use crate::clock::SystemClock;
-use crate::dns::{DnsResolver, ResolverSettings};
+use crate::dns::DnsResolver;
 use crate::error::{Error, Exit};
 use crate::model::{Address, EmailId, Timestamp};
 use crate::webhook::{
     Caller, CallerSettings, Event, EventEmail, Guard, GuardSettings, Refused, Signer, Target, UrlError,
 };
 
+/// How long one query to DNS may take.
+const DNS_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long it may take to learn whether the service receives mail for the address.
 const HINT_WITHIN: Duration = Duration::from_secs(2);
 
@@ -116,7 +118,7 @@ fn guard() -> Guard {
 }
 
 fn caller(cx: &Context, guard: Guard) -> Result<Caller, Error> {
-    let resolver = DnsResolver::new(ResolverSettings::new(Vec::new()));
+    let resolver = DnsResolver::new(Vec::new(), DNS_TIMEOUT);
     cx.verbose("asking the DNS servers of the system for the receiver's name");
     // The receiver is theirs who type its URL.
     let settings = CallerSettings { has_probation: false, ..CallerSettings::default() };

@@ -16,11 +16,8 @@ use crate::model::DomainName;
 /// one is named as ours.
 const HOSTS_MAX: usize = 16;
 
-/// The most MX records that a report shows.
-const RECORDS_MAX: usize = 20;
-
-/// The most lines that show addresses of hosts.
-const ADDRESS_LINES_MAX: usize = 20;
+/// The most MX records that a report shows, and the most lines about their hosts.
+const LINES_MAX: usize = 20;
 
 /// The most hosts that a sentence names.
 const HOSTS_NAMED: usize = 3;
@@ -65,60 +62,62 @@ pub struct MxReport {
     pub sentence: String,
 }
 
-impl MxReport {
-    fn new(ours: &Ours, domain: &DomainName, ok: bool, sentence: String, found: Vec<String>) -> Self {
-        let expected: Vec<String> = ours.hosts.iter().map(|host| format!("{domain}. IN MX 10 {host}.")).collect();
-        let record = expected.first().map_or("", String::as_str);
-        let message = if ok {
-            format!("{sentence}.")
-        } else if found.is_empty() {
-            format!("{sentence}. Create the record: {record}")
-        } else {
-            format!("{sentence}. Replace the MX records of the domain with: {record}")
-        };
-        Self { ok, message, domain: domain.clone(), expected, found, sentence }
-    }
-}
-
 /// Asks where the mail of `domain` goes, with as few queries as the answer needs.
 ///
 /// The mail comes to us if an MX record of best preference names a host of ours. It also comes to us if all hosts of
 /// best preference have only addresses of ours. Without an MX record it never does, wherever the domain's own address
 /// leads: RFC 5321 section 5.1 then routes mail there, but the owner of the domain has not agreed to that.
-pub(super) async fn check(
+pub async fn check(
     dns: &dyn Resolver,
     ours: &Ours,
     domain: &DomainName,
     detail: FoundDetail,
 ) -> Result<MxReport, Failure> {
-    let report = |ok, sentence, found| Ok(MxReport::new(ours, domain, ok, sentence, found));
+    let (ok, sentence, found) = ask(dns, ours, domain, detail).await?;
+    let expected: Vec<String> = ours.hosts.iter().map(|host| format!("{domain}. IN MX 10 {host}.")).collect();
+    let record = expected.first().map_or("", String::as_str);
+    let message = if ok {
+        format!("{sentence}.")
+    } else if found.is_empty() {
+        format!("{sentence}. Create the record: {record}")
+    } else {
+        format!("{sentence}. Replace the MX records of the domain with: {record}")
+    };
+    Ok(MxReport { ok, message, domain: domain.clone(), expected, found, sentence })
+}
+
+/// The fields `ok`, `sentence` and `found` of the report.
+async fn ask(
+    dns: &dyn Resolver,
+    ours: &Ours,
+    domain: &DomainName,
+    detail: FoundDetail,
+) -> Result<(bool, String, Vec<String>), Failure> {
     let records = match dns.mx(domain).await {
         Answer::Failed(why) => return Err(why),
-        Answer::NoSuchName => {
-            return report(false, format!("{domain} does not exist in the DNS (NXDOMAIN)"), Vec::new());
-        }
-        Answer::NoRecords => return report(false, format!("{domain} has no MX record"), Vec::new()),
+        Answer::NoSuchName => return Ok((false, format!("{domain} does not exist in the DNS (NXDOMAIN)"), Vec::new())),
+        Answer::NoRecords => return Ok((false, format!("{domain} has no MX record"), Vec::new())),
         Answer::Records(records) => best_first(&records),
     };
     let in_zone = |(preference, host): &(u16, String)| format!("{domain}. IN MX {preference} {host}.");
-    let mut found: Vec<String> = records.iter().take(RECORDS_MAX).map(in_zone).collect();
+    let mut found: Vec<String> = records.iter().take(LINES_MAX).map(in_zone).collect();
     let best = best_hosts(&records);
     if best.is_empty() {
-        return report(false, format!("{domain} declares that it takes no mail (null MX)"), found);
+        return Ok((false, format!("{domain} declares that it takes no mail (null MX)"), found));
     }
     if let Some(host) = ours.hosts.iter().find(|host| best.contains(host.as_str())) {
-        return report(true, format!("The MX record of {domain} points at {host}"), found);
+        return Ok((true, format!("The MX record of {domain} points at {host}"), found));
     }
     let our_names = listed(ours.hosts.iter().map(DomainName::as_str), " or ");
     let their_names = listed(best.iter().map(String::as_str), ", ");
     let elsewhere = format!("The MX record of {domain} points at {their_names}, not at {our_names}");
     if best.len() > HOSTS_MAX {
-        return report(false, elsewhere, found);
+        return Ok((false, elsewhere, found));
     }
     let (are_ours, lines) = resolved(dns, ours, best, detail).await?;
-    found.extend(lines.into_iter().take(ADDRESS_LINES_MAX));
+    found.extend(lines.into_iter().take(LINES_MAX));
     let here = format!("The MX record of {domain} points at a host that has the address of {our_names}");
-    report(are_ours, if are_ours { here } else { elsewhere }, found)
+    Ok((are_ours, if are_ours { here } else { elsewhere }, found))
 }
 
 /// Looks up the addresses of `names` and of our own hosts. Says whether those of `names` that have addresses have only
@@ -148,16 +147,12 @@ async fn resolved(
     let lines = |(name, host): (&String, &Addresses)| match detail {
         FoundDetail::Ours if is_ours(host) && !host.found.is_empty() => vec![format!("; {name} is at our address")],
         FoundDetail::Ours => vec![format!("; {name} is not at our address")],
-        FoundDetail::Addresses => host.found.iter().map(|address| address_record(name, address)).collect(),
+        FoundDetail::Addresses => {
+            let kind = |address: &IpAddr| if address.is_ipv4() { "A" } else { "AAAA" };
+            host.found.iter().map(|address| format!("{name}. IN {} {address}", kind(address))).collect()
+        }
     };
     Ok((are_ours, names.iter().zip(&theirs).flat_map(lines).collect()))
-}
-
-fn address_record(host: &str, address: &IpAddr) -> String {
-    match address {
-        IpAddr::V4(v4) => format!("{host}. IN A {v4}"),
-        IpAddr::V6(v6) => format!("{host}. IN AAAA {v6}"),
-    }
 }
 
 /// The records by rising preference, with hosts in the form of [`DomainName`] where they are valid names. The `.` of a

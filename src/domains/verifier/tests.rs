@@ -4,14 +4,13 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use tempfile::TempDir;
+use tokio::time::Instant;
 
-use super::super::tests::active;
+use super::super::tests::{active, registry_with};
 use super::*;
 use crate::clock::Clock;
-use crate::config::{Config, Revision};
+use crate::config::Config;
 use crate::dns::{Addresses, MxAnswer, Resolver};
-use crate::store::disk::Directory;
-use crate::store::{EmbeddedStore, Store, StoreOptions};
 
 const HOUR: Duration = Duration::from_hours(1);
 const OUR_HOST: &str = "mx.example";
@@ -70,24 +69,23 @@ struct Setup {
 impl Setup {
     /// So many active domains, last checked at the epoch, which is now.
     async fn new(domains: usize, period: Duration, dns: Dns) -> Self {
-        let dir = tempfile::tempdir().expect("directory");
-        let mut config = Config::of_revision(Revision::Two, dir.path().into());
-        config.domains.mx_hosts = vec![OUR_HOST.parse().expect("name")];
-        config.domains.verify_every = period;
-        let disk = Arc::new(Directory::lock(dir.path()).expect("lock"));
-        let store = EmbeddedStore::open_on(disk, &StoreOptions::from_config(&config)).expect("open");
-        for number in 0..domains {
-            store.register_domain(active(&format!("d{number}.example")), domains).await.expect("registered");
-        }
         let (dns, clock) = (Arc::new(dns), Arc::new(Ahead { start: Instant::now(), by: Mutex::default() }));
-        let registry = Registry::open(&config, Arc::new(store), dns.clone(), clock.clone()).await.expect("registry");
+        let set = |config: &mut Config| {
+            config.domains.mx_hosts = vec![OUR_HOST.parse().expect("name")];
+            config.domains.verify_every = period;
+        };
+        let (dir, registry) = registry_with(set, dns.clone(), clock.clone()).await;
+        for number in 0..domains {
+            let record = Record::new(active(&format!("d{number}.example")));
+            assert!(registry.replace(&record.name, None, Some(record.clone())).await.expect("registered"));
+        }
         Self { _dir: dir, dns, clock, registry }
     }
 
     /// Ticks until `time` after the epoch. No timer runs beside a tick: tokio's clock would go on to it during a write.
     async fn run_until(&self, time: Duration) {
         while self.clock.start.elapsed() < time {
-            sleep(TICK.min(self.registry.period / 100)).await;
+            sleep(TICK.min(self.registry.config.verify_every / 100)).await;
             self.registry.tick().await.expect("the store works");
         }
     }
@@ -196,7 +194,7 @@ async fn a_domain_that_stays_deactivated_for_30_days_is_removed() {
     let setup = Setup::new(2, 12 * HOUR, Dns::default()).await;
     let gone = setup.record(0).expect("a record");
     let now = setup.clock.now();
-    setup.registry.table.update(&gone, |record| record.deactivate(now)).await.expect("updated").expect("a record");
+    setup.registry.update(&gone, |record| record.deactivate(now)).await.expect("updated").expect("a record");
     setup.dns.gone.lock().expect("gone").push(name(0));
     *setup.clock.by.lock().expect("ahead") = PLACE_KEPT.saturating_sub(3 * HOUR);
     setup.run_until(2 * HOUR).await;

@@ -45,7 +45,7 @@ impl From<DomainEntry> for AdminDomainJson {
 
 /// `GET /api/admin/domains`
 pub(super) async fn list(State(api): State<Arc<Api>>) -> Json<Vec<AdminDomainJson>> {
-    Json(api.registry.list().into_iter().map(AdminDomainJson::from).collect())
+    Json(api.registry.table.list().into_iter().map(AdminDomainJson::from).collect())
 }
 
 /// `POST /api/admin/domains`: registers a domain like `POST /api/domains`, or pins it with `skipDnsCheck`.
@@ -55,8 +55,9 @@ pub(super) async fn add(
 ) -> Result<(StatusCode, Json<AdminDomainJson>), Problem> {
     let new = new_domain(&body)?;
     let skips_dns = body.flag("skipDnsCheck")?;
-    let registered = if skips_dns { api.registry.pin(new).await? } else { api.registry.register(new, None).await? };
-    Ok((status(&registered), Json(registered.entry.into())))
+    let (domain, created) =
+        if skips_dns { api.registry.pin(new).await? } else { api.registry.register(new, None).await? };
+    Ok((status(created), Json(domain.into())))
 }
 
 /// `DELETE /api/admin/domains?domain=`

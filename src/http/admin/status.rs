@@ -142,7 +142,7 @@ fn counted(counts: &dyn Counts) -> Map<String, Value> {
 
 /// Answers with the status.
 pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>, Problem> {
-    let domains = api.registry.list();
+    let domains = api.registry.table.list();
     let active = domains.iter().filter(|entry| entry.status() == DomainStatus::Active).count();
     let config = &api.config;
     let daemon = api.status.as_deref();
