@@ -141,7 +141,7 @@ fn active_patterns_are_no_lack_of_domains() {
 fn hints_fit_what_went_wrong() {
     let service = Service::start();
     service.contents().webhooks = vec![webhook(1, TO, "https://nowhere.invalid/")];
-    for (error, hint) in [("dns", "does not resolve"), ("connect", "listens"), ("timeout", "webhook-timeout")] {
+    for (error, hint) in [("dns", "does not resolve"), ("connect", "listens"), ("timeout", "within 15 s")] {
         let mut attempt = delivery("given_up", None);
         attempt["error"] = error.into();
         service.contents().deliveries = vec![attempt];
