@@ -80,7 +80,7 @@
 //! 7. No request leaves for an address that `webhook/guard` has not permitted at that moment.
 //! 8. A secret becomes a key in `webhook/sign`. No answer, no log line and no `Debug` shows it. A token is shown once, in the
 //!    answer to its creation; only its hash is kept.
-//! 9. No statics: two daemons run in one process. Only the log and the hook for panics belong to the process.
+//! 9. No state in statics: two daemons run in one process. Only the log and the hook for panics belong to the process.
 //! 10. Units are in names: `…_at`, `…_octets`, `Duration`.
 //!
 //! # Who may know whom
@@ -93,7 +93,7 @@
 //! http      store, events, domains, tokens, faults, dns (reports), reader, mime, webhook (the guard, a test), tls (its state),
 //!           panics, connections, config, model
 //! webhook   store (the outbox), reader, mime, dns (the resolver), tls, config, model
-//! smtp      store, domains (the table), faults, tls, connections, config, model
+//! smtp      store, domains, faults, tls, connections, config, model
 //! domains   dns, store, config, model
 //! expiry    store, model
 //! store     events, tls (a cluster's connections), config, model

@@ -33,7 +33,7 @@ pub fn open_files_warning(limit: Option<u64>, config: &Config) -> Option<String>
         format!(
             "at most {limit} files can be open, but max-smtp-connections ({smtp}), \
              max-http-connections ({http}), {WAITING_MAX} of each that wait for a slot, {waiting} requests that wait, \
-             {webhooks} for webhooks (among them {SLOW_MAX} slow attempts and {IDLE_CONNECTIONS_MAX} idle connections) and {OTHER_FILES} others need {needed}: raise the limit (ulimit -Hn, LimitNOFILE=) or lower these settings"
+             {webhooks} for webhooks (among them {SLOW_MAX} slow attempts and {IDLE_CONNECTIONS_MAX} idle connections) and {OTHER_FILES} others need {needed}: raise the limit (ulimit -Hn, LimitNOFILE=) or lower max-smtp-connections and max-http-connections"
         )
     })
 }

@@ -76,8 +76,9 @@ pub async fn check_cluster(sources: &Sources, progress: ProgressCallback) -> Res
     let checked = store::check_cluster(&config, SystemClock.now(), &mut |done, all| progress(done, all)).await;
     checked.map_err(|error| match error {
         // What the cluster refuses is one thing, that it cannot be reached another.
-        error @ OpenError::Cluster { .. } => Error::new(Exit::Unavailable, error)
-            .hint("see that the nodes in store run and can be reached from here; a longer timeout cannot be set; see to the network between them"),
+        error @ OpenError::Cluster { .. } => {
+            Error::new(Exit::Unavailable, error).hint("see that the nodes in store run and can be reached from here")
+        }
         error => error.into(),
     })
 }

@@ -23,7 +23,9 @@ impl ServeArgs {
     }
 
     fn flags() -> impl Iterator<Item = Arg> {
-        let removed = REMOVED.iter().map(|gone| Arg::new(gone.key).long(gone.key).hide(true).action(ArgAction::Append));
+        // Some were switches, so none needs a value.
+        let gone = |key| Arg::new(key).long(key).hide(true).action(ArgAction::Append).num_args(0..=1);
+        let removed = REMOVED.iter().map(move |removed| gone(removed.key).default_missing_value("true"));
         all().filter(|setting| setting.key != "data-dir").map(Setting::flag).chain(removed)
     }
 }

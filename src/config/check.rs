@@ -1,12 +1,11 @@
 //! Values that depend on each other: defaults that follow another value, and contradictions.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::load::Given;
-use super::value::{self, show_duration, show_size};
-use super::{Certificate, Config, Endpoint, Revision, SmtpAuth, StoreLocation, ValueOrigin};
+use super::value::{show_duration, show_size};
+use super::{Certificate, Config, Endpoint, Revision, SmtpAuth, StoreLocation};
 use crate::model::DomainName;
 
 /// How long a message may be in a cluster, where deletions are remembered for 10 days (`gc_grace_seconds` of its tables). The
@@ -15,23 +14,25 @@ const LIFE_MAX_IN_CLUSTER: Duration = Duration::from_hours(9 * 24);
 /// The largest page that revision 1 of the interface permits.
 const PAGE_SIZE_MAX_OF_REVISION_ONE: usize = 100;
 
-/// Sets the defaults that follow other values. All values are good.
-pub(super) fn derive(given: &mut BTreeMap<&'static str, Given>, machine_name: &str) {
-    let text = |key: &str| given.get(key).and_then(|given| given.values.first().cloned()).unwrap_or_default();
-    let number = |key| value::number(&text(key), 0..=usize::MAX).unwrap_or_default();
-    let size = |key| value::size(&text(key), 0..=u64::MAX).unwrap_or_default();
-    let of_machine = machine_name.parse::<DomainName>().is_ok().then(|| machine_name.to_owned());
-    let hostname = Some(text("mx-host")).filter(|name| !name.is_empty()).or(of_machine);
-    let key = Some(text("tls-cert")).filter(|file| file != "self-signed");
-    let page = number("page-size-default").min(number("page-size-max")).to_string();
-    let segment = show_size(size("segment-size").max(size("max-message-size").saturating_mul(2)));
-    for (key, text) in
-        [("hostname", hostname), ("tls-key", key), ("page-size-default", Some(page)), ("segment-size", Some(segment))]
-    {
-        let default = given.get_mut(key).filter(|given| matches!(given.origin, ValueOrigin::Default(_)));
-        if let (Some(default), Some(text)) = (default, text) {
-            default.values = vec![text];
-        }
+/// Sets the defaults that follow other values.
+pub(super) fn derive(config: &mut Config, machine_name: &str) {
+    let of_machine = || machine_name.parse::<DomainName>().ok();
+    let hostname = config.domains.mx_hosts.first().cloned().or_else(of_machine);
+    if let Some(name) = hostname.filter(|_| config.is_default("hostname")) {
+        config.set_default("hostname", name.to_string());
+        config.smtp.hostname = name;
+    }
+    if let (None, Certificate::File(file)) = (&config.tls.key, config.tls.certificate.clone()) {
+        config.set_default("tls-key", file.display().to_string());
+        config.tls.key = Some(file);
+    }
+    if config.is_default("page-size-default") {
+        config.http.page_size_default = config.http.page_size_default.min(config.http.page_size_max);
+        config.set_default("page-size-default", config.http.page_size_default.to_string());
+    }
+    if config.is_default("segment-size") {
+        let least = config.mail.message_octets_max.saturating_mul(2);
+        config.store.segment_octets = config.store.segment_octets.max(least);
     }
 }
 
@@ -58,11 +59,12 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, String)> {
     found.extend(among_friends(config));
     found.extend(of_tls(config));
     found.extend(of_listeners(config));
-    let life_max = LIFE_MAX_IN_CLUSTER.saturating_sub(config.webhooks.grace);
-    if config.store.location != StoreLocation::Embedded && config.mail.retention > life_max {
-        let text =
-            "a store in a cluster remembers deletions for 10 days, and events of webhooks outlive their mail by a day";
-        found.push(("retention", format!("{text}; accepted is at most {}", show_duration(life_max))));
+    let (retention, grace) = (config.mail.retention, config.webhooks.grace);
+    if config.store.location != StoreLocation::Embedded && retention.saturating_add(grace) > LIFE_MAX_IN_CLUSTER {
+        let (key, other) = if grace > retention { ("webhook-grace", retention) } else { ("retention", grace) };
+        let max = show_duration(LIFE_MAX_IN_CLUSTER.saturating_sub(other));
+        let why = "a store in a cluster remembers deletions for 10 days, and events of webhooks outlive their mail";
+        found.push((key, format!("{why}; accepted is at most {max}")));
     }
     found
 }
@@ -107,8 +109,13 @@ pub fn exposure(config: &Config, mut addresses: impl Iterator<Item = SocketAddr>
 
 fn of_tls(config: &Config) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
-    if config.tls.key.is_some() && !matches!(config.tls.certificate, Certificate::File(_)) {
-        found.push(("tls-key", "a key without a certificate; set tls-cert to the certificate's file".to_owned()));
+    let without_key = match config.tls.certificate {
+        Certificate::None => Some("a key without a certificate; set tls-cert to the certificate's file"),
+        Certificate::SelfSigned => Some("tls-cert is self-signed and has its own key; set tls-key to none"),
+        Certificate::File(_) => None,
+    };
+    if let Some(why) = without_key.filter(|_| config.tls.key.is_some()) {
+        found.push(("tls-key", why.to_owned()));
     }
     for (key, listen) in [("smtps-listen", &config.smtp.smtps_listen), ("https-listen", &config.http.https_listen)] {
         if !listen.is_empty() && config.tls.certificate == Certificate::None {

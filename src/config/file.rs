@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use super::error::{ConfigProblem, ValueOrigin, did_you_mean, nearest};
-use super::parse::at_commas;
+use super::list::at_commas;
 use super::removed;
 use super::setting::{Setting, Shape, settings};
 use super::value::ValueError;
@@ -72,6 +72,7 @@ impl Reader<'_> {
         for (key, value) in table.get_ref() {
             self.key(key.get_ref(), self.line(key.span()), value.get_ref());
         }
+        self.entries.sort_by_key(|entry| entry.line);
         (self.entries, self.problems)
     }
 
@@ -85,17 +86,22 @@ impl Reader<'_> {
     }
 
     fn key(&mut self, key: &str, line: usize, value: &DeValue<'_>) {
-        // What was removed is answered whatever its value is.
-        let shape = match Setting::find(key) {
-            Some(setting) => setting.shape,
-            None if removed::find(key).is_some() => Shape::Several,
-            None => {
-                let nearest = nearest(key, settings().map(|setting| setting.key.as_str()));
-                let problem = self.problem(key, line, &format!("unknown key{}", did_you_mean(nearest)));
-                self.problems.push(problem);
-                return;
-            }
+        if removed::find(key).is_some() {
+            // It is answered whatever its value is.
+            let text = |value: &DeValue<'_>| scalar(value).unwrap_or_else(|| value.type_str().to_owned());
+            let values = value
+                .as_array()
+                .map_or_else(|| vec![text(value)], |array| array.iter().map(|item| text(item.get_ref())).collect());
+            self.entries.push(Entry { key: key.to_owned(), values, line });
+            return;
+        }
+        let Some(Setting { shape, .. }) = Setting::find(key) else {
+            let nearest = nearest(key, settings().map(|setting| setting.key.as_str()));
+            let problem = self.problem(key, line, &format!("unknown key{}", did_you_mean(nearest)));
+            self.problems.push(problem);
+            return;
         };
+        let shape = *shape;
         let values = match value {
             DeValue::Array(array) if shape == Shape::Several => {
                 array.iter().map(|item| self.item(key, self.line(item.span()), item.get_ref())).collect()

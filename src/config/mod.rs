@@ -7,18 +7,20 @@
 //! ```text
 //! settings   the structs                     setting   clap's arguments as a table     args   the flags of `serve`
 //! load       which source wins               file      TOML to texts                   paths  default places
-//! parse, value   texts to values             check     values that depend on each other or contradict
+//! parse, address, list, value   texts to values     check     values that depend on each other or contradict
 //! show       every value and its origin, and a file with every default                 error  what can be wrong
 //! removed    what is gone, and what replaces it
 //! endpoint   where LMTP listens       fault_rule   rules for faults on purpose    store_location   where mail is kept
 //! ```
 
+mod address;
 mod args;
 mod check;
 mod endpoint;
 mod error;
 mod fault_rule;
 mod file;
+mod list;
 mod load;
 mod parse;
 mod paths;

@@ -27,8 +27,9 @@ const fn gone(key: &'static str, harmless: Option<&'static [&'static str]>, inst
 }
 
 const OPEN: Option<&[&str]> = Some(&["open"]);
-const NONE: Option<&[&str]> = Some(&["none"]);
-const PUBLIC: &str = "public lists what callers without a token may do: all of read, delete, webhooks, domains and web, unless it is set";
+const THE_WORD_NONE: Option<&[&str]> = Some(&["none"]);
+const PUBLIC: &str = "public lists what callers without a token may do, by default read,delete,webhooks,domains,web; leave out \
+    of it what is closed";
 const STORE: &str = "the URL of store has it: cassandra://HOST/KEYSPACE?dc=NAME&user=NAME&password-file=FILE&ca=FILE, with ca=system \
     for the authorities that this machine trusts";
 
@@ -57,16 +58,16 @@ pub(super) const REMOVED: &[Removed] = &[
     gone("public-delete", OPEN, PUBLIC),
     gone("public-webhooks", OPEN, PUBLIC),
     gone("public-domains", OPEN, PUBLIC),
-    gone("web", Some(&["on"]), "there is a page for browsers while public has the word web"),
+    gone("web", Some(&["on"]), PUBLIC),
     gone("tls-self-signed", Some(&["false"]), "set tls-cert to self-signed"),
-    gone("cassandra-data-center", NONE, STORE),
-    gone("cassandra-user", NONE, STORE),
-    gone("cassandra-password-file", NONE, STORE),
+    gone("cassandra-data-center", THE_WORD_NONE, STORE),
+    gone("cassandra-user", THE_WORD_NONE, STORE),
+    gone("cassandra-password-file", THE_WORD_NONE, STORE),
     gone("cassandra-tls", Some(&["off"]), STORE),
-    gone("cassandra-ca", NONE, STORE),
+    gone("cassandra-ca", THE_WORD_NONE, STORE),
     gone(
         "webhook-refused-ports",
-        Some(&[]),
+        Some(&["25", "465", "587"]),
         "webhooks are refused at ports 25, 465 and 587 alone; let a firewall close others",
     ),
     gone("index-cache-size", None, "it is the same in every installation"),

@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use clap::{Arg, Command, CommandFactory, ValueHint};
+use clap::{Arg, Command, CommandFactory};
 
-use super::parse::at_commas;
+use super::list::at_commas;
 use super::{Config, REVISION_ONE};
 
 /// The settings that people change first. The short help of `serve` has them, and the guide begins with them.
@@ -58,8 +58,6 @@ pub struct Setting {
     pub subject: String,
     /// It is a constant: in no help, guide or list of settings.
     pub(super) is_constant: bool,
-    /// A path, which in the file is relative to the file.
-    pub(super) is_path: bool,
     /// The default of the newest revision, or an example where that depends on the environment.
     pub(super) default: Vec<String>,
     pub(super) arg: Arg,
@@ -94,7 +92,6 @@ impl Setting {
             help: arg.get_help().map(ToString::to_string).unwrap_or_default(),
             subject: arg.get_help_heading().unwrap_or_default().to_owned(),
             is_constant: arg.is_hide_set(),
-            is_path: matches!(arg.get_value_hint(), ValueHint::FilePath | ValueHint::DirPath),
             default: if shape == Shape::Several { at_commas(&default.concat()) } else { default },
             arg: arg.clone(),
         }
@@ -131,7 +128,8 @@ impl Setting {
         } else {
             flag.help(format!("{} [default: {}]", self.help, self.default_text()))
         };
-        if self.shape == Shape::Several { flag.value_delimiter(None).action(clap::ArgAction::Append) } else { flag }
+        // A switch has several names, and each may be given.
+        if self.shape == Shape::One { flag } else { flag.value_delimiter(None).action(clap::ArgAction::Append) }
     }
 }
 
@@ -140,7 +138,7 @@ pub(super) fn variable(key: &str) -> String {
     format!("TEMPMAIL_{}", key.to_ascii_uppercase().replace('-', "_"))
 }
 
-/// What reads one text for each setting: see [`super::parse::joined`] for lists.
+/// What reads one text for each setting: see [`super::list::joined`] for lists.
 pub(super) fn reader() -> Command {
     let as_one_text = |arg: Arg| arg.required(false).default_value(None).value_delimiter(None);
     Config::command().mut_args(as_one_text)

@@ -63,7 +63,7 @@ impl Config {
 
     /// A constant is shown where somebody sets it.
     fn is_shown(&self, setting: &Setting) -> bool {
-        !setting.is_constant || !matches!(self.origin(&setting.key), ValueOrigin::Default(_))
+        !setting.is_constant || !self.is_default(&setting.key)
     }
 
     /// The keys of the settings whose values differ in `other`, in the order in which help lists them.
@@ -78,6 +78,18 @@ impl Config {
             // Callers make it absolute.
             "data-dir" => vec![self.data_dir.display().to_string()],
             _ => self.given.get(key).map(|given| given.values.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// Whether nobody gave a value of a setting.
+    pub(super) fn is_default(&self, key: &str) -> bool {
+        matches!(self.origin(key), ValueOrigin::Default(_))
+    }
+
+    /// Shows another default.
+    pub(super) fn set_default(&mut self, key: &str, text: String) {
+        if let Some(given) = self.given.get_mut(key).filter(|given| matches!(given.origin, ValueOrigin::Default(_))) {
+            given.values = vec![text];
         }
     }
 

@@ -5,7 +5,9 @@ use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use super::value::ValueError;
+use url::form_urlencoded;
+
+use super::value::{ValueError, excerpt};
 
 /// The port of Cassandra's native protocol.
 const PORT: u16 = 9042;
@@ -74,11 +76,11 @@ impl FromStr for StoreLocation {
         // Before anything that an error repeats, and in the whole text, since a password may have a slash.
         if rest.contains('@') {
             return wrong(
-                "a user and a password do not belong here; ?user=NAME&password-file=FILE at the end names them",
+                "a user and a password do not belong here; ?user=NAME&password-file=FILE at the end names them, with %40 for '@'",
             );
         }
         if rest.contains('#') {
-            return wrong("a URL of a cluster has no '#'");
+            return wrong("a URL of a cluster has no '#'; write %23 in a name");
         }
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (hosts, name) = place.split_once('/').unwrap_or((place, ""));
@@ -97,21 +99,27 @@ impl FromStr for StoreLocation {
 impl Cluster {
     fn read_query(&mut self, query: &str) -> Result<(), StoreLocationError> {
         let (mut user, mut file) = (None, None);
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        // A plus is one: forms alone write blanks so.
+        for (key, value) in form_urlencoded::parse(query.replace('+', "%2B").as_bytes()) {
+            let shown = excerpt(&key);
             if value.is_empty() || value.trim() != value || value.chars().any(char::is_control) {
-                return wrong(format!("'{key}' in it has no value"));
+                return wrong(format!("'{shown}' in it has no value"));
             }
-            let is_new = match key {
-                "dc" => self.data_center.replace(value.to_owned()).is_none(),
-                "user" => user.replace(value.to_owned()).is_none(),
+            let is_path = ["password-file", "ca"].contains(&&*key);
+            if is_path && (value == "none" || value.starts_with('~')) {
+                return wrong(format!("'{shown}' is the path of a file; '~' is expanded by shells alone"));
+            }
+            let value = value.into_owned();
+            let is_new = match &*key {
+                "dc" => self.data_center.replace(value).is_none(),
+                "user" => user.replace(value).is_none(),
                 "password-file" => file.replace(PathBuf::from(value)).is_none(),
                 "ca" if value == SYSTEM => self.trust.replace(Trust::System).is_none(),
                 "ca" => self.trust.replace(Trust::File(value.into())).is_none(),
-                _ => return wrong(format!("'{key}' is none of dc, user, password-file and ca")),
+                _ => return wrong(format!("'{shown}' is none of dc, user, password-file and ca")),
             };
             if !is_new {
-                return wrong(format!("'{key}' is there twice"));
+                return wrong(format!("'{shown}' is there twice"));
             }
         }
         self.credentials = match (user, file) {
@@ -125,9 +133,9 @@ impl Cluster {
 }
 
 impl StoreLocation {
-    /// The same place, its files relative to `dir`.
-    pub(super) fn relative_to(mut self, dir: &Path) -> Self {
-        if let Self::Cassandra(Cluster { credentials, trust, .. }) = &mut self {
+    /// Makes its files relative to `dir`.
+    pub(super) fn settle_paths(&mut self, dir: &Path) {
+        if let Self::Cassandra(Cluster { credentials, trust, .. }) = self {
             if let Some((_, file)) = credentials {
                 *file = dir.join(&*file);
             }
@@ -135,14 +143,17 @@ impl StoreLocation {
                 *file = dir.join(&*file);
             }
         }
-        self
     }
 }
 
 /// `host:port` of `host` or `host:port`.
 fn contact_point(text: &str) -> Result<String, StoreLocationError> {
-    let bad_host =
-        || StoreLocationError(format!("'{text}' is no host: neither a name nor an IP address, IPv6 in brackets"));
+    let bad_host = || {
+        StoreLocationError(format!(
+            "'{}' is no host: neither a name nor an IP address, IPv6 in brackets",
+            excerpt(text)
+        ))
+    };
     let (host, port) = if let Some(rest) = text.strip_prefix('[') {
         let (address, port) = rest.split_once(']').ok_or_else(bad_host)?;
         let address: Ipv6Addr = address.parse().map_err(|_| bad_host())?;
@@ -167,7 +178,7 @@ fn contact_point(text: &str) -> Result<String, StoreLocationError> {
         Some(text) => {
             let digits = Some(text).filter(|text| text.bytes().all(|octet| octet.is_ascii_digit()));
             let port = digits.and_then(|text| text.parse().ok()).filter(|port| *port != 0);
-            port.ok_or_else(|| StoreLocationError(format!("'{text}' is no port from 1 to 65535")))?
+            port.ok_or_else(|| StoreLocationError(format!("'{}' is no port from 1 to 65535", excerpt(text))))?
         }
         None => PORT,
     };
@@ -182,7 +193,8 @@ fn keyspace(name: &str) -> Result<String, StoreLocationError> {
         && name.bytes().all(|octet| octet.is_ascii_lowercase() || octet.is_ascii_digit() || octet == b'_');
     if !is_plain || name.len() > KEYSPACE_OCTETS_MAX {
         return wrong(format!(
-            "'{name}' is no keyspace: a letter, then at most 47 lower-case letters, digits or underscores"
+            "'{}' is no keyspace: a letter, then at most 47 lower-case letters, digits or underscores",
+            excerpt(name)
         ));
     }
     if name == "system" || name.starts_with("system_") {
@@ -211,15 +223,24 @@ impl fmt::Display for Cluster {
         let (user, file) =
             self.credentials.as_ref().map(|(user, file)| (user.clone(), file.display().to_string())).unzip();
         let query = [("dc", self.data_center.clone()), ("user", user), ("password-file", file), ("ca", trust)];
-        let query = query.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?))).collect::<Vec<_>>();
+        let query = query.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", escaped(&value?))));
+        let query = query.collect::<Vec<_>>();
         let mark = if query.is_empty() { "" } else { "?" };
         write!(f, "{SCHEME}{}/{}{mark}{}", hosts.collect::<Vec<_>>().join(","), self.keyspace, query.join("&"))
     }
 }
 
+/// A value of the query without what ends it.
+fn escaped(value: &str) -> String {
+    ["%", "&", "#", "@"].iter().fold(value.to_owned(), |text, mark| {
+        text.replace(mark, &form_urlencoded::byte_serialize(mark.as_bytes()).collect::<String>())
+    })
+}
+
 /// Where mail is kept. An error shows no user and no password.
 pub(super) fn store_location(text: &str) -> Result<StoreLocation, ValueError> {
     text.parse().map_err(|reason| {
+        let text = text.split_once('?').map_or(text, |(place, _)| place);
         let shown = text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, rest)| format!("…@{rest}"));
         let accepted = "embedded, or a cluster and a keyspace such as cassandra://10.0.0.1,10.0.0.2/tempmail";
         ValueError::invalid(&shown, &reason, accepted)
@@ -264,6 +285,9 @@ mod tests {
         assert_eq!(whole.credentials, Some(("ann".to_owned(), "/p".into())));
         assert_eq!(whole.trust, Some(Trust::File("/ca.pem".into())));
         assert_eq!(parsed("cassandra://a/t?ca=system").trust, Some(Trust::System));
+        let odd = parsed("cassandra://a/t?user=svc%40corp&password-file=/a%26b%23c%25d+e");
+        assert_eq!(odd.credentials, Some(("svc@corp".to_owned(), "/a&b#c%d+e".into())));
+        assert_eq!(odd.to_string(), "cassandra://a/t?user=svc%40corp&password-file=/a%26b%23c%25d+e");
     }
 
     #[test]
@@ -283,6 +307,8 @@ mod tests {
             ("cassandra://a/t?dc=a&dc=b", "'dc' is there twice"),
             ("cassandra://a/t?ca=a&ca=system", "'ca' is there twice"),
             ("cassandra://a/t?user=ann", "add password-file"),
+            ("cassandra://a/t?ca=none", "'ca' is the path of a file"),
+            ("cassandra://a/t?user=ann&password-file=~/p", "'password-file' is the path of a file"),
             ("cassandra://a/t?password-file=/p", "add user"),
             ("cassandra://a/t#x", "no '#'"),
             ("cassandra:///t", "a host is missing"),
@@ -327,5 +353,10 @@ mod tests {
             let error = store_location(text).expect_err(text).to_string();
             assert!(!error.contains("ann") && !error.contains("ret@") && error.contains("'…@a/t'"), "{error}");
         }
+        let error = store_location("cassandra://a/t?user=ann&password=hunter2").expect_err("a password").to_string();
+        assert!(
+            !error.contains("ann") && !error.contains("hunter2") && error.contains("'password' is none"),
+            "{error}"
+        );
     }
 }

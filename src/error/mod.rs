@@ -92,7 +92,7 @@ impl From<OpenError> for Error {
             }
             OpenError::SegmentTooSmall { .. } | OpenError::Setting { .. } => (Exit::BadConfig, None),
             OpenError::Cluster { .. } => {
-                let hint = "see that the nodes in store run and can be reached from here, and that the settings cassandra-* fit";
+                let hint = "see that the nodes in store run and can be reached from here, and that dc, user, password-file and ca in store fit";
                 (Exit::Unavailable, Some(hint))
             }
             OpenError::NoKeyspace { .. } => {

@@ -9,11 +9,11 @@ use clap::error::{ContextKind, ContextValue};
 
 use super::Sources;
 use crate::config::error::{ConfigProblem, ValueOrigin, at};
-use crate::config::parse::{at_commas, joined};
+use crate::config::file;
+use crate::config::list::{MARK, at_commas, joined};
 use crate::config::removed::{self, REMOVED};
 use crate::config::setting::{Setting, Shape, all, reader, variable};
 use crate::config::value::ValueError;
-use crate::config::{StoreLocation, file};
 
 /// Values of a setting as texts, and the source that has them.
 #[derive(Clone, Debug)]
@@ -50,10 +50,10 @@ impl Layers {
             return;
         }
         let Some(setting) = Setting::find(key) else { return };
-        let values = match &origin {
-            ValueOrigin::File { path, .. } => relative_to(path.parent().unwrap_or(Path::new("")), setting, values),
-            _ => values,
-        };
+        if key != setting.key {
+            let what = format!("it is now {}, and does all of this: {}", setting.key, setting.help);
+            self.warnings.push(at(key, &origin, &what));
+        }
         if let Err(why) = self.read(setting, &values) {
             self.problems.push(ConfigProblem::of(key, &origin, &why));
         }
@@ -61,8 +61,8 @@ impl Layers {
             std::mem::discriminant(&other.origin) == std::mem::discriminant(&origin) && other.values != values
         };
         if self.given.get(&*setting.key).is_some_and(contradicts) {
-            let what =
-                format!("it means {}, which is given as well with another value; leave one of them out", setting.key);
+            let names = format!("{}, also called {}", setting.key, setting.aliases.join(" and "));
+            let what = format!("{names}, is given twice with different values; leave one of them out");
             self.problems.push(ConfigProblem::of(key, &origin, &what));
         }
         self.given.insert(&setting.key, Given { values, origin });
@@ -70,6 +70,9 @@ impl Layers {
 
     /// Reads one text alone: why it is no value.
     pub(super) fn read(&mut self, setting: &Setting, values: &[String]) -> Result<(), String> {
+        if values.iter().any(|value| value.contains(MARK)) {
+            return Err("no value has the control character U+001F".to_owned());
+        }
         let read = self.reader.try_get_matches_from_mut([argument(setting, values)]);
         read.map(drop).map_err(|error| match (error.source(), error.get(ContextKind::ValidValue)) {
             (Some(own), _) => own.to_string(),
@@ -88,17 +91,6 @@ pub(super) fn argument(setting: &Setting, values: &[String]) -> String {
     format!("--{}={text}", setting.key)
 }
 
-/// Paths in a file are relative to the file.
-fn relative_to(dir: &Path, setting: &Setting, values: Vec<String>) -> Vec<String> {
-    let is_word = |text: &str| text.is_empty() || ["none", "self-signed"].contains(&text) || text.starts_with('~');
-    let one = |text: String| match text.parse::<StoreLocation>() {
-        _ if setting.is_path && !is_word(&text) => dir.join(text).display().to_string(),
-        Ok(location) if setting.key == "store" => location.relative_to(dir).to_string(),
-        _ => text,
-    };
-    values.into_iter().map(one).collect()
-}
-
 /// Reads the file, the environment and the flags, in this order: a later value overrides an earlier one.
 pub(super) fn layers(file: Option<&Path>, sources: &Sources) -> Layers {
     let mut layers = Layers::default();
@@ -114,6 +106,11 @@ pub(super) fn layers(file: Option<&Path>, sources: &Sources) -> Layers {
         if let Some(text) = sources.env.get(&variable(key)).filter(|text| !text.is_empty()) {
             layers.add(key, values(key, std::slice::from_ref(text)), ValueOrigin::Environment);
         }
+    }
+    // Elsewhere an empty list closes it, so this must not leave it open.
+    if sources.env.get("TEMPMAIL_PUBLIC").is_some_and(String::is_empty) {
+        let what = "there is no value, and an empty variable counts as not set; accepted is 'none' for nothing";
+        layers.problems.push(ConfigProblem::of("public", &ValueOrigin::Environment, &what));
     }
     for (key, texts) in sources.args.given() {
         layers.add(key, values(key, texts), ValueOrigin::Flag);
@@ -134,7 +131,13 @@ pub(super) fn keys() -> impl Iterator<Item = &'static str> {
 /// The values in the texts of a variable or of a flag.
 fn values(key: &str, texts: &[String]) -> Vec<String> {
     match Setting::find(key) {
-        Some(setting) if setting.shape != Shape::Several => texts.to_vec(),
+        Some(setting) if setting.shape == Shape::One => texts.to_vec(),
+        // Its names may be given beside each other.
+        Some(setting) if setting.shape == Shape::Switch => {
+            let mut texts = texts.to_vec();
+            texts.dedup();
+            texts
+        }
         _ => texts.iter().flat_map(|text| at_commas(text)).collect(),
     }
 }

@@ -11,9 +11,9 @@ use clap::FromArgMatches;
 use layers::{Layers, argument, keys, layers};
 
 use super::error::{ConfigError, ConfigProblem, ValueOrigin, did_you_mean, nearest};
-use super::parse::at_commas;
+use super::list::at_commas;
 use super::setting::{Setting, Shape, all, reader, settings, variable};
-use super::{Config, REVISION_ONE, Revision, ServeArgs, SettingInEffect, check, file, paths};
+use super::{Certificate, Config, REVISION_ONE, Revision, ServeArgs, SettingInEffect, check, file, paths};
 use crate::model::Secret;
 
 pub(super) use layers::Given;
@@ -74,19 +74,43 @@ fn fill(given: &mut BTreeMap<&'static str, Given>) {
     }
 }
 
-/// Reads good values of all settings.
+/// Reads all settings, each of which is good alone.
 fn read(given: BTreeMap<&'static str, Given>, data_dir: PathBuf) -> Config {
     let texts = all().map(|setting| argument(setting, &given[&*setting.key].values));
     let mut config = reader()
         .try_get_matches_from(texts)
         .and_then(|matches| Config::from_arg_matches(&matches))
         .unwrap_or_else(|error| unreachable!("each value is good alone: {error}"));
-    let is_default = |key| matches!(given[key].origin, ValueOrigin::Default(_));
-    config.smtp.listen_is_default = is_default("smtp-listen");
-    config.http.listen_is_default = is_default("http-listen");
     config.data_dir = data_dir;
     config.given = given;
+    config.smtp.listen_is_default = config.is_default("smtp-listen");
+    config.http.listen_is_default = config.is_default("http-listen");
     config
+}
+
+/// Paths in a file are relative to the file.
+fn settle_paths(config: &mut Config) {
+    for key in ["data-dir", "tls-cert", "tls-key", "store"] {
+        let ValueOrigin::File { path, .. } = config.origin(key) else { continue };
+        let dir = path.parent().unwrap_or(Path::new(""));
+        match (key, &mut config.tls.certificate, &mut config.tls.key) {
+            ("data-dir", ..) => config.data_dir = dir.join(&config.data_dir),
+            ("tls-cert", Certificate::File(file), _) | ("tls-key", _, Some(file)) => *file = dir.join(&*file),
+            ("store", ..) => config.store.location.settle_paths(dir),
+            _ => {}
+        }
+    }
+    let certificate = match &config.tls.certificate {
+        Certificate::File(file) => Some(file.display().to_string()),
+        _ => None,
+    };
+    let key = config.tls.key.as_ref().map(|file| file.display().to_string());
+    let store = Some(config.store.location.to_string());
+    for (key, text) in [("tls-cert", certificate), ("tls-key", key), ("store", store)] {
+        if let (Some(given), Some(text)) = (config.given.get_mut(key), text) {
+            given.values = vec![text];
+        }
+    }
 }
 
 impl Config {
@@ -142,9 +166,10 @@ fn load_on(machine: &Machine<'_>, sources: &Sources) -> Result<Loaded, ConfigErr
     // Of values that are partly wrong a contradiction may be no more than an echo.
     if let Some(data_dir) = data_dir.filter(|_| problems.is_empty()) {
         fill(&mut given);
-        check::derive(&mut given, machine.name);
         let mut config = read(given, data_dir);
         config.admin_token = admin_token;
+        settle_paths(&mut config);
+        check::derive(&mut config, machine.name);
         let contradictions = check::contradictions(&config);
         if contradictions.is_empty() {
             warnings.extend(probable_mistakes(&config, sources));

@@ -4,7 +4,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use super::{DAY, List, SECOND};
-use crate::config::parse::{count, domain_name, domain_pattern, duration, list, number, public_address, resolver};
+use crate::config::address::{public_address, resolver};
+use crate::config::list::list;
+use crate::config::parse::{domain_name, domain_pattern, duration, number};
 use crate::model::{DomainName, DomainPattern};
 
 /// Which domains receive mail, and how registered ones are verified.
@@ -37,6 +39,6 @@ pub struct DomainsConfig {
     pub registered_max: usize,
 
     /// The most domains that one client can have registered; the administrator has no limit.
-    #[arg(long = "max-domains-per-client", hide = true, default_value = "100", value_parser = count::<usize>)]
+    #[arg(long = "max-domains-per-client", hide = true, default_value = "100", value_parser = number(0..=1_000_000_usize))]
     pub registered_per_client_max: usize,
 }

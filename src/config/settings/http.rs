@@ -6,10 +6,9 @@ use clap::ValueEnum;
 use ipnet::IpNet;
 
 use super::{List, Maybe};
-use crate::config::parse::{
-    allowed_host, compat_api, count, http_listen_addresses, list, listen_address, network, number, origins, public,
-    rate_limit,
-};
+use crate::config::address::{allowed_host, http_listen_addresses, listen_address, network, origins};
+use crate::config::list::list;
+use crate::config::parse::{compat_api, count, number, public, rate_limit};
 
 /// Whether each HTTP request has a line in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

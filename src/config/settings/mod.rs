@@ -2,6 +2,8 @@
 //!
 //! The comment of a field is its meaning in help, guide and template, with its bounds. Hidden ones are constants that nobody
 //! sets but tests.
+//!
+//! Fields of one name in two structs need an `id`. A list has a `value_delimiter`, which is how the table knows it.
 
 mod constants;
 mod domains;
@@ -23,6 +25,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const DAY: Duration = Duration::from_hours(24);
 const KB: u64 = 1 << 10;
 const MB: u64 = 1 << 20;
+const GB: u64 = 1 << 30;
 
 /// Several values. The name keeps clap from taking each of them for a text of its own: a list is one text.
 type List<T> = Vec<T>;

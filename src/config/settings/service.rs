@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use super::{DAY, KB, MB, SECOND};
+use super::{DAY, GB, KB, MB, SECOND};
 use crate::config::StoreLocation;
-use crate::config::parse::{duration, number, octets, roles, size, subaddressing, time};
+use crate::config::parse::{duration, number, roles, size, subaddressing, time};
 use crate::config::store_location::store_location;
 use crate::model::{RoleAddresses, Subaddressing};
 
@@ -92,7 +92,7 @@ pub struct StoreConfig {
     pub location: StoreLocation,
 
     /// Size of a segment of the journal in octets, at least twice the largest message.
-    #[arg(long = "segment-size", hide = true, default_value = "64MB", value_parser = octets)]
+    #[arg(long = "segment-size", hide = true, default_value = "64MB", value_parser = size(MB..=GB))]
     pub segment_octets: u64,
 
     /// How long one request to the cluster may take.

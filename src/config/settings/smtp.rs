@@ -9,9 +9,10 @@ use ipnet::IpNet;
 
 use super::{List, Maybe};
 use crate::config::Endpoint;
+use crate::config::address::{endpoint, listen_address, listen_addresses, network};
+use crate::config::list::{list, list_or_none};
 use crate::config::parse::{
-    certificate, count, domain_name, endpoint, faults, file_mode, list, listen_address, listen_addresses, network,
-    number, octets, optional_file, refused_sender, switch, time,
+    certificate, count, domain_name, faults, file_mode, number, octets, optional_file, refused_sender, switch, time,
 };
 use crate::model::{DomainName, DomainPattern, FaultRule};
 
@@ -79,7 +80,7 @@ pub struct SmtpConfig {
         value_name = "CIDR",
         default_value = "127.0.0.0/8,::1/128",
         value_delimiter = ',',
-        value_parser = list(network)
+        value_parser = list_or_none(network)
     )]
     pub exempt: List<IpNet>,
 
@@ -100,7 +101,7 @@ pub struct SmtpConfig {
     #[arg(long = "fault", value_name = "RULE", value_delimiter = ',', value_parser = faults)]
     pub faults: List<FaultRule>,
 
-    /// Permit beyond loopback what is safe only among friends: a domain with '*', smtp-auth accept-any, and faults
+    /// Permit where strangers may reach SMTP what is safe only among friends: a domain with '*', smtp-auth accept-any, and faults
     #[arg(
         long,
         alias = "accept-any-domain",
@@ -161,7 +162,7 @@ pub enum Certificate {
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "TLS")]
 pub struct TlsConfig {
-    /// Certificate in PEM with the chain behind it, read again when it changes and at SIGHUP; self-signed makes one at each start
+    /// Certificate in PEM with the chain behind it, read again when it changes and at SIGHUP; 'self-signed' makes one at each start
     #[arg(
         long = "tls-cert",
         value_name = "FILE|self-signed",

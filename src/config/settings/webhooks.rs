@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-use super::List;
-use crate::config::parse::{count, list, network, octets, schedule, time};
+use super::{DAY, List};
+use crate::config::address::network;
+use crate::config::list::list;
+use crate::config::parse::{count, duration, number, octets, schedule, time};
 
 /// What webhooks may use, and how their events are delivered.
 #[derive(clap::Args, Clone, Debug)]
@@ -30,7 +32,7 @@ pub struct WebhooksConfig {
     pub timeout: Duration,
 
     /// The most webhooks of one mailbox.
-    #[arg(long = "max-webhooks-per-recipient", hide = true, default_value = "10", value_parser = count::<u32>)]
+    #[arg(long = "max-webhooks-per-recipient", hide = true, default_value = "10", value_parser = number(0..=1_000_u32))]
     pub per_recipient_max: u32,
 
     /// The most webhooks that one client has registered.
@@ -62,11 +64,11 @@ pub struct WebhooksConfig {
     pub in_flight_max: usize,
 
     /// The most webhooks in all.
-    #[arg(long = "max-webhooks", hide = true, default_value = "10000", value_parser = count::<u32>)]
+    #[arg(long = "max-webhooks", hide = true, default_value = "10000", value_parser = number(0..=1_000_000_u32))]
     pub total_max: u32,
 
     /// How long after its Email has expired an event is still attempted.
-    #[arg(long = "webhook-grace", hide = true, default_value = "1d", value_parser = time)]
+    #[arg(long = "webhook-grace", hide = true, default_value = "1d", value_parser = duration(Duration::ZERO..=30 * DAY))]
     pub grace: Duration,
 
     /// How long a webhook is kept without any mail for it.

@@ -48,7 +48,7 @@ fn operations(revision: Revision) -> Vec<(&'static str, &'static str, Vec<Operat
     ];
     if revision == Revision::Two {
         operations.insert(2, ("webhooks", "Calls to a URL when mail arrives", webhooks::operations()));
-        operations.push(("web", "The page for people, unless the setting `web` is off", web::operations()));
+        operations.push(("web", "The page for people, while `public` has the word web", web::operations()));
         operations.push(("admin-webhooks", "All webhooks, for the administrator", admin::webhooks()));
     }
     operations

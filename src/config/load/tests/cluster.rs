@@ -26,6 +26,8 @@ fn mail_lives_no_longer_than_a_cluster_remembers_deletions() {
     assert!(error.starts_with("--retention: a store in a cluster remembers deletions for 10 days"), "{error}");
     assert!(error.ends_with("; accepted is at most 8d"), "{error}");
     clustered().flag("retention", "8d").config();
+    let error = clustered().flag("retention", "1d").flag("webhook-grace", "30d").error();
+    assert!(error.starts_with("--webhook-grace: ") && error.ends_with("; accepted is at most 8d"), "{error}");
     World::new().flag("retention", "9d").config();
 }
 
@@ -49,7 +51,7 @@ fn a_malformed_store_is_said_with_what_is_accepted() {
         ("cassandra://a", "'cassandra://a': the keyspace is missing, such as /tempmail at the end"),
         (
             "cassandra://ann:secret@a/t",
-            "'…@a/t': a user and a password do not belong here; ?user=NAME&password-file=FILE at the end names them",
+            "'…@a/t': a user and a password do not belong here; ?user=NAME&password-file=FILE at the end names them, with %40 for '@'",
         ),
     ] {
         assert_eq!(World::new().flag("store", url).error(), format!("--store: {reason}; {accepted}"));

@@ -12,7 +12,7 @@ use examples::{companions, example};
 use tempfile::TempDir;
 
 use super::*;
-use crate::config::Certificate;
+use crate::config::{Certificate, StoreLocation, Trust};
 
 /// Sources that no machine's own settings leak into.
 struct World {
@@ -31,8 +31,12 @@ impl World {
         }
     }
 
-    fn flag(mut self, key: &str, value: &str) -> Self {
-        self.flags.push(format!("--{key}={value}"));
+    fn flag(self, key: &str, value: &str) -> Self {
+        self.bare_flag(&format!("{key}={value}"))
+    }
+
+    fn bare_flag(mut self, flag: &str) -> Self {
+        self.flags.push(format!("--{flag}"));
         let command = ServeArgs::augment_args(Command::new("serve").no_binary_name(true));
         let matches = command.try_get_matches_from(&self.flags).expect("flags");
         self.sources.args = ServeArgs::from_arg_matches(&matches).expect("flags");
@@ -288,7 +292,7 @@ fn values_that_contradict_each_other_are_refused() {
         ),
         (
             World::new().flag("tls-key", "/k.pem").flag("tls-cert", "self-signed"),
-            "--tls-key: a key without a certificate; set tls-cert to the certificate's file",
+            "--tls-key: tls-cert is self-signed and has its own key; set tls-key to none",
         ),
         (
             World::new().flag("smtps-listen", "127.0.0.1:465"),
@@ -367,6 +371,48 @@ fn the_data_directory_is_found_or_asked_for() {
     assert!(homeless.error().starts_with("no data directory"));
     homeless.sources.data_dir = Some("/d".into());
     assert_eq!(homeless.config().data_dir, Path::new("/d"));
+}
+
+#[test]
+fn what_separates_values_inside_is_in_none_of_them() {
+    let refused = "no value has the control character U+001F";
+    let error = World::new().file("mx-host = [\"a.test\\u001fb.test\"]").error();
+    assert_eq!(error, format!("config.toml:1: mx-host: {refused}"));
+    let error = World::new().env("TEMPMAIL_PUBLIC", "read\u{1f}web").error();
+    assert_eq!(error, format!("TEMPMAIL_PUBLIC: {refused}"));
+}
+
+#[test]
+fn nothing_that_closes_a_door_is_passed_over() {
+    let hosts = World::new().flag("http-allowed-hosts", "none").config().http.allowed_hosts;
+    assert_eq!(hosts, ["none"], "a host of that name, and not every host");
+    assert_eq!(World::new().flag("domain", "none").config().domains.fixed.len(), 1);
+    let error = World::new().env("TEMPMAIL_PUBLIC", "").error();
+    assert!(error.starts_with("TEMPMAIL_PUBLIC: there is no value"), "{error}");
+    let public = World::new().env("TEMPMAIL_PUBLIC", "none").config().http.public;
+    assert!(!(public.read || public.delete || public.webhooks || public.domains || public.web));
+    for key in ["max-webhooks", "max-webhooks-per-recipient", "max-domains-per-client"] {
+        World::new().flag(key, "0").config();
+    }
+}
+
+#[test]
+fn files_are_found_below_a_directory_of_any_name() {
+    use std::os::unix::ffi::OsStrExt;
+
+    for name in [&b"\xfe"[..], b"a@1", b"a#b", b"a&dc=evil", b"~x"] {
+        let mut world = World::new();
+        let dir = world.dir.path().join(std::ffi::OsStr::from_bytes(name));
+        fs::create_dir(&dir).expect("mkdir");
+        let text = "data-dir = 'd'\ntls-cert = 'none'\nstore = 'cassandra://a/t?user=u&password-file=p&ca=c'";
+        fs::write(dir.join("config.toml"), text).expect("write");
+        world.sources.config_file = Some(dir.join("config.toml"));
+        let config = world.config();
+        assert_eq!((config.data_dir, config.tls.certificate), (dir.join("d"), Certificate::None));
+        let StoreLocation::Cassandra(cluster) = config.store.location else { panic!("no cluster") };
+        assert_eq!(cluster.credentials, Some(("u".to_owned(), dir.join("p"))));
+        assert_eq!((cluster.trust, cluster.data_center), (Some(Trust::File(dir.join("c"))), None));
+    }
 }
 
 #[test]

@@ -51,6 +51,7 @@ fn a_setting_that_is_gone_is_answered_with_what_replaces_it() {
         "tls-self-signed = false",
         "cassandra-tls = 'off'",
         "webhook-refused-ports = []",
+        "webhook-refused-ports = [25, 465]",
         "index-cache-size = '16MB'",
     ] {
         let warnings = World::new().file(text).load().expect(text).warnings;
@@ -70,10 +71,24 @@ fn an_old_name_means_the_new_one() {
         let world = World::new().file("trusted-network = false").env(&variable, "true");
         assert!(world.config().smtp.trusted_network, "{variable} is stronger than the file");
     }
-    assert!(World::new().file("accept-any-domain = true\nfault-anywhere = true").config().smtp.trusted_network);
-    let error = World::new().file("accept-any-domain = true\nfault-anywhere = false").error();
+    let loaded = World::new().file("accept-any-domain = true\nfault-anywhere = true").load().expect("one meaning");
+    assert!(loaded.config.smtp.trusted_network);
+    assert_eq!(loaded.warnings.len(), 2, "each permits more than it did: {:?}", loaded.warnings);
     assert!(
-        error.starts_with("config.toml:2: fault-anywhere: it means trusted-network, which is given as well"),
+        World::new().flag("accept-any-domain", "true").flag("fault-anywhere", "true").config().smtp.trusted_network
+    );
+    let error = World::new().file("trusted-network = false\naccept-any-domain = true").error();
+    assert!(
+        error.starts_with("config.toml:2: accept-any-domain: trusted-network, also called accept-any-domain"),
         "{error}"
     );
+    World::new().flag("accept-any-domain", "false").flag("fault-anywhere", "true").error();
+}
+
+#[test]
+fn a_setting_that_was_a_switch_needs_no_value_to_be_answered() {
+    let error = World::new().bare_flag("tls-self-signed").error();
+    assert!(error.starts_with("--tls-self-signed: there is no such setting any more: set tls-cert"), "{error}");
+    let error = World::new().file("web = {}").error();
+    assert!(error.starts_with("config.toml:1: web: there is no such setting any more"), "{error}");
 }

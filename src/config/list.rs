@@ -1,0 +1,55 @@
+//! Settings of several values: one text for clap, a list for the program.
+
+use super::value::ValueError;
+
+/// What precedes each value of a list in the one text that it becomes; commas stay what they are. No source may have it.
+pub(super) const MARK: char = '\u{1f}';
+
+/// Several values as one text.
+pub(super) fn joined(values: &[String]) -> String {
+    values.iter().flat_map(|value| [MARK.to_string(), value.clone()]).collect()
+}
+
+/// The values of [`joined`].
+pub(super) fn values(text: &str) -> impl Iterator<Item = &str> {
+    text.split(MARK).skip(1)
+}
+
+/// The values of [`joined`], for settings where `none` alone is no value.
+pub(super) fn values_or_none(text: &str) -> impl Iterator<Item = &str> {
+    let is_none = values(text).eq(["none"]);
+    values(text).filter(move |_| !is_none)
+}
+
+/// The parts of a list with commas. Blanks around a part and empty parts are dropped.
+pub(super) fn at_commas(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+/// Any number of values, each kept once.
+pub(super) fn list<T: PartialEq>(
+    item: impl Fn(&str) -> Result<T, ValueError> + Clone,
+) -> impl Fn(&str) -> Result<Vec<T>, ValueError> + Clone {
+    move |text| unique(values(text), &item)
+}
+
+/// Any number of values, each kept once; `none` alone is none of them.
+pub(super) fn list_or_none<T: PartialEq>(
+    item: impl Fn(&str) -> Result<T, ValueError> + Clone,
+) -> impl Fn(&str) -> Result<Vec<T>, ValueError> + Clone {
+    move |text| unique(values_or_none(text), &item)
+}
+
+fn unique<'a, T: PartialEq>(
+    values: impl Iterator<Item = &'a str>,
+    item: &impl Fn(&str) -> Result<T, ValueError>,
+) -> Result<Vec<T>, ValueError> {
+    let mut all = Vec::new();
+    for value in values {
+        let parsed = item(value)?;
+        if !all.contains(&parsed) {
+            all.push(parsed);
+        }
+    }
+    Ok(all)
+}
