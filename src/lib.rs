@@ -74,7 +74,8 @@
 //!    a cluster is the exception: there a 451 may come after the message was stored, and the sender sends it again.
 //! 2. A MIME error never loses, refuses or delays a mail. Any octets give an Email with what could be read.
 //! 3. What must survive a crash is in the journal, in the same record as its cause.
-//! 4. Modules that decide are pure: they do no I/O and read no clock, `now` is an argument. `tests/it/layout` lists them.
+//! 4. Modules that decide are pure: they do no I/O, read no clock and draw no random number; `now` is an argument.
+//!    `tests/it/layout` lists them.
 //! 5. Everything from outside has a bound in memory, time and disk.
 //! 6. An error in DNS deactivates no domain.
 //! 7. No request leaves for an address that `webhook/guard` has not permitted at that moment.
@@ -86,26 +87,28 @@
 //! # Who may know whom
 //!
 //! ```text
-//! cli       client, config, daemon, webhook (`webhook listen`, the form of a secret), tls (SIGHUP), error, logging, process, panics,
-//!           dns (`webhook listen`, `doctor`), mime (names of files, visible text), model; never the store
-//! client    http (the router's types), daemon (to assemble one in-process, whether one listens), config, store, error, model
+//! cli       client, config, smtp/fault, daemon, webhook (`webhook listen`, the form of a secret), tls (SIGHUP), error, logging,
+//!           process, panics, dns (`webhook listen`, `doctor`), mime (names of files, visible text), model; never the store
+//! client    http (the router's types), daemon (to assemble one in-process, whether one listens), config, smtp/fault, store,
+//!           error, model
 //! daemon    everybody: the only one that puts parts together
-//! http      store, events, domains, tokens, faults, dns (reports), reader, mime, webhook (the guard, a test), tls (its state),
-//!           panics, connections, config, model
+//! http      store, events, domains, tokens, smtp/fault, dns (reports), reader, mime, webhook (the guard, a test), tls (its
+//!           state), panics, connections, config, model
 //! webhook   store (the outbox), reader, mime, dns (the resolver), tls, config, model
-//! smtp      store, domains, faults, tls, connections, config, model
+//! smtp      store, domains, tls, connections, config, model
 //! domains   dns, store, config, model
 //! expiry    store, model
 //! store     events, tls (a cluster's connections), config, model
 //! tls       model
-//! tokens, faults  model
+//! tokens    model
 //! reader    mime
 //! dns, mime model at most
-//! config, connections, events  model
+//! config    smtp/fault, model
+//! connections, events, random  model
 //! model     nobody
 //! ```
 //!
-//! Every module that is not pure may use `clock`, `logging` and `process`. `error` knows the errors that end the program.
+//! Every module that is not pure may use `clock`, `random`, `logging` and `process`, and every module `counts`. `error` knows the errors that end the program.
 //! `tests/it/layout.rs` reads the sources for the most important of these rules, and for the one home of each large
 //! dependency, such as redb in `store/index`.
 //!
@@ -117,19 +120,20 @@ pub mod client;
 pub mod clock;
 pub mod config;
 pub mod connections;
+pub mod counts;
 pub mod daemon;
 pub mod dns;
 pub mod domains;
 pub mod error;
 pub mod events;
 pub mod expiry;
-pub mod faults;
 pub mod http;
 pub mod logging;
 pub mod mime;
 pub mod model;
 pub mod panics;
 pub mod process;
+pub mod random;
 pub mod reader;
 pub mod smtp;
 pub mod store;

@@ -4,7 +4,7 @@ use std::panic::{self, PanicHookInfo};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::model::{Count, Counts};
+use crate::counts::{Count, Counts};
 
 /// The modules whose panics are counted apart. The last one stands for other modules and dependencies.
 const MODULES: [&str; 12] =

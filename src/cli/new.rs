@@ -3,7 +3,8 @@
 use super::Context;
 use super::output::{self, Format, visible};
 use crate::error::{Error, Exit};
-use crate::model::{DomainName, LocalPartPrefix};
+use crate::model::DomainName;
+use crate::random::LocalPartPrefix;
 
 /// Make an address that nobody can guess
 ///

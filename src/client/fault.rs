@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::transport::ApiRequest;
 use super::{Client, ClientError, OCTETS_MAX, query};
-use crate::model::FaultRule;
+use crate::smtp::fault::Rule;
 
 /// A rule in effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,8 +29,8 @@ pub struct FaultEntry {
 /// The operations on rules for faults. All are the administrator's.
 impl Client {
     /// Adds a rule, until the daemon ends.
-    pub async fn add_fault(&self, rule: &FaultRule) -> Result<FaultEntry, ClientError> {
-        let body = Some(json!({ "rule": rule.text }));
+    pub async fn add_fault(&self, rule: &Rule) -> Result<FaultEntry, ClientError> {
+        let body = Some(json!({ "rule": rule.to_string() }));
         let path = "/api/admin/faults".to_owned();
         self.read(&self.ask(ApiRequest { method: Method::POST, path, body, octets_max: OCTETS_MAX }).await?)
     }

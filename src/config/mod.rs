@@ -10,7 +10,7 @@
 //! parse, address, list, value   texts to values     check     values that depend on each other or contradict
 //! show       every value and its origin, and a file with every default                 error  what can be wrong
 //! removed    what is gone, and what replaces it
-//! endpoint   where LMTP listens       fault_rule   rules for faults on purpose    store_location   where mail is kept
+//! endpoint   where LMTP listens       store_location   where mail is kept
 //! ```
 
 mod address;
@@ -18,7 +18,6 @@ mod args;
 mod check;
 mod endpoint;
 mod error;
-mod fault_rule;
 mod file;
 mod list;
 mod load;
@@ -42,7 +41,6 @@ pub use args::ServeArgs;
 pub use check::exposure;
 pub use endpoint::Endpoint;
 pub use error::{ConfigError, ConfigProblem, ValueOrigin};
-pub use fault_rule::fault_rule;
 pub use load::{Loaded, Sources, check_file, load};
 pub use paths::{default_data_dir, user_config_file};
 pub use setting::{FIRST, Setting, Shape, settings};

@@ -11,7 +11,8 @@ use clap::ValueEnum;
 use super::list::{list, values, values_or_none};
 use super::value::{self, ValueError};
 use super::{Certificate, CompatApi, PublicConfig};
-use crate::model::{Address, DomainName, DomainPattern, FAULTS_MAX, FaultRule, RoleAddresses, Subaddressing};
+use crate::model::{Address, DomainName, DomainPattern, RoleAddresses, Subaddressing};
+use crate::smtp::fault::{self, RULES_MAX};
 
 /// The most waits of a schedule.
 const WAITS_MAX: usize = 20;
@@ -92,13 +93,13 @@ pub(super) fn public(text: &str) -> Result<PublicConfig, ValueError> {
     Ok(public)
 }
 
-pub(super) fn faults(text: &str) -> Result<Vec<FaultRule>, ValueError> {
-    let rules = list(super::fault_rule::fault_rule)(text)?;
-    match rules.get(FAULTS_MAX) {
+pub(super) fn faults(text: &str) -> Result<Vec<fault::Rule>, ValueError> {
+    let rules = list(str::parse)(text)?;
+    match rules.get(RULES_MAX) {
         None => Ok(rules),
         Some(rule) => {
             let reason = format!("there are {} rules", rules.len());
-            Err(ValueError::invalid(&rule.text, &reason, "at most 100 rules"))
+            Err(ValueError::invalid(&rule.to_string(), &reason, "at most 100 rules"))
         }
     }
 }

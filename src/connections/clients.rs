@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-use crate::model::{Client, Nodes};
+use crate::model::Client;
 
 const MINUTE: Duration = Duration::from_secs(60);
 /// The most clients without a connection in the table. Beyond that all of these are forgotten: a limit per client does
@@ -27,8 +27,6 @@ pub struct ClientLimits {
     pub connections_max: usize,
     /// The most new connections in a minute. All of them may come at once, at the start of the minute.
     pub per_minute_max: usize,
-    /// The nodes that share the limit of new connections.
-    pub nodes: Nodes,
     /// Networks that have none of these limits.
     pub exempt: Vec<IpNet>,
 }
@@ -134,7 +132,7 @@ impl Clients {
         }
         let usage = table.clients.entry(client).or_default();
         let per_minute = u32::try_from(self.limits.per_minute_max).unwrap_or(u32::MAX);
-        let price = MINUTE / self.limits.nodes.part_of(per_minute);
+        let price = MINUTE / per_minute.max(1);
         let paid_until = usage.paid_until.max(now) + price;
         if paid_until > now + MINUTE {
             return Err(Exceeded::Rate);
@@ -176,7 +174,7 @@ mod tests {
 
     fn clients(connections_max: usize, per_minute_max: usize) -> Arc<Clients> {
         let exempt = vec!["127.0.0.0/8".parse().expect("network"), "::1/128".parse().expect("network")];
-        Arc::new(Clients::new(ClientLimits { connections_max, per_minute_max, nodes: Nodes::default(), exempt }))
+        Arc::new(Clients::new(ClientLimits { connections_max, per_minute_max, exempt }))
     }
 
     fn at(text: &str) -> IpAddr {

@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Registry;
+use crate::counts::{Count, Counts};
 use crate::dns::{Failure, MxReport};
-use crate::model::{Count, Counts, DomainStatus};
+use crate::model::DomainStatus;
 
 /// The result of a check.
 const RESULTS: [&str; 3] = ["here", "elsewhere", "noAnswer"];

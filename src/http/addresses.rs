@@ -10,7 +10,8 @@ use super::Api;
 use super::problem::{Code, Problem};
 use super::query::Query;
 use crate::domains::DomainEntry;
-use crate::model::{Address, DomainName, DomainPattern, DomainStatus, fresh_local_part};
+use crate::model::{Address, DomainName, DomainPattern, DomainStatus};
+use crate::random;
 
 /// Where an address is if every domain is served. Nobody can register this name (RFC 2606).
 const RESERVED: &str = "example.test";
@@ -39,7 +40,8 @@ pub(super) async fn random(State(api): State<Arc<Api>>, query: Query) -> Result<
         Some(_) => served(&api, query.domain("domain")?)?,
         None => chosen(&api.registry.table.list()).ok_or_else(no_domain)?,
     };
-    let address = Address::new(&fresh_local_part(prefix.as_ref()), domain.clone()).map_err(|_| Problem::internal())?;
+    let address =
+        Address::new(&random::local_part(prefix.as_ref()), domain.clone()).map_err(|_| Problem::internal())?;
     Ok(Json(FreshAddress { address: address.to_string(), domain, pattern }))
 }
 

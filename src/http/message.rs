@@ -79,7 +79,7 @@ struct EnvelopeJson<'a> {
     reverse_path: &'a str,
     client: String,
     helo: &'a str,
-    protocol: &'static str,
+    protocol: String,
 }
 
 /// Answers with the Email.
@@ -164,7 +164,7 @@ impl<'a> EnvelopeJson<'a> {
             reverse_path: &envelope.reverse_path,
             client: envelope.client.to_string(),
             helo: &envelope.helo,
-            protocol: envelope.protocol.as_str(),
+            protocol: envelope.protocol.to_string(),
         }
     }
 }

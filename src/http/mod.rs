@@ -155,7 +155,7 @@ pub fn routers(mut api: Api) -> (Router, Router) {
     let requests = Arc::<Requests>::default();
     api.metrics.push(MetricSource { name: "http", counts: requests.clone() });
     api.metrics.push(MetricSource { name: "waiting", counts: Arc::new(api.waiting.clone()) });
-    let rate_limits = RateLimits::new(&api.config, Arc::clone(&api.clock), &api.store.nodes());
+    let rate_limits = RateLimits::new(&api.config, Arc::clone(&api.clock));
     let auth = Authentication::new(Arc::clone(&api.tokens), Arc::clone(&api.clock), api.config.http.public);
     let edge = edge::Edge::new(&api.config, Arc::clone(&auth), rate_limits, requests);
     let api = Arc::new(api);

@@ -9,7 +9,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
 use super::problem::{Code, Problem};
-use crate::model::{Address, DomainName, EmailId, WebhookId};
+use crate::model::{Address, DomainName, Id, WebhookId};
 
 /// The longest query in octets. It has room for the longest address with each octet percent-encoded.
 const QUERY_OCTETS_MAX: usize = 8 * 1024;
@@ -86,7 +86,7 @@ impl Query {
 
     /// The id of a webhook in a required parameter.
     pub(super) fn webhook_id(&self, name: &str) -> Result<WebhookId, Problem> {
-        webhook_id(self.required(name)?)
+        id(self.required(name)?)
     }
 
     /// The number of a page, from 1, which is also the default.
@@ -160,15 +160,9 @@ pub(super) fn domain(text: &str) -> Result<DomainName, Problem> {
     text.parse().map_err(|error: crate::model::DomainNameError| Problem::new(Code::DomainInvalid, error.to_string()))
 }
 
-/// Parses the id of an Email from outside.
-pub(super) fn id(text: &str) -> Result<EmailId, Problem> {
-    text.parse().map_err(|error: crate::model::id::EmailIdError| Problem::new(Code::IdInvalid, error.to_string()))
-}
-
-/// Parses the id of a webhook from outside.
-pub(super) fn webhook_id(text: &str) -> Result<WebhookId, Problem> {
-    text.parse()
-        .map_err(|error: crate::model::webhook::WebhookIdError| Problem::new(Code::IdInvalid, error.to_string()))
+/// Parses an id from outside.
+pub(super) fn id<const VERSION: u8>(text: &str) -> Result<Id<VERSION>, Problem> {
+    text.parse().map_err(|error: crate::model::IdError| Problem::new(Code::IdInvalid, error.to_string()))
 }
 
 /// Decodes percent-encoding; `None` if it is malformed or not UTF-8.
@@ -250,7 +244,7 @@ mod tests {
         assert_eq!(code(query("to=").address("to")), Code::AddressInvalid);
         assert_eq!(code(query(&format!("to={}@x.test", "a".repeat(2000))).address("to")), Code::AddressInvalid);
         assert_eq!(code(query("domain=-").domain("domain")), Code::DomainInvalid);
-        assert_eq!(super::id("1").expect_err("no id").code(), Code::IdInvalid);
+        assert_eq!(super::id::<7>("1").expect_err("no id").code(), Code::IdInvalid);
         assert_eq!(code(query("id=1").webhook_id("id")), Code::IdInvalid);
         assert_eq!(code(query("force=yes").flag("force")), Code::BooleanInvalid);
         assert_eq!(query("force=true").flag("force"), Ok(true));

@@ -14,7 +14,7 @@ use super::principal::Requester;
 use super::problem::{Code, Problem};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::model::{Client, Nodes};
+use crate::model::Client;
 
 /// The period of every limit.
 const MINUTE: Duration = Duration::from_mins(1);
@@ -41,14 +41,11 @@ pub(super) struct RateLimits {
 }
 
 impl RateLimits {
-    /// The limits of `config`, of which each of `nodes` permits its part.
-    pub(super) fn new(config: &Config, clock: Arc<dyn Clock>, nodes: &Nodes) -> Self {
-        let unless_off = |limit: RateLimit| config.http.rate_limit.map(|_| limit.shared_by(nodes));
+    /// The limits of `config`.
+    pub(super) fn new(config: &Config, clock: Arc<dyn Clock>) -> Self {
+        let requests = config.http.rate_limit.map(|per_minute| RateLimit::new("requests", "requests", per_minute));
+        let unless_off = |limit: RateLimit| requests.is_some().then_some(limit);
         Self {
-            requests: config
-                .http
-                .rate_limit
-                .map(|per_minute| RateLimit::new("requests", "requests", per_minute).shared_by(nodes)),
             domain_registrations: unless_off(RateLimit::new(
                 "domain-registrations",
                 "registrations of domains",
@@ -60,8 +57,8 @@ impl RateLimits {
                 "webhook-registrations",
                 "registrations of webhooks",
                 config.webhooks.registrations_per_minute,
-            )
-            .shared_by(nodes),
+            ),
+            requests,
             clock,
         }
     }
@@ -111,7 +108,7 @@ pub(super) struct Quotas {
 impl Quotas {
     fn push(&mut self, limit: &RateLimit, left: Left) {
         self.left.push(format!("\"{}\";r={};t={}", limit.name, left.requests, whole_seconds(left.whole_in)));
-        self.policies.push(format!("\"{}\";q={};w={}", limit.name, limit.part(), MINUTE.as_secs()));
+        self.policies.push(format!("\"{}\";q={};w={}", limit.name, limit.per_minute, MINUTE.as_secs()));
     }
 
     /// Writes the quotas into an answer's fields.
@@ -139,7 +136,6 @@ pub(super) struct RateLimit {
     /// What is counted, in words.
     what: &'static str,
     per_minute: u32,
-    nodes: Nodes,
     table: Mutex<Table>,
 }
 
@@ -147,18 +143,7 @@ impl RateLimit {
     /// A limit with a name for header fields, and with words for what it counts.
     pub(super) fn new(name: &'static str, what: &'static str, per_minute: u32) -> Self {
         let table = Table { taken_until: HashMap::new(), sweep_at: CLIENTS_MIN };
-        Self { name, what, per_minute: per_minute.max(1), nodes: Nodes::default(), table: Mutex::new(table) }
-    }
-
-    /// The same limit, of which each of some nodes permits its part.
-    #[must_use]
-    pub(super) fn shared_by(self, nodes: &Nodes) -> Self {
-        Self { nodes: nodes.clone(), ..self }
-    }
-
-    /// How many this node permits.
-    fn part(&self) -> u32 {
-        self.nodes.part_of(self.per_minute)
+        Self { name, what, per_minute: per_minute.max(1), table: Mutex::new(table) }
     }
 
     /// Counts a request at `now`. The problem is that none is permitted.
@@ -177,7 +162,7 @@ impl RateLimit {
 
     /// The part of a minute that a request uses up, in nanoseconds.
     fn price(&self) -> u64 {
-        nanos(MINUTE) / u64::from(self.part())
+        nanos(MINUTE) / u64::from(self.per_minute)
     }
 
     /// Counts a request at `now`, or returns the time until one is permitted.
@@ -195,7 +180,7 @@ impl RateLimit {
     }
 
     fn exceeded(&self, wait: Duration) -> Problem {
-        let detail = format!("a client may make {} {} in a minute; try again later", self.part(), self.what);
+        let detail = format!("a client may make {} {} in a minute; try again later", self.per_minute, self.what);
         Problem::new(Code::RateLimited, detail).with_retry_after(whole_seconds(wait))
     }
 }

@@ -58,7 +58,7 @@ fn trace(email: &StoredEmail, hostname: &DomainName) -> String {
         "Return-Path: <{}>\r\nReceived: from {} ({client})\r\n\tby {hostname} with {}{tls}{recipient};\r\n\t{}\r\n",
         harmless(&envelope.reverse_path),
         word(&envelope.helo),
-        envelope.protocol.as_str(),
+        envelope.protocol,
         email.listed.received_at.to_rfc5322(),
     )
 }
@@ -78,7 +78,8 @@ fn harmless(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{EmailId, Envelope, Listed, Place, Protocol, Subaddressing, Timestamp};
+    use crate::model::{Envelope, Greeting, Listed, Place, Protocol, Subaddressing, Timestamp};
+    use crate::random;
 
     fn email(client: &str, helo: &str, reverse_path: &str, recipients: &[&str]) -> StoredEmail {
         let at = Timestamp::from_millis(1_700_000_000_000);
@@ -86,13 +87,13 @@ mod tests {
         let envelope = Envelope::new(
             client.parse().expect("address"),
             helo.to_owned(),
-            Protocol::ESMTP,
+            Protocol::plain(Greeting::Ehlo),
             reverse_path.to_owned(),
             &addresses,
             Subaddressing::Keep,
-            at,
+            || random::email_id(at),
         );
-        let id = envelope.recipients.first().map_or(EmailId::fresh(at), |recipient| recipient.id);
+        let id = envelope.recipients.first().map_or(random::email_id(at), |recipient| recipient.id);
         let listed = Listed { id, sequence: 1, received_at: at, expires_at: at, size_octets: 0, place: Place([0; 16]) };
         StoredEmail { listed, envelope, raw: Bytes::new() }
     }
@@ -117,7 +118,8 @@ mod tests {
     fn what_secured_the_connection_is_in_the_header() {
         let mut email = email("192.0.2.1", "client.test", "", &["Bob@example.test"]);
         let tls = TlsSession { version: "TLSv1.3".into(), cipher: "TLS_AES_256_GCM_SHA384".into() };
-        email.envelope.protocol = Protocol { is_utf8: true, tls: Some(Box::new(tls)), ..Protocol::ESMTP };
+        email.envelope.protocol =
+            Protocol { is_utf8: true, tls: Some(Box::new(tls)), ..Protocol::plain(Greeting::Ehlo) };
         let trace = trace_of(&email);
         assert!(
             trace.contains(

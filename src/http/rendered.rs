@@ -117,13 +117,14 @@ pub(super) async fn load_to_list(store: &dyn Store, listed: &Listed) -> Result<O
 mod tests {
     use super::*;
     use crate::model::Timestamp;
+    use crate::random;
 
     #[test]
     fn however_many_emails_are_listed_the_room_is_bounded() {
         let rendered = RenderedEmails::default();
         let json = Bytes::from(vec![b'x'; EMAIL_OCTETS_MAX]);
         for _ in 0..1000 {
-            rendered.entries.insert((EmailId::fresh(Timestamp::from_millis(0)), 0), json.clone());
+            rendered.entries.insert((random::email_id(Timestamp::from_millis(0)), 0), json.clone());
             assert!(rendered.entries.weight() <= OCTETS_MAX);
         }
         assert!(rendered.entries.len() >= SHARDS, "each shard has room for the longest entry");

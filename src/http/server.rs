@@ -24,7 +24,6 @@ use super::connection;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::connections::{ClientLimits, Clients, Slots};
-use crate::model::Nodes;
 
 /// The limits of HTTP connections.
 #[derive(Clone, Debug)]
@@ -154,7 +153,6 @@ impl Server {
         let of_client = ClientLimits {
             connections_max: limits.connections_per_client_max,
             per_minute_max: usize::MAX,
-            nodes: Nodes::default(),
             exempt: [&limits.exempt[..], &limits.trusted_proxies].concat(),
         };
         Self { router, limits, slots, clients: Arc::new(Clients::new(of_client)), clock, shutdown }

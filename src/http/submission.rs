@@ -16,6 +16,7 @@ use super::principal::Principal;
 use super::problem::{Code, Problem};
 use super::query::{self, Query};
 use crate::model::{Address, Delivery, DomainStatus, EmailId, Envelope, Greeting, Protocol, Recipient};
+use crate::random;
 
 /// The most recipients of one message, as in SMTP (RFC 5321 section 4.5.3.1.8).
 const RECIPIENTS_MAX: usize = 100;
@@ -102,7 +103,7 @@ async fn store(
         reverse_path,
         recipients,
         api.config.mail.subaddressing,
-        received_at,
+        || random::email_id(received_at),
     );
     let expires_at = received_at.plus(api.config.mail.retention);
     let emails = envelope.recipients.clone();

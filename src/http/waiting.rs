@@ -14,7 +14,8 @@ use super::edge::Peer;
 use super::principal::Requester;
 use super::problem::{Code, Problem};
 use crate::config::Config;
-use crate::model::{Client, Count, Counts};
+use crate::counts::{Count, Counts};
+use crate::model::Client;
 
 /// How long a client should wait before it tries again to get a place, in seconds.
 const RETRY_AFTER: u32 = 5;

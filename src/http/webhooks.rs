@@ -15,10 +15,9 @@ use super::delete::Deleted;
 use super::principal::{Principal, Requester};
 use super::problem::{Code, Problem};
 use super::query::{self, Query};
-use crate::model::{
-    AttemptRecord, DomainStatus, Secret, Timestamp, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus,
-};
-use crate::store::WebhookRegistration;
+use crate::model::{AttemptRecord, DomainStatus, Secret, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
+use crate::random;
+use crate::store::{WebhookLimits, WebhookRegistration};
 use crate::webhook::{Refused, TestError, Tester, UrlError};
 
 /// The longest secret in octets.
@@ -138,7 +137,7 @@ fn new_webhook(api: &Api, requester: Requester, body: &JsonObject) -> Result<Web
     }
     let now = api.clock.now();
     Ok(WebhookRecord {
-        id: WebhookId::fresh(),
+        id: random::webhook_id(),
         recipient: recipient.to_string(),
         mailbox: recipient.mailbox(api.config.mail.subaddressing),
         url: target.url().as_str().to_owned(),

@@ -25,20 +25,14 @@ pub struct Address {
 /// Why a text is not an address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// There is no `@`.
-    #[error("an address has the form local-part@domain")]
-    NoAtSign,
-    /// The local part is empty, or neither a dot-string nor a quoted string of RFC 5321.
-    #[error("the local part of the address is not valid")]
-    LocalPart,
-    /// The local part has more than 64 octets.
-    #[error("the local part of the address is longer than {LOCAL_PART_OCTETS_MAX} octets")]
-    LocalPartTooLong,
+    /// There is no `@`, or the local part is not one of RFC 5321. The text says so.
+    #[error("{0}")]
+    Form(&'static str),
     /// The domain is an address literal such as `[192.0.2.1]`, which is well-formed but never a registered domain.
     #[error("an address literal is not a registered domain")]
     AddressLiteral,
     /// The text after the `@` is not a domain name.
-    #[error("{0}")]
+    #[error(transparent)]
     Domain(#[from] DomainNameError),
 }
 
@@ -69,9 +63,10 @@ impl Address {
     /// The rules of [`Address::from_str`] apply to `local_part`.
     pub fn new(local_part: &str, domain: DomainName) -> Result<Self, AddressError> {
         if local_part.len() > LOCAL_PART_OCTETS_MAX {
-            return Err(AddressError::LocalPartTooLong);
+            return Err(AddressError::Form("the local part of the address is longer than 64 octets"));
         }
-        let unquoted = unquote(local_part).ok_or(AddressError::LocalPart)?;
+        let invalid = AddressError::Form("the local part of the address is not valid");
+        let unquoted = unquote(local_part).ok_or(invalid)?;
         Ok(Self { local_part: local_part.to_owned(), unquoted, domain })
     }
 
@@ -96,7 +91,8 @@ impl FromStr for Address {
 
     /// Parses `local-part@domain`. The domain follows the last `@`, and may be in U-labels and end with a dot.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (local_part, domain) = text.rsplit_once('@').ok_or(AddressError::NoAtSign)?;
+        let no_at_sign = AddressError::Form("an address has the form local-part@domain");
+        let (local_part, domain) = text.rsplit_once('@').ok_or(no_at_sign)?;
         if domain.starts_with('[') && domain.ends_with(']') {
             return Err(AddressError::AddressLiteral);
         }
@@ -140,7 +136,7 @@ fn unquote(local_part: &str) -> Option<String> {
 ///
 /// Composing comes after lower case, so that folding twice changes nothing: only h has a composed character with a
 /// macron below, and H has none.
-pub(super) fn fold(local_part: &str) -> String {
+pub(crate) fn fold(local_part: &str) -> String {
     if local_part.is_ascii() {
         return local_part.to_ascii_lowercase();
     }
@@ -197,21 +193,8 @@ pub const POSTMASTER: &str = "postmaster";
 impl RoleAddresses {
     /// The default role addresses. They are the names of RFC 2142 that concern control of the domain, and the names
     /// that certificate authorities write to.
-    pub const DEFAULT: [&'static str; 13] = [
-        "postmaster",
-        "abuse",
-        "admin",
-        "administrator",
-        "hostmaster",
-        "webmaster",
-        "root",
-        "security",
-        "ssl-admin",
-        "ssladmin",
-        "ssladministrator",
-        "sslwebmaster",
-        "noc",
-    ];
+    const DEFAULT: &str = "postmaster abuse admin administrator hostmaster webmaster root security noc \
+         ssl-admin ssladmin ssladministrator sslwebmaster";
 
     /// Role addresses from a list of local parts, which are compared in canonical form.
     pub fn new<'a>(local_parts: impl IntoIterator<Item = &'a str>) -> Self {
@@ -235,7 +218,7 @@ impl RoleAddresses {
 
 impl Default for RoleAddresses {
     fn default() -> Self {
-        Self::new(Self::DEFAULT)
+        Self::new(Self::DEFAULT.split(' '))
     }
 }
 

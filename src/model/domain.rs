@@ -1,5 +1,6 @@
 //! Domain names in canonical form, and records of registered domains.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -17,29 +18,13 @@ const LABEL_OCTETS_MAX: usize = 63;
 /// Every name from outside goes through [`DomainName::from_str`], so two values are equal exactly if they name one
 /// domain.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[serde(try_from = "String")]
 pub struct DomainName(String);
 
 /// Why a text is not a domain name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DomainNameError {
-    /// The name is empty without its trailing dot.
-    #[error("the domain name is empty")]
-    Empty,
-    /// The name is longer than 253 octets in A-labels.
-    #[error("the domain name is longer than {NAME_OCTETS_MAX} octets")]
-    TooLong,
-    /// A label is empty, longer than 63 octets, or begins or ends with a hyphen. Or it has characters other than
-    /// letters, digits, hyphens and underscores.
-    #[error("'{0}' is not a label of a domain name")]
-    Label(String),
-    /// The internationalized name has no form in A-labels (UTS 46).
-    #[error("the internationalized domain name is not valid")]
-    Idn,
-    /// The name is an IP address.
-    #[error("an IP address is not a domain name")]
-    IpAddress,
-}
+#[error("{0}")]
+pub struct DomainNameError(Cow<'static, str>);
 
 impl DomainName {
     /// The canonical text.
@@ -65,31 +50,29 @@ impl FromStr for DomainName {
     type Err = DomainNameError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let name = if text.is_ascii() {
-            text.to_ascii_lowercase()
-        } else {
-            idna::domain_to_ascii(text).map_err(|_| DomainNameError::Idn)?
+        let error = |sentence: &'static str| DomainNameError(sentence.into());
+        // The form in A-labels of UTS 46.
+        let to_ascii = |name: &str| {
+            idna::domain_to_ascii(name).map_err(|_| error("the internationalized domain name is not valid"))
         };
+        let name = if text.is_ascii() { text.to_ascii_lowercase() } else { to_ascii(text)? };
         let name = name.strip_suffix('.').unwrap_or(&name);
         if name.is_empty() {
-            return Err(DomainNameError::Empty);
+            return Err(error("the domain name is empty"));
         }
         if name.len() > NAME_OCTETS_MAX {
-            return Err(DomainNameError::TooLong);
+            return Err(error("the domain name is longer than 253 octets"));
         }
         if let Some(label) = name.split('.').find(|label| !is_label(label)) {
-            return Err(DomainNameError::Label(label.to_owned()));
+            return Err(DomainNameError(format!("'{label}' is not a label of a domain name").into()));
         }
         // URL parsers and resolvers read a name with a number as its last label as an IPv4 address.
         if name.rsplit('.').next().is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit())) {
-            return Err(DomainNameError::IpAddress);
+            return Err(error("an IP address is not a domain name"));
         }
         // An A-label without a valid U-label would be a second spelling of a name.
-        if name.split('.').any(|label| label.starts_with("xn--")) {
-            let canonical = idna::domain_to_ascii(name).map_err(|_| DomainNameError::Idn)?;
-            if canonical != name {
-                return Err(DomainNameError::Idn);
-            }
+        if name.split('.').any(|label| label.starts_with("xn--")) && to_ascii(name)? != name {
+            return Err(error("the internationalized domain name is not valid"));
         }
         Ok(Self(name.to_owned()))
     }
@@ -263,6 +246,8 @@ mod tests {
             "1",
             "xn--\u{80}",
             "xn--zzzzzzz--.test",
+            // A spelling of U+0080, which no name has.
+            "xn--a.test",
             &long_label,
             &long_name,
         ] {

@@ -34,7 +34,7 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// An envelope for `addresses` in their order. Each mailbox appears once, with a new id.
+    /// An envelope for `addresses` in their order. Each mailbox appears once, with an id of its own from `new_id`.
     pub fn new(
         client: IpAddr,
         helo: String,
@@ -42,18 +42,14 @@ impl Envelope {
         reverse_path: String,
         addresses: &[Address],
         subaddressing: Subaddressing,
-        received_at: Timestamp,
+        new_id: impl Fn() -> EmailId,
     ) -> Self {
         let mut seen = std::collections::HashSet::new();
         let recipients = addresses
             .iter()
             .filter_map(|address| {
                 let mailbox = address.mailbox(subaddressing);
-                seen.insert(mailbox.clone()).then(|| Recipient {
-                    id: EmailId::fresh(received_at),
-                    address: address.to_string(),
-                    mailbox,
-                })
+                seen.insert(mailbox.clone()).then(|| Recipient { id: new_id(), address: address.to_string(), mailbox })
             })
             .collect();
         Self { client, helo, protocol, reverse_path, recipients }
@@ -76,6 +72,7 @@ pub struct Delivery {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Greeting;
 
     #[test]
     fn a_mailbox_named_twice_gets_one_email() {
@@ -87,11 +84,11 @@ mod tests {
         let envelope = Envelope::new(
             IpAddr::from([127, 0, 0, 1]),
             "client.test".into(),
-            Protocol::ESMTP,
+            Protocol::plain(Greeting::Ehlo),
             String::new(),
             &addresses,
             Subaddressing::Keep,
-            Timestamp::from_millis(0),
+            || crate::random::email_id(Timestamp::from_millis(0)),
         );
         let shown: Vec<_> = envelope.recipients.iter().map(|recipient| recipient.address.as_str()).collect();
         assert_eq!(shown, ["Ann@example.test", "bob@example.test"]);

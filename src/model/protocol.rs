@@ -1,5 +1,7 @@
 //! The protocol by which a message was received, for the `with` clause of a `Received` field.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// The TLS session of a connection.
@@ -38,38 +40,26 @@ pub struct Protocol {
 }
 
 impl Protocol {
-    /// SMTP with extensions, without TLS and AUTH.
-    pub const ESMTP: Self = Self::plain(Greeting::Ehlo);
-    /// SMTP without extensions.
-    pub const SMTP: Self = Self::plain(Greeting::Helo);
-
     /// The protocol of a greeting, without TLS and AUTH.
     pub const fn plain(greeting: Greeting) -> Self {
         Self { greeting, is_utf8: false, is_authenticated: false, tls: None }
     }
+}
 
-    /// The name in IANA's registry (RFC 3848, RFC 6531 section 4.3), or `HTTP`. After HELO there is only one name.
-    pub const fn as_str(&self) -> &'static str {
-        match (self.greeting, self.is_utf8, self.tls.is_some(), self.is_authenticated) {
-            (Greeting::Helo, ..) => "SMTP",
-            (Greeting::Http, ..) => "HTTP",
-            (Greeting::Ehlo, false, false, false) => "ESMTP",
-            (Greeting::Ehlo, false, false, true) => "ESMTPA",
-            (Greeting::Ehlo, false, true, false) => "ESMTPS",
-            (Greeting::Ehlo, false, true, true) => "ESMTPSA",
-            (Greeting::Ehlo, true, false, false) => "UTF8SMTP",
-            (Greeting::Ehlo, true, false, true) => "UTF8SMTPA",
-            (Greeting::Ehlo, true, true, false) => "UTF8SMTPS",
-            (Greeting::Ehlo, true, true, true) => "UTF8SMTPSA",
-            (Greeting::Lhlo, false, false, false) => "LMTP",
-            (Greeting::Lhlo, false, false, true) => "LMTPA",
-            (Greeting::Lhlo, false, true, false) => "LMTPS",
-            (Greeting::Lhlo, false, true, true) => "LMTPSA",
-            (Greeting::Lhlo, true, false, false) => "UTF8LMTP",
-            (Greeting::Lhlo, true, false, true) => "UTF8LMTPA",
-            (Greeting::Lhlo, true, true, false) => "UTF8LMTPS",
-            (Greeting::Lhlo, true, true, true) => "UTF8LMTPSA",
-        }
+/// Shows the name in IANA's registry (RFC 3848, RFC 6531 section 4.3), or `HTTP`. After HELO there is only one name.
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match (self.greeting, self.is_utf8) {
+            (Greeting::Helo, _) => return f.write_str("SMTP"),
+            (Greeting::Http, _) => return f.write_str("HTTP"),
+            (Greeting::Ehlo, false) => "ESMTP",
+            (Greeting::Ehlo, true) => "UTF8SMTP",
+            (Greeting::Lhlo, false) => "LMTP",
+            (Greeting::Lhlo, true) => "UTF8LMTP",
+        };
+        let secured = if self.tls.is_some() { "S" } else { "" };
+        let authenticated = if self.is_authenticated { "A" } else { "" };
+        write!(f, "{name}{secured}{authenticated}")
     }
 }
 
@@ -79,25 +69,19 @@ mod tests {
 
     #[test]
     fn every_combination_has_the_word_of_the_registry() {
-        let tls = TlsSession { version: "TLSv1.3".into(), cipher: "TLS_AES_128_GCM_SHA256".into() };
-        let tls = || Some(Box::new(tls.clone()));
-        for (greeting, name) in [(Greeting::Ehlo, "SMTP"), (Greeting::Lhlo, "LMTP")] {
-            for is_utf8 in [false, true] {
-                for tls in [None, tls()] {
-                    for is_authenticated in [false, true] {
-                        let start = match (is_utf8, greeting) {
-                            (true, _) => "UTF8",
-                            (false, Greeting::Ehlo) => "E",
-                            (false, _) => "",
-                        };
-                        let secured = if tls.is_some() { "S" } else { "" };
-                        let authenticated = if is_authenticated { "A" } else { "" };
-                        let protocol = Protocol { greeting, is_utf8, is_authenticated, tls: tls.clone() };
-                        assert_eq!(protocol.as_str(), format!("{start}{name}{secured}{authenticated}"));
-                    }
-                }
-            }
+        let tls = || Some(Box::new(TlsSession { version: "TLSv1.3".into(), cipher: "TLS_AES_128_GCM_SHA256".into() }));
+        for (greeting, is_utf8, names) in [
+            (Greeting::Helo, false, ["SMTP", "SMTP", "SMTP", "SMTP"]),
+            (Greeting::Ehlo, false, ["ESMTP", "ESMTPA", "ESMTPS", "ESMTPSA"]),
+            (Greeting::Ehlo, true, ["UTF8SMTP", "UTF8SMTPA", "UTF8SMTPS", "UTF8SMTPSA"]),
+            (Greeting::Lhlo, false, ["LMTP", "LMTPA", "LMTPS", "LMTPSA"]),
+            (Greeting::Lhlo, true, ["UTF8LMTP", "UTF8LMTPA", "UTF8LMTPS", "UTF8LMTPSA"]),
+            (Greeting::Http, false, ["HTTP", "HTTP", "HTTP", "HTTP"]),
+        ] {
+            let each = [(None, false), (None, true), (tls(), false), (tls(), true)];
+            let shown =
+                each.map(|(tls, is_authenticated)| Protocol { greeting, is_utf8, is_authenticated, tls }.to_string());
+            assert_eq!(shown, names);
         }
-        assert_eq!(Protocol { tls: tls(), ..Protocol::SMTP }.as_str(), "SMTP");
     }
 }

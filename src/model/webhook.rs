@@ -1,69 +1,10 @@
 //! Webhooks, their events, and attempts to send events.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use super::{Client, EmailId, Listed, Mailbox, Place, Timestamp};
-
-/// The `id` of a webhook: a random UUID. Knowing it is enough to delete the webhook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct WebhookId(Uuid);
-
-/// The id of a webhook's event, which is the `webhook-id` of Standard Webhooks. Every attempt and replay has the id of
-/// its event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct EventId(Uuid);
-
-/// The text is not a UUID.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a UUID; an id looks like 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b")]
-pub struct WebhookIdError;
-
-impl WebhookId {
-    /// A new id.
-    pub fn fresh() -> Self {
-        Self(uuid::Builder::from_random_bytes(rand::random()).into_uuid())
-    }
-}
-
-macro_rules! uuid_form {
-    ($name:ident) => {
-        impl $name {
-            /// The 16 octets of the UUID.
-            pub const fn octets(self) -> [u8; 16] {
-                self.0.into_bytes()
-            }
-
-            /// The id from the 16 octets of a UUID of any version.
-            pub const fn from_octets(octets: [u8; 16]) -> Self {
-                Self(Uuid::from_bytes(octets))
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.hyphenated().fmt(f)
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = WebhookIdError;
-
-            fn from_str(text: &str) -> Result<Self, Self::Err> {
-                if text.len() != 36 {
-                    return Err(WebhookIdError);
-                }
-                Uuid::try_parse(text).map(Self).map_err(|_| WebhookIdError)
-            }
-        }
-    };
-}
-
-uuid_form!(WebhookId);
-uuid_form!(EventId);
+use super::{Client, EmailId, EventId, Listed, Mailbox, Timestamp, WebhookId};
 
 /// The secret that signs a webhook's events. No log line, no answer and no `Debug` output shows it.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -150,36 +91,13 @@ pub struct PendingEvent {
     pub id: EventId,
     /// The webhook to whose receiver it is sent.
     pub webhook: WebhookId,
-    /// The Email that it is about.
-    pub email: EmailId,
-    /// Its position in the order of the webhook's events.
-    pub sequence: u64,
+    /// The Email that it is about, as in a list. Its sequence is the event's in the order of the webhook's events, and its
+    /// message is kept until the event ends.
+    pub email: Listed,
     /// The number of attempts so far.
     pub attempts: u32,
     /// When the next attempt is due.
     pub due_at: Timestamp,
-    /// When the message was received, which is the `timestamp` of the event.
-    pub received_at: Timestamp,
-    /// When the Email expires. The event may still be sent for a time of grace after that.
-    pub expires_at: Timestamp,
-    /// The size of the message as received.
-    pub size_octets: u64,
-    /// The place of the message, which is kept until the event ends.
-    pub place: Place,
-}
-
-impl PendingEvent {
-    /// Its Email as a listing would show it.
-    pub const fn listed(&self) -> Listed {
-        Listed {
-            id: self.email,
-            sequence: self.sequence,
-            received_at: self.received_at,
-            expires_at: self.expires_at,
-            size_octets: self.size_octets,
-            place: self.place,
-        }
-    }
 }
 
 /// The consequence of an attempt for its event.
@@ -202,7 +120,7 @@ pub struct AttemptRecord {
     pub event: EventId,
     /// The Email; `None` for a test.
     pub email: Option<EmailId>,
-    /// [`PendingEvent::sequence`]; 0 for a test.
+    /// The sequence of the event; 0 for a test.
     pub sequence: u64,
     /// The number of the attempt, from 1.
     pub number: u32,
@@ -238,27 +156,4 @@ impl AttemptRecord {
     pub fn was_made(&self) -> bool {
         !matches!(self.error.as_deref(), Some(Self::TOO_LATE | Self::DAMAGED | Self::ROLE_ADDRESS | Self::OUTBOX_FULL))
     }
-}
-
-/// The limits of the number of webhooks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WebhookLimits {
-    /// The most webhooks of one mailbox.
-    pub per_recipient: u32,
-    /// The most webhooks of one registrant. The administrator has no such limit.
-    pub per_registrant: u32,
-    /// The most webhooks in all.
-    pub total: u32,
-    /// At `total` webhooks, a new one evicts the oldest unproven webhook that was registered before this time.
-    pub unproven_before: Timestamp,
-}
-
-impl WebhookLimits {
-    /// No limits, for webhooks that were accepted before.
-    pub const UNBOUNDED: Self = Self {
-        per_recipient: u32::MAX,
-        per_registrant: u32::MAX,
-        total: u32::MAX,
-        unproven_before: Timestamp::from_millis(i64::MIN),
-    };
 }

@@ -17,9 +17,10 @@ use super::reasons::End;
 use super::reply::Reply;
 use super::session::{Action, Message, Session};
 use super::stream::Stream;
-use super::{Dialect, Receiver, timeout};
+use super::{Dialect, Receiver, fault, timeout};
 use crate::connections;
-use crate::model::{Delivery, DomainName, Envelope, FAULT_DELAY_MAX};
+use crate::model::{Delivery, DomainName, Envelope};
+use crate::random;
 
 /// How much one read takes at first.
 const READ_OCTETS: usize = 8 * 1024;
@@ -240,11 +241,11 @@ impl Connection<'_> {
         Ok(())
     }
 
-    /// Writes octets at a rate per second. What is left after [`FAULT_DELAY_MAX`], or when the service stops, follows at
+    /// Writes octets at a rate per second. What is left after [`fault::DELAY_MAX`], or when the service stops, follows at
     /// once.
     async fn write_slowly(&mut self, octets: &[u8], rate: NonZeroU32) -> Result<(), End> {
         let pause = Duration::from_secs(1) / rate.get();
-        let ends_at = self.receiver.clock.boot() + FAULT_DELAY_MAX;
+        let ends_at = self.receiver.clock.boot() + fault::DELAY_MAX;
         for (at, octet) in octets.iter().enumerate() {
             if self.shutdown.is_cancelled() || self.receiver.clock.boot() >= ends_at {
                 return self.write_octets(&octets[at..]).await;
@@ -292,7 +293,7 @@ impl Connection<'_> {
             message.reverse_path,
             &message.recipients,
             settings.subaddressing,
-            received_at,
+            || random::email_id(received_at),
         );
         let recipients = envelope.recipients.len() as u64;
         let octets = message.raw.len() as u64;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::reasons::{End, Limit};
 use super::reply::Reply;
-use crate::model::{Count, Counts};
+use crate::counts::{Count, Counts};
 
 /// The classes of replies (RFC 5321 section 4.2.1) that a server sends.
 const CLASSES: [&str; 4] = ["2yz", "3yz", "4yz", "5yz"];

@@ -16,6 +16,7 @@
 //!   path           reverse-paths, forward-paths   auth      exchanges of AUTH
 //!   data, body     octets after DATA and BDAT     content   what a message is refused for
 //! policy         which clients, senders and recipients are refused
+//! fault          the rules for faults on purpose
 //! budget         memory for incoming messages
 //! reply          the replies                      reasons   why a session ended, which limit refused something
 //! settings       settings and constants           metrics   counters
@@ -31,6 +32,7 @@ mod content;
 mod data;
 mod deadlines;
 mod eviction;
+pub mod fault;
 mod line;
 mod listener;
 mod metrics;
@@ -46,6 +48,7 @@ mod timeout;
 use std::sync::Arc;
 
 use eviction::Slots;
+use fault::Faults;
 
 pub use budget::{Budget, Share};
 pub use data::Decoder;
@@ -60,7 +63,6 @@ pub use settings::SmtpSettings;
 use crate::clock::Clock;
 use crate::connections::Clients;
 use crate::domains::Registry;
-use crate::faults::Faults;
 pub use crate::model::TlsSession;
 use crate::store::Store;
 use crate::tls::Keeper;
@@ -113,7 +115,7 @@ impl Receiver {
     pub fn new(settings: SmtpSettings, store: Arc<dyn Store>, domains: Arc<Registry>, clock: Arc<dyn Clock>) -> Self {
         let bodies = Budget::per_client(settings.bodies_octets_max, settings.bodies_octets_per_client_max);
         let slots = Arc::new(Slots::new(settings.connections_max, settings.timeouts()));
-        let clients = Arc::new(Clients::new(settings.client_limits(store.nodes())));
+        let clients = Arc::new(Clients::new(settings.client_limits()));
         Self {
             settings,
             bodies,

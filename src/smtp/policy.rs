@@ -6,11 +6,11 @@ use ipnet::IpNet;
 
 use super::SmtpSettings;
 use super::budget::{Budget, Share};
+use super::fault::{Faults, Injected, Parties, Stage};
 use super::reply::Reply;
 use crate::config::Config;
 use crate::domains::Registry;
-use crate::faults::{Faults, Injected};
-use crate::model::{Address, Client, DomainName, DomainPattern, DomainStatus, FaultMoment, Timestamp};
+use crate::model::{Address, Client, DomainName, DomainPattern, DomainStatus, Timestamp};
 use crate::store::Store;
 
 /// What the administrator refuses; nothing by default.
@@ -69,7 +69,7 @@ pub trait Policy: Send + Sync {
     fn memory(&self, octets: u64) -> Result<Share, Reply>;
 
     /// The fault on purpose at this moment of a session.
-    fn fault(&self, _moment: &FaultMoment<'_>) -> Option<Injected> {
+    fn fault(&self, _stage: Stage, _parties: Parties<'_>) -> Option<Injected> {
         None
     }
 }
@@ -113,8 +113,8 @@ impl Policy for Rules<'_> {
         self.bodies.reserve(self.client, octets).map_err(Reply::of_limit)
     }
 
-    fn fault(&self, moment: &FaultMoment<'_>) -> Option<Injected> {
-        self.faults.check(moment)
+    fn fault(&self, stage: Stage, parties: Parties<'_>) -> Option<Injected> {
+        self.faults.check(stage, parties)
     }
 }
 

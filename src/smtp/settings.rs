@@ -9,7 +9,7 @@ use super::deadlines::{MinRate, Timeouts};
 use super::policy::PolicySettings;
 use crate::config::{Config, SMTP_RECIPIENTS_MAX, SmtpAuth};
 use crate::connections::ClientLimits;
-use crate::model::{DomainName, Nodes, Subaddressing};
+use crate::model::{DomainName, Subaddressing};
 
 /// The settings of the receiver.
 #[derive(Clone, Debug)]
@@ -107,11 +107,10 @@ impl SmtpSettings {
         self.proxy_from.iter().any(|network| network.contains(&peer))
     }
 
-    pub(super) fn client_limits(&self, nodes: Nodes) -> ClientLimits {
+    pub(super) fn client_limits(&self) -> ClientLimits {
         ClientLimits {
             connections_max: self.connections_per_client_max,
             per_minute_max: self.connections_per_minute_max,
-            nodes,
             exempt: self.exempt.clone(),
         }
     }

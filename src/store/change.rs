@@ -7,10 +7,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::journal::RecordPlace;
-use super::{OutboxLimits, Registration, Replay, Replayed, WebhookRegistration};
+use super::{OutboxLimits, Registration, Replay, Replayed, WebhookLimits, WebhookRegistration};
 use crate::model::{
-    AttemptRecord, DomainName, DomainRecord, EmailId, Envelope, Mailbox, Recipient, Timestamp, WebhookId,
-    WebhookLimits, WebhookRecord,
+    AttemptRecord, DomainName, DomainRecord, EmailId, Envelope, Mailbox, Recipient, Timestamp, WebhookId, WebhookRecord,
 };
 
 /// A write. The order of the variants is part of the journal's format, so a new one goes to the end.

@@ -64,10 +64,9 @@ use futures_util::stream::BoxStream;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
+use crate::counts::Counts;
 use crate::events::{Position, Subscription};
-use crate::model::{
-    Counts, Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, Nodes, StoredEmail, Timestamp,
-};
+use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
 use backup::BackupItem;
 pub use cluster::{ClusterStatus, Initialized, check_cluster, init_cluster, open_cluster, restore_into_cluster};
@@ -78,7 +77,7 @@ pub use newest::{NewestCursor, NewestCursorError, NewestEmail, NewestPage, Newes
 pub use options::{MAKES_WAY_AFTER, StoreOptions};
 pub use outbox::{
     ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxLimits, OutboxVersion, Replay, Replayed, WebhookFilter,
-    WebhookPage, WebhookRegistration,
+    WebhookLimits, WebhookPage, WebhookRegistration,
 };
 pub use salvage::{Salvaged, salvage};
 
@@ -257,11 +256,6 @@ pub trait Store: Send + Sync + 'static {
     /// What this node knows of the cluster that the store is in; `None` if it is in none. Asks nobody.
     fn cluster(&self) -> Option<ClusterStatus> {
         None
-    }
-
-    /// How many processes share the store and what their clients may do.
-    fn nodes(&self) -> Nodes {
-        Nodes::default()
     }
 
     /// Whether this process does the work that only one of those that share the store may do at a time.

@@ -10,8 +10,7 @@ use tokio::sync::Notify;
 
 use super::StoreError;
 use crate::model::{
-    AttemptRecord, DomainName, EventId, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits,
-    WebhookRecord,
+    AttemptRecord, DomainName, EventId, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookRecord,
 };
 
 /// The result of a webhook's registration.
@@ -84,6 +83,29 @@ const UNPROVEN_OCTETS_MAX: u64 = 1 << 20;
 /// One part in this many of the outbox is for all webhooks without a delivery, the rest for the others.
 const UNPROVEN_PART: u64 = 8;
 
+/// The limits of the number of webhooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct WebhookLimits {
+    /// The most webhooks of one mailbox.
+    pub per_recipient: u32,
+    /// The most webhooks of one registrant. The administrator has no such limit.
+    pub per_registrant: u32,
+    /// The most webhooks in all.
+    pub total: u32,
+    /// At `total` webhooks, a new one evicts the oldest unproven webhook that was registered before this time.
+    pub unproven_before: Timestamp,
+}
+
+impl WebhookLimits {
+    /// No limits, for webhooks that were accepted before.
+    pub const UNBOUNDED: Self = Self {
+        per_recipient: u32::MAX,
+        per_registrant: u32::MAX,
+        total: u32::MAX,
+        unproven_before: Timestamp::from_millis(i64::MIN),
+    };
+}
+
 /// How much may be pending for webhooks.
 ///
 /// A webhook beyond its own limits drops its oldest events. Beyond the limit of all webhooks, the registrant or origin with
@@ -134,7 +156,7 @@ pub struct DueQuery {
     pub due_by: Timestamp,
     /// Read retries that are due after this time, too. No retry is scheduled so far ahead, so the clock was set back.
     pub due_after: Timestamp,
-    /// Leave these events out, by [`PendingEvent::sequence`].
+    /// Leave these events out, by the sequence of their Emails.
     pub without: HashSet<u64>,
     /// The most events to read.
     pub limit: usize,

@@ -10,12 +10,13 @@
 mod file;
 mod secret;
 
+use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 
-use crate::model::{Scope, Secret, Timestamp, TokenHash, TokenName, TokenRecord};
+use crate::model::{Scope, Secret, Timestamp, TokenName, TokenRecord};
 
 use file::TokenFile;
 pub use file::TokenFileError;
@@ -24,14 +25,13 @@ pub use file::TokenFileError;
 const TOKENS_MAX: usize = 1_000;
 
 /// Every token that is valid or has been.
-#[derive(Debug)]
 pub struct Tokens {
     file: TokenFile,
     records: ArcSwap<Vec<TokenRecord>>,
     /// Held during a change of file and memory.
     changes: Mutex<()>,
     /// The token of the environment.
-    admin: Option<TokenHash>,
+    admin: Option<[u8; 32]>,
 }
 
 /// A token to create.
@@ -66,6 +66,13 @@ pub enum TokenError {
     /// The file could not be written.
     #[error(transparent)]
     File(#[from] TokenFileError),
+}
+
+/// Without hashes: the administrator may have chosen a token that can be guessed.
+impl fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tokens").finish_non_exhaustive()
+    }
 }
 
 impl Tokens {

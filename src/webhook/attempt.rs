@@ -164,7 +164,7 @@ impl EventSender {
 
     /// Whether the event's Email has expired by more than the grace.
     pub(super) fn is_late(&self, event: &PendingEvent) -> bool {
-        self.clock.now() > event.expires_at.plus(self.grace)
+        self.clock.now() > event.email.expires_at.plus(self.grace)
     }
 
     /// The record of an attempt that began at `at`.
@@ -180,7 +180,7 @@ impl EventSender {
             }
             Disposition::Retry { after } => {
                 backs_off_until = after.map(|after| now.plus(after.min(RETRY_AFTER_MAX)));
-                let ends_at = event.expires_at.plus(self.grace);
+                let ends_at = event.email.expires_at.plus(self.grace);
                 let next = self.schedule.next(number, now, rand::random(), after, ends_at);
                 next.map_or(Verdict::GivenUp, Verdict::Retry)
             }
@@ -188,8 +188,8 @@ impl EventSender {
         self.counters.decided(&verdict);
         let record = attempt_record(event.webhook, event.id, at, outcome, verdict);
         AttemptRecord {
-            email: Some(event.email),
-            sequence: event.sequence,
+            email: Some(event.email.id),
+            sequence: event.email.sequence,
             number,
             disables,
             backs_off_until,
@@ -203,8 +203,8 @@ impl EventSender {
         AttemptRecord {
             webhook: event.webhook,
             event: event.id,
-            email: Some(event.email),
-            sequence: event.sequence,
+            email: Some(event.email.id),
+            sequence: event.email.sequence,
             number: event.attempts,
             at: self.clock.now(),
             duration_millis: 0,

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::outcome::{ErrorClass, Outcome};
-use crate::model::{Count, Counts, Verdict};
+use crate::counts::{Count, Counts};
+use crate::model::Verdict;
 
 /// The label of attempts that succeeded.
 const DELIVERED: &str = "delivered";

@@ -300,7 +300,7 @@ fn attempt_result(outcome: &Outcome) -> AttemptResult {
 }
 
 fn key(claim: &Claim) -> EventKey {
-    (claim.event.webhook, claim.event.sequence)
+    (claim.event.webhook, claim.event.email.sequence)
 }
 
 /// The result of a task. A panic of the task goes on here, because nobody knows what the task had in hand.

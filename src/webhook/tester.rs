@@ -6,7 +6,8 @@ use tokio::sync::Semaphore;
 
 use super::attempt::attempt_record;
 use super::{Busy, Disposition, Event, EventEmail, EventSender, Signer, Target};
-use crate::model::{AttemptRecord, EmailId, EventId, Verdict, WebhookId, WebhookRecord};
+use crate::model::{AttemptRecord, Verdict, WebhookRecord};
+use crate::random;
 use crate::store::StoreError;
 
 /// Sample events in flight at once, for all webhooks together.
@@ -44,9 +45,9 @@ impl Tester {
     pub async fn test(&self, webhook: &WebhookRecord) -> Result<AttemptRecord, TestError> {
         let _slot = self.slots.try_acquire().map_err(|_| TestError::Full)?;
         let now = self.sender.clock.now();
-        let id = EventId::from_octets(WebhookId::fresh().octets());
+        let id = random::event_id();
         let sample = EventEmail {
-            id: EmailId::fresh(now),
+            id: random::email_id(now),
             recipient: &webhook.recipient,
             from: "test@tempmail.invalid",
             subject: "Test event",

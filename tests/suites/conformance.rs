@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use tempmail::events::{Event, Happening, Hint};
-use tempmail::model::{Client, DomainRecord, DomainStatus, EmailId, Listed, Timestamp};
+use tempmail::model::{Client, DomainRecord, DomainStatus, Listed, Timestamp};
+use tempmail::random;
 use tempmail::store::{EmailsAfter, NewestQuery, PageRequest, Registration, Store};
 use tokio::time::timeout;
 
@@ -85,7 +86,7 @@ pub async fn an_email_is_found_and_deleted_by_its_id_once(store: Arc<dyn Store>)
     assert_eq!(store.find(listed.id, NOW).await.expect("find"), Some(listed.clone()));
     assert!(store.delete(listed.id, NOW).await.expect("delete"));
     assert!(!store.delete(listed.id, NOW).await.expect("delete again"));
-    assert!(!store.delete(EmailId::fresh(NOW), NOW).await.expect("delete an unknown one"));
+    assert!(!store.delete(random::email_id(NOW), NOW).await.expect("delete an unknown one"));
     assert_eq!(store.find(listed.id, NOW).await.expect("find"), None);
     assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, NOW).await, (vec![], 0));
 }

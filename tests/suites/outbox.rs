@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use tempmail::model::{
-    AttemptRecord, PendingEvent, Secret, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord, WebhookStatus,
+    AttemptRecord, PendingEvent, Secret, Timestamp, Verdict, WebhookId, WebhookRecord, WebhookStatus,
 };
-use tempmail::store::{Outbox, PageRequest, Replay, StoreOptions, WebhookRegistration};
+use tempmail::random;
+use tempmail::store::{Outbox, PageRequest, Replay, StoreOptions, WebhookLimits, WebhookRegistration};
 
 use super::options;
 use super::outbox_conformance::Open;
@@ -19,7 +20,7 @@ const LIMITS: WebhookLimits = WebhookLimits { per_recipient: 3, total: 4, ..Webh
 
 pub fn webhook(recipient: &str, url: &str) -> WebhookRecord {
     WebhookRecord {
-        id: WebhookId::fresh(),
+        id: random::webhook_id(),
         recipient: recipient.into(),
         mailbox: mailbox(recipient),
         url: url.into(),
@@ -57,8 +58,8 @@ pub fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
     AttemptRecord {
         webhook: event.webhook,
         event: event.id,
-        email: Some(event.email),
-        sequence: event.sequence,
+        email: Some(event.email.id),
+        sequence: event.email.sequence,
         number: event.attempts + 1,
         at: NOW,
         duration_millis: 5,
@@ -79,9 +80,9 @@ pub async fn a_webhook_is_registered_once_and_within_the_limits(open: Open) {
     let store = open(options()).await;
     let record = webhook("a@example.test", "https://a.example/");
     assert_eq!(store.register_webhook(record.clone(), LIMITS).await, Ok(WebhookRegistration::New));
-    let again = WebhookRecord { id: WebhookId::fresh(), ..record.clone() };
+    let again = WebhookRecord { id: random::webhook_id(), ..record.clone() };
     assert_eq!(store.register_webhook(again, LIMITS).await, Ok(WebhookRegistration::Same(record.clone().into())));
-    let another_secret = WebhookRecord { id: WebhookId::fresh(), secret: None, ..record.clone() };
+    let another_secret = WebhookRecord { id: random::webhook_id(), secret: None, ..record.clone() };
     assert_eq!(store.register_webhook(another_secret, LIMITS).await, Ok(WebhookRegistration::New));
     register(&*store, "A@example.test", "https://b.example/").await;
     let fourth = webhook("a@example.test", "https://c.example/");
@@ -105,7 +106,7 @@ pub async fn registering_a_disabled_webhook_again_enables_it(open: Open) {
     store.record_attempt(gone).await.expect("note");
     let disabled = store.webhook(record.id).await.expect("read").expect("webhook");
     assert_eq!((disabled.status, disabled.failures), (WebhookStatus::Disabled("gone".into()), 1));
-    let again = WebhookRecord { id: WebhookId::fresh(), ..record.clone() };
+    let again = WebhookRecord { id: random::webhook_id(), ..record.clone() };
     let Ok(WebhookRegistration::Same(enabled)) = store.register_webhook(again, LIMITS).await else {
         panic!("it is registered")
     };
@@ -142,7 +143,7 @@ pub async fn each_message_gives_each_webhook_of_its_recipients_one_event(open: O
     let event = pending(&*store, first).await.remove(0);
     assert_ne!(event.id, pending(&*store, second).await[0].id);
     let email = store.load_event(&event).await.expect("load").expect("email");
-    assert_eq!((email.raw.as_ref(), email.recipient().expect("recipient").id), (&b"hello"[..], event.email));
+    assert_eq!((email.raw.as_ref(), email.recipient().expect("recipient").id), (&b"hello"[..], event.email.id));
 }
 
 pub async fn an_event_outlives_its_email_and_then_frees_the_octets(open: Open) {
@@ -151,7 +152,7 @@ pub async fn an_event_outlives_its_email_and_then_frees_the_octets(open: Open) {
     store.receive(delivery(&["a@example.test"], "deleted", NOW)).await.expect("receive");
     store.receive(delivery(&["a@example.test"], "expired", NOW)).await.expect("receive");
     let events = pending(&*store, id).await;
-    assert!(store.delete(events[0].email, NOW).await.expect("delete"));
+    assert!(store.delete(events[0].email.id, NOW).await.expect("delete"));
     assert_eq!(store.expire(NOW.plus(Duration::from_hours(2)), 100).await.expect("expire").removed, 1);
     assert_eq!(store.stats().await.expect("stats").emails, 0);
     for (event, raw) in events.iter().zip(["deleted", "expired"]) {
@@ -208,7 +209,7 @@ pub async fn what_disables_a_webhook_ends_its_events_and_a_replay_begins_them_ag
     assert_eq!((again.len(), again[0].id), (1, events[0].id));
     assert_eq!(store.replay(id, Replay::Event(events[0].id), NOW).await, came_to(0, 0), "it is waiting already");
     assert_eq!(store.load_event(&again[0]).await.expect("load").expect("email").raw, "one");
-    assert!(store.delete(events[0].email, NOW).await.expect("delete"));
+    assert!(store.delete(events[0].email.id, NOW).await.expect("delete"));
     assert_eq!(store.load_event(&again[0]).await.expect("load").expect("email").raw, "one");
     store.record_attempt(attempt(&again[0], Verdict::Delivered)).await.expect("record");
     assert_eq!(store.replay(id, Replay::Failed, NOW).await, came_to(0, 0), "the email is gone");

@@ -3,10 +3,8 @@
 
 use std::time::Duration;
 
-use tempmail::model::{
-    AttemptRecord, DomainName, DomainRecord, DomainStatus, Timestamp, Verdict, WebhookId, WebhookLimits,
-};
-use tempmail::store::{OutboxLimits, Registration, Replay, Storage, WebhookRegistration};
+use tempmail::model::{AttemptRecord, DomainName, DomainRecord, DomainStatus, Timestamp, Verdict, WebhookId};
+use tempmail::store::{OutboxLimits, Registration, Replay, Storage, WebhookLimits, WebhookRegistration};
 
 use super::outbox::{attempt, pending, proven, register};
 use super::outbox_conformance::{Open, within};
@@ -162,7 +160,7 @@ pub async fn events_whose_mail_has_expired_end_when_they_are_swept(open: Open) {
     let id = register(&*store, "a@example.test", "https://a.example/").await;
     receive(&*store, "a@example.test", 5).await;
     store.receive(delivery(&["a@example.test"], "later", NOW.plus(Duration::from_mins(1)))).await.expect("receive");
-    let expires_at = pending(&*store, id).await[0].expires_at;
+    let expires_at = pending(&*store, id).await[0].email.expires_at;
     assert_eq!(store.end_events(expires_at).await, Ok(0));
     assert_eq!(store.end_events(expires_at.plus(Duration::from_millis(1))).await, Ok(1));
     assert_eq!(pending(&*store, id).await.len(), 1);
@@ -191,7 +189,7 @@ pub async fn each_full_webhook_drops_its_oldest_however_many_a_message_is_for(op
     receive(&*store, "a@example.test", 6).await;
     for id in ids {
         let waiting = pending(&*store, id).await;
-        assert_eq!((waiting.len(), waiting[0].size_octets), (1, 6), "the new one was dropped");
+        assert_eq!((waiting.len(), waiting[0].email.size_octets), (1, 6), "the new one was dropped");
     }
 }
 
@@ -203,7 +201,7 @@ pub async fn the_octets_of_a_webhook_have_a_bound_and_its_oldest_events_make_the
     for octets in [300, 301, 302, 500] {
         receive(&*store, "a@example.test", octets).await;
     }
-    let sizes: Vec<u64> = pending(&*store, id).await.iter().map(|event| event.size_octets).collect();
+    let sizes: Vec<u64> = pending(&*store, id).await.iter().map(|event| event.email.size_octets).collect();
     assert_eq!(sizes, [302, 500], "as many of the oldest went as it took");
     assert_eq!(store.webhook(id).await.expect("read").expect("the webhook").dropped, 2);
     assert_eq!(errors(&*store, id).await, [Some("outbox_full".into()), Some("outbox_full".into())]);

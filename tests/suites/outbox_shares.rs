@@ -1,8 +1,8 @@
 //! Shares of the outbox: small ones for webhooks without a delivery so far, and others by registrant and origin.
 //! Mechanism: it goes with the stored shares of the outbox.
 
-use tempmail::model::{Client, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord};
-use tempmail::store::{OutboxLimits, Storage, StoreOptions, WebhookFilter, WebhookRegistration};
+use tempmail::model::{Client, Timestamp, Verdict, WebhookId, WebhookRecord};
+use tempmail::store::{OutboxLimits, Storage, StoreOptions, WebhookFilter, WebhookLimits, WebhookRegistration};
 
 use super::options;
 use super::outbox::{attempt, pending, proven, webhook};

@@ -23,13 +23,13 @@ pub fn came_to(replayed: usize, no_room: usize) -> Result<Replayed, StoreError> 
 /// The lengths of pending events, in the order of its mail.
 async fn waiting(store: &dyn Storage, webhook: WebhookId) -> Vec<u64> {
     let mut events = pending(store, webhook).await;
-    events.sort_by_key(|event| event.sequence);
-    events.iter().map(|event| event.size_octets).collect()
+    events.sort_by_key(|event| event.email.sequence);
+    events.iter().map(|event| event.email.size_octets).collect()
 }
 
 /// Ends the oldest event.
 async fn deliver_oldest(store: &dyn Storage, webhook: WebhookId) {
-    let oldest = pending(store, webhook).await.into_iter().min_by_key(|event| event.sequence).expect("an event");
+    let oldest = pending(store, webhook).await.into_iter().min_by_key(|event| event.email.sequence).expect("an event");
     store.record_attempt(attempt(&oldest, Verdict::Delivered)).await.expect("note");
 }
 

@@ -4,7 +4,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tempmail::model::{Address, Delivery, Envelope, Mailbox, Protocol, Subaddressing, Timestamp};
+use tempmail::model::{Address, Delivery, Envelope, Greeting, Mailbox, Protocol, Subaddressing, Timestamp};
+use tempmail::random;
 
 /// The mailbox that an address means.
 pub fn mailbox(address: &str) -> Mailbox {
@@ -18,11 +19,11 @@ pub fn delivery(recipients: &[&str], raw: impl Into<Bytes>, at: Timestamp) -> De
         envelope: Envelope::new(
             IpAddr::from([192, 0, 2, 1]),
             "client.example".into(),
-            Protocol::ESMTP,
+            Protocol::plain(Greeting::Ehlo),
             "sender@example.com".into(),
             &addresses,
             Subaddressing::Keep,
-            at,
+            || random::email_id(at),
         ),
         raw: raw.into(),
         received_at: at,

@@ -2,9 +2,8 @@
 
 use super::super::Context;
 use super::super::output::{self, Format};
-use crate::config;
 use crate::error::{Error, Exit};
-use crate::model::FaultRule;
+use crate::smtp::fault::Rule;
 
 /// Add a rule behind the others and print its number
 #[derive(clap::Args, Debug)]
@@ -15,8 +14,8 @@ Examples:
   tempmail fault add 'end delay 30s' --json")]
 pub(super) struct Add {
     /// The rule as one argument: `STAGE [PATTERN] [#N | first N | every N] [delay TIME] ACTION`
-    #[arg(value_name = "RULE", value_parser = config::fault_rule)]
-    rule: FaultRule,
+    #[arg(value_name = "RULE")]
+    rule: Rule,
 }
 
 impl Add {

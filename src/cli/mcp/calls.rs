@@ -12,7 +12,8 @@ use super::session::Session;
 use super::text::{self, Fence, LINE_CHARS_MAX};
 use super::wait;
 use crate::error::{Error, Exit};
-use crate::model::{Address, DomainName, EmailId, LocalPartPrefix};
+use crate::model::{Address, DomainName, EmailId};
+use crate::random::LocalPartPrefix;
 
 /// Why a call has no answer.
 pub(super) enum Failure {

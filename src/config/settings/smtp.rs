@@ -14,7 +14,8 @@ use crate::config::list::{list, list_or_none};
 use crate::config::parse::{
     certificate, count, domain_name, faults, file_mode, number, octets, optional_file, refused_sender, switch, time,
 };
-use crate::model::{DomainName, DomainPattern, FaultRule};
+use crate::model::{DomainName, DomainPattern};
+use crate::smtp::fault;
 
 /// Whether SMTP offers AUTH.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -99,7 +100,7 @@ pub struct SmtpConfig {
 
     /// Fault of SMTP on purpose, such as 'RCPT user4xx@* first 2 451 4.3.0'; see `tempmail help smtp`
     #[arg(long = "fault", value_name = "RULE", value_delimiter = ',', value_parser = faults)]
-    pub faults: List<FaultRule>,
+    pub faults: List<fault::Rule>,
 
     /// Permit where strangers may reach SMTP what is safe only among friends: a domain with '*', smtp-auth accept-any, and faults
     #[arg(

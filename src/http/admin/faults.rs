@@ -7,13 +7,12 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
 
-use crate::config;
-use crate::faults::{FaultEntry, Faults, FaultsError};
 use crate::http::Api;
 use crate::http::body::JsonObject;
 use crate::http::delete::Deleted;
 use crate::http::problem::{Code, Problem};
 use crate::http::query::Query;
+use crate::smtp::fault::{Entry, Faults, FaultsError, Rule};
 
 /// When to ask again for a daemon.
 const RETRY_AFTER_SECONDS: u32 = 5;
@@ -29,10 +28,10 @@ pub(super) struct FaultJson {
     injected: u64,
 }
 
-impl From<FaultEntry> for FaultJson {
-    fn from(entry: FaultEntry) -> Self {
-        let FaultEntry { id, rule, is_setting, matched, injected } = entry;
-        Self { id, rule: rule.text, source: if is_setting { "settings" } else { "request" }, matched, injected }
+impl From<Entry> for FaultJson {
+    fn from(entry: Entry) -> Self {
+        let Entry { id, rule, is_setting, matched, injected } = entry;
+        Self { id, rule: rule.to_string(), source: if is_setting { "settings" } else { "request" }, matched, injected }
     }
 }
 
@@ -49,7 +48,7 @@ pub(super) async fn add(
     let missing = || Problem::new(Code::FieldMissing, "the field 'rule' is missing");
     let rule = body.text("rule", Code::FaultInvalid)?.ok_or_else(missing)?;
     let invalid = |error| Problem::new(Code::FaultInvalid, format!("'rule': {error}"));
-    let rule = config::fault_rule(rule).map_err(invalid)?;
+    let rule = rule.parse::<Rule>().map_err(invalid)?;
     let added = faults(&api)?.add(rule)?;
     tracing::info!(id = added.id, rule = %added.rule, "a rule for faults was added");
     Ok((StatusCode::CREATED, Json(added.into())))

@@ -10,12 +10,13 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::config::Endpoint;
-use crate::faults::Faults;
+use crate::counts::Counts;
 use crate::http::Api;
 use crate::http::health::Cause;
 use crate::http::problem::Problem;
-use crate::model::{Counts, DomainName, DomainStatus, Timestamp};
+use crate::model::{DomainName, DomainStatus, Timestamp};
 use crate::panics::Panics;
+use crate::smtp::fault::Faults;
 use crate::store::{ClusterStatus, StoreStats};
 use crate::tls::Keeper;
 

@@ -45,7 +45,7 @@ pub(super) struct PageJson {
 /// `GET /api/admin/webhooks?origin=&domain=&after=&limit=`, in the order of their ids.
 pub(super) async fn list(State(api): State<Arc<Api>>, query: Query) -> Result<Json<PageJson>, Problem> {
     let limit = query.limit(LIMIT_MAX, PAGE_MAX)?;
-    let after = query.get("after")?.map(query::webhook_id).transpose()?;
+    let after = query.get("after")?.map(query::id).transpose()?;
     let filter = WebhookFilter {
         origin: query.get("origin")?.map(origin).transpose()?,
         domain: query.get("domain")?.map(query::domain).transpose()?,
@@ -130,7 +130,7 @@ type IdOfPath = Result<Path<String>, PathRejection>;
 /// The webhook with the id in the path.
 async fn webhook(api: &Api, id: IdOfPath) -> Result<WebhookRecord, Problem> {
     let Path(id) = id.map_err(|_| Problem::new(Code::IdInvalid, "the id in the path is not UTF-8"))?;
-    let found = api.outbox.webhook(query::webhook_id(&id)?).await?;
+    let found = api.outbox.webhook(query::id(&id)?).await?;
     found.ok_or_else(|| Problem::new(Code::NotFound, "there is no webhook with this id; it may have been deleted"))
 }
 

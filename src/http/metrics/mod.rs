@@ -16,7 +16,7 @@ use axum::response::IntoResponse;
 use super::Api;
 use super::health::Cause;
 use super::problem::Problem;
-use crate::model::{Count, Counts, Durations};
+use crate::counts::{Count, Counts, Durations};
 use crate::store::{ClusterStatus, StoreStats};
 
 pub(super) use requests::Requests;

@@ -6,8 +6,8 @@ use prometheus::proto::{Bucket, Counter, Gauge, Histogram, LabelPair, Metric, Me
 use super::Numbers;
 use super::catalogue::{FAMILIES, Family, Kind};
 use crate::config::Revision;
+use crate::counts::{Count, Durations};
 use crate::http::problem::Problem;
-use crate::model::{Count, Durations};
 
 /// The content type of the text.
 pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";

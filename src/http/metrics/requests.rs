@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use axum::extract::{MatchedPath, Request};
 use axum::http::StatusCode;
 
-use crate::model::{Count, Counts};
+use crate::counts::{Count, Counts};
 
 /// The classes of statuses that the service sends.
 const CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];

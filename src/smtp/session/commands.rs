@@ -2,9 +2,10 @@
 
 use super::faults::Then;
 use super::{ClientName, Session, State};
-use crate::model::{FaultMoment, Greeting};
+use crate::model::Greeting;
 use crate::smtp::auth::Progress;
 use crate::smtp::command::Command;
+use crate::smtp::fault::{Parties, Stage};
 use crate::smtp::reasons::End;
 use crate::smtp::reply::Reply;
 
@@ -42,7 +43,7 @@ impl Session<'_> {
     }
 
     fn greet(&mut self, greeting: Greeting, name: String) -> Result<Reply, Reply> {
-        self.meet(&FaultMoment::Ehlo)?;
+        self.meet(Stage::Ehlo, Parties::None)?;
         // RFC 5321 section 4.1.4: a greeting implies RSET.
         self.transaction = None;
         self.client_name = Some(ClientName { name, greeting });
@@ -61,7 +62,7 @@ impl Session<'_> {
         if !self.dialect.offers_tls {
             return Err(Reply::NOT_OFFERED);
         }
-        self.meet(&FaultMoment::Tls)?;
+        self.meet(Stage::Tls, Parties::None)?;
         self.state = if self.breaks_handshake() { State::Closed(End::Fault) } else { State::Handshake };
         Ok(Reply::START_TLS)
     }

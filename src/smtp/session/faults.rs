@@ -7,8 +7,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::{Message, Session, State};
-use crate::faults::Injected;
-use crate::model::{FaultAction, FaultMoment, FaultOutcome};
+use crate::smtp::fault::{Fault, Injected, Outcome, Parties, Stage};
 use crate::smtp::reasons::End;
 use crate::smtp::reply::Reply;
 use crate::smtp::session::Action;
@@ -17,7 +16,7 @@ use crate::smtp::session::Action;
 #[derive(Default)]
 pub(super) struct Faults {
     /// The fault of the command that is being executed.
-    met: Option<FaultAction>,
+    met: Option<Fault>,
     /// What happens after a fault.
     held: Option<Held>,
     /// The rate of the pending replies in octets per second.
@@ -28,7 +27,7 @@ pub(super) struct Faults {
 
 /// Something that waits for a fault.
 struct Held {
-    fault: FaultAction,
+    fault: Fault,
     then: Then,
 }
 
@@ -43,32 +42,32 @@ pub(super) enum Then {
 }
 
 impl Session<'_> {
-    /// Asks for a fault at this moment. The error is the reply of the fault in place of the usual one; what else the fault
+    /// Asks for a fault at this stage. The error is the reply of the fault in place of the usual one; what else the fault
     /// does happens when the reply is given.
-    pub(super) fn meet(&mut self, moment: &FaultMoment<'_>) -> Result<(), Reply> {
-        let Some(injected) = self.policy.fault(moment) else { return Ok(()) };
-        let FaultAction { delay, outcome } = injected.action.clone();
+    pub(super) fn meet(&mut self, stage: Stage, parties: Parties<'_>) -> Result<(), Reply> {
+        let Some(injected) = self.policy.fault(stage, parties) else { return Ok(()) };
+        let Fault { delay, outcome } = injected.fault.clone();
         self.faults.injected.push(injected);
         let (outcome, reply) = match outcome {
-            FaultOutcome::Reply(code, text) => {
-                let is_last = code == 421 || matches!(moment, FaultMoment::Banner);
-                (FaultOutcome::Usual, Err(Reply::of_fault(code, text, is_last)))
+            Outcome::Reply(code, text) => {
+                let is_last = code == 421 || stage == Stage::Banner;
+                (Outcome::Usual, Err(Reply::of_fault(code, text, is_last)))
             }
             outcome => (outcome, Ok(())),
         };
-        if !delay.is_zero() || outcome != FaultOutcome::Usual {
-            self.faults.met = Some(FaultAction { delay, outcome });
+        if !delay.is_zero() || outcome != Outcome::Usual {
+            self.faults.met = Some(Fault { delay, outcome });
         }
         reply
     }
 
     /// Breaks the TLS handshake if the fault drops the connection: the client gets 220 and no more.
     pub(super) fn breaks_handshake(&mut self) -> bool {
-        let is_drop = |fault: &mut FaultAction| fault.outcome == FaultOutcome::Drop;
+        let is_drop = |fault: &mut Fault| fault.outcome == Outcome::Drop;
         match self.faults.met.take_if(is_drop) {
             None => false,
-            Some(FaultAction { delay, .. }) => {
-                self.faults.met = Some(FaultAction { delay, outcome: FaultOutcome::Usual });
+            Some(Fault { delay, .. }) => {
+                self.faults.met = Some(Fault { delay, outcome: Outcome::Usual });
                 true
             }
         }
@@ -97,18 +96,18 @@ impl Session<'_> {
         if self.faults.rate.is_some() && !self.replies.is_empty() {
             return Some(Action::Write);
         }
-        let Held { fault: FaultAction { delay, outcome }, then } = self.faults.held.take()?;
+        let Held { fault: Fault { delay, outcome }, then } = self.faults.held.take()?;
         if !delay.is_zero() {
-            self.faults.held = Some(Held { fault: FaultAction { delay: Duration::ZERO, outcome }, then });
+            self.faults.held = Some(Held { fault: Fault { delay: Duration::ZERO, outcome }, then });
             return Some(Action::Wait(delay));
         }
-        if let FaultOutcome::Slow(rate) = outcome {
+        if let Outcome::Slow(rate) = outcome {
             if !self.replies.is_empty() {
-                self.faults.held = Some(Held { fault: FaultAction { delay, outcome }, then });
+                self.faults.held = Some(Held { fault: Fault { delay, outcome }, then });
                 return Some(Action::Write);
             }
             self.faults.rate = Some(rate);
-        } else if outcome == FaultOutcome::Drop {
+        } else if outcome == Outcome::Drop {
             self.state = State::Closed(End::Fault);
             return Some(Action::Close(End::Fault));
         }

@@ -21,6 +21,7 @@ use super::budget::Share;
 use super::command::{self, Command};
 use super::content::TextLines;
 use super::data::Decoder;
+use super::fault::{Parties, Stage};
 use super::line::{self, Framed, Lines};
 use super::metrics::ReplyCounts;
 use super::path::ForwardPath;
@@ -28,7 +29,7 @@ use super::policy::Policy;
 use super::reasons::End;
 use super::reply::Reply;
 use super::{Dialect, SmtpSettings};
-use crate::model::{FaultMoment, Greeting, TlsSession};
+use crate::model::{Greeting, TlsSession};
 use crate::store::StoreError;
 
 pub use action::{Action, Message};
@@ -121,7 +122,7 @@ impl<'a> Session<'a> {
             looked_up: None,
         };
         let greeting = Reply::greeting(&settings.hostname, dialect.is_lmtp());
-        let greeting = session.meet(&FaultMoment::Banner).err().unwrap_or(greeting);
+        let greeting = session.meet(Stage::Banner, Parties::None).err().unwrap_or(greeting);
         session.respond(greeting, 1);
         session
     }

@@ -4,11 +4,12 @@ use std::mem;
 
 use super::faults::Then;
 use super::{Message, Session, State, Storing};
-use crate::model::{Address, FaultMoment, Protocol};
+use crate::model::{Address, Protocol};
 use crate::smtp::body::{Body, Chunk};
 use crate::smtp::command::Mail;
 use crate::smtp::content::{TextLines, count_hops};
 use crate::smtp::data::Decoder;
+use crate::smtp::fault::{Parties, Stage};
 use crate::smtp::path::ForwardPath;
 use crate::smtp::reply::Reply;
 
@@ -42,7 +43,7 @@ impl Session<'_> {
             return Err(Reply::message_too_large(self.settings.message_octets_max));
         }
         self.policy.sender(&mail.reverse_path)?;
-        self.meet(&FaultMoment::Mail(&mail.reverse_path))?;
+        self.meet(Stage::Mail, Parties::Sender(&mail.reverse_path))?;
         self.transactions += 1;
         self.transaction = Some(Transaction { mail, recipients: Vec::new(), chunks: None });
         Ok(Reply::SENDER_OK)
@@ -71,7 +72,7 @@ impl Session<'_> {
             }
             ForwardPath::AddressLiteral => return Err(Reply::ADDRESS_LITERAL),
         };
-        self.meet(&FaultMoment::Rcpt(&address))?;
+        self.meet(Stage::Rcpt, Parties::Recipients(std::slice::from_ref(&address)))?;
         let transaction = self.transaction.as_mut().ok_or(Reply::MAIL_FIRST)?;
         transaction.recipients.push(address);
         if transaction.recipients.len() > self.recipients_since_stored_max {
@@ -95,7 +96,7 @@ impl Session<'_> {
         }
         let (size_octets, octets_max) = (transaction.mail.size_octets, self.settings.message_octets_max);
         let share = self.policy.memory(size_octets.unwrap_or(octets_max))?;
-        self.meet_with_recipients(|recipients| FaultMoment::Data(recipients))?;
+        self.meet_with_recipients(Stage::Data)?;
         let lines = TextLines::new(self.settings.text_line_octets_max);
         self.state = State::Data(Decoder::default(), lines, Body::new(share, size_octets, octets_max));
         Ok(Reply::SEND_DATA)
@@ -120,7 +121,7 @@ impl Session<'_> {
                 // A message of a single chunk has the size of that chunk.
                 let size_octets = if is_last { Some(octets) } else { transaction.mail.size_octets };
                 let share = self.policy.memory(size_octets.unwrap_or(octets_max).max(octets))?;
-                self.meet_with_recipients(|recipients| FaultMoment::Data(recipients))?;
+                self.meet_with_recipients(Stage::Data)?;
                 Ok(Body::new(share, size_octets, octets_max))
             }
         }
@@ -156,8 +157,7 @@ impl Session<'_> {
             let is_loop = count_hops(&raw) > self.settings.hops_max;
             if is_loop { Err(Reply::TOO_MANY_HOPS) } else { Ok((raw, share)) }
         });
-        let whole = whole
-            .and_then(|whole| self.meet_with_recipients(|recipients| FaultMoment::End(recipients)).map(|()| whole));
+        let whole = whole.and_then(|whole| self.meet_with_recipients(Stage::End).map(|()| whole));
         let transaction = self.transaction.take();
         let (raw, share) = match whole {
             Ok(whole) => whole,
@@ -187,10 +187,10 @@ impl Session<'_> {
         }
     }
 
-    /// Asks for a fault at a moment that the recipients decide.
-    fn meet_with_recipients(&mut self, moment: fn(&[Address]) -> FaultMoment<'_>) -> Result<(), Reply> {
+    /// Asks for a fault at a stage that the recipients decide.
+    fn meet_with_recipients(&mut self, stage: Stage) -> Result<(), Reply> {
         let Some(transaction) = self.transaction.take() else { return Ok(()) };
-        let met = self.meet(&moment(&transaction.recipients));
+        let met = self.meet(stage, Parties::Recipients(&transaction.recipients));
         self.transaction = Some(transaction);
         met
     }

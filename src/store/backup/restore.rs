@@ -4,11 +4,10 @@ use std::io::Read;
 use std::sync::Arc;
 
 use super::{BackupCounts, BackupDecoder, BackupError, BackupItem, BackupRecord};
-use crate::model::WebhookLimits;
 use crate::store::change::Change;
 use crate::store::disk::Disk;
 use crate::store::embedded::Loader;
-use crate::store::{OpenError, StoreError, StoreOptions};
+use crate::store::{OpenError, StoreError, StoreOptions, WebhookLimits};
 
 /// How much of a file is read at once.
 const READ_OCTETS: usize = 256 << 10;

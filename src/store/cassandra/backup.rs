@@ -133,8 +133,8 @@ impl Backup {
     async fn events(&mut self, state: &ClusterState, active: &HashSet<WebhookId>) -> Result<(), StoreError> {
         for event in state.pending_events().await? {
             let PendingEvent { webhook, email, attempts, due_at, .. } = event;
-            if active.contains(&webhook) && state.find_any(email).await?.is_some() {
-                self.put(BackupRecord::Event { webhook, email, attempts, due_at }.into()).await?;
+            if active.contains(&webhook) && state.find_any(email.id).await?.is_some() {
+                self.put(BackupRecord::Event { webhook, email: email.id, attempts, due_at }.into()).await?;
             }
         }
         Ok(())

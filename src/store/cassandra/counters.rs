@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::CassandraStore;
-use crate::model::{Count, Counts, Durations, Stopwatch, WebhookId};
+use crate::counts::{Count, Counts, Durations, Stopwatch};
+use crate::model::WebhookId;
 use crate::store::drop_warnings::{DropWarnings, warn};
 
 #[derive(Debug, Default)]

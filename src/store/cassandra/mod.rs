@@ -68,7 +68,7 @@ use super::{
 };
 use crate::clock::Clock;
 use crate::events::{Hub, Position, Subscription, Topic};
-use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, Nodes, StoredEmail, Timestamp};
+use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
 use cluster::Cluster;
 use counters::Counters;
@@ -132,7 +132,6 @@ impl CassandraStore {
             node,
             nodes: std::sync::Mutex::default(),
             leases: Leases::default(),
-            node_count: Nodes::default(),
             totals: Totals::default(),
             last_count: std::sync::Mutex::default(),
             outgoing: Outgoing::default(),
@@ -184,10 +183,6 @@ impl Store for CassandraStore {
 
     fn cluster(&self) -> Option<ClusterStatus> {
         Some(self.state.status())
-    }
-
-    fn nodes(&self) -> Nodes {
-        self.state.node_count.clone()
     }
 
     fn leads(&self) -> bool {

@@ -39,7 +39,6 @@ impl ClusterState {
         }
         *self.nodes.lock().unwrap_or_else(PoisonError::into_inner) =
             nodes.into_iter().map(|node| (node.id, node)).collect();
-        self.node_count.set(self.living_nodes());
         Ok(())
     }
 

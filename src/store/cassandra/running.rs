@@ -152,7 +152,7 @@ impl ClusterState {
         ClusterStatus {
             keyspace: self.cluster.keyspace().to_owned(),
             node: self.node.to_string(),
-            living_nodes: self.node_count.get(),
+            living_nodes: u32::try_from(self.living_nodes()).unwrap_or(u32::MAX),
             leases: self.clock().map(|clock| self.leases.names(clock.boot())).unwrap_or_default(),
             open_intents: self.open_intents.load(Ordering::Relaxed),
             answer_micros: self.answer_micros.load(Ordering::Relaxed),

@@ -25,7 +25,7 @@ use super::stats::LastCount;
 use super::totals::Totals;
 use crate::clock::Clock;
 use crate::events::{Event, Happening, Hub};
-use crate::model::{Nodes, Timestamp};
+use crate::model::Timestamp;
 use crate::store::names::HashKey;
 use crate::store::{StoreError, StoreOptions};
 
@@ -56,8 +56,6 @@ pub(super) struct ClusterState {
     /// The nodes that live, as of the last look.
     pub(super) nodes: Mutex<HashMap<Uuid, Node>>,
     pub(super) leases: Leases,
-    /// How many nodes live, for those who share a limit.
-    pub(super) node_count: Nodes,
     pub(super) totals: Totals,
     pub(super) last_count: Mutex<Option<LastCount>>,
     pub(super) outgoing: Outgoing,

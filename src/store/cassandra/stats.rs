@@ -75,7 +75,7 @@ impl ClusterState {
         let (webhooks, _) = self.count_webhooks(None).await?;
         let events = self.pending_events().await?;
         for event in &events {
-            walk.add_message(Uuid::from_bytes(event.place.0), event.size_octets);
+            walk.add_message(Uuid::from_bytes(event.email.place.0), event.email.size_octets);
         }
         Ok(StoreStats { webhooks, events: events.len() as u64, ..walk.to_stats() })
     }

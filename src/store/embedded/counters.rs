@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::EmbeddedStore;
-use crate::model::{Count, Counts, Durations, Stopwatch};
+use crate::counts::{Count, Counts, Durations, Stopwatch};
 use crate::store::index::GroupCounts;
 
 /// What the store did since it was opened, and how many changes are queued now.

@@ -9,14 +9,13 @@ use tokio::sync::Notify;
 use super::state::StoreState;
 use super::{EmbeddedStore, blocking, damaged, unexpected};
 use crate::model::{
-    AttemptRecord, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
-    WebhookStatus,
+    AttemptRecord, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookRecord, WebhookStatus,
 };
 use crate::store::change::{Change, ChangeResult, SweepFilter};
 use crate::store::index::{Due, View, record_place};
 use crate::store::{
     ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxVersion, Replay, Replayed, StoreError, WebhookFilter,
-    WebhookPage, WebhookRegistration,
+    WebhookLimits, WebhookPage, WebhookRegistration,
 };
 
 /// The most webhooks that one change of a sweep deletes. Each deletion ends events.
@@ -98,7 +97,7 @@ impl Outbox for EmbeddedStore {
     }
 
     async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError> {
-        let (webhook, sequence) = (event.webhook, event.sequence);
+        let (webhook, sequence) = (event.webhook, event.email.sequence);
         self.read(move |view| view.is_pending(webhook, sequence)).await
     }
 
@@ -189,24 +188,24 @@ impl StoreState {
 
     /// Loads the Email of an event. `None` if its record is not readable at the known place.
     fn email(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
-        let listed = event.listed();
+        let listed = event.email.clone();
         let content = self.segments().content(record_place(&listed)).map_err(|error| StoreError::from_io(&error))?;
         Ok(content.map(|content| StoredEmail { listed, envelope: content.envelope, raw: content.raw }))
     }
 
     fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
-        let place_now = || self.read(|view| view.place_of_pending(event.webhook, event.sequence));
+        let place_now = || self.read(|view| view.place_of_pending(event.webhook, event.email.sequence));
         let mut event = event.clone();
         let mut now = place_now()?;
         while let Some(place) = now {
-            event.place = place;
+            event.email.place = place;
             if let Some(email) = self.email(&event)? {
                 return Ok(Some(email));
             }
             // The event ended meanwhile, or its message was relocated, or else the record is damaged.
             now = place_now()?;
-            if now.as_ref() == Some(&event.place) {
-                return Err(damaged(record_place(&event.listed())));
+            if now.as_ref() == Some(&event.email.place) {
+                return Err(damaged(record_place(&event.email)));
             }
         }
         Ok(None)

@@ -81,7 +81,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::model::{Address, Envelope, Protocol, Subaddressing};
+    use crate::model::{Address, Envelope, Greeting, Protocol, Subaddressing};
+    use crate::random;
     use crate::store::change::Change;
     use crate::store::disk::{Directory, Disk};
     use crate::store::index::Index;
@@ -100,11 +101,11 @@ mod tests {
             envelope: Envelope::new(
                 [127, 0, 0, 1].into(),
                 "c.example".into(),
-                Protocol::ESMTP,
+                Protocol::plain(Greeting::Ehlo),
                 String::new(),
                 &[address.parse::<Address>().expect(address)],
                 Subaddressing::Keep,
-                NOW,
+                || random::email_id(NOW),
             ),
             received_at: NOW,
             expires_at: NOW.plus(Duration::from_hours(2)),

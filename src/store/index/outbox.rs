@@ -14,13 +14,12 @@ use super::rows::EventRow;
 use super::webhook_rows::{WebhookRow, WebhookRows};
 use super::webhook_sets::WebhookSets;
 use crate::model::{
-    AttemptRecord, EmailId, EventId, Mailbox, Timestamp, Verdict, WebhookId, WebhookLimits, WebhookRecord,
-    WebhookStatus,
+    AttemptRecord, EmailId, EventId, Mailbox, Timestamp, Verdict, WebhookId, WebhookRecord, WebhookStatus,
 };
-use crate::store::WebhookRegistration;
 use crate::store::change::{ChangeResult, SweepFilter};
 use crate::store::names::{HashKey, event_id};
 use crate::store::receiver_health::{ReceiverHealth, is_delivery};
+use crate::store::{WebhookLimits, WebhookRegistration};
 
 /// The tables of webhooks. A group opens those that it uses.
 pub(super) struct OutboxTables<'t> {

@@ -13,7 +13,9 @@ use super::rows::{EventRow, decode_event, decode_webhook, opaque_place};
 use super::tables::{DUE, EVENTS, WEBHOOK_SETS, WEBHOOKS};
 use super::webhook_rows::WebhookRow;
 use super::webhook_sets::webhooks_of;
-use crate::model::{AttemptRecord, Mailbox, PendingEvent, Place, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
+use crate::model::{
+    AttemptRecord, Listed, Mailbox, PendingEvent, Place, Timestamp, WebhookId, WebhookRecord, WebhookStatus,
+};
 use crate::store::names::event_id;
 use crate::store::{DueQuery, WebhookPage};
 
@@ -145,14 +147,16 @@ impl View {
         PendingEvent {
             id: event_id(&self.hash_key, webhook, event.email),
             webhook,
-            email: event.email,
-            sequence,
+            email: Listed {
+                id: event.email,
+                sequence,
+                received_at: event.received_at,
+                expires_at: event.expires_at,
+                size_octets: u64::from(event.place.content),
+                place: opaque_place(event.place),
+            },
             attempts: event.attempts,
             due_at: event.due_at,
-            received_at: event.received_at,
-            expires_at: event.expires_at,
-            size_octets: u64::from(event.place.content),
-            place: opaque_place(event.place),
         }
     }
 

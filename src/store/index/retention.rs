@@ -138,7 +138,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::model::{Address, Envelope, Protocol, Subaddressing, Timestamp};
+    use crate::model::{Address, Envelope, Greeting, Protocol, Subaddressing, Timestamp};
+    use crate::random;
     use crate::store::change::Change;
     use crate::store::disk::{Directory, Disk};
     use crate::store::index::Index;
@@ -160,11 +161,11 @@ mod tests {
             let envelope = Envelope::new(
                 client,
                 "c.example".into(),
-                Protocol::ESMTP,
+                Protocol::plain(Greeting::Ehlo),
                 String::new(),
                 std::slice::from_ref(&address),
                 Subaddressing::Keep,
-                at,
+                || random::email_id(at),
             );
             let change = Change::Received {
                 envelope,

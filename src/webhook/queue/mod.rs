@@ -191,8 +191,8 @@ impl Queue {
     fn begin(&mut self, webhook: WebhookId, name: &Origin, class: Class, now: Duration) -> Option<Claim> {
         let queue = self.webhooks.get_mut(&webhook)?;
         let (event, receiver) = (queue.events.front()?, Arc::clone(queue.receiver.as_ref()?));
-        let octets = usize::try_from(event.size_octets * OCTETS_PER_OCTET).unwrap_or(usize::MAX);
-        if !self.in_flight.begin((webhook, event.sequence), name, class, octets, now) {
+        let octets = usize::try_from(event.email.size_octets * OCTETS_PER_OCTET).unwrap_or(usize::MAX);
+        if !self.in_flight.begin((webhook, event.email.sequence), name, class, octets, now) {
             return None;
         }
         queue.in_flight += 1;

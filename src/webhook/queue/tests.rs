@@ -1,7 +1,7 @@
 use super::origin::{PER_ORIGIN_MAX, UNRECORDED_PER_ORIGIN_MAX};
 use super::slots::SLOW_AFTER;
 use super::*;
-use crate::model::{EmailId, EventId, Place, Timestamp};
+use crate::model::{EmailId, EventId, Listed, Place, Timestamp};
 use crate::webhook::Target;
 
 const NOW: Duration = Duration::from_secs(1000);
@@ -18,14 +18,16 @@ fn page(of: u8, origin: u8, is_good: bool, sequences: std::ops::Range<u64>) -> E
     let event = |sequence| PendingEvent {
         id: EventId::from_octets([0; 16]),
         webhook: webhook(of),
-        email: EmailId::from_octets([0; 16]),
-        sequence,
+        email: Listed {
+            id: EmailId::from_octets([0; 16]),
+            sequence,
+            received_at: at,
+            expires_at: at,
+            size_octets: 100,
+            place: Place([0; 16]),
+        },
         attempts: 0,
         due_at: at,
-        received_at: at,
-        expires_at: at,
-        size_octets: 100,
-        place: Place([0; 16]),
     };
     let target = Target::parse(&format!("http://h{origin}.example/{of}")).expect("url");
     let receiver = Arc::new(Receiver::for_test(target, is_good));
@@ -48,7 +50,9 @@ fn add(queue: &mut Queue, of: u8, page: EventPage, now: Duration) {
 }
 
 fn begin(queue: &mut Queue, now: Duration) -> Vec<EventKey> {
-    std::iter::from_fn(|| queue.next_claim(now)).map(|claim| (claim.event.webhook, claim.event.sequence)).collect()
+    std::iter::from_fn(|| queue.next_claim(now))
+        .map(|claim| (claim.event.webhook, claim.event.email.sequence))
+        .collect()
 }
 
 fn end(queue: &mut Queue, keys: Vec<EventKey>, result: AttemptResult, now: Duration) {
@@ -158,7 +162,7 @@ fn attempts_that_have_been_slow_for_longest_are_cut_off_when_there_are_too_many(
     let mut queue = Queue::new(1_000);
     for number in 0..200 {
         let mut page = page(number, number, true, 0..1);
-        page.events[0].size_octets = 300 << 10;
+        page.events[0].email.size_octets = 300 << 10;
         add(&mut queue, number, page, NOW);
     }
     let (mut begun, mut cut_off, mut now) = (Vec::new(), Vec::new(), NOW);
@@ -226,7 +230,7 @@ fn no_event_is_read_twice_and_few_events_are_read_of_each_of_many_webhooks() {
 fn a_deferred_event_is_not_read_again() {
     let mut queue = queue(100, &[(1, 1, true, 1)]);
     let claim = queue.next_claim(NOW).expect("a claim");
-    let key = (claim.event.webhook, claim.event.sequence);
+    let key = (claim.event.webhook, claim.event.email.sequence);
     queue.end(key, Ended::Deferred(claim, Duration::from_secs(5)), NOW);
     assert_eq!(begin(&mut queue, NOW), []);
     assert_eq!(queue.wakes_at(), Some(NOW + SLOW_AFTER), "an attempt can be slow by then");

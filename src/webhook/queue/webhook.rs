@@ -63,7 +63,7 @@ impl WebhookQueue {
         }
         self.receiver = Some(page.receiver);
         self.has_more |= page.has_more;
-        self.taken.extend(page.events.iter().map(|event| event.sequence));
+        self.taken.extend(page.events.iter().map(|event| event.email.sequence));
         self.events.extend(page.events);
         self.backoff.extend(now + page.back_off.unwrap_or_default());
     }

@@ -7,7 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempmail::config::{Config, Revision};
-use tempmail::model::{Address, Delivery, Envelope, Protocol, Subaddressing, Timestamp};
+use tempmail::model::{Address, Delivery, Envelope, Greeting, Protocol, Subaddressing, Timestamp};
+use tempmail::random;
 use tempmail::store::{EmbeddedStore, Store, StoreOptions};
 
 use super::Result;
@@ -56,11 +57,11 @@ fn message(n: usize, at: Timestamp) -> Option<Delivery> {
         envelope: Envelope::new(
             IpAddr::from([192, 0, 2, 1]),
             "client.example".into(),
-            Protocol::ESMTP,
+            Protocol::plain(Greeting::Ehlo),
             "sender@example.com".into(),
             &[recipient],
             Subaddressing::Keep,
-            at,
+            || random::email_id(at),
         ),
         raw: vec![b'x'; MAIL_OCTETS].into(),
         received_at: at,

@@ -12,7 +12,8 @@ use futures_util::StreamExt;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
 use tempmail::expiry::{self, Outlived, Sweep};
-use tempmail::model::{Address, Delivery, Envelope, Protocol, Subaddressing, Timestamp};
+use tempmail::model::{Address, Delivery, Envelope, Greeting, Protocol, Subaddressing, Timestamp};
+use tempmail::random;
 use tempmail::store::{EmbeddedStore, Store, StoreOptions};
 use tokio_util::sync::CancellationToken;
 
@@ -168,7 +169,15 @@ pub(crate) fn message(number: usize, life: Duration) -> Delivery {
     let client = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let (helo, sender) = ("client.example".into(), "sender@example.com".into());
     Delivery {
-        envelope: Envelope::new(client, helo, Protocol::ESMTP, sender, &recipient, Subaddressing::Keep, NOW),
+        envelope: Envelope::new(
+            client,
+            helo,
+            Protocol::plain(Greeting::Ehlo),
+            sender,
+            &recipient,
+            Subaddressing::Keep,
+            || random::email_id(NOW),
+        ),
         raw: vec![b'x'; MAIL_OCTETS].into(),
         received_at: NOW,
         expires_at: NOW.plus(life),

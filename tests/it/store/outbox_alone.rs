@@ -6,8 +6,10 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use tempmail::model::{AttemptRecord, DomainName, Verdict, WebhookLimits, WebhookRecord};
-use tempmail::store::{DueQuery, Outbox, OutboxLimits, Registration, Replay, StoreOptions, WebhookRegistration};
+use tempmail::model::{AttemptRecord, DomainName, Verdict, WebhookRecord};
+use tempmail::store::{
+    DueQuery, Outbox, OutboxLimits, Registration, Replay, StoreOptions, WebhookLimits, WebhookRegistration,
+};
 
 use super::{HOUR, NOW, open};
 use crate::suites::outbox::{attempt, pending, register, webhook};

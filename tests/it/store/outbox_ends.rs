@@ -109,7 +109,7 @@ async fn without_a_dispatcher_events_of_an_earlier_start_end_after_their_time() 
     drop(before);
     let store = open(&disk, OutboxLimits { events_per_webhook: 0, ..OutboxLimits::default() });
     receive(&store, "a message without an event").await.expect("receive");
-    let expired_at = pending(&store, id).await[0].expires_at;
+    let expired_at = pending(&store, id).await[0].email.expires_at;
     assert_eq!(
         store.expire(expired_at.plus(Duration::from_secs(1)), 2 * MANY).await.expect("expire").removed,
         MANY + 1

@@ -2,9 +2,9 @@
 //! Promise: it outlives the code below it.
 
 use futures_util::future::join_all;
-use tempmail::model::{Timestamp, WebhookLimits};
+use tempmail::model::Timestamp;
 use tempmail::store::cassandra::CassandraOptions;
-use tempmail::store::{Outbox, PageRequest, Store};
+use tempmail::store::{Outbox, PageRequest, Store, WebhookLimits};
 
 use super::{keyspace, node};
 use crate::suites::options;

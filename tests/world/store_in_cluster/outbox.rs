@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use scylla::client::session::Session;
 use tempmail::clock::SystemClock;
-use tempmail::model::{Timestamp, Verdict, WebhookId, WebhookLimits};
+use tempmail::model::{Timestamp, Verdict, WebhookId};
 use tempmail::store::backup::BackupRecord;
 use tempmail::store::cassandra::CassandraStore;
-use tempmail::store::{Outbox, OutboxLimits, PageRequest, Replay, Storage, Store, WebhookRegistration};
+use tempmail::store::{Outbox, OutboxLimits, PageRequest, Replay, Storage, Store, WebhookLimits, WebhookRegistration};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 

@@ -44,7 +44,7 @@ fn auth_is_announced_and_changes_the_protocol() {
     let played = play_auth(&format!("{EHLO}HELP\r\nAUTH PLAIN AGEAYg==\r\n{MAIL}{RCPT}DATA\r\n.\r\n"));
     assert!(played.replies.contains("\r\n250-AUTH PLAIN LOGIN\r\n"));
     assert!(played.replies.contains("HELO EHLO STARTTLS AUTH MAIL"));
-    assert_eq!(played.messages[0].protocol.as_str(), "ESMTPA");
+    assert_eq!(played.messages[0].protocol.to_string(), "ESMTPA");
     assert!(!play(EHLO).replies.contains("AUTH"));
 }
 
@@ -68,7 +68,7 @@ fn starttls_forgets_the_authentication() {
     for (auth, word) in [("", "ESMTPS"), ("AUTH PLAIN AGEAYg==\r\n", "ESMTPSA")] {
         let dialog = format!("{EHLO}{auth}{MAIL}{RCPT}DATA\r\n.\r\n");
         let Action::Store(message) = session.advance(&mut dialog.as_bytes()) else { panic!("a message") };
-        assert_eq!(message.protocol.as_str(), word);
+        assert_eq!(message.protocol.to_string(), word);
         session.stored(Ok(()));
     }
 }

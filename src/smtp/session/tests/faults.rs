@@ -1,15 +1,14 @@
 //! Faults on purpose. A wait appears among the replies as `000 after SECONDS`.
 
 use super::*;
-use crate::config::fault_rule;
-use crate::faults::Faults;
+use crate::smtp::fault::Faults;
 
 const BEGIN: &str = "EHLO client.test\r\nMAIL FROM:<ann@sender.test>\r\n";
 const TO_A: &str = "RCPT TO:<a@example.test>\r\n";
 const TO_B: &str = "RCPT TO:<b@example.test>\r\n";
 
 fn ruled(rules: &[&str]) -> OneDomain {
-    let rules = rules.iter().map(|rule| fault_rule(rule).expect(rule)).collect();
+    let rules = rules.iter().map(|rule| rule.parse().expect(rule)).collect();
     OneDomain { faults: Faults::new(rules, None), ..OneDomain::default() }
 }
 

@@ -35,7 +35,7 @@ fn the_end_of_a_message_has_a_reply_for_each_accepted_recipient() {
             let played = play_lmtp(&format!("{BEGIN}{content}"), outcome.clone());
             assert_eq!(codes(&played.replies)[6..], [before, expected, expected, expected], "{outcome:?}");
             assert_eq!((played.messages.len(), played.end), (1, end));
-            assert_eq!(played.messages[0].protocol.as_str(), "LMTP");
+            assert_eq!(played.messages[0].protocol.to_string(), "LMTP");
         }
     }
     let unknown = play_lmtp(&format!("{BEGIN}DATA\r\n.\r\n"), Err(StoreError::OutcomeUnknown));

@@ -17,14 +17,14 @@ use bytes::Bytes;
 
 use super::*;
 use crate::config::{Config, Revision};
-use crate::model::{Address, DomainName, Protocol};
+use crate::model::{Address, DomainName, Greeting, Protocol};
 use crate::smtp::{Budget, Service};
 
 /// Accepts mail for example.test while there is room.
 struct OneDomain {
     refusal: Option<StoreError>,
     bodies: Budget,
-    faults: crate::faults::Faults,
+    faults: crate::smtp::fault::Faults,
     /// Domains that a question finds, and those that it has found.
     registered: Mutex<HashMap<DomainName, DomainState>>,
 }
@@ -40,7 +40,7 @@ impl Default for OneDomain {
         Self {
             refusal: None,
             bodies: Budget::new(1 << 20),
-            faults: crate::faults::Faults::default(),
+            faults: crate::smtp::fault::Faults::default(),
             registered: Mutex::default(),
         }
     }
@@ -74,8 +74,8 @@ impl Policy for OneDomain {
         self.bodies.reserve(None, octets).map_err(Reply::of_limit)
     }
 
-    fn fault(&self, moment: &FaultMoment<'_>) -> Option<crate::faults::Injected> {
-        self.faults.check(moment)
+    fn fault(&self, stage: Stage, parties: Parties<'_>) -> Option<crate::smtp::fault::Injected> {
+        self.faults.check(stage, parties)
     }
 }
 
@@ -196,7 +196,7 @@ fn a_message_arrives_complete() {
         played.messages,
         [Message {
             helo: "client.test".into(),
-            protocol: Protocol::ESMTP,
+            protocol: Protocol::plain(Greeting::Ehlo),
             reverse_path: "ann@sender.test".into(),
             recipients: vec!["bob@example.test".parse().expect("address")],
             raw: Bytes::from_static(b"Subject: hi\r\n\r\n.dot\n.\r\n"),
@@ -261,7 +261,7 @@ fn commands_that_need_no_greeting_are_answered_without_one() {
 fn helo_makes_it_smtp() {
     let played = play(&format!("HELO client.test\r\n{MAIL}{RCPT}DATA\r\n.\r\n"));
     assert!(played.replies.contains("\r\n250 mx.test\r\n"));
-    assert_eq!(played.messages[0].protocol, Protocol::SMTP);
+    assert_eq!(played.messages[0].protocol, Protocol::plain(Greeting::Helo));
     assert_eq!(played.messages[0].raw, Bytes::new());
 }
 

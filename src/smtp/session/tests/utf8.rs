@@ -10,7 +10,7 @@ fn addresses_beyond_ascii_are_accepted_with_smtputf8() {
     let message = &played.messages[0];
     assert_eq!(message.reverse_path, "j\u{f5}geva@b\u{fc}cher.test");
     assert_eq!(message.recipients[0].to_string(), "d\u{f6}rte@example.test");
-    assert_eq!(message.protocol, Protocol { is_utf8: true, ..Protocol::ESMTP });
+    assert_eq!(message.protocol, Protocol { is_utf8: true, ..Protocol::plain(Greeting::Ehlo) });
 }
 
 #[test]

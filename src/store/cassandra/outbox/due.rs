@@ -77,7 +77,7 @@ impl ClusterState {
 
     /// Whether an event is pending, its webhook is active, and this node may send it.
     pub(super) async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError> {
-        let row = self.find_event(event.webhook, event.sequence, event.email);
+        let row = self.find_event(event.webhook, event.email.sequence, event.email.id);
         let (row, webhook) = futures_util::future::try_join(row, self.stored_webhook(event.webhook)).await?;
         // The last question, so that a node that was suspended meanwhile sends nothing.
         let is_pending = row.is_some() && webhook.is_some_and(|webhook| webhook.is_active());
@@ -88,12 +88,12 @@ impl ClusterState {
         if !self.is_pending(event).await? {
             return Ok(None);
         }
-        if let Some(email) = self.load(&event.listed()).await? {
+        if let Some(email) = self.load(&event.email).await? {
             return Ok(Some(email));
         }
         // The event ended meanwhile, or its message is missing.
         if self.is_pending(event).await? {
-            tracing::error!(webhook = %event.webhook, email = %event.email, "the message of an event is missing");
+            tracing::error!(webhook = %event.webhook, email = %event.email.id, "the message of an event is missing");
             return Err(StoreError::Damaged { segment: 0, offset: 0 });
         }
         Ok(None)

@@ -24,7 +24,7 @@ use super::super::message::{Message, to_ttl};
 use super::super::rows::EmailRow;
 use super::super::state::ClusterState;
 use super::{shard_of, webhook::webhook_id};
-use crate::model::{EmailId, PendingEvent, Place, Timestamp, WebhookId};
+use crate::model::{EmailId, Listed, PendingEvent, Place, Timestamp, WebhookId};
 use crate::store::StoreError;
 use crate::store::names::event_id;
 use crate::store::outbox_rules::DroppedEvent;
@@ -117,14 +117,16 @@ impl EventRow {
         PendingEvent {
             id: event_id(&state.secret, webhook, self.email_id()),
             webhook,
-            email: self.email_id(),
-            sequence: self.sequence.cast_unsigned(),
+            email: Listed {
+                id: self.email_id(),
+                sequence: self.sequence.cast_unsigned(),
+                received_at: Timestamp::from_millis(self.received_at),
+                expires_at: Timestamp::from_millis(self.expires_at),
+                size_octets: self.octets.cast_unsigned(),
+                place: Place(self.message.into_bytes()),
+            },
             attempts: self.attempts(),
             due_at: Timestamp::from_millis(self.due_at),
-            received_at: Timestamp::from_millis(self.received_at),
-            expires_at: Timestamp::from_millis(self.expires_at),
-            size_octets: self.octets.cast_unsigned(),
-            place: Place(self.message.into_bytes()),
         }
     }
 

@@ -39,13 +39,11 @@ use tokio::sync::Notify;
 use super::CassandraStore;
 use super::leases::Work;
 use super::state::ClusterState;
-use crate::model::{
-    AttemptRecord, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookLimits, WebhookRecord,
-};
+use crate::model::{AttemptRecord, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookRecord};
 use crate::store::change::SweepFilter;
 use crate::store::{
-    DueEvents, DueQuery, Outbox, OutboxVersion, Replay, Replayed, StoreError, WebhookFilter, WebhookPage,
-    WebhookRegistration,
+    DueEvents, DueQuery, Outbox, OutboxVersion, Replay, Replayed, StoreError, WebhookFilter, WebhookLimits,
+    WebhookPage, WebhookRegistration,
 };
 
 pub(super) use memory::OutboxState;

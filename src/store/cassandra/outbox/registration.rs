@@ -4,9 +4,9 @@
 //! same moment, and two equal ones may both be new.
 
 use super::super::state::ClusterState;
-use crate::model::{WebhookId, WebhookLimits, WebhookRecord, WebhookStatus};
+use crate::model::{WebhookId, WebhookRecord, WebhookStatus};
 use crate::store::change::SweepFilter;
-use crate::store::{StoreError, WebhookRegistration};
+use crate::store::{StoreError, WebhookLimits, WebhookRegistration};
 
 use super::webhook::registrant_hash;
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rand::RngExt;
-use tempmail::model::Counts;
+use tempmail::counts::Counts;
 use tempmail::store::check::{FindingKind, check};
 use tempmail::store::disk::Disk;
 use tempmail::store::{EmbeddedStore, OpenError, OutboxLimits, Store, StoreError, StoreOptions};

@@ -174,8 +174,8 @@ impl Reader<'_> {
         let has_fresh = events.iter().any(|event| event.attempts == 0);
         waiting.extend(events.first().map(|event| (webhook, (!has_fresh).then_some(event.due_at))));
         for event in events {
-            let key = format!("event {webhook} {}", event.email);
-            let row = format!("{} {} {} {:?}", event.id, event.sequence, event.attempts, event.due_at);
+            let key = format!("event {webhook} {}", event.email.id);
+            let row = format!("{} {} {} {:?}", event.id, event.email.sequence, event.attempts, event.due_at);
             let stored = self.store.load_event(&event).await;
             self.put(key, row, stored)?;
         }

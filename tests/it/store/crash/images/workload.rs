@@ -8,9 +8,10 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use tempmail::model::{
     AttemptRecord, Client, Delivery, DomainRecord, DomainStatus, EmailId, Secret, Timestamp, Verdict, WebhookId,
-    WebhookLimits, WebhookRecord, WebhookStatus,
+    WebhookRecord, WebhookStatus,
 };
-use tempmail::store::{EmbeddedStore, OpenError, Outbox, Replay, Store, StoreOptions};
+use tempmail::random;
+use tempmail::store::{EmbeddedStore, OpenError, Outbox, Replay, Store, StoreOptions, WebhookLimits};
 
 use super::recording::{Recording, Sent, Step};
 use super::state::{MAILBOXES, NOW, QUIET, State, address, mail_key, name};
@@ -249,7 +250,7 @@ impl Workload {
     async fn register_webhook(&mut self) {
         let (asked, n) = (self.disk.operations(), self.random.random_range(0..MAILBOXES));
         let record = WebhookRecord {
-            id: WebhookId::fresh(),
+            id: random::webhook_id(),
             recipient: address(n),
             mailbox: name(n),
             url: format!("https://receiver{n}.example/", n = self.random.random_range(0..5)),
@@ -292,8 +293,8 @@ impl Workload {
         let attempt = AttemptRecord {
             webhook,
             event: event.id,
-            email: Some(event.email),
-            sequence: event.sequence,
+            email: Some(event.email.id),
+            sequence: event.email.sequence,
             number: event.attempts + 1,
             at: self.now,
             duration_millis: 5,

@@ -1,4 +1,10 @@
-//! Local parts that nobody can guess.
+//! Ids and local parts that nobody can guess.
+
+use std::str::FromStr;
+
+use uuid::Builder;
+
+use crate::model::{EmailId, EventId, Timestamp, WebhookId};
 
 /// The characters of a fresh local part. Without vowels there are no words, and no two of them look alike.
 const ALPHABET: &[u8; 27] = b"bcdfghjkmnpqrstvwxz23456789";
@@ -7,7 +13,22 @@ const LENGTH: usize = 17;
 /// The longest prefix in octets. With a hyphen and the rest it makes a local part of 64 at most.
 const PREFIX_OCTETS_MAX: usize = 32;
 
-/// What a fresh local part begins with.
+/// A new id for an Email received at `at`, with 74 new random bits.
+pub fn email_id(at: Timestamp) -> EmailId {
+    EmailId::from_parts(at, rand::random())
+}
+
+/// A new id for a webhook.
+pub fn webhook_id() -> WebhookId {
+    WebhookId::from_octets(Builder::from_random_bytes(rand::random()).into_uuid().into_bytes())
+}
+
+/// A new id for an event that is no Email's, such as a test.
+pub fn event_id() -> EventId {
+    EventId::from_octets(Builder::from_custom_bytes(rand::random()).into_uuid().into_bytes())
+}
+
+/// The beginning of a local part, before a hyphen and characters at random.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalPartPrefix(String);
 
@@ -18,22 +39,20 @@ pub struct LocalPartPrefix(String);
 )]
 pub struct LocalPartPrefixError;
 
-impl std::str::FromStr for LocalPartPrefix {
+impl FromStr for LocalPartPrefix {
     type Err = LocalPartPrefixError;
 
     /// A plus sign is not permitted: what follows it may be cut off, and then anybody could guess the rest.
     fn from_str(text: &str) -> Result<Self, LocalPartPrefixError> {
         let is_permitted = |octet: u8| octet.is_ascii_alphanumeric() || b"-_.".contains(&octet);
         let is_dotted = text.split('.').any(str::is_empty);
-        if is_dotted || text.len() > PREFIX_OCTETS_MAX || !text.bytes().all(is_permitted) {
-            return Err(LocalPartPrefixError);
-        }
-        Ok(Self(text.to_owned()))
+        let is_prefix = !is_dotted && text.len() <= PREFIX_OCTETS_MAX && text.bytes().all(is_permitted);
+        is_prefix.then(|| Self(text.to_owned())).ok_or(LocalPartPrefixError)
     }
 }
 
 /// A local part of at least 80 random bits behind the prefix and a hyphen.
-pub fn fresh_local_part(prefix: Option<&LocalPartPrefix>) -> String {
+pub fn local_part(prefix: Option<&LocalPartPrefix>) -> String {
     let mut local_part = prefix.map(|LocalPartPrefix(text)| format!("{text}-")).unwrap_or_default();
     local_part.extend((0..LENGTH).map(|_| char::from(ALPHABET[rand::random_range(..ALPHABET.len())])));
     local_part
@@ -46,19 +65,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn ids_of_one_millisecond_share_no_random_bits() {
+        let at = Timestamp::from_millis(1_700_000_000_000);
+        let ids: HashSet<_> = (0..1000).map(|_| email_id(at)).collect();
+        assert_eq!(ids.len(), 1000);
+        let tails: HashSet<[u8; 7]> = ids.iter().map(|id| id.octets()[9..].try_into().expect("seven octets")).collect();
+        assert_eq!(tails.len(), 1000);
+        assert!(ids.iter().all(|id| id.received_at() == Some(at)));
+    }
+
+    #[test]
     fn local_parts_are_distinct_and_use_the_whole_alphabet() {
-        let all: HashSet<String> = (0..1_000).map(|_| fresh_local_part(None)).collect();
+        let all: HashSet<String> = (0..1_000).map(|_| local_part(None)).collect();
         assert_eq!(all.len(), 1_000);
         let used: HashSet<u8> = all.iter().flat_map(|local_part| local_part.bytes()).collect();
         assert_eq!(used, ALPHABET.iter().copied().collect());
         // 2^80 of them, in whole numbers.
         assert!((27_u128).pow(u32::try_from(LENGTH).expect("a small number")) >= 1 << 80);
+        let prefix: LocalPartPrefix = "Sign-up.test".parse().expect("a prefix");
+        assert!(local_part(Some(&prefix)).starts_with("Sign-up.test-"));
     }
 
     #[test]
-    fn a_prefix_comes_first_and_can_neither_hide_nor_break_the_rest() {
-        let prefix: LocalPartPrefix = "Sign-up.test".parse().expect("a prefix");
-        assert!(fresh_local_part(Some(&prefix)).starts_with("Sign-up.test-"));
+    fn a_prefix_can_neither_hide_nor_break_the_rest() {
+        assert_eq!("Sign-up.test".parse().map(|prefix: LocalPartPrefix| prefix.0), Ok("Sign-up.test".to_owned()));
         let long = "x".repeat(PREFIX_OCTETS_MAX + 1);
         for text in ["", "a+b", "a@b", "a b", "a..b", ".a", "a.", "\"a\"", "ü", "a\n", long.as_str()] {
             assert_eq!(text.parse::<LocalPartPrefix>(), Err(LocalPartPrefixError), "{text:?}");

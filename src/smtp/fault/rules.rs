@@ -1,33 +1,33 @@
 //! The rules for faults that are in effect, and how often each has matched and applied.
 //!
 //! SMTP asks [`Faults::check`] at each stage of a session, and the administrator changes the rules over HTTP. Rules that
-//! are added while the daemon runs are in memory alone. Pure: a fault is decided here, and SMTP carries it out.
+//! are added while the daemon runs are in memory alone.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::model::{Count, Counts, FAULTS_MAX, FaultAction, FaultMoment, FaultRule, FaultStage};
+use super::{Fault, Parties, RULES_MAX, Rule, Stage};
+use crate::counts::{Count, Counts};
 
-/// The rules in effect. Without any, a check is one atomic read.
+/// The rules in effect.
 #[derive(Debug, Default)]
 pub struct Faults {
     rules: Mutex<Rules>,
-    is_any: AtomicBool,
     /// Why no rule may be added; `None` if one may.
     refusal: Option<String>,
-    injected: [AtomicU64; FaultStage::ALL.len()],
+    injected: [AtomicU64; Stage::ALL.len()],
 }
 
 #[derive(Debug, Default)]
 struct Rules {
-    entries: Vec<FaultEntry>,
+    entries: Vec<Entry>,
     last_id: u64,
 }
 
 impl Rules {
-    fn push(&mut self, rule: FaultRule, is_setting: bool) -> FaultEntry {
+    fn push(&mut self, rule: Rule, is_setting: bool) -> Entry {
         self.last_id += 1;
-        let entry = FaultEntry { id: self.last_id, rule, is_setting, matched: 0, injected: 0 };
+        let entry = Entry { id: self.last_id, rule, is_setting, matched: 0, injected: 0 };
         self.entries.push(entry.clone());
         entry
     }
@@ -35,11 +35,11 @@ impl Rules {
 
 /// A rule in effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FaultEntry {
+pub struct Entry {
     /// Its number. No later rule of this daemon has the same.
     pub id: u64,
     /// The rule.
-    pub rule: FaultRule,
+    pub rule: Rule,
     /// Whether it comes from the settings.
     pub is_setting: bool,
     /// How often stage and pattern have matched.
@@ -54,9 +54,9 @@ pub struct Injected {
     /// The number of the rule.
     pub id: u64,
     /// Where it applies.
-    pub stage: FaultStage,
+    pub stage: Stage,
     /// What to do.
-    pub action: FaultAction,
+    pub fault: Fault,
 }
 
 /// Why a rule is not added.
@@ -66,54 +66,48 @@ pub enum FaultsError {
     #[error("{0}")]
     Exposed(String),
     /// The limit is reached.
-    #[error("the limit of {FAULTS_MAX} rules is reached")]
+    #[error("the limit of {RULES_MAX} rules is reached")]
     TooMany,
 }
 
 impl Faults {
     /// The rules of the settings, in their order. `refusal` says why no further rule may be added.
-    pub fn new(rules: Vec<FaultRule>, refusal: Option<String>) -> Self {
+    pub fn new(rules: Vec<Rule>, refusal: Option<String>) -> Self {
         let mut of_settings = Rules::default();
         for rule in rules {
             of_settings.push(rule, true);
         }
-        let is_any = AtomicBool::new(!of_settings.entries.is_empty());
-        Self { rules: Mutex::new(of_settings), is_any, refusal, injected: Default::default() }
+        Self { rules: Mutex::new(of_settings), refusal, injected: Default::default() }
     }
 
     /// The fault for this moment, if there is one. Each rule counts its own matches, and the first that applies decides.
-    pub fn check(&self, moment: &FaultMoment<'_>) -> Option<Injected> {
-        if !self.is_any.load(Ordering::Relaxed) {
-            return None;
-        }
+    pub fn check(&self, stage: Stage, parties: Parties<'_>) -> Option<Injected> {
         let mut found: Option<Injected> = None;
-        for entry in self.lock().entries.iter_mut().filter(|entry| entry.rule.matches(moment)) {
+        for entry in self.lock().entries.iter_mut().filter(|entry| entry.rule.matches(stage, parties)) {
             entry.matched += 1;
             if found.is_none() && entry.rule.times.contains(entry.matched) {
                 entry.injected += 1;
-                let stage = entry.rule.stage;
                 self.injected[stage as usize].fetch_add(1, Ordering::Relaxed);
-                found = Some(Injected { id: entry.id, stage, action: entry.rule.action.clone() });
+                found = Some(Injected { id: entry.id, stage, fault: entry.rule.fault.clone() });
             }
         }
         found
     }
 
     /// Every rule, in the order in which they are checked.
-    pub fn list(&self) -> Vec<FaultEntry> {
+    pub fn list(&self) -> Vec<Entry> {
         self.lock().entries.clone()
     }
 
     /// Adds a rule behind the others, until the daemon ends.
-    pub fn add(&self, rule: FaultRule) -> Result<FaultEntry, FaultsError> {
+    pub fn add(&self, rule: Rule) -> Result<Entry, FaultsError> {
         if let Some(refusal) = &self.refusal {
             return Err(FaultsError::Exposed(refusal.clone()));
         }
         let mut rules = self.lock();
-        if rules.entries.len() >= FAULTS_MAX {
+        if rules.entries.len() >= RULES_MAX {
             return Err(FaultsError::TooMany);
         }
-        self.is_any.store(true, Ordering::Relaxed);
         Ok(rules.push(rule, false))
     }
 
@@ -122,7 +116,6 @@ impl Faults {
         let mut rules = self.lock();
         let before = rules.entries.len();
         rules.entries.retain(|entry| id.is_some_and(|id| entry.id != id));
-        self.is_any.store(!rules.entries.is_empty(), Ordering::Relaxed);
         before - rules.entries.len()
     }
 
@@ -133,27 +126,27 @@ impl Faults {
 
 impl Counts for Faults {
     fn read(&self) -> Vec<Count> {
-        Count::family("injected", FaultStage::ALL.map(FaultStage::as_str), &self.injected).collect()
+        Count::family("injected", Stage::ALL.map(Stage::as_str), &self.injected).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::fault_rule;
 
     fn faults(rules: &[&str]) -> Faults {
-        Faults::new(rules.iter().map(|rule| fault_rule(rule).expect(rule)).collect(), None)
+        Faults::new(rules.iter().map(|rule| rule.parse().expect(rule)).collect(), None)
     }
 
     #[test]
     fn each_rule_counts_its_own_matches_and_the_first_that_applies_decides() {
         let faults = faults(&["EHLO first 2 451", "EHLO #3 421", "EHLO every 2 drop"]);
-        let ids: Vec<_> = (0..5).map(|_| faults.check(&FaultMoment::Ehlo).map(|injected| injected.id)).collect();
+        let ids: Vec<_> =
+            (0..5).map(|_| faults.check(Stage::Ehlo, Parties::None).map(|injected| injected.id)).collect();
         assert_eq!(ids, [Some(1), Some(1), Some(2), Some(3), None]);
         let counted: Vec<_> = faults.list().iter().map(|entry| (entry.matched, entry.injected)).collect();
         assert_eq!(counted, [(5, 2), (5, 1), (5, 1)]);
-        assert_eq!(faults.check(&FaultMoment::Banner), None);
+        assert_eq!(faults.check(Stage::Banner, Parties::None), None);
         let counts = faults.read();
         assert!(counts.contains(&Count::labelled("injected", "EHLO", 4)), "{counts:?}");
     }
@@ -162,18 +155,18 @@ mod tests {
     fn a_rule_is_removed_by_its_number_and_no_number_comes_again() {
         let faults = faults(&["EHLO 451", "EHLO drop"]);
         assert_eq!((faults.remove(Some(1)), faults.remove(Some(1))), (1, 0));
-        assert_eq!(faults.check(&FaultMoment::Ehlo).map(|injected| injected.id), Some(2));
+        assert_eq!(faults.check(Stage::Ehlo, Parties::None).map(|injected| injected.id), Some(2));
         assert_eq!((faults.remove(None), faults.list().len()), (1, 0));
-        assert_eq!(faults.check(&FaultMoment::Ehlo), None);
-        let added = faults.add(fault_rule("EHLO drop").expect("rule")).expect("room");
+        assert_eq!(faults.check(Stage::Ehlo, Parties::None), None);
+        let added = faults.add("EHLO drop".parse::<Rule>().expect("rule")).expect("room");
         assert_eq!((added.id, added.is_setting), (3, false));
-        assert!(faults.check(&FaultMoment::Ehlo).is_some());
+        assert!(faults.check(Stage::Ehlo, Parties::None).is_some());
     }
 
     #[test]
     fn there_is_a_limit_of_rules_and_a_reason_for_none() {
-        let rule = fault_rule("EHLO drop").expect("rule");
-        let full = Faults::new(vec![rule.clone(); FAULTS_MAX], None);
+        let rule = "EHLO drop".parse::<Rule>().expect("rule");
+        let full = Faults::new(vec![rule.clone(); RULES_MAX], None);
         assert_eq!(full.add(rule.clone()), Err(FaultsError::TooMany));
         let exposed = Faults::new(Vec::new(), Some("strangers".to_owned()));
         assert_eq!(exposed.add(rule), Err(FaultsError::Exposed("strangers".to_owned())));

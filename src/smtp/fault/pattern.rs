@@ -1,31 +1,49 @@
-//! Patterns with wildcards.
+//! Patterns of addresses, with `*` for any number of characters and `?` for one. Case does not matter.
 
-/// Whether `text` looks like `pattern`, with `*` for any number of characters and `?` for one.
-///
-/// After a mismatch only the last `*` is tried again, so this takes at most as many steps as the product of both lengths.
-pub(super) fn is_match(pattern: &str, text: &str) -> bool {
-    let (mut pattern, mut text) = (pattern.chars(), text.chars());
-    // The positions in pattern and text from which the last star is tried again after a mismatch.
-    let mut star: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;
-    loop {
-        let rest = text.clone();
-        match (pattern.next(), text.next()) {
-            (None, None) => return true,
-            (Some('*'), _) => {
-                text = rest;
-                star = Some((pattern.clone(), text.clone()));
+use super::Parties;
+use crate::model::{Address, DomainName, Subaddressing, fold};
+
+/// The pattern of the null sender. Other patterns have an `@`, so no other matches it.
+pub(super) const NULL_SENDER: &str = "<>";
+
+/// The pattern `local_part@domain` in canonical form. A domain without wildcards may be in U-labels.
+pub(super) fn canonical(local_part: &str, domain: &str) -> String {
+    let domain = domain.parse::<DomainName>().map_or_else(|_| domain.to_lowercase(), |name| name.to_string());
+    format!("{}@{domain}", fold(local_part))
+}
+
+/// Whether one of the addresses looks like the pattern.
+pub(super) fn matches(pattern: &str, parties: Parties<'_>) -> bool {
+    let is_like = |address: &Address| is_match(pattern, address.mailbox(Subaddressing::Keep).as_str());
+    match parties {
+        Parties::None => false,
+        Parties::Sender("") => pattern == NULL_SENDER,
+        // What is no address may end with an address literal.
+        Parties::Sender(path) => {
+            path.parse().map_or_else(|_| is_match(pattern, &path.to_lowercase()), |address| is_like(&address))
+        }
+        Parties::Recipients(addresses) => addresses.iter().any(is_like),
+    }
+}
+
+/// Whether the whole text looks like the pattern, in as many steps as the product of both lengths.
+fn is_match(pattern: &str, text: &str) -> bool {
+    let text: Vec<char> = text.chars().collect();
+    // At each length, whether the pattern so far matches so much of the text.
+    let mut matched = vec![false; text.len() + 1];
+    matched[0] = true;
+    for wanted in pattern.chars() {
+        if wanted == '*' {
+            let first = matched.iter().position(|is_match| *is_match).unwrap_or(matched.len());
+            matched[first..].fill(true);
+        } else {
+            for length in (1..matched.len()).rev() {
+                matched[length] = matched[length - 1] && (wanted == '?' || wanted == text[length - 1]);
             }
-            (Some('?'), Some(_)) => {}
-            (Some(wanted), Some(found)) if wanted == found => {}
-            _ => {
-                let Some((after_star, from)) = &mut star else { return false };
-                if from.next().is_none() {
-                    return false;
-                }
-                (pattern, text) = (after_star.clone(), from.clone());
-            }
+            matched[0] = false;
         }
     }
+    matched[text.len()]
 }
 
 #[cfg(test)]
@@ -33,8 +51,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::address::fold;
-    use crate::model::{Address, Subaddressing};
 
     fn matches(pattern: &str, local_part: &str) -> bool {
         let address: Address = format!("{local_part}@example.test").parse().expect(local_part);
