@@ -108,9 +108,9 @@
 //! model     nobody
 //! ```
 //!
-//! Every module that is not pure may use `clock`, `random`, `logging` and `process`, and every module `counts`. `error` knows the errors that end the program.
-//! `tests/it/layout.rs` reads the sources for the most important of these rules, and for the one home of each large
-//! dependency, such as redb in `store/index`.
+//! Every module that is not pure may use `clock`, `random`, `logging` and `process`, and every module `counts`. `error`
+//! knows the errors that end the program. `tests/it/layout.rs` reads the sources for the most important of these rules, and
+//! for the one home of each large dependency, such as redb in `store/index`.
 //!
 //! Tests of the service in their own process are in `tests/it`, those of the binary in `tests/program`, and those that need
 //! other programs in `tests/world`. What each test file promises outlives the code, unless its top comment says otherwise.
