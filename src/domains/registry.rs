@@ -13,7 +13,7 @@ use super::{DomainEntry, DomainError, DomainTable, NewDomain};
 use crate::clock::Clock;
 use crate::config::{Config, DomainsConfig};
 use crate::dns::{self, Failure, FoundDetail, MxReport, Ours, Resolver};
-use crate::model::{Client, DomainName, DomainPattern, DomainRecord, DomainStatus};
+use crate::model::{Client, DomainName, DomainPattern, DomainRecord};
 use crate::store::{Store, StoreError};
 
 /// How long a whole check may take, however many queries it makes.
@@ -154,18 +154,8 @@ impl Registry {
         registrant: Option<Client>,
         change: impl Fn(&mut DomainRecord),
     ) -> Result<(DomainEntry, bool), DomainError> {
-        let fresh = DomainRecord {
-            name: new.name,
-            status: DomainStatus::Active,
-            pinned: false,
-            owner: new.owner,
-            email: new.email,
-            added_at: self.clock.now(),
-            last_checked_at: None,
-            last_check_result: None,
-            registrant,
-            deactivated_at: None,
-        };
+        let fresh = DomainRecord::new(new.name, self.clock.now());
+        let fresh = DomainRecord { owner: new.owner, email: new.email, registrant, ..fresh };
         self.streaks.forget(&fresh.name);
         loop {
             let before = self.table.record(&fresh.name);

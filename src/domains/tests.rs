@@ -8,7 +8,7 @@ use super::Registry;
 use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, Revision};
 use crate::dns::{DnsResolver, Resolver};
-use crate::model::{DomainRecord, DomainStatus, Timestamp};
+use crate::model::{DomainRecord, Timestamp};
 use crate::store::disk::Directory;
 use crate::store::{EmbeddedStore, StoreOptions};
 
@@ -34,16 +34,5 @@ pub(super) async fn registry_with(
 
 /// The record of an active domain that was registered at the epoch.
 pub(super) fn active(domain: &str) -> DomainRecord {
-    DomainRecord {
-        name: domain.parse().expect(domain),
-        status: DomainStatus::Active,
-        pinned: false,
-        owner: None,
-        email: None,
-        added_at: Timestamp::from_millis(0),
-        last_checked_at: None,
-        last_check_result: None,
-        registrant: None,
-        deactivated_at: None,
-    }
+    DomainRecord::new(domain.parse().expect(domain), Timestamp::from_millis(0))
 }

@@ -89,18 +89,8 @@ mod tests {
     use crate::model::{DomainRecord, Timestamp};
 
     fn entry(domain: &str, status: DomainStatus, pinned: bool) -> DomainEntry {
-        let record = DomainRecord {
-            name: domain.parse().expect("name"),
-            status,
-            pinned,
-            owner: None,
-            email: None,
-            added_at: Timestamp::from_millis(0),
-            last_checked_at: None,
-            last_check_result: None,
-            registrant: None,
-            deactivated_at: None,
-        };
+        let record = DomainRecord::new(domain.parse().expect("name"), Timestamp::from_millis(0));
+        let record = DomainRecord { status, pinned, ..record };
         DomainEntry { domain: domain.to_owned(), record: Some(Arc::new(record)) }
     }
 

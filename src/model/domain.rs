@@ -193,6 +193,22 @@ pub struct DomainRecord {
 }
 
 impl DomainRecord {
+    /// An active domain that nobody has checked yet, without data of an owner.
+    pub const fn new(name: DomainName, added_at: Timestamp) -> Self {
+        Self {
+            name,
+            status: DomainStatus::Active,
+            pinned: false,
+            owner: None,
+            email: None,
+            added_at,
+            last_checked_at: None,
+            last_check_result: None,
+            registrant: None,
+            deactivated_at: None,
+        }
+    }
+
     /// Makes the domain active.
     pub fn activate(&mut self) {
         (self.status, self.deactivated_at) = (DomainStatus::Active, None);

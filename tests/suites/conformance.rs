@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use tempmail::events::{Event, Happening, Hint};
-use tempmail::model::{Client, DomainRecord, DomainStatus, Listed, Timestamp};
+use tempmail::model::{Client, DomainRecord, Listed, Timestamp};
 use tempmail::random;
 use tempmail::store::{EmailsAfter, NewestQuery, PageRequest, Registration, Store};
 use tokio::time::timeout;
@@ -214,16 +214,9 @@ pub async fn expiry_goes_in_bounded_steps(store: Arc<dyn Store>) {
 
 pub async fn a_domain_is_registered_once_changed_and_removed(store: Arc<dyn Store>) {
     let record = |name: &str| DomainRecord {
-        name: name.parse().expect(name),
-        status: DomainStatus::Active,
-        pinned: false,
         owner: Some("Ann".into()),
-        email: None,
-        added_at: NOW,
-        last_checked_at: None,
-        last_check_result: None,
         registrant: Some(Client::of([192, 0, 2, 1].into())),
-        deactivated_at: None,
+        ..DomainRecord::new(name.parse().expect(name), NOW)
     };
     let (b, a) = (record("b.example"), record("a.example"));
     assert_eq!(store.register_domain(b.clone(), 2).await, Ok(Registration::Won));

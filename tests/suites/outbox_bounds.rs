@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use tempmail::model::{AttemptRecord, DomainName, DomainRecord, DomainStatus, Timestamp, Verdict, WebhookId};
+use tempmail::model::{AttemptRecord, DomainName, DomainRecord, Timestamp, Verdict, WebhookId};
 use tempmail::store::{OutboxLimits, Registration, Replay, Storage, WebhookLimits, WebhookRegistration};
 
 use super::outbox::{attempt, pending, proven, register};
@@ -116,18 +116,7 @@ pub async fn failed_events_are_those_whose_last_attempt_failed(open: Open) {
 }
 
 pub fn registered(domain: &DomainName) -> DomainRecord {
-    DomainRecord {
-        name: domain.clone(),
-        owner: None,
-        email: None,
-        status: DomainStatus::Active,
-        pinned: false,
-        added_at: NOW,
-        last_checked_at: None,
-        last_check_result: None,
-        registrant: None,
-        deactivated_at: None,
-    }
+    DomainRecord::new(domain.clone(), NOW)
 }
 
 pub async fn webhooks_of_an_earlier_time_do_not_go_to_the_next_owner_of_the_domain(open: Open) {

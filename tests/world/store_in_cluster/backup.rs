@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use futures_util::TryStreamExt;
-use tempmail::model::{DomainRecord, DomainStatus, EmailId, Envelope, Timestamp};
+use tempmail::model::{DomainRecord, EmailId, Envelope, Timestamp};
 use tempmail::store::backup::{self, BackupCounts, BackupItem, BackupRecord};
 use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
 
@@ -47,18 +47,7 @@ pub async fn content(store: &dyn Store, now: Timestamp) -> Content {
 }
 
 pub fn domain(name: &str) -> DomainRecord {
-    DomainRecord {
-        name: name.parse().expect(name),
-        status: DomainStatus::Active,
-        pinned: false,
-        owner: Some("Ann".into()),
-        email: None,
-        added_at: NOW,
-        last_checked_at: None,
-        last_check_result: None,
-        registrant: None,
-        deactivated_at: None,
-    }
+    DomainRecord { owner: Some("Ann".into()), ..DomainRecord::new(name.parse().expect(name), NOW) }
 }
 
 /// Puts mail of all kinds into a store: for one and for several, deleted for some, in several parts, at a clock that goes

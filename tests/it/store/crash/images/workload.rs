@@ -7,8 +7,8 @@ use futures_util::future::join_all;
 use rand::RngExt;
 use rand::rngs::StdRng;
 use tempmail::model::{
-    AttemptRecord, Client, Delivery, DomainRecord, DomainStatus, EmailId, Secret, Timestamp, Verdict, WebhookId,
-    WebhookRecord, WebhookStatus,
+    AttemptRecord, Client, Delivery, DomainRecord, EmailId, Secret, Timestamp, Verdict, WebhookId, WebhookRecord,
+    WebhookStatus,
 };
 use tempmail::random;
 use tempmail::store::{EmbeddedStore, OpenError, Outbox, Replay, Store, StoreOptions, WebhookLimits};
@@ -220,18 +220,8 @@ impl Workload {
     async fn change_domain(&mut self) {
         let asked = self.disk.operations();
         let name = DOMAINS[self.random.random_range(0..DOMAINS.len())].parse().expect("a domain");
-        let record = DomainRecord {
-            name,
-            status: DomainStatus::Active,
-            pinned: false,
-            owner: Some(format!("owner {}", self.random.random::<u32>())),
-            email: None,
-            added_at: self.now,
-            last_checked_at: None,
-            last_check_result: None,
-            registrant: None,
-            deactivated_at: None,
-        };
+        let owner = Some(format!("owner {}", self.random.random::<u32>()));
+        let record = DomainRecord { owner, ..DomainRecord::new(name, self.now) };
         let is_registered =
             self.store.domains().await.expect("domains").iter().any(|domain| domain.name == record.name);
         // Webhooks of a domain go before it is registered, and before it is removed.
