@@ -1,16 +1,18 @@
-//! The limits of connections that SMTP and HTTP share.
+//! The limits of connections that SMTP and HTTP share, and of what one client does at once.
 //!
 //! ```text
 //! slots     connections in all, and which one is evicted when all slots are taken
 //! clients   connections of one client, at once and per minute
 //! proxy     PROXY headers, pure          header   reads a PROXY header from a connection
 //! closing   closes a connection so that its last octets arrive
+//! shares    what each client may have of something at once
 //! ```
 
 mod clients;
 mod closing;
 mod header;
 pub mod proxy;
+pub(crate) mod shares;
 mod slots;
 
 pub use clients::{ClientConnection, ClientLimits, Clients, Exceeded};

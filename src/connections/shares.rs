@@ -8,23 +8,23 @@ use tokio::sync::Semaphore;
 use crate::model::Client;
 
 /// The number of clients at which idle ones are first removed.
-pub(super) const CLIENTS_MIN: usize = 1024;
+pub(crate) const CLIENTS_MIN: usize = 1024;
 
 /// A share for each client that uses its share now. Others are forgotten.
 #[derive(Debug)]
-pub(super) struct Shares {
+pub(crate) struct Shares {
     /// The units of a share.
-    pub(super) units_max: u32,
+    pub(crate) units_max: u32,
     of_clients: Mutex<HashMap<Client, Weak<Semaphore>>>,
 }
 
 impl Shares {
-    pub(super) fn new(units_max: u32) -> Self {
+    pub(crate) fn new(units_max: u32) -> Self {
         Self { units_max, of_clients: Mutex::default() }
     }
 
     /// The share of a client.
-    pub(super) fn of(&self, client: Client) -> Arc<Semaphore> {
+    pub(crate) fn of(&self, client: Client) -> Arc<Semaphore> {
         let mut shares = self.of_clients.lock().unwrap_or_else(PoisonError::into_inner);
         if shares.len() >= CLIENTS_MIN && shares.len().is_power_of_two() {
             shares.retain(|_, share| share.strong_count() > 0);
@@ -38,7 +38,7 @@ impl Shares {
     }
 
     #[cfg(test)]
-    pub(super) fn clients(&self) -> usize {
+    pub(crate) fn clients(&self) -> usize {
         self.of_clients.lock().expect("shares").len()
     }
 }

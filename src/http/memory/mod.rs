@@ -5,14 +5,12 @@
 //! reads slowly keeps its room until others wait for it: then its exchange is aborted.
 //!
 //! ```text
-//! mod     the pools, and which answer gets room from which
-//! pool    room of one pool                     holders  the answers that have room now
-//! shares  what each client may have at once
+//! mod   the pools, and which answer gets room from which
+//! pool  room of one pool                     holders  the answers that have room now
 //! ```
 
 mod holders;
 mod pool;
-mod shares;
 #[cfg(test)]
 mod tests;
 
@@ -27,8 +25,8 @@ use tokio::time::timeout;
 use super::exchange::Exchange;
 use super::principal::Requester;
 use super::problem::{Code, Problem};
+use crate::connections::shares::Shares;
 use pool::Pool;
-use shares::Shares;
 
 pub(super) use pool::Room;
 

@@ -7,8 +7,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::holders::{Holders, Whose};
-use super::shares::Shares;
 use super::{Asker, OVERHEAD, Patience, UNIT};
+use crate::connections::shares::Shares;
 use crate::http::principal::Requester;
 
 /// One client's share of a pool is this part. An answer that needs more than the share has all of it.

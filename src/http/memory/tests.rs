@@ -3,8 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::pool::SHARES;
-use super::shares::CLIENTS_MIN;
 use super::*;
+use crate::connections::shares::CLIENTS_MIN;
 use crate::model::Client;
 
 const MESSAGE_MAX: u64 = 10 << 20;
