@@ -64,24 +64,6 @@ pub struct FreshAddress {
     pub pattern: Option<String>,
 }
 
-/// What a check of a domain's MX found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MxCheck {
-    /// Whether it points at the service.
-    pub ok: bool,
-    /// The result in a sentence.
-    pub message: String,
-    /// The domain asked for.
-    #[serde(default)]
-    pub domain: String,
-    /// The records of which the domain needs one, as lines of a zone file.
-    #[serde(default)]
-    pub expected: Vec<String>,
-    /// The records that are there, as lines of a zone file.
-    #[serde(default)]
-    pub found: Vec<String>,
-}
-
 /// What a round of verification did, in numbers of domains.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

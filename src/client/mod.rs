@@ -41,13 +41,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::config::SettingInEffect;
+use crate::dns::MxReport;
 use crate::model::{Address, DomainName, EmailId};
 
 pub use backoff::Backoff;
 pub use backup::Backup;
 pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, daemon, running, socket_path};
 pub use cluster::{Initialized, check_cluster, init_cluster, restore_into_cluster};
-pub use domain::{AddedDomain, Domain, FreshAddress, MxCheck, NewDomain, Round};
+pub use domain::{AddedDomain, Domain, FreshAddress, NewDomain, Round};
 pub use email::{Attachment, Email, EmailBatch, EmailDetail, EmailPage, Header, Link, MailFilter, OneTimeCode};
 pub use events::{Events, MailEvent};
 pub use fault::FaultEntry;
@@ -206,7 +207,7 @@ impl Client {
     }
 
     /// Asks whether the MX of a domain points at the service.
-    pub async fn check_dns(&self, name: &DomainName) -> Result<MxCheck, ClientError> {
+    pub async fn check_dns(&self, name: &DomainName) -> Result<MxReport, ClientError> {
         let query = query(&[("domain", Some(name.to_string()))]);
         self.get(format!("/api/domains/check-dns{query}"), OCTETS_MAX).await
     }

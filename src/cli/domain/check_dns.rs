@@ -3,7 +3,7 @@
 use super::super::Context;
 use super::super::output::{self, Format, visible};
 use super::zone;
-use crate::client::MxCheck;
+use crate::dns::MxReport;
 use crate::error::{Error, Exit};
 use crate::model::DomainName;
 
@@ -42,13 +42,13 @@ impl CheckDns {
 }
 
 /// A piece of a zone file; pasting all of it is right.
-fn in_zone(check: &MxCheck) -> String {
+fn in_zone(check: &MxReport) -> String {
     let expected = zone::records(&check.expected);
     let found = zone::commented(&zone::records(&check.found));
     format!("; {}\n; expected:\n{expected}; found:\n{found}", visible::line(&check.message))
 }
 
-fn in_tsv(check: &MxCheck) -> String {
+fn in_tsv(check: &MxReport) -> String {
     let lines = |label, values: &[String]| -> String {
         values.iter().map(|value| [label, "\t", &visible::field(value), "\n"].concat()).collect()
     };
@@ -61,15 +61,16 @@ mod tests {
 
     #[test]
     fn everything_but_the_expected_record_is_a_comment() {
-        let check = MxCheck {
+        let check = MxReport {
             ok: false,
             message: "points\nelsewhere".to_owned(),
-            domain: "example.org".to_owned(),
+            domain: "example.org".parse().expect("name"),
             expected: vec!["example.org. IN MX 10 mx.tempmail.example.".to_owned()],
             found: vec![
                 "example.org. IN MX 5 mail.other.example.".to_owned(),
                 "evil\nexample.org. IN MX 0 x".to_owned(),
             ],
+            sentence: String::new(),
         };
         assert_eq!(
             in_zone(&check),

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use futures_util::future::{join, join_all};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Addresses, Answer, Failure, Resolver};
 use crate::model::DomainName;
@@ -44,7 +44,7 @@ pub enum FoundDetail {
 }
 
 /// What the DNS clearly says about the mail of a domain, as users see it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MxReport {
     /// Whether the domain's mail comes to us.
@@ -54,8 +54,10 @@ pub struct MxReport {
     /// The domain.
     pub domain: DomainName,
     /// The records of which the domain needs at least one, as lines of a zone file.
+    #[serde(default)]
     pub expected: Vec<String>,
     /// The first MX records, best preference first, and what is known of their hosts' addresses, as lines of a zone file.
+    #[serde(default)]
     pub found: Vec<String>,
     /// What was found, in one sentence without a full stop.
     #[serde(skip)]
