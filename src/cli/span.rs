@@ -38,7 +38,7 @@ impl Span {
 
 /// How long to wait.
 pub(super) fn wait_time(text: &str) -> Result<Duration, ValueError> {
-    value::duration(text, Duration::ZERO..=TIMEOUT_MAX)
+    value::duration(Duration::ZERO..=TIMEOUT_MAX)(text)
 }
 
 /// After which moment mail counts.
@@ -71,7 +71,7 @@ impl FromStr for Since {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let time = || Timestamp::from_text(text).map(Self::Time);
         let id = || text.parse().ok().map(Self::Email);
-        let ago = || value::duration(text, Duration::ZERO..=SINCE_MAX).ok().map(Self::Ago);
+        let ago = || value::duration(Duration::ZERO..=SINCE_MAX)(text).ok().map(Self::Ago);
         let now = (text == "now").then_some(Self::Now);
         now.or_else(time).or_else(ago).or_else(id).ok_or_else(|| {
             "it is none of: now, a duration such as 5m, a time such as 2026-01-31T12:00:00Z, the id of a mail"

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-use super::removed::REMOVED;
+use super::removed;
 use super::setting::{Setting, all};
 
 /// The settings given as flags, as texts: the loader reads values, so that a value has one
@@ -25,7 +25,7 @@ impl ServeArgs {
     fn flags() -> impl Iterator<Item = Arg> {
         // Some were switches, so none needs a value.
         let gone = |key| Arg::new(key).long(key).hide(true).action(ArgAction::Append).num_args(0..=1);
-        let removed = REMOVED.iter().map(move |removed| gone(removed.key).default_missing_value("true"));
+        let removed = removed::keys().map(move |key| gone(key).default_missing_value("true"));
         all().filter(|setting| setting.key != "data-dir").map(Setting::flag).chain(removed)
     }
 }

@@ -23,12 +23,6 @@ impl Endpoint {
     }
 }
 
-impl From<SocketAddr> for Endpoint {
-    fn from(address: SocketAddr) -> Self {
-        Self::Tcp(address)
-    }
-}
-
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

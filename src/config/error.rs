@@ -4,7 +4,8 @@ use std::fmt::{self, Display};
 use std::io;
 use std::path::PathBuf;
 
-use super::{Revision, setting};
+use super::Revision;
+use super::setting::{settings, variable};
 
 /// The source of a value in effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +40,7 @@ impl Display for ValueOrigin {
 pub(super) fn at(key: &str, origin: &ValueOrigin, what: &dyn Display) -> String {
     match origin {
         ValueOrigin::Flag => format!("--{key}: {what}"),
-        ValueOrigin::Environment => format!("{}: {what}", setting::variable(key)),
+        ValueOrigin::Environment => format!("{}: {what}", variable(key)),
         ValueOrigin::File { .. } => format!("{origin}: {key}: {what}"),
         ValueOrigin::Default(_) => format!("{key} ({origin}): {what}"),
     }
@@ -94,17 +95,10 @@ impl ConfigProblem {
     }
 }
 
-/// What ends the text about an unknown name.
-pub(super) fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map_or_else(String::new, |nearest| format!("; did you mean {nearest}?"))
-}
-
-/// The candidate most like `word`, if it is like it at all.
-pub(super) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let likeness = |candidate: &str| strsim::jaro_winkler(&word.to_lowercase().replace('_', "-"), candidate);
-    candidates
-        .map(|candidate| (likeness(&candidate.to_lowercase().replace('_', "-")), candidate))
-        .filter(|(likeness, _)| *likeness >= 0.75)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, candidate)| candidate)
+/// What ends the text about an unknown name: the setting most like it, as `shown` writes it, if one is like it at all.
+pub(super) fn did_you_mean(name: &str, shown: impl Fn(&str) -> String) -> String {
+    let name = name.to_lowercase().replace('_', "-");
+    let rated = settings().map(|setting| (strsim::jaro_winkler(&name, &setting.key), &setting.key));
+    let nearest = rated.filter(|(likeness, _)| *likeness >= 0.75).max_by(|(a, _), (b, _)| a.total_cmp(b));
+    nearest.map_or_else(String::new, |(_, key)| format!("; did you mean {}?", shown(key)))
 }

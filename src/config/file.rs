@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
-use super::error::{ConfigProblem, ValueOrigin, did_you_mean, nearest};
+use super::error::{ConfigProblem, ValueOrigin, did_you_mean};
 use super::list::at_commas;
 use super::removed;
-use super::setting::{Setting, Shape, settings};
+use super::setting::{Setting, Shape};
 use super::value::ValueError;
 
 /// The largest file that is read, in octets.
@@ -86,32 +86,24 @@ impl Reader<'_> {
     }
 
     fn key(&mut self, key: &str, line: usize, value: &DeValue<'_>) {
-        if removed::find(key).is_some() {
-            // It is answered whatever its value is.
-            let text = |value: &DeValue<'_>| scalar(value).unwrap_or_else(|| value.type_str().to_owned());
-            let values = value
-                .as_array()
-                .map_or_else(|| vec![text(value)], |array| array.iter().map(|item| text(item.get_ref())).collect());
-            self.entries.push(Entry { key: key.to_owned(), values, line });
-            return;
-        }
-        let Some(Setting { shape, .. }) = Setting::find(key) else {
-            let nearest = nearest(key, settings().map(|setting| setting.key.as_str()));
-            let problem = self.problem(key, line, &format!("unknown key{}", did_you_mean(nearest)));
-            self.problems.push(problem);
-            return;
+        let values = match Setting::find(key) {
+            Some(setting) => self.values(key, setting.shape, line, value),
+            None if removed::find(key).is_some() => Ok(of_any_type(value)),
+            None => Err(self.problem(key, line, &format!("unknown key{}", did_you_mean(key, str::to_owned)))),
         };
-        let shape = *shape;
-        let values = match value {
+        match values {
+            Ok(values) => self.entries.push(Entry { key: key.to_owned(), values, line }),
+            Err(problem) => self.problems.push(problem),
+        }
+    }
+
+    fn values(&self, key: &str, shape: Shape, line: usize, value: &DeValue<'_>) -> Result<Vec<String>, ConfigProblem> {
+        match value {
             DeValue::Array(array) if shape == Shape::Several => {
                 array.iter().map(|item| self.item(key, self.line(item.span()), item.get_ref())).collect()
             }
             DeValue::String(text) if shape == Shape::Several => Ok(at_commas(text)),
             value => scalar(value).map(|text| vec![text]).ok_or_else(|| self.wrong_type(key, shape, line, value)),
-        };
-        match values {
-            Ok(values) => self.entries.push(Entry { key: key.to_owned(), values, line }),
-            Err(problem) => self.problems.push(problem),
         }
     }
 
@@ -122,8 +114,7 @@ impl Reader<'_> {
         };
         if let Some(other) = table.keys().find(|key| key.get_ref() != "name") {
             let key = format!("domain.{}", other.get_ref());
-            let unknown = format!("unknown key{}", did_you_mean(Some("domain.name")));
-            return Err(self.problem(&key, self.line(other.span()), &unknown));
+            return Err(self.problem(&key, self.line(other.span()), &"unknown key; did you mean domain.name?"));
         }
         let missing = || self.problem("domain", line, &ValueError::missing("name = \"example.com\""));
         let name = table.get("name").ok_or_else(missing)?.get_ref();
@@ -138,6 +129,14 @@ impl Reader<'_> {
             (Shape::Several, _) => "a string or an array of strings",
         };
         self.problem(key, line, &format!("{} is not accepted here; accepted is {accepted}", value.type_str()))
+    }
+}
+
+/// The values of a key that is gone: it is answered whatever they are.
+fn of_any_type(value: &DeValue<'_>) -> Vec<String> {
+    match value {
+        DeValue::Array(array) => array.iter().flat_map(|item| of_any_type(item.get_ref())).collect(),
+        value => vec![scalar(value).unwrap_or_else(|| value.type_str().to_owned())],
     }
 }
 

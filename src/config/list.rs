@@ -15,10 +15,9 @@ pub(super) fn values(text: &str) -> impl Iterator<Item = &str> {
     text.split(MARK).skip(1)
 }
 
-/// The values of [`joined`], for settings where `none` alone is no value.
-pub(super) fn values_or_none(text: &str) -> impl Iterator<Item = &str> {
-    let is_none = values(text).eq(["none"]);
-    values(text).filter(move |_| !is_none)
+/// The same text, or none where `none` is the only value: for settings whose default is not empty.
+pub(super) fn unless_none(text: &str) -> &str {
+    if values(text).eq(["none"]) { "" } else { text }
 }
 
 /// The parts of a list with commas. Blanks around a part and empty parts are dropped.
@@ -26,30 +25,26 @@ pub(super) fn at_commas(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// Any number of values, each kept once.
+/// Reads any number of values, each kept once.
 pub(super) fn list<T: PartialEq>(
     item: impl Fn(&str) -> Result<T, ValueError> + Clone,
 ) -> impl Fn(&str) -> Result<Vec<T>, ValueError> + Clone {
-    move |text| unique(values(text), &item)
+    move |text| {
+        let mut all = Vec::new();
+        for value in values(text) {
+            let parsed = item(value)?;
+            if !all.contains(&parsed) {
+                all.push(parsed);
+            }
+        }
+        Ok(all)
+    }
 }
 
-/// Any number of values, each kept once; `none` alone is none of them.
+/// Reads any number of values, each kept once; `none` alone is none of them.
 pub(super) fn list_or_none<T: PartialEq>(
     item: impl Fn(&str) -> Result<T, ValueError> + Clone,
 ) -> impl Fn(&str) -> Result<Vec<T>, ValueError> + Clone {
-    move |text| unique(values_or_none(text), &item)
-}
-
-fn unique<'a, T: PartialEq>(
-    values: impl Iterator<Item = &'a str>,
-    item: &impl Fn(&str) -> Result<T, ValueError>,
-) -> Result<Vec<T>, ValueError> {
-    let mut all = Vec::new();
-    for value in values {
-        let parsed = item(value)?;
-        if !all.contains(&parsed) {
-            all.push(parsed);
-        }
-    }
-    Ok(all)
+    let list = list(item);
+    move |text| list(unless_none(text))
 }

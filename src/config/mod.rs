@@ -33,8 +33,6 @@ pub mod value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use clap::ValueHint;
-
 use crate::model::Secret;
 
 pub use args::ServeArgs;
@@ -49,7 +47,7 @@ pub use settings::{
     Revision, SmtpAuth, SmtpConfig, StoreConfig, TlsConfig, WebhooksConfig,
 };
 pub use show::{SettingInEffect, template};
-pub use store_location::{Cluster, StoreLocation, StoreLocationError, Trust};
+pub use store_location::{Cluster, StoreLocation, Trust};
 
 /// The most recipients of one message. The store has room for the envelope of so many.
 pub const SMTP_RECIPIENTS_MAX: usize = 100;
@@ -68,13 +66,7 @@ const REVISION_ONE: &[(&str, &str)] = &[
 pub struct Config {
     /// Directory where everything is stored
     // The default is an example: it depends on the environment.
-    #[arg(
-        long,
-        value_name = "DIR",
-        value_hint = ValueHint::DirPath,
-        default_value = "/var/lib/tempmail",
-        value_parser = parse::path
-    )]
+    #[arg(long, value_name = "DIR", default_value = "/var/lib/tempmail", value_parser = parse::path)]
     pub data_dir: PathBuf,
 
     /// Revision of the interface; the defaults of the other settings come from it

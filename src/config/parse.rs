@@ -1,15 +1,14 @@
 //! Texts to the values of settings: what clap calls for each of them.
 
 use std::fmt::Display;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
 
-use super::list::{list, values, values_or_none};
-use super::value::{self, ValueError};
+use super::list::{list, unless_none, values};
+use super::value::{ValueError, duration, number, size};
 use super::{Certificate, CompatApi, PublicConfig};
 use crate::model::{Address, DomainName, DomainPattern, RoleAddresses, Subaddressing};
 use crate::smtp::fault::{self, RULES_MAX};
@@ -17,41 +16,28 @@ use crate::smtp::fault::{self, RULES_MAX};
 /// The most waits of a schedule.
 const WAITS_MAX: usize = 20;
 
-/// A whole number within `range`.
-pub(super) fn number<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, ValueError> + Clone
-where
-    T: FromStr + PartialOrd + Display + Clone,
-{
-    move |text| value::number(text, range.clone())
-}
-
-/// A size in octets within `range`.
-pub(super) fn size(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, ValueError> + Clone {
-    move |text| value::size(text, range.clone())
-}
-
-/// A duration within `range`.
-pub(super) fn duration(range: RangeInclusive<Duration>) -> impl Fn(&str) -> Result<Duration, ValueError> + Clone {
-    move |text| value::duration(text, range.clone())
+/// The most connections at once.
+pub(super) fn connections(text: &str) -> Result<usize, ValueError> {
+    number(1..=100_000)(text)
 }
 
 /// A constant: a number from 1 on.
 pub(super) fn count<T>(text: &str) -> Result<T, ValueError>
 where
-    T: FromStr + PartialOrd + Display + TryFrom<u32, Error: std::fmt::Debug>,
+    T: FromStr + PartialOrd + Display + Clone + TryFrom<u32, Error: std::fmt::Debug>,
 {
     let bound = |number| T::try_from(number).expect("a number of 32 bits");
-    value::number(text, bound(1)..=bound(1_000_000))
+    number(bound(1)..=bound(1_000_000))(text)
 }
 
 /// A constant: a size of at least 1 KB.
 pub(super) fn octets(text: &str) -> Result<u64, ValueError> {
-    value::size(text, 1 << 10..=1 << 40)
+    size(1 << 10..=1 << 40)(text)
 }
 
 /// A constant: a time.
 pub(super) fn time(text: &str) -> Result<Duration, ValueError> {
-    value::duration(text, Duration::from_millis(1)..=Duration::from_hours(365 * 24))
+    duration(Duration::from_millis(1)..=Duration::from_hours(365 * 24))(text)
 }
 
 /// `true` or `false`.
@@ -79,7 +65,7 @@ pub(super) fn compat_api(text: &str) -> Result<CompatApi, ValueError> {
 /// What callers without a token may do.
 pub(super) fn public(text: &str) -> Result<PublicConfig, ValueError> {
     let mut public = PublicConfig { read: false, delete: false, webhooks: false, domains: false, web: false };
-    for value in values_or_none(text) {
+    for value in values(unless_none(text)) {
         let part = match value {
             "read" => &mut public.read,
             "delete" => &mut public.delete,
@@ -162,12 +148,12 @@ pub(super) fn schedule(text: &str) -> Result<Vec<Duration>, ValueError> {
 
 /// The list of role addresses.
 pub(super) fn roles(text: &str) -> Result<RoleAddresses, ValueError> {
-    for value in values_or_none(text) {
+    for value in values(unless_none(text)) {
         if format!("{value}@localhost").parse::<Address>().is_err() || value.starts_with('"') {
             return Err(ValueError::malformed(value, "a local part without quotes, such as postmaster"));
         }
     }
-    Ok(RoleAddresses::new(values_or_none(text)))
+    Ok(RoleAddresses::new(values(unless_none(text))))
 }
 
 pub(super) fn rate_limit(text: &str) -> Result<Option<u32>, ValueError> {
@@ -176,7 +162,7 @@ pub(super) fn rate_limit(text: &str) -> Result<Option<u32>, ValueError> {
         _ if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) => {
             Err(ValueError::malformed(text, "a number of requests per minute, or off"))
         }
-        _ => value::number(text, 1..=10_000_000).map(Some),
+        _ => number(1..=10_000_000)(text).map(Some),
     }
 }
 

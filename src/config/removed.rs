@@ -1,8 +1,8 @@
 //! Settings that there are no more. Whoever gives one is told what replaces it, until the next release.
 
-/// A setting that is gone.
+/// Settings that are gone.
 pub(super) struct Removed {
-    pub(super) key: &'static str,
+    pub(super) keys: &'static [&'static str],
     /// The values that closed or refused nothing and protected nobody; `None` is every value. With them the service starts
     /// and warns; with any other it would be less than it was asked to be, and so it does not start.
     harmless: Option<&'static [&'static str]>,
@@ -19,15 +19,22 @@ impl Removed {
 
 /// What is said of a key that is gone.
 pub(super) fn find(key: &str) -> Option<&'static Removed> {
-    REMOVED.iter().find(|gone| gone.key == key)
+    REMOVED.iter().find(|gone| gone.keys.contains(&key))
 }
 
-const fn gone(key: &'static str, harmless: Option<&'static [&'static str]>, instead: &'static str) -> Removed {
-    Removed { key, harmless, instead }
+/// The keys of all of them.
+pub(super) fn keys() -> impl Iterator<Item = &'static str> {
+    REMOVED.iter().flat_map(|gone| gone.keys).copied()
 }
 
-const OPEN: Option<&[&str]> = Some(&["open"]);
-const THE_WORD_NONE: Option<&[&str]> = Some(&["none"]);
+const fn gone(
+    keys: &'static [&'static str],
+    harmless: Option<&'static [&'static str]>,
+    instead: &'static str,
+) -> Removed {
+    Removed { keys, harmless, instead }
+}
+
 const PUBLIC: &str = "public lists what callers without a token may do, by default read,delete,webhooks,domains,web; leave out \
     of it what is closed";
 const STORE: &str = "the URL of store has it: cassandra://HOST/KEYSPACE?dc=NAME&user=NAME&password-file=FILE&ca=FILE, with ca=system \
@@ -35,42 +42,39 @@ const STORE: &str = "the URL of store has it: cassandra://HOST/KEYSPACE?dc=NAME&
 
 /// Every setting that is gone.
 pub(super) const REMOVED: &[Removed] = &[
-    gone("forwarded-field", Some(&["x-forwarded-for"]), "trusted proxies name the client in X-Forwarded-For"),
-    gone("http-socket-mode", None, "HTTP has no Unix socket, and a reverse proxy reaches it on loopback"),
-    gone("peer-listen", None, "nodes tell each other of mail through the cluster alone"),
-    gone("peer-address", None, "nodes tell each other of mail through the cluster alone"),
+    gone(&["forwarded-field"], Some(&["x-forwarded-for"]), "trusted proxies name the client in X-Forwarded-For"),
+    gone(&["http-socket-mode"], None, "HTTP has no Unix socket, and a reverse proxy reaches it on loopback"),
+    gone(&["peer-listen", "peer-address"], None, "nodes tell each other of mail through the cluster alone"),
     gone(
-        "accept-local-part",
+        &["accept-local-part"],
         Some(&[]),
         "the service takes mail for every local part; let a mail server in front of it refuse the others",
     ),
     gone(
-        "max-messages-per-domain",
+        &["max-messages-per-domain"],
         Some(&["0"]),
         "max-messages-per-mailbox caps each mailbox, and all of them together have the room of the disk",
     ),
     gone(
-        "mailbox-full",
+        &["mailbox-full"],
         Some(&["drop-oldest"]),
         "at max-messages-per-mailbox the oldest mail makes way, but none within a minute of its receipt; then a sender gets 452",
     ),
-    gone("public-read", OPEN, PUBLIC),
-    gone("public-delete", OPEN, PUBLIC),
-    gone("public-webhooks", OPEN, PUBLIC),
-    gone("public-domains", OPEN, PUBLIC),
-    gone("web", Some(&["on"]), PUBLIC),
-    gone("tls-self-signed", Some(&["false"]), "set tls-cert to self-signed"),
-    gone("cassandra-data-center", THE_WORD_NONE, STORE),
-    gone("cassandra-user", THE_WORD_NONE, STORE),
-    gone("cassandra-password-file", THE_WORD_NONE, STORE),
-    gone("cassandra-tls", Some(&["off"]), STORE),
-    gone("cassandra-ca", THE_WORD_NONE, STORE),
+    gone(&["public-read", "public-delete", "public-webhooks", "public-domains"], Some(&["open"]), PUBLIC),
+    gone(&["web"], Some(&["on"]), PUBLIC),
+    gone(&["tls-self-signed"], Some(&["false"]), "set tls-cert to self-signed"),
     gone(
-        "webhook-refused-ports",
+        &["cassandra-data-center", "cassandra-user", "cassandra-password-file", "cassandra-ca"],
+        Some(&["none"]),
+        STORE,
+    ),
+    gone(&["cassandra-tls"], Some(&["off"]), STORE),
+    gone(
+        &["webhook-refused-ports"],
         Some(&["25", "465", "587"]),
         "webhooks are refused at ports 25, 465 and 587 alone; let a firewall close others",
     ),
-    gone("index-cache-size", None, "it is the same in every installation"),
+    gone(&["index-cache-size"], None, "it is the same in every installation"),
 ];
 
 #[cfg(test)]
@@ -80,8 +84,8 @@ mod tests {
 
     #[test]
     fn what_is_gone_is_no_setting() {
-        for gone in REMOVED {
-            assert!(Setting::find(gone.key).is_none(), "{}", gone.key);
+        for key in keys() {
+            assert!(Setting::find(key).is_none(), "{key}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory, ValueHint};
 
 use super::list::at_commas;
 use super::{Config, REVISION_ONE};
@@ -122,6 +122,8 @@ impl Setting {
     /// The flag of `serve`, which takes any text: what it means is read with that of the other sources.
     pub(super) fn flag(&self) -> Arg {
         let flag = self.arg.clone().value_parser(clap::value_parser!(String)).default_value(None);
+        let is_file = flag.get_value_names().is_some_and(|names| names[0].starts_with("FILE"));
+        let flag = if is_file { flag.value_hint(ValueHint::FilePath) } else { flag };
         let flag = flag.required(false).hide_short_help(!FIRST.contains(&&*self.key));
         let flag = if self.is_constant {
             flag

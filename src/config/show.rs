@@ -82,7 +82,7 @@ impl Config {
     }
 
     /// Whether nobody gave a value of a setting.
-    pub(super) fn is_default(&self, key: &str) -> bool {
+    pub fn is_default(&self, key: &str) -> bool {
         matches!(self.origin(key), ValueOrigin::Default(_))
     }
 

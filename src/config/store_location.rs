@@ -1,5 +1,6 @@
 //! Where mail is kept: in the data directory, or in a cluster of Apache Cassandra, which a URL names.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::str::FromStr;
 
 use url::form_urlencoded;
 
-use super::value::{ValueError, excerpt};
+use super::value::{ValueError, excerpt, number};
 
 /// The port of Cassandra's native protocol.
 const PORT: u16 = 9042;
@@ -31,7 +32,7 @@ pub enum StoreLocation {
 }
 
 /// A cluster, and how it is asked.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cluster {
     /// Nodes to begin with, at least one, each as `host:port`; an IPv6 address is in brackets.
     pub contact_points: Vec<String>,
@@ -54,82 +55,83 @@ pub enum Trust {
     File(PathBuf),
 }
 
-/// What is wrong with the text of a [`StoreLocation`]. It repeats no password.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct StoreLocationError(String);
-
-fn wrong<T>(what: impl Into<String>) -> Result<T, StoreLocationError> {
-    Err(StoreLocationError(what.into()))
-}
-
 impl FromStr for StoreLocation {
-    type Err = StoreLocationError;
+    type Err = ValueError;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
+    /// The error shows no user and no password.
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         if text == "embedded" {
             return Ok(Self::Embedded);
         }
-        let Some(rest) = text.strip_prefix(SCHEME) else {
-            return wrong(format!("it is neither 'embedded' nor a URL that begins with '{SCHEME}'"));
-        };
-        // Before anything that an error repeats, and in the whole text, since a password may have a slash.
-        if rest.contains('@') {
-            return wrong(
-                "a user and a password do not belong here; ?user=NAME&password-file=FILE at the end names them, with %40 for '@'",
-            );
-        }
-        if rest.contains('#') {
-            return wrong("a URL of a cluster has no '#'; write %23 in a name");
-        }
-        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (hosts, name) = place.split_once('/').unwrap_or((place, ""));
-        let mut cluster = Cluster { keyspace: keyspace(name)?, ..Cluster::default() };
-        for host in hosts.split(',') {
-            let point = contact_point(host)?;
-            if !cluster.contact_points.contains(&point) {
-                cluster.contact_points.push(point);
-            }
-        }
-        cluster.read_query(query)?;
-        Ok(Self::Cassandra(cluster))
+        text.parse().map(Self::Cassandra).map_err(|reason: String| {
+            let place = text.split_once('?').map_or(text, |(place, _)| place);
+            let shown = place.rsplit_once('@').map_or_else(|| place.to_owned(), |(_, rest)| format!("…@{rest}"));
+            let accepted = "embedded, or a cluster and a keyspace such as cassandra://10.0.0.1,10.0.0.2/tempmail";
+            ValueError::invalid(&shown, &reason, accepted)
+        })
     }
 }
 
-impl Cluster {
-    fn read_query(&mut self, query: &str) -> Result<(), StoreLocationError> {
-        let (mut user, mut file) = (None, None);
-        // A plus is one: forms alone write blanks so.
-        for (key, value) in form_urlencoded::parse(query.replace('+', "%2B").as_bytes()) {
-            let shown = excerpt(&key);
-            if value.is_empty() || value.trim() != value || value.chars().any(char::is_control) {
-                return wrong(format!("'{shown}' in it has no value"));
-            }
-            let is_path = ["password-file", "ca"].contains(&&*key);
-            if is_path && (value == "none" || value.starts_with('~')) {
-                return wrong(format!("'{shown}' is the path of a file; '~' is expanded by shells alone"));
-            }
-            let value = value.into_owned();
-            let is_new = match &*key {
-                "dc" => self.data_center.replace(value).is_none(),
-                "user" => user.replace(value).is_none(),
-                "password-file" => file.replace(PathBuf::from(value)).is_none(),
-                "ca" if value == SYSTEM => self.trust.replace(Trust::System).is_none(),
-                "ca" => self.trust.replace(Trust::File(value.into())).is_none(),
-                _ => return wrong(format!("'{shown}' is none of dc, user, password-file and ca")),
-            };
-            if !is_new {
-                return wrong(format!("'{shown}' is there twice"));
+impl FromStr for Cluster {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some(rest) = text.strip_prefix(SCHEME) else {
+            return Err(format!("it is neither 'embedded' nor a URL that begins with '{SCHEME}'"));
+        };
+        // Before anything that an error repeats, and in the whole text, since a password may have a slash.
+        if rest.contains('@') {
+            return Err(
+                "a user and a password do not belong here; ?user=NAME&password-file=FILE at the end names them, \
+                 with %40 for '@'"
+                    .to_owned(),
+            );
+        }
+        if rest.contains('#') {
+            return Err("a URL of a cluster has no '#'; write %23 in a name".to_owned());
+        }
+        let (place, of_query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (hosts, name) = place.split_once('/').unwrap_or((place, ""));
+        let (keyspace, mut contact_points) = (keyspace(name)?, Vec::new());
+        for host in hosts.split(',') {
+            let point = contact_point(host)?;
+            if !contact_points.contains(&point) {
+                contact_points.push(point);
             }
         }
-        self.credentials = match (user, file) {
-            (Some(user), Some(file)) => Some((user, file)),
+        let mut said = query(of_query)?;
+        let credentials = match (said.remove("user"), said.remove("password-file")) {
+            (Some(user), Some(file)) => Some((user, file.into())),
             (None, None) => None,
-            (Some(_), None) => return wrong("a user without a password; add password-file"),
-            (None, Some(_)) => return wrong("a password without a user; add user"),
+            (Some(_), None) => return Err("a user without a password; add password-file".to_owned()),
+            (None, Some(_)) => return Err("a password without a user; add user".to_owned()),
         };
-        Ok(())
+        let trust = said.remove("ca").map(|ca| if ca == SYSTEM { Trust::System } else { Trust::File(ca.into()) });
+        Ok(Self { contact_points, keyspace, data_center: said.remove("dc"), credentials, trust })
     }
+}
+
+/// What the query says of the cluster, by its keys.
+fn query(text: &str) -> Result<BTreeMap<String, String>, String> {
+    let mut said = BTreeMap::new();
+    // A plus is one: forms alone write blanks so.
+    for (key, value) in form_urlencoded::parse(text.replace('+', "%2B").as_bytes()) {
+        let shown = excerpt(&key);
+        if value.is_empty() || value.trim() != value || value.chars().any(char::is_control) {
+            return Err(format!("'{shown}' in it has no value"));
+        }
+        let is_path = ["password-file", "ca"].contains(&&*key);
+        if is_path && (value == "none" || value.starts_with('~')) {
+            return Err(format!("'{shown}' is the path of a file; '~' is expanded by shells alone"));
+        }
+        if !is_path && !["dc", "user"].contains(&&*key) {
+            return Err(format!("'{shown}' is none of dc, user, password-file and ca"));
+        }
+        if said.insert(key.into_owned(), value.into_owned()).is_some() {
+            return Err(format!("'{shown}' is there twice"));
+        }
+    }
+    Ok(said)
 }
 
 impl StoreLocation {
@@ -147,60 +149,43 @@ impl StoreLocation {
 }
 
 /// `host:port` of `host` or `host:port`.
-fn contact_point(text: &str) -> Result<String, StoreLocationError> {
-    let bad_host = || {
-        StoreLocationError(format!(
-            "'{}' is no host: neither a name nor an IP address, IPv6 in brackets",
-            excerpt(text)
-        ))
+fn contact_point(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.starts_with(':') {
+        return Err("a host is missing".to_owned());
+    }
+    // The colons in brackets, or of an address without them, precede no port.
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if !host.contains(':') || host.ends_with(']') => (host, Some(port)),
+        _ => (text, None),
     };
-    let (host, port) = if let Some(rest) = text.strip_prefix('[') {
-        let (address, port) = rest.split_once(']').ok_or_else(bad_host)?;
-        let address: Ipv6Addr = address.parse().map_err(|_| bad_host())?;
-        let port = match port.strip_prefix(':') {
-            Some(port) => Some(port),
-            None if port.is_empty() => None,
-            None => return Err(bad_host()),
-        };
-        (format!("[{address}]"), port)
-    } else {
-        let (host, port) = text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port)));
-        let is_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        match port {
-            _ if host.is_empty() => return wrong("a host is missing"),
-            // An IPv6 address without brackets.
-            Some(port) if port.contains(':') => return Err(bad_host()),
-            _ if host.len() > HOST_OCTETS_MAX || !host.chars().all(is_name) => return Err(bad_host()),
-            port => (host.to_ascii_lowercase(), port),
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let bracketed = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let host = match bracketed.map(str::parse::<Ipv6Addr>) {
+        Some(Ok(address)) => format!("[{address}]"),
+        None if host.len() <= HOST_OCTETS_MAX && host.chars().all(is_of_name) => host.to_ascii_lowercase(),
+        _ => {
+            let shown = excerpt(text);
+            return Err(format!("'{shown}' is no host: neither a name nor an IP address, IPv6 in brackets"));
         }
     };
-    let port = match port {
-        Some(text) => {
-            let digits = Some(text).filter(|text| text.bytes().all(|octet| octet.is_ascii_digit()));
-            let port = digits.and_then(|text| text.parse().ok()).filter(|port| *port != 0);
-            port.ok_or_else(|| StoreLocationError(format!("'{}' is no port from 1 to 65535", excerpt(text))))?
-        }
-        None => PORT,
-    };
+    let port = port.map_or(Ok(PORT), |port| number(1..=u16::MAX)(port).map_err(|_| port));
+    let port = port.map_err(|port| format!("'{}' is no port from 1 to 65535", excerpt(port)))?;
     Ok(format!("{host}:{port}"))
 }
 
-fn keyspace(name: &str) -> Result<String, StoreLocationError> {
+fn keyspace(name: &str) -> Result<String, String> {
+    let is_of_name = |octet: u8| octet.is_ascii_lowercase() || octet.is_ascii_digit() || octet == b'_';
+    let is_plain = name.starts_with(|c: char| c.is_ascii_lowercase()) && name.bytes().all(is_of_name);
     if name.is_empty() {
-        return wrong("the keyspace is missing, such as /tempmail at the end");
+        Err("the keyspace is missing, such as /tempmail at the end".to_owned())
+    } else if !is_plain || name.len() > KEYSPACE_OCTETS_MAX {
+        let shown = excerpt(name);
+        Err(format!("'{shown}' is no keyspace: a letter, then at most 47 lower-case letters, digits or underscores"))
+    } else if name == "system" || name.starts_with("system_") {
+        Err(format!("the keyspace '{name}' is Cassandra's own"))
+    } else {
+        Ok(name.to_owned())
     }
-    let is_plain = name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.bytes().all(|octet| octet.is_ascii_lowercase() || octet.is_ascii_digit() || octet == b'_');
-    if !is_plain || name.len() > KEYSPACE_OCTETS_MAX {
-        return wrong(format!(
-            "'{}' is no keyspace: a letter, then at most 47 lower-case letters, digits or underscores",
-            excerpt(name)
-        ));
-    }
-    if name == "system" || name.starts_with("system_") {
-        return wrong(format!("the keyspace '{name}' is Cassandra's own"));
-    }
-    Ok(name.to_owned())
 }
 
 impl fmt::Display for StoreLocation {
@@ -234,16 +219,6 @@ impl fmt::Display for Cluster {
 fn escaped(value: &str) -> String {
     ["%", "&", "#", "@"].iter().fold(value.to_owned(), |text, mark| {
         text.replace(mark, &form_urlencoded::byte_serialize(mark.as_bytes()).collect::<String>())
-    })
-}
-
-/// Where mail is kept. An error shows no user and no password.
-pub(super) fn store_location(text: &str) -> Result<StoreLocation, ValueError> {
-    text.parse().map_err(|reason| {
-        let text = text.split_once('?').map_or(text, |(place, _)| place);
-        let shown = text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, rest)| format!("…@{rest}"));
-        let accepted = "embedded, or a cluster and a keyspace such as cassandra://10.0.0.1,10.0.0.2/tempmail";
-        ValueError::invalid(&shown, &reason, accepted)
     })
 }
 
@@ -350,10 +325,11 @@ mod tests {
     #[test]
     fn an_error_of_a_store_shows_no_password() {
         for text in ["cassandra://ann:secret@a/t", "cassandra://ann:sec@ret@a/t", "cassandra:ann:secret@a/t"] {
-            let error = store_location(text).expect_err(text).to_string();
+            let error = text.parse::<StoreLocation>().expect_err(text).to_string();
             assert!(!error.contains("ann") && !error.contains("ret@") && error.contains("'…@a/t'"), "{error}");
         }
-        let error = store_location("cassandra://a/t?user=ann&password=hunter2").expect_err("a password").to_string();
+        let text = "cassandra://a/t?user=ann&password=hunter2";
+        let error = text.parse::<StoreLocation>().expect_err(text).to_string();
         assert!(
             !error.contains("ann") && !error.contains("hunter2") && error.contains("'password' is none"),
             "{error}"

@@ -34,11 +34,6 @@ impl ValueError {
     pub fn missing(accepted: &str) -> Self {
         Self(format!("there is no value; accepted is {accepted}"))
     }
-
-    fn out_of_range<T>(given: &str, range: &RangeInclusive<T>, show: impl Fn(&T) -> String) -> Self {
-        let (low, high) = (show(range.start()), show(range.end()));
-        Self(format!("'{}' is out of range; accepted is {low} to {high}", excerpt(given)))
-    }
 }
 
 /// A text as an error may repeat it: one line, no control characters, not long.
@@ -50,41 +45,51 @@ pub(super) fn excerpt(text: &str) -> String {
     shown
 }
 
-/// A whole decimal number within `range`.
-pub fn number<T>(text: &str, range: RangeInclusive<T>) -> Result<T, ValueError>
+/// The value that a text means, if it has one within `range`.
+fn within<T: PartialOrd>(
+    text: &str,
+    value: Option<T>,
+    range: &RangeInclusive<T>,
+    show: impl Fn(&T) -> String,
+) -> Result<T, ValueError> {
+    value.filter(|value| range.contains(value)).ok_or_else(|| {
+        let (low, high) = (show(range.start()), show(range.end()));
+        ValueError(format!("'{}' is out of range; accepted is {low} to {high}", excerpt(text)))
+    })
+}
+
+/// Reads a whole decimal number within `range`.
+pub fn number<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, ValueError> + Clone
 where
-    T: FromStr + PartialOrd + Display,
+    T: FromStr + PartialOrd + Display + Clone,
 {
-    if !is_digits(text) {
-        return Err(ValueError::malformed(text, "a whole number"));
-    }
-    match text.parse() {
-        Ok(number) if range.contains(&number) => Ok(number),
-        _ => Err(ValueError::out_of_range(text, &range, T::to_string)),
+    move |text| {
+        if text.is_empty() || !text.bytes().all(|octet| octet.is_ascii_digit()) {
+            return Err(ValueError::malformed(text, "a whole number"));
+        }
+        within(text, text.parse().ok(), &range, T::to_string)
     }
 }
 
-/// A size in octets within `range`: a whole number and B, KB, MB or GB (K, KiB and so on are the same; KB is 1,024
+/// Reads a size in octets within `range`: a whole number and B, KB, MB or GB (K, KiB and so on are the same; KB is 1,024
 /// octets). A bare number is octets. Case and a blank before the unit do not matter.
-pub fn size(text: &str, range: RangeInclusive<u64>) -> Result<u64, ValueError> {
-    let out_of_range = || ValueError::out_of_range(text, &range, |octets| show_size(*octets));
-    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (digits, unit) = text.split_at(split);
-    let factor = match unit.trim_start().to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "k" | "kb" | "kib" => 1 << 10,
-        "m" | "mb" | "mib" => 1 << 20,
-        "g" | "gb" | "gib" => 1 << 30,
-        _ => 0,
-    };
-    if digits.is_empty() || factor == 0 {
-        return Err(ValueError::malformed(
-            text,
-            "a size such as 300KB, 10MB or 1GB (a whole number and B, KB, MB or GB)",
-        ));
+pub fn size(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, ValueError> + Clone {
+    move |text| {
+        let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let (digits, unit) = text.split_at(split);
+        let factor = match unit.trim_start().to_ascii_lowercase().as_str() {
+            _ if digits.is_empty() => None,
+            "" | "b" => Some(1),
+            "k" | "kb" | "kib" => Some(1 << 10),
+            "m" | "mb" | "mib" => Some(1 << 20),
+            "g" | "gb" | "gib" => Some(1 << 30),
+            _ => None,
+        };
+        let accepted = "a size such as 300KB, 10MB or 1GB (a whole number and B, KB, MB or GB)";
+        let factor = factor.ok_or_else(|| ValueError::malformed(text, accepted))?;
+        let octets = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(factor));
+        within(text, octets, &range, |octets| show_size(*octets))
     }
-    let octets = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(factor)).ok_or_else(out_of_range)?;
-    if range.contains(&octets) { Ok(octets) } else { Err(out_of_range()) }
 }
 
 /// A size in the largest unit that divides it; [`size`] reads it back.
@@ -94,31 +99,28 @@ pub fn show_size(octets: u64) -> String {
     format!("{}{unit}", octets / factor)
 }
 
-/// A duration within `range`: whole numbers, each with d, h, m, s or ms, largest unit first, such as `1h30m`.
-pub fn duration(text: &str, range: RangeInclusive<Duration>) -> Result<Duration, ValueError> {
-    let out_of_range = || ValueError::out_of_range(text, &range, |duration| show_duration(*duration));
-    let accepted = "a duration such as 2h, 90s, 7d or 1h30m (whole numbers, each with d, h, m, s or ms)";
-    let malformed = || ValueError::malformed(text, accepted);
-    let mut rest = text;
-    let mut units = DURATION_UNITS.iter();
-    let mut millis: u64 = 0;
-    while !rest.is_empty() {
-        let (count, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).ok_or_else(malformed)?);
+/// Reads a duration within `range`: whole numbers, each with d, h, m, s or ms, largest unit first, such as `1h30m`.
+pub fn duration(range: RangeInclusive<Duration>) -> impl Fn(&str) -> Result<Duration, ValueError> + Clone {
+    move |text| {
+        let accepted = "a duration such as 2h, 90s, 7d or 1h30m (whole numbers, each with d, h, m, s or ms)";
+        let millis = millis(text).ok_or_else(|| ValueError::malformed(text, accepted))?;
+        within(text, millis.map(Duration::from_millis), &range, |duration| show_duration(*duration))
+    }
+}
+
+/// The milliseconds of a duration; `None` within if they are too many.
+fn millis(text: &str) -> Option<Option<u64>> {
+    let (mut rest, mut units, mut sum) = (text, DURATION_UNITS.iter(), Some(0_u64));
+    while !rest.is_empty() || text.is_empty() {
+        let (count, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit())?);
         let (unit, after) = after.split_at(after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len()));
         // Going on in `units` from where the last one was found is what keeps them in order and single.
-        let (_, factor) = units.find(|(name, _)| *name == unit).ok_or_else(malformed)?;
-        if count.is_empty() {
-            return Err(malformed());
-        }
-        let part = count.parse::<u64>().ok().and_then(|count| count.checked_mul(*factor)).ok_or_else(out_of_range)?;
-        millis = millis.checked_add(part).ok_or_else(out_of_range)?;
+        let (_, factor) = units.find(|(name, _)| *name == unit && !count.is_empty())?;
+        let part = count.parse::<u64>().ok().and_then(|count| count.checked_mul(*factor));
+        sum = sum.zip(part).and_then(|(sum, part)| sum.checked_add(part));
         rest = after.trim_start_matches(' ');
     }
-    if text.is_empty() {
-        return Err(malformed());
-    }
-    let duration = Duration::from_millis(millis);
-    if range.contains(&duration) { Ok(duration) } else { Err(out_of_range()) }
+    Some(sum)
 }
 
 /// A duration in whole units, largest first; what is below a millisecond is dropped. [`duration`] reads it back.
@@ -134,10 +136,6 @@ pub fn show_duration(duration: Duration) -> String {
     if shown.is_empty() { "0s".to_owned() } else { shown }
 }
 
-fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -149,11 +147,11 @@ mod tests {
     }
 
     fn any_size(text: &str) -> Result<u64, ValueError> {
-        size(text, 0..=u64::MAX)
+        size(0..=u64::MAX)(text)
     }
 
     fn any_duration(text: &str) -> Result<Duration, ValueError> {
-        duration(text, Duration::ZERO..=Duration::MAX)
+        duration(Duration::ZERO..=Duration::MAX)(text)
     }
 
     #[test]
@@ -189,10 +187,10 @@ mod tests {
         for bad in ["18446744073709551616", "17179869184GB", "99999999999999999999GB"] {
             assert!(is_out_of_range(&any_size(bad)), "{bad}");
         }
-        let error = size("0", 1024..=50 << 20).expect_err("too small");
+        let error = size(1024..=50 << 20)("0").expect_err("too small");
         assert_eq!(error.to_string(), "'0' is out of range; accepted is 1KB to 50MB");
-        assert!(size("50MB", 1024..=50 << 20).is_ok());
-        assert!(size("52428801", 1024..=50 << 20).is_err());
+        assert!(size(1024..=50 << 20)("50MB").is_ok());
+        assert!(size(1024..=50 << 20)("52428801").is_err());
     }
 
     #[test]
@@ -226,20 +224,20 @@ mod tests {
             assert!(is_out_of_range(&any_duration(bad)), "{bad}");
         }
         let bounds = || Duration::from_secs(1)..=Duration::from_hours(365 * 24);
-        let error = duration("0s", bounds()).expect_err("too small");
+        let error = duration(bounds())("0s").expect_err("too small");
         assert_eq!(error.to_string(), "'0s' is out of range; accepted is 1s to 365d");
-        assert!(duration("365d", bounds()).is_ok());
-        assert!(duration("365d1ms", bounds()).is_err());
+        assert!(duration(bounds())("365d").is_ok());
+        assert!(duration(bounds())("365d1ms").is_err());
     }
 
     #[test]
     fn numbers_are_digits_within_bounds() {
-        assert_eq!(number("300", 1..=300_usize), Ok(300));
+        assert_eq!(number(1..=300_usize)("300"), Ok(300));
         for bad in ["0", "301", "99999999999999999999999"] {
-            assert!(is_out_of_range(&number(bad, 1..=300_usize)), "{bad}");
+            assert!(is_out_of_range(&number(1..=300_usize)(bad)), "{bad}");
         }
         for bad in ["", "+1", "-1", "1.0", "one", "1_000"] {
-            assert!(number(bad, 1..=300_usize).expect_err(bad).to_string().contains(" is not a whole number"), "{bad}");
+            assert!(number(1..=300_usize)(bad).expect_err(bad).to_string().contains(" is not a whole number"), "{bad}");
         }
     }
 
@@ -265,7 +263,7 @@ mod tests {
 
         #[test]
         fn any_text_is_a_value_or_an_error(text in "\\PC{0,40}") {
-            let _ = (any_size(&text), any_duration(&text), number(&text, 0..=u32::MAX));
+            let _ = (any_size(&text), any_duration(&text), number(0..=u32::MAX)(&text));
         }
     }
 }

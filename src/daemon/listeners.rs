@@ -84,10 +84,10 @@ impl Listeners {
     /// Binds what the settings have. Where they are the defaults, a host without IPv6 does without `[::1]`.
     pub fn bind(config: &Config) -> Result<Self, BindError> {
         Ok(Self {
-            smtp: bind_all(&config.smtp.listen, config.smtp.listen_is_default)?,
+            smtp: bind_all(&config.smtp.listen, config.is_default("smtp-listen"))?,
             smtps: bind_all(&config.smtp.smtps_listen, false)?,
             lmtp: bind_endpoints(&config.smtp.lmtp_listen, config.smtp.lmtp_socket_mode)?,
-            http: bind_all(&config.http.listen, config.http.listen_is_default)?,
+            http: bind_all(&config.http.listen, config.is_default("http-listen"))?,
             https: bind_all(&config.http.https_listen, false)?,
             metrics: bind_all(&config.http.metrics_listen, false)?,
         })

@@ -191,21 +191,9 @@ pub struct RoleAddresses(HashSet<String>);
 pub const POSTMASTER: &str = "postmaster";
 
 impl RoleAddresses {
-    /// The default role addresses. They are the names of RFC 2142 that concern control of the domain, and the names
-    /// that certificate authorities write to.
-    const DEFAULT: &str = "postmaster abuse admin administrator hostmaster webmaster root security noc \
-         ssl-admin ssladmin ssladministrator sslwebmaster";
-
     /// Role addresses from a list of local parts, which are compared in canonical form.
     pub fn new<'a>(local_parts: impl IntoIterator<Item = &'a str>) -> Self {
         Self(local_parts.into_iter().map(fold).collect())
-    }
-
-    /// The local parts in their canonical form, sorted.
-    pub fn local_parts(&self) -> Vec<&str> {
-        let mut local_parts: Vec<_> = self.0.iter().map(String::as_str).collect();
-        local_parts.sort_unstable();
-        local_parts
     }
 
     /// Whether only the administrator of the service with the name `hostname` may read `mailbox`.
@@ -213,12 +201,6 @@ impl RoleAddresses {
         let is_testing = || mailbox.domain().parse::<DomainName>().is_ok_and(|name| name.is_reserved_for_testing());
         let is_own = mailbox.local_part() == POSTMASTER && mailbox.domain() == hostname.as_str();
         self.0.contains(mailbox.local_part()) && (is_own || !is_testing())
-    }
-}
-
-impl Default for RoleAddresses {
-    fn default() -> Self {
-        Self::new(Self::DEFAULT.split(' '))
     }
 }
 
@@ -296,7 +278,7 @@ mod tests {
 
     #[test]
     fn roles_are_guarded_where_a_certificate_can_be_had() {
-        let roles = RoleAddresses::default();
+        let roles = RoleAddresses::new([POSTMASTER, "admin"]);
         let mailbox = |text: &str| text.parse::<Address>().expect(text).mailbox(Subaddressing::Keep);
         let hostname = "mx.example.test".parse().expect("name");
         let is_role = |text: &str| roles.contains(&mailbox(text), &hostname);

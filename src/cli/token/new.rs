@@ -1,11 +1,12 @@
 //! `tempmail token new`
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::super::Context;
 use super::super::output::{self, Format};
 use crate::client::NewToken;
-use crate::config::value::{self, ValueError};
+use crate::config::value;
 use crate::error::{Error, Exit};
 use crate::model::{Scope, TokenName};
 
@@ -24,7 +25,7 @@ pub(super) struct New {
     name: TokenName,
 
     /// How long it is valid, 1m to 3650d [default: until it is revoked]
-    #[arg(long, value_name = "DURATION", value_parser = life)]
+    #[arg(long, value_name = "DURATION", value_parser = value::duration(LIFE))]
     expires: Option<Duration>,
 
     /// What its bearer may do: admin for everything, read for reading alone
@@ -32,9 +33,7 @@ pub(super) struct New {
     scope: Scope,
 }
 
-fn life(text: &str) -> Result<Duration, ValueError> {
-    value::duration(text, Duration::from_mins(1)..=Duration::from_hours(3650 * 24))
-}
+const LIFE: RangeInclusive<Duration> = Duration::from_mins(1)..=Duration::from_hours(3650 * 24);
 
 impl New {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {

@@ -68,7 +68,7 @@ fn since(text: &str) -> Result<Since, String> {
     if let Some(at) = Timestamp::from_text(text) {
         return Ok(Since::At(at));
     }
-    value::duration(text, Duration::ZERO..=SINCE_MAX).map(Since::Ago).map_err(|_| {
+    value::duration(Duration::ZERO..=SINCE_MAX)(text).map(Since::Ago).map_err(|_| {
         "a time is written 2026-01-31T12:00:00Z, '2026-01-31 12:00:00' (UTC), or as how long ago: 2h, at most 365d"
             .to_owned()
     })

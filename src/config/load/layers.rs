@@ -11,7 +11,7 @@ use super::Sources;
 use crate::config::error::{ConfigProblem, ValueOrigin, at};
 use crate::config::file;
 use crate::config::list::{MARK, at_commas, joined};
-use crate::config::removed::{self, REMOVED};
+use crate::config::removed;
 use crate::config::setting::{Setting, Shape, all, reader, variable};
 use crate::config::value::ValueError;
 
@@ -125,11 +125,11 @@ pub(super) fn layers(file: Option<&Path>, sources: &Sources) -> Layers {
 /// Every name that a source may have: settings, constants, old names and what is gone.
 pub(super) fn keys() -> impl Iterator<Item = &'static str> {
     let names = |setting: &'static Setting| std::iter::once(&setting.key).chain(&setting.aliases).map(String::as_str);
-    all().flat_map(names).chain(REMOVED.iter().map(|gone| gone.key))
+    all().flat_map(names).chain(removed::keys())
 }
 
 /// The values in the texts of a variable or of a flag.
-fn values(key: &str, texts: &[String]) -> Vec<String> {
+pub(super) fn values(key: &str, texts: &[String]) -> Vec<String> {
     match Setting::find(key) {
         Some(setting) if setting.shape == Shape::One => texts.to_vec(),
         // Its names may be given beside each other.

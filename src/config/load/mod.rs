@@ -8,11 +8,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::FromArgMatches;
-use layers::{Layers, argument, keys, layers};
+use layers::{Layers, argument, keys, layers, values};
 
-use super::error::{ConfigError, ConfigProblem, ValueOrigin, did_you_mean, nearest};
-use super::list::at_commas;
-use super::setting::{Setting, Shape, all, reader, settings, variable};
+use super::error::{ConfigError, ConfigProblem, ValueOrigin, did_you_mean};
+use super::setting::{Setting, all, reader, variable};
 use super::{Certificate, Config, REVISION_ONE, Revision, ServeArgs, SettingInEffect, check, file, paths};
 use crate::model::Secret;
 
@@ -65,11 +64,9 @@ fn fill(given: &mut BTreeMap<&'static str, Given>) {
     let is_one = given.get("revision").is_some_and(|given| given.values == ["1"]);
     let (revision, preset) = if is_one { (Revision::One, REVISION_ONE) } else { (Revision::Two, &[][..]) };
     for setting in all() {
-        let values = match preset.iter().find(|(key, _)| *key == setting.key) {
-            Some((_, text)) if setting.shape == Shape::Several => at_commas(text),
-            Some((_, text)) => vec![(*text).to_owned()],
-            None => setting.default.clone(),
-        };
+        let preset = preset.iter().find(|(key, _)| *key == setting.key);
+        let values =
+            preset.map_or_else(|| setting.default.clone(), |(_, text)| values(&setting.key, &[(*text).to_owned()]));
         given.entry(&setting.key).or_insert(Given { values, origin: ValueOrigin::Default(revision) });
     }
 }
@@ -83,34 +80,30 @@ fn read(given: BTreeMap<&'static str, Given>, data_dir: PathBuf) -> Config {
         .unwrap_or_else(|error| unreachable!("each value is good alone: {error}"));
     config.data_dir = data_dir;
     config.given = given;
-    config.smtp.listen_is_default = config.is_default("smtp-listen");
-    config.http.listen_is_default = config.is_default("http-listen");
     config
 }
 
-/// Paths in a file are relative to the file.
+/// Paths in a file are relative to the file, and are shown from the root on.
 fn settle_paths(config: &mut Config) {
-    for key in ["data-dir", "tls-cert", "tls-key", "store"] {
-        let ValueOrigin::File { path, .. } = config.origin(key) else { continue };
-        let dir = path.parent().unwrap_or(Path::new(""));
-        match (key, &mut config.tls.certificate, &mut config.tls.key) {
-            ("data-dir", ..) => config.data_dir = dir.join(&config.data_dir),
-            ("tls-cert", Certificate::File(file), _) | ("tls-key", _, Some(file)) => *file = dir.join(&*file),
-            ("store", ..) => config.store.location.settle_paths(dir),
-            _ => {}
-        }
-    }
-    let certificate = match &config.tls.certificate {
-        Certificate::File(file) => Some(file.display().to_string()),
-        _ => None,
+    let dir_of = |key| match config.origin(key) {
+        ValueOrigin::File { path, .. } => path.parent().map(Path::to_owned).unwrap_or_default(),
+        _ => PathBuf::new(),
     };
-    let key = config.tls.key.as_ref().map(|file| file.display().to_string());
-    let store = Some(config.store.location.to_string());
-    for (key, text) in [("tls-cert", certificate), ("tls-key", key), ("store", store)] {
-        if let (Some(given), Some(text)) = (config.given.get_mut(key), text) {
-            given.values = vec![text];
-        }
+    let [of_data, of_certificate, of_key, of_store] = ["data-dir", "tls-cert", "tls-key", "store"].map(dir_of);
+    let mut show = |key, text: String| {
+        config.given.entry(key).and_modify(|given| given.values = vec![text]);
+    };
+    config.data_dir = of_data.join(&config.data_dir);
+    if let Certificate::File(file) = &mut config.tls.certificate {
+        *file = of_certificate.join(&*file);
+        show("tls-cert", file.display().to_string());
     }
+    if let Some(file) = &mut config.tls.key {
+        *file = of_key.join(&*file);
+        show("tls-key", file.display().to_string());
+    }
+    config.store.location.settle_paths(&of_store);
+    show("store", config.store.location.to_string());
 }
 
 impl Config {
@@ -206,10 +199,7 @@ fn probable_mistakes(config: &Config, sources: &Sources) -> Vec<String> {
     // The prefix is compared apart: it alone would make every name look like every other.
     let unknown = set.filter(|name| !is_known(name)).filter_map(|name| Some((name, name.strip_prefix("TEMPMAIL_")?)));
     let mut warnings: Vec<String> = unknown
-        .map(|(name, rest)| {
-            let nearest = nearest(rest, settings().map(|setting| setting.key.as_str())).map(variable);
-            format!("{name} is set, but there is no such setting{}", did_you_mean(nearest.as_deref()))
-        })
+        .map(|(name, rest)| format!("{name} is set, but there is no such setting{}", did_you_mean(rest, variable)))
         .collect();
     if !config.domains.public_addresses.is_empty() && config.domains.mx_hosts.is_empty() {
         warnings.push("public-address has no effect without an mx-host".to_owned());

@@ -6,7 +6,8 @@ use std::time::Duration;
 use super::{DAY, List, SECOND};
 use crate::config::address::{public_address, resolver};
 use crate::config::list::list;
-use crate::config::parse::{domain_name, domain_pattern, duration, number};
+use crate::config::parse::{domain_name, domain_pattern};
+use crate::config::value::{duration, number};
 use crate::model::{DomainName, DomainPattern};
 
 /// Which domains receive mail, and how registered ones are verified.

@@ -8,7 +8,8 @@ use ipnet::IpNet;
 use super::{List, Maybe};
 use crate::config::address::{allowed_host, http_listen_addresses, listen_address, network, origins};
 use crate::config::list::list;
-use crate::config::parse::{compat_api, count, number, public, rate_limit};
+use crate::config::parse::{compat_api, connections, count, public, rate_limit};
+use crate::config::value::number;
 
 /// Whether each HTTP request has a line in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -61,10 +62,6 @@ pub struct HttpConfig {
     )]
     pub listen: List<SocketAddr>,
 
-    /// No source named `listen`: an IPv6 address in it may be left out on a host without IPv6.
-    #[arg(skip)]
-    pub listen_is_default: bool,
-
     /// Address that HTTP with TLS from the first octet listens on; needs a certificate
     #[arg(long, value_name = "IP:PORT", value_delimiter = ',', value_parser = list(listen_address))]
     pub https_listen: List<SocketAddr>,
@@ -110,13 +107,7 @@ pub struct HttpConfig {
     pub rate_limit: Maybe<u32>,
 
     /// Maximum HTTP connections at once, 1 to 100000
-    #[arg(
-        id = "max-http-connections",
-        long,
-        value_name = "N",
-        default_value = "1000",
-        value_parser = number(1..=100_000_usize)
-    )]
+    #[arg(id = "max-http-connections", long, value_name = "N", default_value = "1000", value_parser = connections)]
     pub connections_max: usize,
 
     /// Log line for each HTTP request, with the client's /24 or /48 (masked) or its address (full)

@@ -6,8 +6,8 @@ use clap::ValueEnum;
 
 use super::{DAY, GB, KB, MB, SECOND};
 use crate::config::StoreLocation;
-use crate::config::parse::{duration, number, roles, size, subaddressing, time};
-use crate::config::store_location::store_location;
+use crate::config::parse::{roles, subaddressing, time};
+use crate::config::value::{duration, number, size};
 use crate::model::{RoleAddresses, Subaddressing};
 
 /// One of the two revisions of the interface: a preset of defaults.
@@ -65,6 +65,7 @@ pub struct MailConfig {
     #[arg(long, value_name = "keep|strip", default_value = "keep", value_parser = subaddressing)]
     pub subaddressing: Subaddressing,
 
+    // The names of RFC 2142 that concern control of the domain, and those that certificate authorities write to.
     /// Local part whose mail only the administrator may read, on domains that can have certificates; 'none' for none
     #[arg(
         long,
@@ -80,15 +81,8 @@ pub struct MailConfig {
 /// How mail is kept.
 #[derive(clap::Args, Clone, Debug)]
 pub struct StoreConfig {
-    /// Where mail is kept: see [`StoreLocation`].
-    #[arg(
-        long = "store",
-        value_name = "embedded|URL",
-        default_value = "embedded",
-        value_parser = store_location,
-        help = "Where mail is kept: in data-dir (embedded), or in a cluster, cassandra://HOST[:PORT],…/KEYSPACE[?dc=NAME\
-            &user=NAME&password-file=FILE&ca=FILE|system]"
-    )]
+    /// Where mail is kept: in data-dir (embedded), or in a cluster, cassandra://HOST[:PORT],…/KEYSPACE[?dc=NAME&user=NAME&password-file=FILE&ca=FILE|system]
+    #[arg(long = "store", value_name = "embedded|URL", default_value = "embedded")]
     pub location: StoreLocation,
 
     /// Size of a segment of the journal in octets, at least twice the largest message.

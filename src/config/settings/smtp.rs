@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{ValueEnum, ValueHint};
+use clap::ValueEnum;
 use ipnet::IpNet;
 
 use super::{List, Maybe};
@@ -12,7 +12,8 @@ use crate::config::Endpoint;
 use crate::config::address::{endpoint, listen_address, listen_addresses, network};
 use crate::config::list::{list, list_or_none};
 use crate::config::parse::{
-    certificate, count, domain_name, faults, file_mode, number, octets, optional_file, refused_sender, switch, time,
+    certificate, connections, count, domain_name, faults, file_mode, octets, optional_file, refused_sender, switch,
+    time,
 };
 use crate::model::{DomainName, DomainPattern};
 use crate::smtp::fault;
@@ -41,10 +42,6 @@ pub struct SmtpConfig {
     )]
     pub listen: List<SocketAddr>,
 
-    /// No source named `listen`: an IPv6 address in it may be left out on a host without IPv6.
-    #[arg(skip)]
-    pub listen_is_default: bool,
-
     /// Address that SMTP with TLS from the first octet listens on; needs a certificate
     #[arg(long, value_name = "IP:PORT", value_delimiter = ',', value_parser = list(listen_address))]
     pub smtps_listen: List<SocketAddr>,
@@ -66,13 +63,7 @@ pub struct SmtpConfig {
     pub auth: SmtpAuth,
 
     /// Maximum SMTP connections at once, 1 to 100000
-    #[arg(
-        id = "max-smtp-connections",
-        long,
-        value_name = "N",
-        default_value = "1000",
-        value_parser = number(1..=100_000_usize)
-    )]
+    #[arg(id = "max-smtp-connections", long, value_name = "N", default_value = "1000", value_parser = connections)]
     pub connections_max: usize,
 
     /// Network whose clients have no limit of one client on connections, incoming messages and requests that wait; 'none' for no network
@@ -164,23 +155,11 @@ pub enum Certificate {
 #[command(next_help_heading = "TLS")]
 pub struct TlsConfig {
     /// Certificate in PEM with the chain behind it, read again when it changes and at SIGHUP; 'self-signed' makes one at each start
-    #[arg(
-        long = "tls-cert",
-        value_name = "FILE|self-signed",
-        value_hint = ValueHint::FilePath,
-        default_value = "none",
-        value_parser = certificate
-    )]
+    #[arg(long = "tls-cert", value_name = "FILE|self-signed", default_value = "none", value_parser = certificate)]
     pub certificate: Certificate,
 
     /// Private key of tls-cert in PEM: RSA, EC or Ed25519
-    #[arg(
-        long = "tls-key",
-        value_name = "FILE",
-        value_hint = ValueHint::FilePath,
-        default_value = "none",
-        value_parser = optional_file
-    )]
+    #[arg(long = "tls-key", value_name = "FILE", default_value = "none", value_parser = optional_file)]
     pub key: Maybe<PathBuf>,
 
     /// How long a TLS handshake may take.

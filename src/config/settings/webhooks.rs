@@ -7,7 +7,8 @@ use ipnet::IpNet;
 use super::{DAY, List};
 use crate::config::address::network;
 use crate::config::list::list;
-use crate::config::parse::{count, duration, number, octets, schedule, time};
+use crate::config::parse::{count, octets, schedule, time};
+use crate::config::value::{duration, number};
 
 /// What webhooks may use, and how their events are delivered.
 #[derive(clap::Args, Clone, Debug)]

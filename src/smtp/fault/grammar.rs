@@ -70,7 +70,7 @@ impl<'a> Words<'a> {
         let times = self.times()?;
         let mut delay = Duration::ZERO;
         if self.take("delay") {
-            delay = value::duration(self.next(), DELAY_MIN..=DELAY_MAX).map_err(|error| error.to_string())?;
+            delay = value::duration(DELAY_MIN..=DELAY_MAX)(self.next()).map_err(|error| error.to_string())?;
         }
         let outcome = self.outcome(stage)?;
         if delay.is_zero() && outcome == Outcome::Usual {
@@ -118,7 +118,7 @@ impl<'a> Words<'a> {
             Outcome::Drop
         } else if self.take("slow") {
             let word = self.next();
-            let rate = word.strip_suffix("/s").and_then(|rate| value::number(rate, NonZeroU32::MIN..=RATE_MAX).ok());
+            let rate = word.strip_suffix("/s").and_then(|rate| value::number(NonZeroU32::MIN..=RATE_MAX)(rate).ok());
             Outcome::Slow(rate.ok_or_else(|| format!("'{word}' is no rate; accepted is 1/s to {RATE_MAX}/s"))?)
         } else {
             return self.reply(stage);
@@ -128,7 +128,7 @@ impl<'a> Words<'a> {
 
     fn reply(&mut self, stage: Stage) -> Result<Outcome, String> {
         let word = self.next();
-        let code = value::number(word, 400..=599_u16);
+        let code = value::number(400..=599_u16)(word);
         let code = code.map_err(|_| format!("'{word}' is no action; a reply has a code from 400 to 599"))?;
         let class = &word[..1];
         let status = if is_status(self.peek()) { self.next() } else { "" };
@@ -152,7 +152,7 @@ impl<'a> Words<'a> {
 }
 
 fn number(text: &str) -> Result<u64, String> {
-    value::number(text, 1..=TIMES_MAX).map_err(|_| format!("'{text}' is no number from 1 to {TIMES_MAX}"))
+    value::number(1..=TIMES_MAX)(text).map_err(|_| format!("'{text}' is no number from 1 to {TIMES_MAX}"))
 }
 
 /// Whether a word is an enhanced status code (RFC 3463 section 2).

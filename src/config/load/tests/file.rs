@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::*;
-use crate::model::DomainPattern;
+use crate::model::{DomainPattern, RoleAddresses};
 
 #[test]
 fn the_file_takes_toml_types_and_lists_in_several_spellings() {
@@ -14,7 +14,7 @@ fn the_file_takes_toml_types_and_lists_in_several_spellings() {
     assert!(config.smtp.trusted_network);
     assert_eq!(config.mail.message_octets_max, 1 << 20);
     assert_eq!(config.domains.mx_hosts.len(), 2);
-    assert_eq!(config.mail.role_addresses.local_parts(), Vec::<&str>::new());
+    assert_eq!(config.mail.role_addresses, RoleAddresses::new([]));
     let domains: Vec<DomainPattern> = vec!["c.test".parse().expect("name"), "*.d.test".parse().expect("pattern")];
     assert_eq!(config.domains.fixed, domains);
 }

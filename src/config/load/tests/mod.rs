@@ -12,7 +12,7 @@ use examples::{companions, example};
 use tempfile::TempDir;
 
 use super::*;
-use crate::config::{Certificate, StoreLocation, Trust};
+use crate::config::{Certificate, Shape, StoreLocation, Trust, settings};
 
 /// Sources that no machine's own settings leak into.
 struct World {
@@ -80,7 +80,7 @@ fn with_nothing_given_the_defaults_of_revision_2_hold() {
     assert_eq!(config.mail.message_octets_max, 307_200);
     assert_eq!((config.http.page_size_default, config.http.page_size_max), (20, 100));
     assert_eq!(config.http.rate_limit, Some(10_000));
-    assert!(config.smtp.listen_is_default && config.http.listen_is_default);
+    assert!(config.is_default("smtp-listen") && config.is_default("http-listen"));
     assert_eq!(config.smtp.hostname.as_str(), "machine");
     assert!(loaded.warnings.is_empty());
     assert!(loaded.file.is_none());
@@ -347,7 +347,7 @@ fn values_that_only_just_agree_are_accepted() {
 fn defaults_give_way_to_what_was_set() {
     assert_eq!(World::new().flag("page-size-max", "10").config().http.page_size_default, 10);
     assert_eq!(World::new().flag("max-message-size", "50MB").config().store.segment_octets, 100 << 20);
-    assert!(!World::new().flag("smtp-listen", "[::1]:2525").config().smtp.listen_is_default);
+    assert!(!World::new().flag("smtp-listen", "[::1]:2525").config().is_default("smtp-listen"));
     assert_eq!(World::new().flag("mx-host", "mx.example.com").config().smtp.hostname.as_str(), "mx.example.com");
     assert_eq!(
         World::new().flag("mx-host", "mx.test").flag("hostname", "h.test").config().smtp.hostname.as_str(),

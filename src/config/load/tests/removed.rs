@@ -1,21 +1,22 @@
 //! Settings that there are no more.
 
 use super::*;
-use crate::config::removed::REMOVED;
+use crate::config::removed;
 
 #[test]
 fn a_setting_that_is_gone_is_answered_with_what_replaces_it() {
-    for gone in REMOVED {
-        let (variable, text) = (variable(gone.key), format!("{} = 'anything'", gone.key));
+    for key in removed::keys() {
+        let gone = removed::find(key).expect(key);
+        let (variable, text) = (variable(key), format!("{key} = 'anything'"));
         if gone.is_harmless(&["anything".to_owned()]) {
-            let warnings = World::new().file(&text).load().expect(gone.key).warnings;
+            let warnings = World::new().file(&text).load().expect(key).warnings;
             assert!(warnings.iter().any(|warning| warning.ends_with(gone.instead)), "{warnings:?}");
         } else {
             let error = World::new().file(&text).error();
-            let instead = format!("{}: there is no such setting any more: {}", gone.key, gone.instead);
+            let instead = format!("{key}: there is no such setting any more: {}", gone.instead);
             assert_eq!(error, format!("config.toml:1: {instead}"));
             assert!(World::new().env(&variable, "anything").error().starts_with(&variable));
-            assert!(World::new().flag(gone.key, "anything").error().starts_with(&format!("--{}", gone.key)));
+            assert!(World::new().flag(key, "anything").error().starts_with(&format!("--{key}")));
         }
     }
     // What closed, refused or protected something ends the start; what only tuned, or asked for what is there, does not.
