@@ -75,51 +75,47 @@ pub async fn check(
     domain: &DomainName,
     detail: FoundDetail,
 ) -> Result<MxReport, Failure> {
-    let (ok, sentence, found) = ask(dns, ours, domain, detail).await?;
-    let expected: Vec<String> = ours.hosts.iter().map(|host| format!("{domain}. IN MX 10 {host}.")).collect();
-    let record = expected.first().map_or("", String::as_str);
-    let message = if ok {
-        format!("{sentence}.")
-    } else if found.is_empty() {
-        format!("{sentence}. Create the record: {record}")
-    } else {
-        format!("{sentence}. Replace the MX records of the domain with: {record}")
-    };
-    Ok(MxReport { ok, message, domain: domain.clone(), expected, found, sentence })
-}
-
-/// The fields `ok`, `sentence` and `found` of the report.
-async fn ask(
-    dns: &dyn Resolver,
-    ours: &Ours,
-    domain: &DomainName,
-    detail: FoundDetail,
-) -> Result<(bool, String, Vec<String>), Failure> {
+    let report = |ok, sentence, found| Ok(MxReport::new(ours, domain, ok, sentence, found));
     let records = match dns.mx(domain).await {
         Answer::Failed(why) => return Err(why),
-        Answer::NoSuchName => return Ok((false, format!("{domain} does not exist in the DNS (NXDOMAIN)"), Vec::new())),
-        Answer::NoRecords => return Ok((false, format!("{domain} has no MX record"), Vec::new())),
+        Answer::NoSuchName => {
+            return report(false, format!("{domain} does not exist in the DNS (NXDOMAIN)"), Vec::new());
+        }
+        Answer::NoRecords => return report(false, format!("{domain} has no MX record"), Vec::new()),
         Answer::Records(records) => best_first(&records),
     };
     let in_zone = |(preference, host): &(u16, String)| format!("{domain}. IN MX {preference} {host}.");
     let mut found: Vec<String> = records.iter().take(LINES_MAX).map(in_zone).collect();
     let best = best_hosts(&records);
     if best.is_empty() {
-        return Ok((false, format!("{domain} declares that it takes no mail (null MX)"), found));
+        return report(false, format!("{domain} declares that it takes no mail (null MX)"), found);
     }
     if let Some(host) = ours.hosts.iter().find(|host| best.contains(host.as_str())) {
-        return Ok((true, format!("The MX record of {domain} points at {host}"), found));
+        return report(true, format!("The MX record of {domain} points at {host}"), found);
     }
     let our_names = listed(ours.hosts.iter().map(DomainName::as_str), " or ");
     let their_names = listed(best.iter().map(String::as_str), ", ");
     let elsewhere = format!("The MX record of {domain} points at {their_names}, not at {our_names}");
     if best.len() > HOSTS_MAX {
-        return Ok((false, elsewhere, found));
+        return report(false, elsewhere, found);
     }
     let (are_ours, lines) = resolved(dns, ours, best, detail).await?;
     found.extend(lines.into_iter().take(LINES_MAX));
     let here = format!("The MX record of {domain} points at a host that has the address of {our_names}");
-    Ok((are_ours, if are_ours { here } else { elsewhere }, found))
+    report(are_ours, if are_ours { here } else { elsewhere }, found)
+}
+
+impl MxReport {
+    fn new(ours: &Ours, domain: &DomainName, ok: bool, sentence: String, found: Vec<String>) -> Self {
+        let expected: Vec<String> = ours.hosts.iter().map(|host| format!("{domain}. IN MX 10 {host}.")).collect();
+        let record = expected.first().map_or("", String::as_str);
+        let message = match (ok, found.is_empty()) {
+            (true, _) => format!("{sentence}."),
+            (false, true) => format!("{sentence}. Create the record: {record}"),
+            (false, false) => format!("{sentence}. Replace the MX records of the domain with: {record}"),
+        };
+        Self { ok, message, domain: domain.clone(), expected, found, sentence }
+    }
 }
 
 /// Looks up the addresses of `names` and of our own hosts. Says whether those of `names` that have addresses have only
