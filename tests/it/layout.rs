@@ -1,6 +1,5 @@
-//! Which room may use which, and the one home of each large dependency: `src/lib.rs` must stay true.
-//!
-//! A search over lines: comments and unit tests are left out, and nothing is parsed.
+//! Which room may use which, and the one home of each large dependency: `src/lib.rs` must stay true. It is a search over
+//! lines: comments and unit tests are left out, and nothing is parsed.
 //! Promise: it outlives the code below it.
 
 use crate::support::files::path;
@@ -48,17 +47,16 @@ const HOMES: &[(&str, &str)] = &[
     ("smtp_proto", "smtp/"),
 ];
 
-/// Each file of Rust below a folder, by its path from there, with its text.
-fn files(root: &str) -> Vec<(String, String)> {
-    let (mut folders, mut found) = (vec![path(root)], Vec::new());
-    while let Some(folder) = folders.pop() {
-        for file in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
-            if file.is_dir() {
-                folders.push(file);
-            } else if file.extension().is_some_and(|kind| kind == "rs") {
-                let name = file.strip_prefix(path(root)).expect("below it").to_string_lossy().into_owned();
-                found.push((name, std::fs::read_to_string(file).expect("text")));
-            }
+/// Each file of Rust below a folder, by its path, with its text.
+fn files(folder: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(path(folder)).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let name = format!("{folder}/{}", entry.file_name().display());
+        if entry.path().is_dir() {
+            found.extend(files(&name));
+        } else if name.ends_with(".rs") {
+            found.push((name, std::fs::read_to_string(entry.path()).expect("text")));
         }
     }
     found
@@ -67,16 +65,16 @@ fn files(root: &str) -> Vec<(String, String)> {
 /// Each line of code in `src` and its file. Groups behind `crate::` are written out.
 fn code() -> Vec<(String, String)> {
     let mut code = Vec::new();
-    for (file, text) in files("src") {
+    for (file, text) in files("src").into_iter().filter(|(file, _)| !file.contains("tests")) {
         let text = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
         for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
             // Whoever sets rules for faults may know them.
             let line = line.replace("crate::smtp::fault", "fault");
             let group = line.split_once("crate::{").map(|(_, group)| group.replace(", ", ", crate::"));
-            code.push((file.clone(), group.map_or(line.clone(), |group| format!("crate::{group}"))));
+            let line = group.map_or(line.clone(), |group| format!("crate::{group}"));
+            code.push((file.trim_start_matches("src/").to_owned(), line));
         }
     }
-    code.retain(|(file, _)| !file.ends_with("tests.rs") && !file.contains("/tests/"));
     code
 }
 
@@ -102,9 +100,8 @@ fn rooms_know_only_whom_they_may() {
     for (names, homes) in HOMES {
         for name in names.split(' ') {
             // Another crate can have a module of this name.
-            let without_modules = |line: &str| line.replace(&format!("::{name}"), "");
             let is_named = |line: &str| has(line, &format!("{name}::")) || has(line, &format!("use {name}"));
-            let named = code.iter().filter(|(_, line)| is_named(&without_modules(line)));
+            let named = code.iter().filter(|(_, line)| is_named(&line.replace(&format!("::{name}"), "")));
             let (home, abroad): (Vec<_>, Vec<_>) =
                 named.partition(|(file, _)| homes.split(' ').any(|home| file.starts_with(home)));
             assert!(!home.is_empty() && abroad.is_empty(), "{name} is at home in {homes}, and not here: {abroad:#?}");
@@ -124,12 +121,12 @@ fn a_message_is_answered_250_in_one_place() {
 /// Who rebuilds a room must know which tests go with its mechanisms and which stay.
 #[test]
 fn each_suite_says_whether_it_outlives_the_code() {
-    for folder in ["it", "program", "world", "suites", "fuzz"] {
-        for (file, text) in files(&format!("tests/{folder}")) {
-            let top = text.lines().take_while(|line| line.starts_with("//!"));
-            let says = top.filter(|line| line.starts_with("//! Promise: ") || line.starts_with("//! Mechanism: "));
-            let is_said = says.count() == 1 || !text.contains("test]\n");
-            assert!(is_said, "the top of tests/{folder}/{file} has not one line of `Promise: ` or `Mechanism: `");
-        }
+    for (file, text) in
+        ["it", "program", "world", "suites", "fuzz"].iter().flat_map(|dir| files(&format!("tests/{dir}")))
+    {
+        let top = text.lines().take_while(|line| line.starts_with("//!"));
+        let says = top.filter(|line| line.starts_with("//! Promise: ") || line.starts_with("//! Mechanism: "));
+        let is_said = says.count() == 1 || !text.contains("test]\n");
+        assert!(is_said, "the top of {file} has not one line of `Promise: ` or `Mechanism: `");
     }
 }
