@@ -50,14 +50,10 @@ pub(super) fn endpoint(text: &str) -> Result<Endpoint, ValueError> {
 
 /// `IP`, `IP:PORT`, `[IPv6]` or `[IPv6]:PORT`.
 pub(super) fn resolver(text: &str) -> Result<SocketAddr, ValueError> {
-    let malformed = || {
-        ValueError::malformed(text, "the address of a DNS server, such as 9.9.9.9, 127.0.0.1:5353, ::1 or [::1]:5353")
-    };
-    let address = ip(text)
-        .map(|ip| SocketAddr::new(ip, DNS_PORT))
-        .or_else(|| text.parse().ok())
-        .filter(|address| address.port() != 0 && !address.ip().is_unspecified());
-    address.ok_or_else(malformed)
+    let accepted = "the address of a DNS server, such as 9.9.9.9, 127.0.0.1:5353, ::1 or [::1]:5353";
+    let address = ip(text).map(|ip| SocketAddr::new(ip, DNS_PORT)).or_else(|| text.parse().ok());
+    let usable = address.filter(|address| address.port() != 0 && !address.ip().is_unspecified());
+    usable.ok_or_else(|| ValueError::malformed(text, accepted))
 }
 
 pub(super) fn public_address(text: &str) -> Result<IpAddr, ValueError> {
@@ -85,13 +81,11 @@ fn origin(text: &str) -> Result<String, ValueError> {
     if text == "*" {
         return Ok(text.to_owned());
     }
-    let malformed = || ValueError::malformed(text, "an origin such as https://app.example or http://localhost:3000");
-    let url = Url::parse(text).map_err(|_| malformed())?;
-    let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
-    if !is_bare || !matches!(url.scheme(), "http" | "https") || text.ends_with('/') {
-        return Err(malformed());
-    }
-    Ok(url.origin().ascii_serialization())
+    let accepted = "an origin such as https://app.example or http://localhost:3000";
+    let is_of_web = |url: &Url| matches!(url.scheme(), "http" | "https") && url.username().is_empty();
+    let is_bare = |url: &Url| url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+    let url = Url::parse(text).ok().filter(|url| is_of_web(url) && is_bare(url) && !text.ends_with('/'));
+    url.map(|url| url.origin().ascii_serialization()).ok_or_else(|| ValueError::malformed(text, accepted))
 }
 
 /// A network, its host bits cleared; an address alone is a network of one. One of IPv4-mapped addresses is the IPv4

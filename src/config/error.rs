@@ -48,14 +48,10 @@ pub(super) fn at(key: &str, origin: &ValueOrigin, what: &dyn Display) -> String 
 
 /// Everything that is wrong with the settings, one line each. `serve` ends with exit code 78.
 #[derive(Debug, thiserror::Error)]
-#[error("{}", lines(.problems))]
+#[error("{}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
 pub struct ConfigError {
     /// At least one.
     pub problems: Vec<ConfigProblem>,
-}
-
-fn lines(problems: &[ConfigProblem]) -> String {
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// One thing that is wrong with the settings.

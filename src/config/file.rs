@@ -17,14 +17,8 @@ use super::value::ValueError;
 /// The largest file that is read, in octets.
 const FILE_OCTETS_MAX: u64 = 1 << 20;
 
-/// One key of the file.
-#[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) key: String,
-    pub(super) values: Vec<String>,
-    /// Counted from 1.
-    pub(super) line: usize,
-}
+/// A line, counted from 1, with its key and values.
+type Entry = (usize, String, Vec<String>);
 
 /// The file to read: `named`, which must exist, else the first of `usual` that exists.
 pub(super) fn find<'a>(named: Option<&'a Path>, usual: impl Iterator<Item = &'a Path>) -> Option<&'a Path> {
@@ -72,7 +66,7 @@ impl Reader<'_> {
         for (key, value) in table.get_ref() {
             self.key(key.get_ref(), self.line(key.span()), value.get_ref());
         }
-        self.entries.sort_by_key(|entry| entry.line);
+        self.entries.sort_unstable();
         (self.entries, self.problems)
     }
 
@@ -92,7 +86,7 @@ impl Reader<'_> {
             None => Err(self.problem(key, line, &format!("unknown key{}", did_you_mean(key, str::to_owned)))),
         };
         match values {
-            Ok(values) => self.entries.push(Entry { key: key.to_owned(), values, line }),
+            Ok(values) => self.entries.push((line, key.to_owned(), values)),
             Err(problem) => self.problems.push(problem),
         }
     }

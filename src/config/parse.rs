@@ -40,7 +40,6 @@ pub(super) fn time(text: &str) -> Result<Duration, ValueError> {
     duration(Duration::from_millis(1)..=Duration::from_hours(365 * 24))(text)
 }
 
-/// `true` or `false`.
 pub(super) fn switch(text: &str) -> Result<bool, ValueError> {
     text.parse().map_err(|_| ValueError::malformed(text, "true or false"))
 }
@@ -62,7 +61,6 @@ pub(super) fn compat_api(text: &str) -> Result<CompatApi, ValueError> {
     CompatApi::from_str(text, false).map_err(|_| ValueError::malformed(text, accepted))
 }
 
-/// What callers without a token may do.
 pub(super) fn public(text: &str) -> Result<PublicConfig, ValueError> {
     let mut public = PublicConfig { read: false, delete: false, webhooks: false, domains: false, web: false };
     for value in values(unless_none(text)) {
@@ -90,13 +88,11 @@ pub(super) fn faults(text: &str) -> Result<Vec<fault::Rule>, ValueError> {
     }
 }
 
-/// The mode of a file, in octal.
 pub(super) fn file_mode(text: &str) -> Result<u32, ValueError> {
     let mode = u32::from_str_radix(text, 8).ok().filter(|mode| *mode <= 0o777 && !text.starts_with('+'));
     mode.ok_or_else(|| ValueError::malformed(text, "a mode in octal, such as 660"))
 }
 
-/// The path of a file or directory.
 pub(super) fn path(text: &str) -> Result<PathBuf, ValueError> {
     if text.is_empty() || text.starts_with('~') || text.contains('\0') {
         return Err(ValueError::malformed(text, "a path ('~' is expanded by shells alone)"));
@@ -104,12 +100,10 @@ pub(super) fn path(text: &str) -> Result<PathBuf, ValueError> {
     Ok(text.into())
 }
 
-/// The path of a file, or `none`.
 pub(super) fn optional_file(text: &str) -> Result<Option<PathBuf>, ValueError> {
     if text == "none" { Ok(None) } else { path(text).map(Some) }
 }
 
-/// The path of a certificate, `self-signed` or `none`.
 pub(super) fn certificate(text: &str) -> Result<Certificate, ValueError> {
     match text {
         "none" => Ok(Certificate::None),
@@ -136,7 +130,6 @@ pub(super) fn refused_sender(text: &str) -> Result<DomainPattern, ValueError> {
     }
 }
 
-/// The waits between the attempts of an event, in their order.
 pub(super) fn schedule(text: &str) -> Result<Vec<Duration>, ValueError> {
     let accepted = "a list of 1 to 20 durations, such as 5s,30s,2m";
     match values(text).count() {
@@ -146,7 +139,6 @@ pub(super) fn schedule(text: &str) -> Result<Vec<Duration>, ValueError> {
     }
 }
 
-/// The list of role addresses.
 pub(super) fn roles(text: &str) -> Result<RoleAddresses, ValueError> {
     for value in values(unless_none(text)) {
         if format!("{value}@localhost").parse::<Address>().is_err() || value.starts_with('"') {

@@ -58,12 +58,8 @@ impl Config {
                 line,
             }
         };
-        all().filter(|setting| self.is_shown(setting)).map(entry).collect()
-    }
-
-    /// A constant is shown where somebody sets it.
-    fn is_shown(&self, setting: &Setting) -> bool {
-        !setting.is_constant || !self.is_default(&setting.key)
+        // A constant is shown where somebody sets it.
+        all().filter(|setting| !setting.is_constant || !self.is_default(&setting.key)).map(entry).collect()
     }
 
     /// The keys of the settings whose values differ in `other`, in the order in which help lists them.

@@ -97,9 +97,8 @@ pub(super) fn layers(file: Option<&Path>, sources: &Sources) -> Layers {
     if let Some(path) = file {
         let (entries, problems) = file::read(path);
         layers.problems = problems;
-        for entry in entries {
-            let origin = ValueOrigin::File { path: path.to_owned(), line: entry.line };
-            layers.add(&entry.key, entry.values, origin);
+        for (line, key, values) in entries {
+            layers.add(&key, values, ValueOrigin::File { path: path.to_owned(), line });
         }
     }
     for key in keys() {

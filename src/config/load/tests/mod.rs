@@ -283,6 +283,10 @@ fn values_that_contradict_each_other_are_refused() {
             "--smtp-auth: any credentials are accepted, but with proxy-from clients from anywhere may come through a proxy; unset proxy-from or set trusted-network",
         ),
         (
+            World::new().flag("fault", "RCPT * drop").flag("lmtp-listen", "0.0.0.0:24"),
+            "--fault: faults are for tests of senders, but mail is received on 0.0.0.0:24, which is not loopback; listen on loopback or set trusted-network",
+        ),
+        (
             World::new().flag("http-listen", "127.0.0.1:2525"),
             "--http-listen: 127.0.0.1:2525 is taken twice, as smtp-listen has it",
         ),
@@ -321,6 +325,10 @@ fn files_of_certificates_are_relative_to_the_file_that_names_them() {
     let Certificate::File(file) = config.tls.certificate else { panic!("no file") };
     assert!(file.is_absolute() && file.ends_with("tls/cert.pem"), "{file:?}");
     assert_eq!(config.tls.key, Some(file), "the key is in the same file unless set");
+    let world = World::new().file("tls-key = 'key.pem'").flag("tls-cert", "cert.pem");
+    let key = world.dir.path().join("key.pem");
+    assert_eq!(world.config().values("tls-key"), [key.display().to_string()]);
+    assert_eq!(world.config().tls.key, Some(key));
     let certificate = World::new().flag("tls-cert", "tls/cert.pem").config().tls.certificate;
     assert_eq!(certificate, Certificate::File("tls/cert.pem".into()));
     let made = World::new().file("tls-cert = 'self-signed'").config();
