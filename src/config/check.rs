@@ -71,23 +71,19 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, String)> {
 
 /// What is safe only among friends, where strangers can reach it.
 fn among_friends(config: &Config) -> Vec<(&'static str, String)> {
-    let smtp = || config.smtp.listen.iter().chain(&config.smtp.smtps_listen).copied();
-    let all = || smtp().chain(config.smtp.lmtp_listen.iter().filter_map(Endpoint::tcp));
-    let mut found = Vec::new();
-    if let Some(pattern) = config.domains.fixed.iter().find(|pattern| pattern.is_wildcard()) {
-        let exposed = exposure(config, all());
-        found.extend(exposed.map(|why| ("domain", format!("'{pattern}' takes mail for any domain, but {why}"))));
-    }
-    if config.smtp.auth == SmtpAuth::AcceptAny {
-        let exposed = exposure(config, smtp());
-        found.extend(exposed.map(|why| ("smtp-auth", format!("any credentials are accepted, but {why}"))));
-    }
-    if !config.smtp.faults.is_empty() {
-        found.extend(
-            exposure(config, all()).map(|why| ("fault", format!("faults are for tests of senders, but {why}"))),
-        );
-    }
-    found
+    let smtp = [&config.smtp.listen[..], &config.smtp.smtps_listen].concat();
+    let lmtp: Vec<SocketAddr> = config.smtp.lmtp_listen.iter().filter_map(Endpoint::tcp).collect();
+    let all = [&smtp[..], &lmtp].concat();
+    let wildcard = config.domains.fixed.iter().find(|pattern| pattern.is_wildcard());
+    let risks = [
+        ("domain", &all, wildcard.map(|pattern| format!("'{pattern}' takes mail for any domain"))),
+        ("smtp-auth", &smtp, (config.smtp.auth != SmtpAuth::Off).then(|| "any credentials are accepted".to_owned())),
+        ("fault", &all, config.smtp.faults.first().map(|_| "faults are for tests of senders".to_owned())),
+    ];
+    let exposed = risks.into_iter().filter_map(|(key, addresses, risk)| {
+        Some((key, format!("{}, but {}", risk?, exposure(config, addresses.iter().copied())?)))
+    });
+    exposed.collect()
 }
 
 /// How strangers reach what listens on `addresses` of SMTP and LMTP, and what to do about it; `None` where they can't, or the

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
 use super::error::{ConfigProblem, ValueOrigin, did_you_mean};
-use super::list::at_commas;
 use super::removed;
 use super::setting::{Setting, Shape};
 use super::value::ValueError;
@@ -96,8 +95,9 @@ impl Reader<'_> {
             DeValue::Array(array) if shape == Shape::Several => {
                 array.iter().map(|item| self.item(key, self.line(item.span()), item.get_ref())).collect()
             }
-            DeValue::String(text) if shape == Shape::Several => Ok(at_commas(text)),
-            value => scalar(value).map(|text| vec![text]).ok_or_else(|| self.wrong_type(key, shape, line, value)),
+            value => {
+                scalar(value).map(|text| shape.values(&[text])).ok_or_else(|| self.wrong_type(key, shape, line, value))
+            }
         }
     }
 

@@ -20,11 +20,6 @@ pub(super) fn unless_none(text: &str) -> &str {
     if values(text).eq(["none"]) { "" } else { text }
 }
 
-/// The parts of a list with commas. Blanks around a part and empty parts are dropped.
-pub(super) fn at_commas(text: &str) -> Vec<String> {
-    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
-}
-
 /// Reads any number of values, each kept once.
 pub(super) fn list<T: PartialEq>(
     item: impl Fn(&str) -> Result<T, ValueError> + Clone,

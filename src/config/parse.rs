@@ -40,10 +40,6 @@ pub(super) fn time(text: &str) -> Result<Duration, ValueError> {
     duration(Duration::from_millis(1)..=Duration::from_hours(365 * 24))(text)
 }
 
-pub(super) fn switch(text: &str) -> Result<bool, ValueError> {
-    text.parse().map_err(|_| ValueError::malformed(text, "true or false"))
-}
-
 pub(super) fn subaddressing(text: &str) -> Result<Subaddressing, ValueError> {
     match text {
         "keep" => Ok(Subaddressing::Keep),
@@ -62,19 +58,13 @@ pub(super) fn compat_api(text: &str) -> Result<CompatApi, ValueError> {
 }
 
 pub(super) fn public(text: &str) -> Result<PublicConfig, ValueError> {
-    let mut public = PublicConfig { read: false, delete: false, webhooks: false, domains: false, web: false };
-    for value in values(unless_none(text)) {
-        let part = match value {
-            "read" => &mut public.read,
-            "delete" => &mut public.delete,
-            "webhooks" => &mut public.webhooks,
-            "domains" => &mut public.domains,
-            "web" => &mut public.web,
-            _ => return Err(ValueError::malformed(value, "read, delete, webhooks, domains or web")),
-        };
-        *part = true;
+    const PARTS: [&str; 5] = ["read", "delete", "webhooks", "domains", "web"];
+    let open = || values(unless_none(text));
+    if let Some(other) = open().find(|part| !PARTS.contains(part)) {
+        return Err(ValueError::malformed(other, "read, delete, webhooks, domains or web"));
     }
-    Ok(public)
+    let [read, delete, webhooks, domains, web] = PARTS.map(|part| open().any(|value| value == part));
+    Ok(PublicConfig { read, delete, webhooks, domains, web })
 }
 
 pub(super) fn faults(text: &str) -> Result<Vec<fault::Rule>, ValueError> {

@@ -4,7 +4,6 @@ use std::sync::LazyLock;
 
 use clap::{Arg, Command, CommandFactory, ValueHint};
 
-use super::list::at_commas;
 use super::{Config, REVISION_ONE};
 
 /// The settings that people change first. The short help of `serve` has them, and the guide begins with them.
@@ -43,6 +42,23 @@ pub enum Shape {
     Several,
 }
 
+impl Shape {
+    /// The values in the texts of one source. Blanks around a part of a list and empty parts are dropped.
+    pub(super) fn values(self, texts: &[String]) -> Vec<String> {
+        let parts = texts.iter().flat_map(|text| text.split(',')).map(str::trim).filter(|part| !part.is_empty());
+        match self {
+            Self::One => texts.to_vec(),
+            Self::Several => parts.map(str::to_owned).collect(),
+            // Its names may be given beside each other.
+            Self::Switch => {
+                let mut texts = texts.to_vec();
+                texts.dedup();
+                texts
+            }
+        }
+    }
+}
+
 /// One setting of `serve`, or a constant that tests set.
 #[derive(Debug)]
 pub struct Setting {
@@ -77,8 +93,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Setting> {
 
 impl Setting {
     fn of(arg: &Arg) -> Self {
-        let default: Vec<String> =
-            arg.get_default_values().iter().map(|text| text.to_string_lossy().into_owned()).collect();
+        let default = arg.get_default_values().first().map(|text| text.to_string_lossy().into_owned());
         let shape = match arg.get_value_delimiter() {
             Some(_) => Shape::Several,
             None if arg.is_require_equals_set() => Shape::Switch,
@@ -92,7 +107,7 @@ impl Setting {
             help: arg.get_help().map(ToString::to_string).unwrap_or_default(),
             subject: arg.get_help_heading().unwrap_or_default().to_owned(),
             is_constant: arg.is_hide_set(),
-            default: if shape == Shape::Several { at_commas(&default.concat()) } else { default },
+            default: default.into_iter().flat_map(|text| shape.values(&[text])).collect(),
             arg: arg.clone(),
         }
     }
@@ -125,11 +140,8 @@ impl Setting {
         let is_file = flag.get_value_names().is_some_and(|names| names[0].starts_with("FILE"));
         let flag = if is_file { flag.value_hint(ValueHint::FilePath) } else { flag };
         let flag = flag.required(false).hide_short_help(!FIRST.contains(&&*self.key));
-        let flag = if self.is_constant {
-            flag
-        } else {
-            flag.help(format!("{} [default: {}]", self.help, self.default_text()))
-        };
+        let help = format!("{} [default: {}]", self.help, self.default_text());
+        let flag = if self.is_constant { flag } else { flag.help(help) };
         // A switch has several names, and each may be given.
         if self.shape == Shape::One { flag } else { flag.value_delimiter(None).action(clap::ArgAction::Append) }
     }

@@ -50,8 +50,7 @@ const HOMES: &[(&str, &str)] = &[
 /// Each file of Rust below a folder, by its path, with its text.
 fn files(folder: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(path(folder)).expect("a folder") {
-        let entry = entry.expect("an entry");
+    for entry in std::fs::read_dir(path(folder)).expect("a folder").map(|entry| entry.expect("an entry")) {
         let name = format!("{folder}/{}", entry.file_name().display());
         if entry.path().is_dir() {
             found.extend(files(&name));
@@ -121,9 +120,8 @@ fn a_message_is_answered_250_in_one_place() {
 /// Who rebuilds a room must know which tests go with its mechanisms and which stay.
 #[test]
 fn each_suite_says_whether_it_outlives_the_code() {
-    for (file, text) in
-        ["it", "program", "world", "suites", "fuzz"].iter().flat_map(|dir| files(&format!("tests/{dir}")))
-    {
+    let all = ["it", "program", "world", "suites", "fuzz"].iter().flat_map(|suite| files(&format!("tests/{suite}")));
+    for (file, text) in all {
         let top = text.lines().take_while(|line| line.starts_with("//!"));
         let says = top.filter(|line| line.starts_with("//! Promise: ") || line.starts_with("//! Mechanism: "));
         let is_said = says.count() == 1 || !text.contains("test]\n");

@@ -10,7 +10,7 @@ use clap::error::{ContextKind, ContextValue};
 use super::Sources;
 use crate::config::error::{ConfigProblem, ValueOrigin, at};
 use crate::config::file;
-use crate::config::list::{MARK, at_commas, joined};
+use crate::config::list::{MARK, joined};
 use crate::config::removed;
 use crate::config::setting::{Setting, Shape, all, reader, variable};
 use crate::config::value::ValueError;
@@ -101,6 +101,7 @@ pub(super) fn layers(file: Option<&Path>, sources: &Sources) -> Layers {
             layers.add(&key, values, ValueOrigin::File { path: path.to_owned(), line });
         }
     }
+    let values = |key, texts: &[String]| Setting::find(key).map_or(Shape::Several, |found| found.shape).values(texts);
     for key in keys() {
         if let Some(text) = sources.env.get(&variable(key)).filter(|text| !text.is_empty()) {
             layers.add(key, values(key, std::slice::from_ref(text)), ValueOrigin::Environment);
@@ -125,18 +126,4 @@ pub(super) fn layers(file: Option<&Path>, sources: &Sources) -> Layers {
 pub(super) fn keys() -> impl Iterator<Item = &'static str> {
     let names = |setting: &'static Setting| std::iter::once(&setting.key).chain(&setting.aliases).map(String::as_str);
     all().flat_map(names).chain(removed::keys())
-}
-
-/// The values in the texts of a variable or of a flag.
-pub(super) fn values(key: &str, texts: &[String]) -> Vec<String> {
-    match Setting::find(key) {
-        Some(setting) if setting.shape == Shape::One => texts.to_vec(),
-        // Its names may be given beside each other.
-        Some(setting) if setting.shape == Shape::Switch => {
-            let mut texts = texts.to_vec();
-            texts.dedup();
-            texts
-        }
-        _ => texts.iter().flat_map(|text| at_commas(text)).collect(),
-    }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::FromArgMatches;
-use layers::{Layers, argument, keys, layers, values};
+use layers::{Layers, argument, keys, layers};
 
 use super::error::{ConfigError, ConfigProblem, ValueOrigin, did_you_mean};
 use super::setting::{Setting, all, reader, variable};
@@ -66,7 +66,7 @@ fn fill(given: &mut BTreeMap<&'static str, Given>) {
     for setting in all() {
         let preset = preset.iter().find(|(key, _)| *key == setting.key);
         let values =
-            preset.map_or_else(|| setting.default.clone(), |(_, text)| values(&setting.key, &[(*text).to_owned()]));
+            preset.map_or_else(|| setting.default.clone(), |(_, text)| setting.shape.values(&[(*text).to_owned()]));
         given.entry(&setting.key).or_insert(Given { values, origin: ValueOrigin::Default(revision) });
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::config::parse::{count, switch, time};
+use crate::config::parse::{count, time};
 
 /// Constants with a hidden flag each.
 #[derive(clap::Args, Clone, Debug)]
@@ -48,7 +48,7 @@ pub struct Constants {
     pub webhook_connect_timeout: Duration,
 
     /// Whether the address of a receiver is on probation until its first 2xx.
-    #[arg(long, hide = true, default_value = "true", action = clap::ArgAction::Set, value_parser = switch)]
+    #[arg(long, hide = true, default_value = "true", action = clap::ArgAction::Set)]
     pub webhook_probation: bool,
 
     /// How long one question to a name server may take. It is asked once more.

@@ -12,8 +12,7 @@ use crate::config::Endpoint;
 use crate::config::address::{endpoint, listen_address, listen_addresses, network};
 use crate::config::list::{list, list_or_none};
 use crate::config::parse::{
-    certificate, connections, count, domain_name, faults, file_mode, octets, optional_file, refused_sender, switch,
-    time,
+    certificate, connections, count, domain_name, faults, file_mode, octets, optional_file, refused_sender, time,
 };
 use crate::model::{DomainName, DomainPattern};
 use crate::smtp::fault;
@@ -103,8 +102,7 @@ pub struct SmtpConfig {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "true",
-        action = clap::ArgAction::Set,
-        value_parser = switch
+        action = clap::ArgAction::Set
     )]
     pub trusted_network: bool,
 
