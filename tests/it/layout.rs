@@ -54,7 +54,7 @@ fn files(folder: &str) -> Vec<(String, String)> {
         let name = format!("{folder}/{}", entry.file_name().display());
         if entry.path().is_dir() {
             found.extend(files(&name));
-        } else if name.ends_with(".rs") {
+        } else if entry.path().extension().is_some_and(|kind| kind == "rs") {
             found.push((name, std::fs::read_to_string(entry.path()).expect("text")));
         }
     }
