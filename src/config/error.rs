@@ -58,13 +58,8 @@ pub struct ConfigError {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigProblem {
     /// The file cannot be read.
-    #[error("cannot read the configuration file {}: {error}", .path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
+    #[error("cannot read the configuration file {path}: {error}", path = .0.display(), error = .1)]
+    Unreadable(PathBuf, io::Error),
     /// The environment names no home and nothing names a data directory.
     #[error("no data directory: neither --data-dir, TEMPMAIL_DATA_DIR, XDG_DATA_HOME nor HOME is set")]
     NoDataDir,

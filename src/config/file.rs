@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
 
@@ -30,7 +30,7 @@ pub(super) fn find<'a>(named: Option<&'a Path>, usual: impl Iterator<Item = &'a 
 pub(super) fn read(path: &Path) -> (Vec<Entry>, Vec<ConfigProblem>) {
     match text_of(path) {
         Ok(text) => Reader { path, text: &text, entries: Vec::new(), problems: Vec::new() }.read(),
-        Err(error) => (Vec::new(), vec![ConfigProblem::Unreadable { path: PathBuf::from(path), error }]),
+        Err(error) => (Vec::new(), vec![ConfigProblem::Unreadable(path.to_owned(), error)]),
     }
 }
 

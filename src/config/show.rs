@@ -50,13 +50,8 @@ impl Config {
                 ValueOrigin::Default(_) => ("default", None),
             };
             let (file, line) = place.unzip();
-            SettingInEffect {
-                key: setting.key.clone(),
-                values: self.values(&setting.key),
-                origin: origin.to_owned(),
-                file,
-                line,
-            }
+            let (key, values) = (setting.key.clone(), self.values(&setting.key));
+            SettingInEffect { key, values, origin: origin.to_owned(), file, line }
         };
         // A constant is shown where somebody sets it.
         all().filter(|setting| !setting.is_constant || !self.is_default(&setting.key)).map(entry).collect()
@@ -117,13 +112,9 @@ pub fn template() -> String {
             subject = &setting.subject;
             let _ = write!(text, "\n## {subject}\n## {}\n", "-".repeat(subject.len()));
         }
-        let _ = write!(
-            text,
-            "\n{}{}",
-            commented(&format!("{}.", setting.help)),
-            commented(&format!("Default: {}", setting.default_text()))
-        );
-        let _ = writeln!(text, "#{} = {}", setting.key, in_file(setting));
+        let help = commented(&format!("{}.", setting.help));
+        let default = commented(&format!("Default: {}", setting.default_text()));
+        let _ = writeln!(text, "\n{help}{default}#{} = {}", setting.key, in_file(setting));
     }
     text
 }

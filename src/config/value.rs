@@ -104,20 +104,21 @@ pub fn duration(range: RangeInclusive<Duration>) -> impl Fn(&str) -> Result<Dura
     move |text| {
         let accepted = "a duration such as 2h, 90s, 7d or 1h30m (whole numbers, each with d, h, m, s or ms)";
         let millis = millis(text).ok_or_else(|| ValueError::malformed(text, accepted))?;
-        within(text, millis.map(Duration::from_millis), &range, |duration| show_duration(*duration))
+        let duration = u64::try_from(millis).ok().map(Duration::from_millis);
+        within(text, duration, &range, |duration| show_duration(*duration))
     }
 }
 
-/// The milliseconds of a duration; `None` within if they are too many.
-fn millis(text: &str) -> Option<Option<u64>> {
-    let (mut rest, mut units, mut sum) = (text, DURATION_UNITS.iter(), Some(0_u64));
+/// The milliseconds of a duration, of which there may be too many.
+fn millis(text: &str) -> Option<u128> {
+    let (mut rest, mut units, mut sum) = (text, DURATION_UNITS.iter(), 0_u128);
     while !rest.is_empty() || text.is_empty() {
         let (count, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit())?);
         let (unit, after) = after.split_at(after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len()));
         // Going on in `units` from where the last one was found is what keeps them in order and single.
         let (_, factor) = units.find(|(name, _)| *name == unit && !count.is_empty())?;
-        let part = count.parse::<u64>().ok().and_then(|count| count.checked_mul(*factor));
-        sum = sum.zip(part).and_then(|(sum, part)| sum.checked_add(part));
+        let count = count.parse().unwrap_or(u128::MAX);
+        sum = sum.saturating_add(count.saturating_mul(u128::from(*factor)));
         rest = after.trim_start_matches(' ');
     }
     Some(sum)

@@ -173,7 +173,7 @@ impl From<ConfigError> for Error {
         let is_about = |is: fn(&ConfigProblem) -> bool| error.problems.iter().any(is);
         let hint = if is_about(|problem| matches!(problem, ConfigProblem::NoDataDir)) {
             "give --data-dir DIR"
-        } else if is_about(|problem| matches!(problem, ConfigProblem::Unreadable { .. })) {
+        } else if is_about(|problem| matches!(problem, ConfigProblem::Unreadable(..))) {
             "give another file with --config, or make one with `tempmail config init`"
         } else {
             "`tempmail help configuration` explains each setting"

@@ -42,7 +42,7 @@ impl Check {
             ))?;
         }
         let loaded = checked.map_err(|error| {
-            let is_unread = matches!(error.problems[..], [ConfigProblem::Unreadable { .. }, ..]);
+            let is_unread = matches!(error.problems[..], [ConfigProblem::Unreadable(..), ..]);
             Error::new(if is_unread { Exit::Usage } else { Exit::CheckFailed }, error).hint(
                 "`tempmail help configuration` lists all settings, and `tempmail config init` prints a file with them",
             )

@@ -81,8 +81,14 @@ pub struct MailConfig {
 /// How mail is kept.
 #[derive(clap::Args, Clone, Debug)]
 pub struct StoreConfig {
-    /// Where mail is kept: in data-dir (embedded), or in a cluster, cassandra://HOST[:PORT],…/KEYSPACE[?dc=NAME&user=NAME&password-file=FILE&ca=FILE|system]
-    #[arg(long = "store", value_name = "embedded|URL", default_value = "embedded")]
+    /// Where mail is kept: see [`StoreLocation`].
+    #[arg(
+        long = "store",
+        value_name = "embedded|URL",
+        default_value = "embedded",
+        help = "Where mail is kept: in data-dir (embedded), or in a cluster, cassandra://HOST[:PORT],…/KEYSPACE[?dc=NAME\
+            &user=NAME&password-file=FILE&ca=FILE|system]"
+    )]
     pub location: StoreLocation,
 
     /// Size of a segment of the journal in octets, at least twice the largest message.
