@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::LOCK_TIMEOUT;
 use super::choice::{PAUSE, check_ours, find_daemon};
 use super::local::data_dir;
+use crate::clock::{Clock, SystemClock};
 use crate::config::{self, Config, Sources};
 use crate::error::{Error, Exit};
 use crate::store::backup::{self, RestoreError};
@@ -71,7 +72,7 @@ impl OfflineStore {
 
     /// Whether there is a store in it.
     pub fn holds_store(&self) -> Result<bool, Error> {
-        Ok(self.directory.holds_store()?)
+        Ok(self.directory.holds_store())
     }
 
     fn disk(&self) -> Arc<dyn Disk> {
@@ -81,13 +82,19 @@ impl OfflineStore {
     /// Checks the store without writing to it.
     pub async fn check(&self, progress: ProgressCallback) -> Result<CheckReport, Error> {
         let (disk, options) = (self.disk(), StoreOptions::from_config(&self.config));
-        blocking(move || Ok(store::check::check(&disk, &options, &mut |done, all| progress(done, all))?)).await
+        blocking(move || {
+            Ok(store::check::check(&disk, &options, SystemClock.now(), &mut |done, all| progress(done, all))?)
+        })
+        .await
     }
 
     /// Replaces a damaged store by its readable part. The damaged files are kept in a directory beside it.
     pub async fn salvage(&self, progress: ProgressCallback) -> Result<Salvaged, Error> {
         let (directory, options) = (Arc::clone(&self.directory), StoreOptions::from_config(&self.config));
-        blocking(move || Ok(store::salvage(directory, &options, &mut |done, all| progress(done, all))?)).await
+        blocking(move || {
+            Ok(store::salvage(directory, &options, SystemClock.now(), &mut |done, all| progress(done, all))?)
+        })
+        .await
     }
 
     /// Replaces the store by that of a backup. Until the backup is restored, nothing here is touched.

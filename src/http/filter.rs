@@ -62,6 +62,11 @@ impl Filter {
         Self { since: Some(at), ..self }
     }
 
+    /// The time from which Emails may pass.
+    pub(super) fn begin(&self) -> Option<Timestamp> {
+        self.since
+    }
+
     /// Whether there is any condition.
     pub(super) fn is_empty(&self) -> bool {
         *self == Self::default()

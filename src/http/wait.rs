@@ -42,7 +42,7 @@ pub(super) async fn wait(
     let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
     let deadline = Instant::now() + timeout(&query)?;
     api.permit(principal, &mailbox)?;
-    let (after, filter) = start(&api, &query).await?;
+    let (after, filter) = start(&api, &mailbox, &query).await?;
     // A query can be long, and the wait too.
     drop(query);
     let mut arrivals = api.store.subscribe(Some(&mailbox), 0);
@@ -87,9 +87,9 @@ fn timeout(query: &Query) -> Result<Duration, Problem> {
 }
 
 /// The sequence number after which a wait begins, and its filter.
-async fn start(api: &Api, query: &Query) -> Result<(u64, Filter), Problem> {
+async fn start(api: &Api, mailbox: &Mailbox, query: &Query) -> Result<(u64, Filter), Problem> {
     let Some(id) = query.get("since")?.and_then(|since| since.parse::<EmailId>().ok()) else {
-        return Ok((0, Filter::of(query)?));
+        return begin(api, mailbox, Filter::of(query)?).await;
     };
     let filter = Filter::of(&query.without("since"))?;
     if let Some(listed) = api.store.find(id, api.clock.now()).await? {
@@ -98,7 +98,16 @@ async fn start(api: &Api, query: &Query) -> Result<(u64, Filter), Problem> {
     // The Email is gone, but its id has the time of its receipt.
     let received_at = id.received_at();
     let unknown = || Problem::new(Code::IdInvalid, "'since' is neither the id of a message nor a time");
-    Ok((0, filter.since(received_at.ok_or_else(unknown)?)))
+    begin(api, mailbox, filter.since(received_at.ok_or_else(unknown)?)).await
+}
+
+/// The sequence number behind which there may be Emails that pass a filter.
+async fn begin(api: &Api, mailbox: &Mailbox, filter: Filter) -> Result<(u64, Filter), Problem> {
+    let after = match filter.begin() {
+        Some(since) => api.store.begin_of(mailbox, since).await?,
+        None => 0,
+    };
+    Ok((after, filter))
 }
 
 /// The looks of one request at the store.
@@ -144,6 +153,8 @@ impl Look {
                 Some(next) if found.is_none() => self.after = next,
                 _ => return Ok(found),
             }
+            // The store may have all of it in memory, and others wait.
+            tokio::task::yield_now().await;
         }
     }
 

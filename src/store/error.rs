@@ -188,15 +188,6 @@ impl OpenError {
         Self::Io { path: name.into(), reason: error.to_string() }
     }
 
-    /// Translates the error for a store in use that reopens its index.
-    pub(crate) fn to_store_error(&self) -> StoreError {
-        match self {
-            Self::Full { .. } => StoreError::Full,
-            Self::Damaged { segment, offset, .. } => StoreError::Damaged { segment: *segment, offset: *offset },
-            other => StoreError::Failed(other.to_string()),
-        }
-    }
-
     /// Adds the directory to an error of a disk that knows its files by name only.
     pub(crate) fn within(self, directory: &Path) -> Self {
         match self {
@@ -211,8 +202,8 @@ impl OpenError {
 /// What reads a store of format `found`, if this version reads `known`.
 const fn what_reads_it(found: u32, known: u32) -> &'static str {
     if found < known {
-        "Nothing was changed. Make a backup with the version that wrote it (`tempmail db backup`), and restore that with this \
-         version (`tempmail db restore`)"
+        "Nothing was changed. Make a backup with the version that wrote it (`tempmail db backup FILE`), and restore that with \
+         this version (`tempmail db restore FILE --with-events`)"
     } else {
         "Use the version that wrote it, or a newer one"
     }

@@ -10,32 +10,27 @@
 //! newest        questions about the newest Emails of all mailboxes
 //! outbox_rules, receiver_health   limits, shares and logs of webhooks, and when one is disabled, in every store
 //! names         short names of mailboxes and domains, under the store's secret
-//! change        every write, as one enum
-//! embedded      the store in a directory: one writer thread, opening, recovery, checkpoints
-//! journal       the source of truth: groups of records in preallocated segments
-//! index         a redb database that answers questions: index/tables has its tables, index/apply its writes
+//! embedded      the store in a directory: one writer thread, opening, sweeps
+//! change        facts: what the journal stores
+//! journal       the bytes of mail and all facts: groups of records in preallocated segments
+//! mail          what finds things in the journal: rows and pending events, in memory
+//! registry      what people typed in, and the hints of sealed segments, in redb
 //! disk          all I/O, as one small trait
 //! cluster       a store that is no directory: opens the one in cassandra, where the build has it
 //! cassandra     the store in a cluster of Apache Cassandra
 //! backup        a store as one file
-//! check         finds damage
-//! salvage       makes a new store from what can still be read
-//!
-//! after a crash    embedded/open -> journal/replay -> index/apply; embedded/recovery when the index fails in a running store
+//! check         finds damage, and makes a new store from what can still be read
 //! ```
 //!
-//! Every write is one `Change`. Applying the same changes in the same order always has the same result, so a replay needs
-//! nothing else. The writer appends a group of changes to the journal with one fdatasync. Then it applies the group to the
-//! index in one transaction, which also stores the journal position up to which the index is complete.
+//! A request is decided by the rows in memory. What it changes are facts, which the writer appends to the journal as one group
+//! with one fdatasync. Then it applies them to the rows, which cannot fail, and answers. A start applies all facts again;
+//! those of sealed segments come from hints.
 //!
-//! A checkpoint makes the index durable. It happens every 32 MB, after 2 s of quiet, after 15 s of traffic, and at the stop.
-//! After a checkpoint, segments without live messages are unlinked, and deleted messages are punched out of the others.
+//! Expiry is no fact: it follows from time. A sweep each second removes expired rows, unlinks segments that nothing needs,
+//! and punches dead messages out of the others.
 //!
-//! A durable group is never given up. If the index fails after the fdatasync, the writer reopens it and replays the journal.
-//! Senders get their answer when the index shows the group, or no answer at all.
-//!
-//! Only the writer syncs the segment in use, and only the puncher syncs older ones. The journal of an earlier process may be
-//! in the page cache only. So an opening writes the last group again before anything follows it.
+//! Only the writer syncs segments. The journal of an earlier process may be in the page cache only, so an opening writes its
+//! last group again before anything follows it.
 
 pub mod backup;
 #[cfg(feature = "cassandra")]
@@ -47,15 +42,15 @@ pub mod disk;
 mod drop_warnings;
 mod embedded;
 mod error;
-mod index;
 mod journal;
+mod mail;
 mod names;
 mod newest;
 mod options;
 mod outbox;
 mod outbox_rules;
 mod receiver_health;
-mod salvage;
+mod registry;
 
 use std::sync::Arc;
 
@@ -69,17 +64,16 @@ use crate::events::{Position, Subscription};
 use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
 use backup::BackupItem;
+pub use check::{Salvaged, salvage};
 pub use cluster::{ClusterStatus, Initialized, check_cluster, init_cluster, open_cluster, restore_into_cluster};
 pub use embedded::EmbeddedStore;
 pub use error::{OpenError, StoreError};
-use index::IndexError;
 pub use newest::{NewestCursor, NewestCursorError, NewestEmail, NewestPage, NewestQuery};
 pub use options::{MAKES_WAY_AFTER, StoreOptions};
 pub use outbox::{
-    ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxLimits, OutboxVersion, Replay, Replayed, WebhookFilter,
-    WebhookLimits, WebhookPage, WebhookRegistration,
+    ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxLimits, Replay, Replayed, WebhookFilter, WebhookLimits,
+    WebhookPage, WebhookRegistration,
 };
-pub use salvage::{Salvaged, salvage};
 
 /// Which Emails of a mailbox to list, newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,8 +142,8 @@ pub struct StoreStats {
     pub segments: u64,
     /// Octets of all files by their length.
     pub disk_octets: u64,
-    /// Octets of the index's file.
-    pub index_octets: u64,
+    /// Octets of the registry's file.
+    pub registry_octets: u64,
     /// Octets of removed segments that a backup or another reader still has open.
     pub held_octets: u64,
 }
@@ -159,8 +153,6 @@ pub struct StoreStats {
 pub struct DetailedStats {
     /// Registered domains.
     pub domains: u64,
-    /// Octets of the index's file that no row uses.
-    pub index_free_octets: u64,
     /// When the oldest Email was received.
     pub oldest: Option<Timestamp>,
     /// When the newest Email was received.
@@ -188,6 +180,11 @@ pub trait Store: Send + Sync + 'static {
 
     /// Checks whether a message of the largest size could be stored now. The error is that of [`Store::receive`].
     fn accepts(&self) -> Result<(), StoreError>;
+
+    /// Why [`Store::accepts`] says [`StoreError::Full`], in words: how much there is and how much is needed.
+    fn shortage(&self) -> Option<String> {
+        None
+    }
 
     /// Checks whether the cap permits a message for a mailbox at `now`.
     ///
@@ -217,6 +214,12 @@ pub trait Store: Send + Sync + 'static {
         limit: usize,
         now: Timestamp,
     ) -> Result<EmailsAfter, StoreError>;
+
+    /// Where the Emails of a mailbox begin that were received at `since` or later: after this sequence number. 0 if that is
+    /// not known.
+    async fn begin_of(&self, _mailbox: &Mailbox, _since: Timestamp) -> Result<u64, StoreError> {
+        Ok(0)
+    }
 
     /// Subscribes to the events of a mailbox, or of all. See [`Subscription`] for what a store owes its subscribers.
     ///
@@ -300,9 +303,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// Reads all live data as a backup.
     ///
-    /// It has what the store had at the call, except for mail that is removed before the backup reaches it. Domains and
-    /// webhooks are from one moment. Dropping the stream ends the backup.
-    fn backup(&self) -> BackupStream;
+    /// It has what the store had at the call and what is readable at `now`, except for mail that is removed before the backup
+    /// reaches it. Domains and webhooks are from one moment. Dropping the stream ends the backup.
+    fn backup(&self, now: Timestamp) -> BackupStream;
 
     /// Refuses new changes, finishes the submitted ones, and makes everything durable. A second call does nothing.
     async fn close(&self) -> Result<(), StoreError>;

@@ -6,9 +6,6 @@ use super::{OutboxLimits, journal};
 use crate::config::{Config, Revision};
 use crate::model::Timestamp;
 
-/// How much of the index the daemon holds in memory, in octets.
-const INDEX_CACHE_OCTETS: usize = 8 << 20;
-
 /// An Email makes way for another one only so long after its receipt, by the clock of the service: its reader must have time
 /// to see it.
 pub const MAKES_WAY_AFTER: Duration = Duration::from_mins(1);
@@ -31,25 +28,16 @@ pub struct StoreOptions {
     pub message_octets_max: u64,
     /// Size of a segment of the journal in octets, at least twice `message_octets_max`.
     pub segment_octets: u64,
-    /// The largest part of the index in memory, in octets.
-    pub index_cache_octets: usize,
-    /// A checkpoint is due after this many octets of journal. A start after a crash replays about as much.
-    pub checkpoint_octets: u64,
-    /// A checkpoint is due after this long without a change.
-    pub checkpoint_quiet: Duration,
     /// How much may be pending for webhooks.
     pub outbox: OutboxLimits,
+    /// The most Emails in all.
+    pub emails_max: u64,
     /// The most readable Emails of a mailbox; 0 means no cap. At the cap the oldest makes way for a new one, unless it is
     /// younger than [`MAKES_WAY_AFTER`]: then the message is refused.
     pub emails_per_mailbox_max: u32,
 }
 
 impl StoreOptions {
-    /// The usual value of [`StoreOptions::checkpoint_octets`].
-    pub const CHECKPOINT_OCTETS: u64 = 32 << 20;
-    /// The usual value of [`StoreOptions::checkpoint_quiet`].
-    pub const CHECKPOINT_QUIET: Duration = Duration::from_secs(2);
-
     /// The options for a process that opens the store for one command.
     ///
     /// Its segments are as small as messages permit, so that listing an inbox does not write megabytes of zeros. It
@@ -82,14 +70,12 @@ impl StoreOptions {
             retention: Some(config.mail.retention),
             message_octets_max: config.mail.message_octets_max,
             segment_octets: config.store.segment_octets,
-            index_cache_octets: INDEX_CACHE_OCTETS,
-            checkpoint_octets: Self::CHECKPOINT_OCTETS,
-            checkpoint_quiet: Self::CHECKPOINT_QUIET,
             outbox: OutboxLimits {
                 events_per_webhook,
                 octets_per_webhook: config.webhooks.outbox_octets_per_webhook_max,
                 octets: config.webhooks.outbox_octets_max,
             },
+            emails_max: config.mail.emails_max,
             emails_per_mailbox_max: config.mail.emails_per_mailbox_max,
         }
     }

@@ -80,8 +80,8 @@ pub struct Replayed {
 const UNPROVEN_EVENTS_MAX: u32 = 20;
 /// The most octets of their messages, unless there is only one event.
 const UNPROVEN_OCTETS_MAX: u64 = 1 << 20;
-/// One part in this many of the outbox is for all webhooks without a delivery, the rest for the others.
-const UNPROVEN_PART: u64 = 8;
+/// The last of so many parts of the outbox is for receivers that answer.
+const PROVEN_PART: u64 = 4;
 
 /// The limits of the number of webhooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -108,9 +108,10 @@ impl WebhookLimits {
 
 /// How much may be pending for webhooks.
 ///
-/// A webhook beyond its own limits drops its oldest events. Beyond the limit of all webhooks, the registrant or origin with
-/// the largest usage drops events. Webhooks without a delivery have a small part of the outbox to themselves. The delivery
-/// log of a webhook records each dropped event.
+/// A webhook beyond its own limits drops its oldest events. Of the octets of all events, a client that registers webhooks has
+/// at most a sixteenth and its network a quarter, and the last quarter takes no events of webhooks without a delivery: beyond
+/// these shares and beyond all octets, the new event is dropped. The administrator's webhooks have no share of a client or
+/// network. The delivery log of a webhook records each dropped event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct OutboxLimits {
     /// Events of one webhook. With 0 no event is created.
@@ -126,19 +127,15 @@ impl OutboxLimits {
     pub(super) const UNBOUNDED: Self =
         Self { events_per_webhook: u32::MAX, octets_per_webhook: u64::MAX, octets: u64::MAX };
 
-    /// The limits of one proven or unproven webhook; the total is that of all webhooks of its kind.
+    /// The limits of one proven or unproven webhook; its octets are those up to which all events together leave it room.
     pub(super) fn of(self, is_proven: bool) -> Self {
-        let of_unproven = self.octets / UNPROVEN_PART;
-        if self == Self::UNBOUNDED {
-            self
-        } else if is_proven {
-            Self { octets: self.octets - of_unproven, ..self }
-        } else {
-            Self {
-                events_per_webhook: self.events_per_webhook.min(UNPROVEN_EVENTS_MAX),
-                octets_per_webhook: self.octets_per_webhook.min(UNPROVEN_OCTETS_MAX),
-                octets: of_unproven,
-            }
+        if is_proven || self == Self::UNBOUNDED {
+            return self;
+        }
+        Self {
+            events_per_webhook: self.events_per_webhook.min(UNPROVEN_EVENTS_MAX),
+            octets_per_webhook: self.octets_per_webhook.min(UNPROVEN_OCTETS_MAX),
+            octets: self.octets - self.octets / PROVEN_PART,
         }
     }
 }
@@ -181,10 +178,6 @@ pub struct DueEvents {
 ///
 /// Their records, each with a kilobyte of a response, must fit where the smallest message fits.
 pub const ATTEMPTS_PER_RECORD: usize = 32;
-
-/// A version of the outbox, for [`Outbox::is_current`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutboxVersion(pub(super) u64);
 
 /// The operations on webhooks and their events.
 ///
@@ -232,22 +225,8 @@ pub trait Outbox: Send + Sync + 'static {
     /// Reads a webhook and its due events. `None` if there is no such webhook, or it is disabled.
     async fn due_events(&self, webhook: WebhookId, query: DueQuery) -> Result<Option<DueEvents>, StoreError>;
 
-    /// The version of the outbox for reads from now on. Cheap, and never waits.
-    fn version(&self) -> OutboxVersion;
-
-    /// Whether what was read at `version` is still true. Cheap, and never waits.
-    ///
-    /// It is true unless a webhook was deleted or disabled since, or an event ended other than by its own
-    /// [`Outbox::record_attempts`]. A change shows here before its caller is answered. The result may be `false` although
-    /// nothing changed.
-    fn is_current(&self, version: OutboxVersion) -> bool;
-
-    /// Whether an event is still pending.
-    ///
-    /// An event ends with its last attempt, with its webhook, when the webhook is disabled, and when it is dropped.
-    async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError>;
-
-    /// Loads the Email of an event, even if it was deleted or has expired. `None` once the event has ended.
+    /// Loads the Email of an event, even if it was deleted or has expired. `None` once the event has ended: with its last
+    /// attempt, with its webhook, when the webhook is disabled, and when it is dropped. That is looked at last.
     ///
     /// May block the calling thread while it reads the disk.
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError>;
@@ -284,4 +263,31 @@ pub trait Outbox: Send + Sync + 'static {
 
     /// A hint that there are new events. It may be lost.
     fn outbox_hint(&self) -> Arc<Notify>;
+}
+
+/// Which webhooks a sweep deletes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SweepFilter {
+    /// The webhooks of a domain. The registry of a directory removes them itself.
+    #[cfg(feature = "cassandra")]
+    Domain(DomainName),
+    /// The webhooks without mail since this time.
+    IdleSince(Timestamp),
+    /// The evictable webhooks that were registered before this time.
+    UnprovenSince(Timestamp),
+    /// The webhooks of an origin.
+    Origin(String),
+}
+
+impl SweepFilter {
+    /// Whether the sweep deletes this webhook.
+    pub(crate) fn matches(&self, webhook: &WebhookRecord) -> bool {
+        match self {
+            #[cfg(feature = "cassandra")]
+            Self::Domain(domain) => webhook.mailbox.domain() == domain.as_str(),
+            Self::IdleSince(since) => webhook.last_mail_at < *since,
+            Self::UnprovenSince(since) => webhook.is_evictable() && webhook.created_at < *since,
+            Self::Origin(origin) => webhook.origin == *origin,
+        }
+    }
 }

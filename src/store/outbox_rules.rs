@@ -1,39 +1,15 @@
-//! Rules of the outbox that every store follows: its limits, who uses how much of it, and its delivery log.
+//! Rules of the outbox that every store follows: its limits, and its delivery log.
 
 use std::time::Duration;
 
 use super::OutboxLimits;
-use super::names::{HashKey, named_hash};
 use super::outbox::Replay;
-use crate::model::{AttemptRecord, EmailId, EventId, Timestamp, Verdict, WebhookId, WebhookRecord};
+use crate::model::{AttemptRecord, EmailId, EventId, Share, Timestamp, Verdict, WebhookId};
 
 /// The most records of a delivery log that are shown.
 pub(super) const RECORDS_SHOWN: usize = 100;
 /// The age up to which records of a delivery log are shown.
 pub(super) const RECORD_AGE_MAX: Duration = Duration::from_hours(30 * 24);
-
-/// The unit in which the usage of a proven webhook is measured. It is small enough that somebody uses as much whenever the
-/// outbox is full, unless there are very many webhooks. It is large enough that a webhook whose receiver answers uses none.
-const PROVEN_UNIT_OCTETS: u64 = 16 << 10;
-/// The unit for an unproven webhook, whose own limit is low.
-const UNPROVEN_UNIT_OCTETS: u64 = 1 << 10;
-
-/// The usage of a webhook by the octets of its pending events, in whole units.
-pub(super) const fn usage(is_proven: bool, octets: u64) -> u64 {
-    octets / if is_proven { PROVEN_UNIT_OCTETS } else { UNPROVEN_UNIT_OCTETS }
-}
-
-/// Whose usage a webhook adds to: its origin, and its registrant unless that is the administrator. Proven and unproven
-/// webhooks have different holders.
-pub(super) fn holders(secret: &HashKey, webhook: &WebhookRecord) -> impl Iterator<Item = [u8; 16]> + use<> {
-    let is_proven = webhook.is_proven();
-    let kind = |proven, unproven| if is_proven { proven } else { unproven };
-    let origin = named_hash(secret, kind("origin", "unproven origin"), &webhook.origin);
-    let registrant = webhook
-        .registrant
-        .map(|registrant| named_hash(secret, kind("registrant", "unproven registrant"), &registrant.to_string()));
-    std::iter::once(origin).chain(registrant)
-}
 
 impl OutboxLimits {
     /// Whether a webhook with so many pending events, of so many octets, may have one more with a message of `octets`.
@@ -47,6 +23,12 @@ impl OutboxLimits {
     /// Whether a message of `octets` fits into no outbox of such a webhook, even an empty one.
     pub(super) fn is_too_large(self, is_proven: bool, octets: u64) -> bool {
         octets > self.octets_per_webhook.min(self.of(is_proven).octets)
+    }
+
+    /// Whether so many octets of events may be pending once a new one of a proven or unproven webhook is among them: those of
+    /// its registrant, of the registrant's network, and all. The administrator has no share: the first two are 0.
+    pub(super) fn shares_allow(self, is_proven: bool, of_client: u64, of_network: u64, in_all: u64) -> bool {
+        Share { all: self.of(is_proven).octets, ..Share::of(self.octets) }.allows(of_client, of_network, in_all)
     }
 }
 
@@ -75,12 +57,12 @@ impl Replay {
 
 /// An event that is dropped because the outbox is full.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct DroppedEvent {
-    pub(super) webhook: WebhookId,
-    pub(super) id: EventId,
-    pub(super) email: EmailId,
-    pub(super) sequence: u64,
-    pub(super) attempts: u32,
+pub(crate) struct DroppedEvent {
+    pub(crate) webhook: WebhookId,
+    pub(crate) id: EventId,
+    pub(crate) email: EmailId,
+    pub(crate) sequence: u64,
+    pub(crate) attempts: u32,
 }
 
 impl DroppedEvent {

@@ -75,11 +75,6 @@ fn is_of_event(attempt: &AttemptRecord) -> bool {
     attempt.email.is_some() && attempt.was_made()
 }
 
-/// Whether the receiver took an event with this attempt.
-pub(super) fn is_delivery(attempt: &AttemptRecord) -> bool {
-    is_of_event(attempt) && attempt.verdict == Verdict::Delivered
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -148,18 +148,11 @@ impl EventSender {
     /// The request that carries an event, or the claim's result without a request.
     async fn request(&self, claim: &Claim, at: Timestamp) -> Result<Result<EventRequest, Attempted>, StoreError> {
         let Claim { event, receiver } = claim;
-        let version = self.outbox.version();
         let reading = {
             let (outbox, event, receiver) = (Arc::clone(&self.outbox), event.clone(), receiver.clone());
             async move { read_request(&*outbox, &event, &receiver, at).await }
         };
-        let read = self.reader.run(reading).await?;
-        let Ok(request) = read else { return Ok(read) };
-        // This check comes last, because it takes a while to read and sign a long message.
-        if !self.outbox.is_current(version) && !self.outbox.is_pending(event).await? {
-            return Ok(Err(Attempted::Gone));
-        }
-        Ok(Ok(request))
+        self.reader.run(reading).await
     }
 
     /// Whether the event's Email has expired by more than the grace.

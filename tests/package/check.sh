@@ -63,6 +63,22 @@ cp -a "$root" "$root.installed"
 echo '# changed' >>"$settings"
 "${dpkg[@]}" --install "$deb"
 grep -qx '# changed' "$settings" || fail 'an update overwrote the settings'
+
+# Files of an earlier format: their program makes a backup, or nothing is replaced.
+data=$root/var/lib/tempmail
+mkdir -p "$data"
+touch "$data/index.redb"
+printf '#!/bin/sh\n[ "$*" = --version ]\n' >"$root/usr/bin/tempmail"
+if "${dpkg[@]}" --install "$deb" >/dev/null 2>&1; then
+    fail 'an upgrade went on without its backup'
+fi
+printf '#!/bin/sh\nfor word; do case $word in *.backup) touch "$word" ;; esac; done\n' >"$root/usr/bin/tempmail"
+"${dpkg[@]}" --install "$deb" >"$root.said"
+backup=$(find "$data" -name 'upgrade-*.backup')
+[[ $backup ]] || fail 'an upgrade made no backup'
+grep -q "db restore $backup --with-events" "$root.said" || fail 'an upgrade does not say how to go on'
+rm -r "$data"
+
 "${dpkg[@]}" --remove tempmail
 [[ -e $settings && ! -e $root/usr/bin/tempmail ]] || fail 'not the settings alone are left after the removal'
 "${dpkg[@]}" --purge tempmail

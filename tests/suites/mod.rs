@@ -35,10 +35,8 @@ pub fn options() -> StoreOptions {
         retention: Some(Duration::from_hours(24)),
         message_octets_max: 64 << 10,
         segment_octets: 1 << 20,
-        index_cache_octets: 4 << 20,
-        checkpoint_octets: 128 << 10,
-        checkpoint_quiet: Duration::from_millis(5),
         outbox: OutboxLimits::default(),
+        emails_max: 1_000_000,
         emails_per_mailbox_max: 0,
     }
 }

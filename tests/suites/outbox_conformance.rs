@@ -47,7 +47,6 @@ macro_rules! outbox_conformance {
             outbox_bounds: {
                 an_event_that_has_ended_is_not_given_out_although_its_email_is_there
                 a_message_larger_than_the_outbox_of_a_webhook_drops_only_itself
-                the_webhook_that_fills_the_outbox_loses_events_to_make_room_for_others
                 a_message_for_many_webhooks_keeps_within_the_bound_of_all
                 failed_events_are_those_whose_last_attempt_failed
                 webhooks_of_an_earlier_time_do_not_go_to_the_next_owner_of_the_domain
@@ -60,9 +59,6 @@ macro_rules! outbox_conformance {
             }
             outbox_shares: {
                 an_unproven_webhook_holds_twenty_events_or_a_megabyte_and_a_single_one_of_any_size
-                unproven_webhooks_push_out_no_event_of_a_proven_one_whatever_their_number
-                unproven_webhooks_of_one_registrant_push_out_no_event_of_another_one
-                a_full_outbox_is_shared_by_registrant_and_by_origin_and_not_by_webhook
                 each_registrant_has_a_limit_and_the_oldest_unproven_webhook_is_evicted
                 all_webhooks_are_listed_in_pages_by_origin_and_domain
             }
@@ -85,7 +81,7 @@ macro_rules! outbox_conformance {
                 an_event_that_was_not_tried_is_due_also_where_the_clock_was_put_back
                 a_backoff_is_recorded_though_its_event_was_dropped_meanwhile
                 an_event_is_pending_until_it_ends
-                what_was_read_holds_no_longer_once_webhooks_or_events_may_have_ended
+                an_event_that_was_read_ends_with_its_webhook_and_when_it_is_dropped
             }
         }
     };
@@ -96,3 +92,22 @@ macro_rules! outbox_conformance {
     };
 }
 pub(crate) use outbox_conformance;
+
+/// The tests of the shares of the outbox, likewise.
+macro_rules! outbox_shares {
+    ($open:path $(, #[$attribute:meta])?) => {
+        crate::suites::outbox_conformance::outbox_conformance! { [$(#[$attribute])?] $open;
+            outbox_bounds: {
+                a_full_outbox_drops_the_new_event_and_no_other
+            }
+            outbox_shares: {
+                webhooks_of_strangers_in_many_networks_cost_a_proven_one_nothing
+                the_webhooks_of_one_registrant_have_a_sixteenth_of_the_outbox
+                the_webhooks_of_one_network_have_a_quarter_of_the_outbox
+                an_event_without_room_is_in_the_log_and_takes_none_away
+                the_administrators_webhooks_have_all_of_the_outbox
+            }
+        }
+    };
+}
+pub(crate) use outbox_shares;

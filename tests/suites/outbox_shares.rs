@@ -1,16 +1,17 @@
-//! Shares of the outbox: small ones for webhooks without a delivery so far, and others by registrant and origin.
-//! Mechanism: it goes with the stored shares of the outbox.
+//! Shares of the outbox: nobody's dead receivers cost others their events.
+//! Promise: it outlives the code below it.
 
 use tempmail::model::{Client, Timestamp, Verdict, WebhookId, WebhookRecord};
-use tempmail::store::{OutboxLimits, Storage, StoreOptions, WebhookFilter, WebhookLimits, WebhookRegistration};
+use tempmail::store::{OutboxLimits, Replay, Storage, StoreOptions, WebhookFilter, WebhookLimits, WebhookRegistration};
 
 use super::options;
 use super::outbox::{attempt, pending, proven, webhook};
-use super::outbox_bounds::receive;
+use super::outbox_bounds::{errors, receive};
 use super::outbox_conformance::Open;
+use super::replays::came_to;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-/// 700,000 octets of it are for proven webhooks, 100,000 for the others.
+/// A client may have 50,000 octets, a network 200,000, and unproven webhooks find room below 600,000.
 const LIMITS: OutboxLimits = OutboxLimits { events_per_webhook: 1_000, octets_per_webhook: 64 << 20, octets: 800_000 };
 
 fn with(outbox: OutboxLimits) -> StoreOptions {
@@ -52,76 +53,117 @@ pub async fn an_unproven_webhook_holds_twenty_events_or_a_megabyte_and_a_single_
     assert_eq!(pending(&*store, id).await.len(), 43);
 }
 
-pub async fn unproven_webhooks_push_out_no_event_of_a_proven_one_whatever_their_number(open: Open) {
+/// A client of a network of its own.
+fn stranger(number: u8) -> Client {
+    Client::of([198, 18, number, 1].into())
+}
+
+/// Proven or unproven webhooks of one mailbox, one of each registrant. A mail for it gives each an event.
+async fn add_all(
+    store: &dyn Storage,
+    to: &str,
+    is_proven: bool,
+    registrants: impl Iterator<Item = Client>,
+) -> Vec<WebhookId> {
+    let mut ids = Vec::new();
+    for (number, registrant) in registrants.enumerate() {
+        let url = format!("https://r{number}.example/");
+        let record = if is_proven { proven(to, &url) } else { webhook(to, &url) };
+        ids.push(add(store, WebhookRecord { registrant: Some(registrant), ..record }).await);
+    }
+    ids
+}
+
+/// The numbers of pending events.
+async fn waiting(store: &dyn Storage, ids: &[WebhookId]) -> Vec<usize> {
+    let mut waiting = Vec::new();
+    for id in ids {
+        waiting.push(pending(store, *id).await.len());
+    }
+    waiting
+}
+
+pub async fn webhooks_of_strangers_in_many_networks_cost_a_proven_one_nothing(open: Open) {
     let store = open(with(LIMITS)).await;
-    let honest =
-        add(&*store, WebhookRecord { registrant: Some(by(1)), ..proven("h@example.test", "https://h.example/") }).await;
-    for _ in 0..6 {
-        receive(&*store, "h@example.test", 100_000).await;
-    }
+    let honest = add_all(&*store, "h@example.test", true, std::iter::once(by(1))).await;
+    receive(&*store, "h@example.test", 10_000).await;
     let mut strangers = Vec::new();
-    for number in 0..200_u8 {
-        let record = webhook(&format!("s{}@example.test", number % 10), &format!("https://s{number}.example/"));
-        strangers.push(add(&*store, WebhookRecord { registrant: Some(by(number)), ..record }).await);
+    for mailbox in 0..10_u8 {
+        let registrants = (20 * mailbox..20 * (mailbox + 1)).map(stranger);
+        strangers.extend(add_all(&*store, &format!("s{mailbox}@example.test"), false, registrants).await);
     }
-    for number in 0..40 {
+    for number in 0..20 {
         receive(&*store, &format!("s{}@example.test", number % 10), 9_000).await;
     }
-    receive(&*store, "h@example.test", 90_000).await;
-    assert_eq!((pending(&*store, honest).await.len(), dropped(&*store, honest).await), (7, 0));
-    let mut pending_events = 0;
-    for stranger in strangers {
-        pending_events += pending(&*store, stranger).await.len();
+    for _ in 0..4 {
+        receive(&*store, "h@example.test", 10_000).await;
     }
-    assert_eq!(pending_events, 100_000 / 9_000);
+    assert_eq!((pending(&*store, honest[0]).await.len(), dropped(&*store, honest[0]).await), (5, 0));
+    assert_eq!(waiting(&*store, &strangers).await.iter().sum::<usize>(), (600_000 - 10_000) / 9_000);
 }
 
-pub async fn unproven_webhooks_of_one_registrant_push_out_no_event_of_another_one(open: Open) {
-    let store = open(with(LIMITS)).await;
-    for number in 0..20_u8 {
-        let record = webhook(&format!("s{number}@example.test"), &format!("https://s{number}.example/"));
-        add(&*store, WebhookRecord { registrant: Some(by(1)), ..record }).await;
-    }
-    for number in 0..20 {
-        receive(&*store, &format!("s{number}@example.test"), 6_000).await;
-    }
-    let record = webhook("n@example.test", "https://n.example/");
-    let newcomer = add(&*store, WebhookRecord { registrant: Some(by(2)), ..record }).await;
-    for number in 0..20 {
-        receive(&*store, "n@example.test", 2_000).await;
-        receive(&*store, &format!("s{number}@example.test"), 6_000).await;
-    }
-    assert_eq!((pending(&*store, newcomer).await.len(), dropped(&*store, newcomer).await), (20, 0));
-}
-
-pub async fn a_full_outbox_is_shared_by_registrant_and_by_origin_and_not_by_webhook(open: Open) {
-    for shares_origin in [false, true] {
+pub async fn the_webhooks_of_one_registrant_have_a_sixteenth_of_the_outbox(open: Open) {
+    for is_proven in [false, true] {
         let store = open(with(LIMITS)).await;
-        let honest =
-            add(&*store, WebhookRecord { registrant: Some(by(1)), ..proven("h@example.test", "https://h.example/") })
-                .await;
-        let mut greedy = Vec::new();
-        for number in 0..40_u8 {
-            let host = if shares_origin { "g".to_owned() } else { format!("g{number}") };
-            let record = proven("g@example.test", &format!("https://{host}.example/{number}"));
-            let registrant = Some(by(if shares_origin { 10 + number } else { 2 }));
-            greedy.push(add(&*store, WebhookRecord { registrant, ..record }).await);
-        }
-        // The honest webhook has more pending events than each other one, and fewer than all others together.
+        let greedy = add_all(&*store, "g@example.test", is_proven, std::iter::repeat_n(by(1), 10)).await;
+        let neighbour = add_all(&*store, "n@example.test", is_proven, std::iter::once(by(2))).await;
         for _ in 0..2 {
-            receive(&*store, "h@example.test", 120_000).await;
+            receive(&*store, "g@example.test", 4_000).await;
         }
-        for _ in 0..5 {
-            receive(&*store, "g@example.test", 20_000).await;
+        // Ten of the first message and two of the second. The new ones went, and not those that were there.
+        let pending_events = waiting(&*store, &greedy).await;
+        assert!(pending_events.iter().all(|events| *events >= 1), "{pending_events:?}");
+        assert_eq!(pending_events.iter().sum::<usize>(), 50_000 / 4_000);
+        for _ in 0..10 {
+            receive(&*store, "n@example.test", 5_000).await;
         }
-        receive(&*store, "h@example.test", 60_000).await;
-        assert_eq!((pending(&*store, honest).await.len(), dropped(&*store, honest).await), (3, 0), "{shares_origin}");
-        let mut pushed_out = 0;
-        for webhook in greedy {
-            pushed_out += dropped(&*store, webhook).await;
+        assert_eq!((waiting(&*store, &neighbour).await, dropped(&*store, neighbour[0]).await), (vec![10], 0));
+        // What has ended makes room.
+        for id in &greedy {
+            for event in pending(&*store, *id).await {
+                store.record_attempt(attempt(&event, Verdict::GivenUp)).await.expect("record");
+            }
         }
-        assert!(pushed_out > 0);
+        receive(&*store, "g@example.test", 4_000).await;
+        assert_eq!(waiting(&*store, &greedy).await, [1; 10]);
     }
+}
+
+pub async fn the_webhooks_of_one_network_have_a_quarter_of_the_outbox(open: Open) {
+    let store = open(with(LIMITS)).await;
+    let network = add_all(&*store, "g@example.test", true, (1..=8).map(by)).await;
+    let other = add_all(&*store, "o@example.test", true, std::iter::once(stranger(1))).await;
+    receive(&*store, "g@example.test", 40_000).await;
+    receive(&*store, "o@example.test", 40_000).await;
+    assert_eq!(waiting(&*store, &network).await.iter().sum::<usize>(), 200_000 / 40_000);
+    assert_eq!(waiting(&*store, &other).await, [1]);
+}
+
+pub async fn an_event_without_room_is_in_the_log_and_takes_none_away(open: Open) {
+    let store = open(with(LIMITS)).await;
+    let id = add_all(&*store, "a@example.test", true, std::iter::once(by(1))).await[0];
+    for octets in [30_000, 20_001, 50_001, 20_000] {
+        receive(&*store, "a@example.test", octets).await;
+    }
+    let sizes: Vec<u64> = pending(&*store, id).await.iter().map(|event| event.email.size_octets).collect();
+    assert_eq!((sizes, dropped(&*store, id).await), (vec![30_000, 20_000], 2));
+    assert_eq!(errors(&*store, id).await, [Some("outbox_full".into()), Some("outbox_full".into())]);
+    // A replay keeps to the share as well.
+    assert_eq!(store.replay(id, Replay::Failed, NOW).await, came_to(0, 2));
+}
+
+pub async fn the_administrators_webhooks_have_all_of_the_outbox(open: Open) {
+    let store = open(with(LIMITS)).await;
+    let first = add(&*store, proven("a@example.test", "https://a.example/")).await;
+    for _ in 0..3 {
+        receive(&*store, "a@example.test", 250_000).await;
+    }
+    let stranger = add_all(&*store, "s@example.test", false, std::iter::once(stranger(1))).await;
+    receive(&*store, "s@example.test", 10).await;
+    assert_eq!(waiting(&*store, &stranger).await, [0], "the last quarter is for proven webhooks");
+    receive(&*store, "a@example.test", 50_001).await;
+    receive(&*store, "a@example.test", 50_000).await;
+    assert_eq!((pending(&*store, first).await.len(), dropped(&*store, first).await), (4, 1));
 }
 
 pub async fn each_registrant_has_a_limit_and_the_oldest_unproven_webhook_is_evicted(open: Open) {

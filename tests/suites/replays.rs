@@ -78,7 +78,7 @@ async fn give_up(store: &dyn Storage, events: &[PendingEvent]) {
 
 pub async fn the_octets_of_a_webhook_and_of_all_bound_a_replay(open: Open) {
     let one = OutboxLimits { octets_per_webhook: 1000, ..OutboxLimits::default() };
-    let all = OutboxLimits { octets: 1600, ..OutboxLimits::default() };
+    let all = OutboxLimits { octets: 1500, ..OutboxLimits::default() };
     for limits in [one, all] {
         let store = open(within(limits)).await;
         let id = register(&*store, TO, "https://a.example/").await;

@@ -44,16 +44,11 @@ pub(crate) struct TracedNames {
 pub(crate) type Image = BTreeMap<PathBuf, Node>;
 
 impl TracedNames {
-    /// Follows a program, which must succeed, in a directory with only files.
+    /// Follows a program, which must succeed, in a directory.
     pub(crate) fn follow(root: &Path, command: &Command) -> Self {
         let mut names =
             Self { root: root.to_owned(), base: Names::new(), live: Names::new(), log: Vec::new(), nodes: vec![None] };
-        for entry in fs::read_dir(root).expect("list") {
-            let entry = entry.expect("entry");
-            let place = (ROOT, entry.file_name().into_string().expect("a name"));
-            names.base.insert(place, names.nodes.len());
-            names.nodes.push(Some(fs::read(entry.path()).expect("octets")));
-        }
+        names.begin(ROOT, root);
         names.live = names.base.clone();
         let trace = tempfile::NamedTempFile::new().expect("a file");
         let mut traced = Command::new(programs::find("strace"));
@@ -69,6 +64,19 @@ impl TracedNames {
             }
         }
         names
+    }
+
+    /// Takes what is in a directory at the beginning.
+    fn begin(&mut self, directory: Node, path: &Path) {
+        for entry in fs::read_dir(path).expect("list") {
+            let entry = entry.expect("entry");
+            let (node, path) = (self.nodes.len(), entry.path());
+            self.base.insert((directory, entry.file_name().into_string().expect("a name")), node);
+            self.nodes.push((!path.is_dir()).then(|| fs::read(&path).expect("octets")));
+            if path.is_dir() {
+                self.begin(node, &path);
+            }
+        }
     }
 
     fn read(&mut self, trace: &str) {

@@ -121,13 +121,12 @@ async fn salvage(cx: &Context, store: &OfflineStore) -> Result<Exit, Error> {
         return Ok(Exit::CheckFailed);
     }
     let salvaged = store.salvage(bar(cx, "salvaging")).await?;
-    match salvaged.copied {
-        Some(copied) => cx.hint(&format!(
-            "kept {} Emails of {}, {} domains and {} webhooks; {} later changes were done again",
-            copied.emails, salvaged.report.emails, copied.domains, copied.webhooks, salvaged.replayed
-        )),
-        None => cx.hint(&format!("the index could not be read; {} changes were done again", salvaged.replayed)),
-    }
+    let copied = salvaged.copied;
+    cx.hint(&format!(
+        "kept {} Emails of {}, {} domains and {} webhooks, which are disabled until they are registered again",
+        copied.emails, salvaged.report.emails, copied.domains, copied.webhooks
+    ));
+    cx.hint("Emails that were deleted may be back, where the damage hides that they were");
     cx.hint(&format!(
         "the damaged files are in {}; remove them when they are of no more use",
         salvaged.aside.display()

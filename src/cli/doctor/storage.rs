@@ -42,7 +42,7 @@ pub(super) fn check(subject: &Subject) -> Vec<Finding> {
     findings.push(match rustix::fs::statvfs(dir) {
         Ok(of) => {
             let octets = |blocks: u64| blocks.saturating_mul(of.f_frsize);
-            space(dir, octets(of.f_bavail), octets(of.f_blocks), needed_octets(config, index_octets(subject)))
+            space(dir, octets(of.f_bavail), octets(of.f_blocks), needed_octets(config))
         }
         Err(error) => Finding::warning(SPACE, format!("{}: {error}", dir.display()), "look at the file system"),
     });
@@ -72,16 +72,9 @@ fn permissions(dir: &Path, owner: u32, user: u32, mode: u32) -> Finding {
     Finding::ok(DIRECTORY, format!("{shown} belongs to this user alone"))
 }
 
-fn index_octets(subject: &Subject) -> u64 {
-    let octets = subject.daemon.as_ref().and_then(|daemon| daemon.status.store.get("indexOctets")?.as_u64());
-    octets.unwrap_or(0)
-}
-
-/// What the store wants to have free before it takes a message: the index's size, a segment, and one and a half times
-/// the message.
-fn needed_octets(config: &Config, index_octets: u64) -> u64 {
-    let of_message = config.mail.message_octets_max.saturating_mul(3) / 2;
-    index_octets.saturating_add(config.store.segment_octets).saturating_add(of_message)
+/// What the store wants to have free before it takes a message: a segment, and one and a half times the message.
+fn needed_octets(config: &Config) -> u64 {
+    config.store.segment_octets.saturating_add(config.mail.message_octets_max.saturating_mul(3) / 2)
 }
 
 fn space(dir: &Path, free_octets: u64, total_octets: u64, needed_octets: u64) -> Finding {
@@ -146,10 +139,10 @@ mod tests {
     }
 
     #[test]
-    fn room_is_needed_for_the_index_a_segment_and_a_message() {
+    fn room_is_needed_for_a_segment_and_a_message() {
         let mut config = Config::of_revision(Revision::Two, "/nonexistent".into());
         (config.store.segment_octets, config.mail.message_octets_max) = (1000, 10);
-        assert_eq!(needed_octets(&config, 200), 1215);
+        assert_eq!(needed_octets(&config), 1015);
     }
 
     #[test]

@@ -61,6 +61,15 @@ pub struct MailConfig {
     )]
     pub emails_per_mailbox_max: u32,
 
+    /// Maximum messages in all, 1 to 100000000, each of 200 octets of memory; beyond it none is accepted, as on a full disk
+    #[arg(
+        long = "max-emails",
+        value_name = "N",
+        default_value = "1000000",
+        value_parser = number(1..=100_000_000_u64)
+    )]
+    pub emails_max: u64,
+
     /// Whether user+tag@ is an address of its own (keep) or arrives at user@ (strip)
     #[arg(long, value_name = "keep|strip", default_value = "keep", value_parser = subaddressing)]
     pub subaddressing: Subaddressing,

@@ -52,7 +52,8 @@ pub struct WebhooksConfig {
     #[arg(long = "outbox-size-per-webhook", hide = true, default_value = "64MB", value_parser = octets)]
     pub outbox_octets_per_webhook_max: u64,
 
-    /// The most octets of the messages that are pending for all webhooks.
+    /// The most octets of the messages that are pending for all webhooks. A client has a sixteenth of them, its network a
+    /// quarter, and webhooks without a delivery find no room in the last quarter.
     #[arg(long = "outbox-size", hide = true, default_value = "1GB", value_parser = octets)]
     pub outbox_octets_max: u64,
 

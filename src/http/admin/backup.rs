@@ -22,7 +22,7 @@ pub(super) async fn show(State(api): State<Arc<Api>>, principal: Principal) -> R
     if principal == Principal::Reader {
         return Err(scope_insufficient());
     }
-    let mut batches = api.store.backup();
+    let mut batches = api.store.backup(api.clock.now());
     // A failure before the first octet can still be answered with an error.
     let first = batches.next().await.transpose()?.unwrap_or_default();
     let records =

@@ -106,7 +106,7 @@ fn stored(stats: &StoreStats) -> Vec<Count> {
         events,
         segments,
         disk_octets,
-        index_octets,
+        registry_octets,
         held_octets,
     } = *stats;
     vec![
@@ -118,7 +118,7 @@ fn stored(stats: &StoreStats) -> Vec<Count> {
         Count::one("events", events),
         Count::one("segments", segments),
         Count::one("diskOctets", disk_octets),
-        Count::one("indexOctets", index_octets),
+        Count::one("registryOctets", registry_octets),
         Count::one("heldOctets", held_octets),
     ]
 }

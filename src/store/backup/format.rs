@@ -203,7 +203,6 @@ impl BackupDecoder {
         }
         let Some((_, record)) = decode_meta::<BackupRecord>(&self.octets) else { return Err(damaged) };
         if self.octets.len() < head.length() {
-            self.octets.reserve(head.length() - self.octets.len());
             return Ok(None);
         }
         let mut octets = self.octets.split_to(head.length()).freeze();

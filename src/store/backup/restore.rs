@@ -4,10 +4,9 @@ use std::io::Read;
 use std::sync::Arc;
 
 use super::{BackupCounts, BackupDecoder, BackupError, BackupItem, BackupRecord};
-use crate::store::change::Change;
 use crate::store::disk::Disk;
 use crate::store::embedded::Loader;
-use crate::store::{OpenError, StoreError, StoreOptions, WebhookLimits};
+use crate::store::{OpenError, StoreError, StoreOptions};
 
 /// How much of a file is read at once.
 const READ_OCTETS: usize = 256 << 10;
@@ -81,32 +80,13 @@ pub fn restore(
         }
         let is_wanted = with_events || !matches!(item.record, BackupRecord::Event { .. });
         match &mut loader {
-            Some(loader) if is_wanted => Ok::<(), RestoreError>(load(loader, item)?),
+            Some(loader) if is_wanted => Ok::<(), RestoreError>(loader.load(item)?),
             _ => Ok(()),
         }
     })?;
     // The decoder refuses a file without a `Store` record.
-    loader.ok_or(BackupError::NotABackup)?.finish()?;
+    loader.ok_or(BackupError::NotABackup)?.close()?;
     Ok(if with_events { counts } else { BackupCounts { events: 0, ..counts } })
-}
-
-/// Adds a record to the new store.
-pub(in crate::store) fn load(loader: &mut Loader, item: BackupItem) -> Result<(), StoreError> {
-    let BackupItem { record, content } = item;
-    match record {
-        BackupRecord::Store { .. } | BackupRecord::End(_) => Ok(()),
-        BackupRecord::Domain(record) => loader.push(Change::DomainRegistered { record, limit: u32::MAX }, &[]),
-        BackupRecord::Webhook(record) => {
-            loader.push(Change::WebhookRegistered { record, limits: WebhookLimits::UNBOUNDED }, &[])
-        }
-        BackupRecord::Event { webhook, email, attempts, due_at } => {
-            loader.push(Change::EventRestored { webhook, email, attempts, due_at }, &[])
-        }
-        BackupRecord::Mail { envelope, received_at, expires_at, sequence, live } => {
-            // The envelope stays whole for the message's trace, but a deleted Email does not come back.
-            loader.push(Change::Restored { envelope, received_at, expires_at, sequence, live }, &content)
-        }
-    }
 }
 
 /// Decodes a whole backup, record by record. The end record is checked and not given out.

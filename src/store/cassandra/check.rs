@@ -174,7 +174,7 @@ impl Check<'_> {
 
     /// What is wrong about a row.
     async fn finding(&self, table: Table, row: &EmailRow) -> Result<Option<Finding>, StoreError> {
-        let rows = |what: &str| Ok(Some(Finding::index(FindingKind::Rows, format!("Email {} {what}", row.id))));
+        let rows = |what: &str| Ok(Some(Finding::of(FindingKind::Rows, format!("Email {} {what}", row.id))));
         if table != Table::Email {
             return match (self.is_there(Table::Email, row).await?, table) {
                 (true, _) => Ok(None),
@@ -202,7 +202,7 @@ impl Check<'_> {
     async fn message_finding(&self, row: &EmailRow) -> Result<Option<Finding>, StoreError> {
         let missing = |what: String| {
             let detail = format!("Email {} cannot be read: {what} of message {} is missing", row.id, row.message);
-            Ok(Some(Finding::index(FindingKind::Email, detail)))
+            Ok(Some(Finding::of(FindingKind::Email, detail)))
         };
         if self.envelope(row.message).await?.is_none() {
             return missing("part 0".into());
@@ -293,7 +293,7 @@ impl Check<'_> {
                 let detail = format!(
                     "message {message} of {at} is not written whole; a node that runs finishes those of the last hour"
                 );
-                self.found(Finding::index(FindingKind::Intent, detail));
+                self.found(Finding::of(FindingKind::Intent, detail));
             }
         }
         Ok(())

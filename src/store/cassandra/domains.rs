@@ -4,7 +4,7 @@ use scylla::statement::Consistency;
 
 use super::state::ClusterState;
 use crate::model::{DomainName, DomainRecord};
-use crate::store::change::SweepFilter;
+use crate::store::outbox::SweepFilter;
 use crate::store::{Registration, StoreError};
 
 /// The row that tells whether domains have changed.

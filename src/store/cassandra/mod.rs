@@ -294,7 +294,7 @@ impl Store for CassandraStore {
         self.state.count_in_detail().await
     }
 
-    fn backup(&self) -> BackupStream {
+    fn backup(&self, _: Timestamp) -> BackupStream {
         backup::stream(Self { state: Arc::clone(&self.state) })
     }
 

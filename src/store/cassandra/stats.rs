@@ -63,7 +63,6 @@ impl ClusterState {
         let stats = self.stats_of(&mut walk).await?;
         Ok(DetailedStats {
             domains: self.domains().await?.len() as u64,
-            index_free_octets: 0,
             oldest: walk.oldest.map(Timestamp::from_millis),
             newest: walk.newest.map(Timestamp::from_millis),
             stats,

@@ -6,20 +6,16 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingKind {
-    /// There is a journal and no index.
-    IndexMissing,
-    /// redb cannot read the whole file of the index.
-    IndexDamaged,
+    /// The registry is missing, or is not what was written.
+    RegistryDamaged,
     /// A segment's header is not valid, so that none of it can be read.
     SegmentHeader,
-    /// A segment with live messages is missing.
+    /// A segment that had something alive is missing.
     SegmentMissing,
     /// Octets of a segment where a group was are not a group.
     Group,
-    /// The header of a record is damaged.
+    /// The header or the meta of a record is damaged.
     Record,
-    /// The content of a record that no Email refers to is damaged.
-    Content,
     /// An Email has no whole record.
     Email,
     /// A pending event has no whole record.
@@ -34,13 +30,11 @@ impl FindingKind {
     /// The name in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::IndexMissing => "index-missing",
-            Self::IndexDamaged => "index-damaged",
+            Self::RegistryDamaged => "registry-damaged",
             Self::SegmentHeader => "segment-header",
             Self::SegmentMissing => "segment-missing",
             Self::Group => "group",
             Self::Record => "record",
-            Self::Content => "content",
             Self::Email => "email",
             Self::Event => "event",
             Self::Rows => "rows",
@@ -68,7 +62,7 @@ impl Finding {
         Self { kind, segment: Some(segment), offset: Some(offset), detail: detail.into() }
     }
 
-    pub(in crate::store) fn index(kind: FindingKind, detail: impl Into<String>) -> Self {
+    pub(in crate::store) fn of(kind: FindingKind, detail: impl Into<String>) -> Self {
         Self { kind, segment: None, offset: None, detail: detail.into() }
     }
 }

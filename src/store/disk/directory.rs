@@ -4,16 +4,17 @@ use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustix::fs::{FallocateFlags, FlockOperation, OFlags, fcntl_getfl, fcntl_setfl};
 
+use super::replace::{STORE, earlier_files};
 use super::{BLOCK_OCTETS, Disk, DiskFile};
 use crate::store::OpenError;
 use crate::store::error::is_out_of_space;
 
 /// The name of the file that is locked while a process holds the directory.
-pub(super) const LOCK_NAME: &str = "lock";
+const LOCK_NAME: &str = "lock";
 /// How many zeros are written at once.
 const ZEROS_OCTETS: usize = 1 << 20;
 /// The unit of `st_blocks`, see stat(2).
@@ -22,11 +23,15 @@ const STAT_BLOCK_OCTETS: u64 = 512;
 const DIRECTORY_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 
-/// A data directory, locked from [`Directory::lock`] until it is dropped.
+/// A data directory, locked from [`Directory::lock`] until it is dropped. As a disk, it is the directory of the store's
+/// files in it.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
+    store: PathBuf,
     handle: File,
+    /// The directory of the store's files, once this process has used it.
+    store_handle: OnceLock<File>,
     /// Open for its lock.
     _lock: File,
 }
@@ -73,8 +78,24 @@ impl Directory {
         lock.seek(SeekFrom::Start(0)).map_err(from_io)?;
         // A full disk must not prevent opening: deletion frees space.
         let _ = write!(lock, "{}", std::process::id());
-        super::staging::settle(path).map_err(from_io)?;
-        Ok(Self { path: path.into(), handle, _lock: lock })
+        super::replace::settle(path).map_err(from_io)?;
+        Ok(Self { path: path.into(), store: path.join(STORE), handle, store_handle: OnceLock::new(), _lock: lock })
+    }
+
+    /// The directory of the store's files, which is made if it is missing.
+    fn store_handle(&self) -> io::Result<&File> {
+        if let Some(handle) = self.store_handle.get() {
+            return Ok(handle);
+        }
+        let made = std::fs::DirBuilder::new().mode(DIRECTORY_MODE).create(&self.store);
+        match made {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        let handle = File::open(&self.store)?;
+        handle.set_permissions(Permissions::from_mode(DIRECTORY_MODE))?;
+        self.handle.sync_all()?;
+        Ok(self.store_handle.get_or_init(|| handle))
     }
 
     /// The path of the directory.
@@ -100,29 +121,39 @@ fn sync_parent(path: &Path) -> io::Result<()> {
 
 impl Disk for Directory {
     fn list(&self) -> io::Result<Vec<String>> {
-        std::fs::read_dir(&self.path)?
-            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
-            .filter(|name| name.as_ref().is_ok_and(|name| name != LOCK_NAME))
-            .collect()
+        let entries = match std::fs::read_dir(&self.store) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        let file = open_options().create_new(true).open(self.path.join(name))?;
+        self.store_handle()?;
+        let file = open_options().create_new(true).open(self.store.join(name))?;
         // The mode at creation is subject to the umask.
         file.set_permissions(Permissions::from_mode(FILE_MODE))?;
         Ok(Arc::new(file))
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        Ok(Arc::new(open_options().open(self.path.join(name))?))
+        Ok(Arc::new(open_options().open(self.store.join(name))?))
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        std::fs::remove_file(self.path.join(name))
+        std::fs::remove_file(self.store.join(name))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        std::fs::rename(self.store.join(from), self.store.join(to))
     }
 
     fn sync_dir(&self) -> io::Result<()> {
-        self.handle.sync_all()
+        self.store_handle()?.sync_all()
+    }
+
+    fn earlier_store(&self) -> io::Result<Option<String>> {
+        Ok(if self.list()?.is_empty() { earlier_files(&self.path)?.into_iter().min() } else { None })
     }
 
     fn free_octets(&self) -> io::Result<u64> {

@@ -1,18 +1,19 @@
 //! The disk under the store: one directory of flat files, as one small trait.
 //!
 //! The journal and the index do all their I/O through it, so that tests can record, tear and break every operation. Names
-//! are plain file names. A crash may lose writes until [`DiskFile::sync`] has returned. It may undo the creation or removal
-//! of a file until [`Disk::sync_dir`] has returned.
+//! are plain file names. A crash may lose writes until [`DiskFile::sync`] has returned. It may undo the creation, removal
+//! or renaming of a file until [`Disk::sync_dir`] has returned.
 
 mod directory;
-pub(in crate::store) mod staging;
+mod replace;
 
 use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 
 pub use directory::Directory;
-pub use staging::OldFiles;
+pub use replace::OldFiles;
+pub(in crate::store) use replace::is_store;
 
 /// The unit in which files are read and written at best: the size of a page, and of most file systems' blocks.
 pub(crate) const BLOCK_OCTETS: usize = 4096;
@@ -31,8 +32,16 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Removes a file. If it is open, it can still be read.
     fn remove(&self, name: &str) -> io::Result<()>;
 
-    /// Makes creations and removals durable.
+    /// Gives a file another name, also if it is open. A file that has the new name is replaced.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Makes creations, removals and renames durable.
     fn sync_dir(&self) -> io::Result<()>;
+
+    /// A file of a store of an earlier version, if that is what there is instead of this one.
+    fn earlier_store(&self) -> io::Result<Option<String>> {
+        Ok(None)
+    }
 
     /// The octets that can still be written.
     fn free_octets(&self) -> io::Result<u64>;

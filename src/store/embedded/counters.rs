@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::EmbeddedStore;
 use crate::counts::{Count, Counts, Durations, Stopwatch};
-use crate::store::index::GroupCounts;
+use crate::store::mail::Removals;
 
 /// What the store did since it was opened, and how many changes are queued now.
 #[derive(Debug, Default)]
@@ -16,10 +16,8 @@ pub(super) struct Counters {
     deleted: AtomicU64,
     expired: AtomicU64,
     evicted: AtomicU64,
-    relocated: AtomicU64,
     events_dropped: AtomicU64,
     webhooks_disabled: AtomicU64,
-    index_reopened: AtomicU64,
 }
 
 impl Counters {
@@ -34,22 +32,19 @@ impl Counters {
         Queued(Arc::clone(self))
     }
 
-    pub(super) fn index_reopened(&self) {
-        self.index_reopened.fetch_add(1, Ordering::Relaxed);
+    /// Counts Emails that requests removed, and events that were dropped.
+    pub(super) fn removed(&self, Removals { deleted, evicted }: Removals, events_dropped: u64) {
+        self.deleted.fetch_add(deleted, Ordering::Relaxed);
+        self.evicted.fetch_add(evicted, Ordering::Relaxed);
+        self.events_dropped.fetch_add(events_dropped, Ordering::Relaxed);
     }
 
-    pub(super) fn add(&self, counts: &GroupCounts) {
-        let GroupCounts { deleted, expired, evicted, relocated, events_dropped, webhooks_disabled } = counts;
-        for (counter, count) in [
-            (&self.deleted, deleted),
-            (&self.expired, expired),
-            (&self.evicted, evicted),
-            (&self.relocated, relocated),
-            (&self.events_dropped, &events_dropped.values().sum()),
-            (&self.webhooks_disabled, webhooks_disabled),
-        ] {
-            counter.fetch_add(*count, Ordering::Relaxed);
-        }
+    pub(super) fn expired(&self, emails: usize) {
+        self.expired.fetch_add(emails as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn webhooks_disabled(&self, webhooks: usize) {
+        self.webhooks_disabled.fetch_add(webhooks as u64, Ordering::Relaxed);
     }
 }
 
@@ -65,21 +60,19 @@ impl Drop for Queued {
 
 impl Counts for EmbeddedStore {
     fn read(&self) -> Vec<Count> {
-        let counters = self.state.counters();
+        let counters = &self.shared.counters;
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         vec![
             Count::one("queued", read(&counters.queued)),
             Count::labelled("removed", "deleted", read(&counters.deleted)),
             Count::labelled("removed", "expired", read(&counters.expired)),
             Count::labelled("removed", "madeWay", read(&counters.evicted)),
-            Count::one("relocated", read(&counters.relocated)),
             Count::one("eventsDropped", read(&counters.events_dropped)),
             Count::one("webhooksDisabled", read(&counters.webhooks_disabled)),
-            Count::one("indexReopened", read(&counters.index_reopened)),
         ]
     }
 
     fn durations(&self) -> Vec<Durations> {
-        vec![self.state.counters().commits.read("commit")]
+        vec![self.shared.counters.commits.read("commit")]
     }
 }

@@ -1,78 +1,174 @@
-//! Filling a new store: a restore applies many changes with one fdatasync, without a writer thread.
+//! Writing facts without a writer thread: what an opening changes, and a new store that a restore fills.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::open::{self, Opened};
-use crate::store::change::Change;
+use super::open::{Opened, open_as};
+use crate::model::{EmailId, Timestamp, WebhookId};
+use crate::store::backup::{BackupItem, BackupRecord};
+use crate::store::change::{Change, EventState};
 use crate::store::disk::Disk;
 use crate::store::journal::{Group, group_room};
+use crate::store::names::HashKey;
 use crate::store::{OpenError, StoreError, StoreOptions};
 
-/// A group is written once it has this many octets, or this many changes.
+/// A group is written once it has this many octets, or this many facts.
 const GROUP_OCTETS: u64 = 4 << 20;
-const GROUP_CHANGES: usize = 1024;
+const GROUP_FACTS: usize = 1024;
+/// The highest sequence number that a backup may have. A service that takes a million mails a second reaches it never.
+const SEQUENCE_MAX: u64 = 1 << 62;
 
-/// A new store that is being filled. Nobody else has it open.
+/// A store that is being filled. Nobody else has it open.
 #[derive(Debug)]
-pub(crate) struct Loader {
+pub(in crate::store) struct Loader {
     opened: Opened,
     /// The most octets of a group before its last record.
     room: u64,
     group: Group,
-    changes: Vec<Change>,
+    facts: Vec<Change>,
+    next_sequence: u64,
+    /// The sequence numbers so far, as ranges by their first one with the one behind their last.
+    taken: BTreeMap<u64, u64>,
 }
 
 impl Loader {
     /// Creates a store on an empty disk, with the secret of the store that it replaces.
     ///
-    /// `options` must permit the largest message to come.
-    pub(crate) fn begin(disk: &Arc<dyn Disk>, options: &StoreOptions, secret: [u8; 16]) -> Result<Self, OpenError> {
-        // The daemon applies its retention at its next start.
+    /// `options` must permit the largest message to come. The daemon applies its retention at its next start.
+    pub(in crate::store) fn begin(
+        disk: &Arc<dyn Disk>,
+        options: &StoreOptions,
+        secret: HashKey,
+    ) -> Result<Self, OpenError> {
         let options = StoreOptions { retention: None, ..*options };
-        let opened = open::create(disk, &options, secret)?;
-        Ok(Self { opened, room: group_room(&options).min(GROUP_OCTETS), group: Group::new(), changes: Vec::new() })
+        Ok(Self::of(open_as(disk, &options, secret)?, &options))
     }
 
-    /// Adds a change. It is applied with its group, at the latest by [`Loader::finish`].
-    pub(crate) fn push(&mut self, change: Change, content: &[u8]) -> Result<(), StoreError> {
-        if self.group.octets() as u64 > self.room || self.changes.len() == GROUP_CHANGES {
-            self.flush()?;
+    /// Sequence numbers go on behind `last`, if that is higher than those of the mail to come.
+    pub(in crate::store) fn go_on_behind(&mut self, last: u64) {
+        self.next_sequence = self.next_sequence.max(last + 1);
+    }
+
+    pub(super) fn of(opened: Opened, options: &StoreOptions) -> Self {
+        let room = group_room(options).min(GROUP_OCTETS);
+        let next_sequence = opened.mail.last_sequence() + 1;
+        Self { opened, room, group: Group::default(), facts: Vec::new(), next_sequence, taken: BTreeMap::new() }
+    }
+
+    /// Adds a fact. It is applied with its group, at the latest by [`Loader::finish`].
+    pub(super) fn push(&mut self, fact: Change, content: &[u8]) -> Result<(), StoreError> {
+        if self.group.octets() > self.room || self.facts.len() == GROUP_FACTS {
+            self.write()?;
         }
-        self.group.push(&change, content)?;
-        self.changes.push(change);
+        if let Change::Received { envelope, first, .. } = &fact {
+            self.next_sequence = self.next_sequence.max(first + envelope.recipients.len() as u64);
+        }
+        self.group.push(&fact, content)?;
+        self.facts.push(fact);
         Ok(())
     }
 
-    /// Applies the changes so far and returns the highest sequence number, 0 before the first.
-    pub(crate) fn last_sequence(&mut self) -> Result<u64, StoreError> {
-        self.flush()?;
-        let read = self.opened.index.view().and_then(|view| view.last_sequence());
-        read.map(|(last, _)| last).map_err(|error| error.to_store_error())
+    /// Adds a fact without content, which is durable on return.
+    pub(super) fn push_durably(&mut self, fact: Change) -> Result<(), StoreError> {
+        self.push(fact, &[])?;
+        self.write()
     }
 
-    fn flush(&mut self) -> Result<(), StoreError> {
-        let mut group = std::mem::replace(&mut self.group, Group::new());
-        let changes = std::mem::take(&mut self.changes);
-        if changes.is_empty() {
+    fn write(&mut self) -> Result<(), StoreError> {
+        let mut group = std::mem::take(&mut self.group);
+        let facts = std::mem::take(&mut self.facts);
+        if facts.is_empty() {
             return Ok(());
         }
-        let (_, places) = self.opened.journal.append(&mut group)?;
-        let end = self.opened.journal.position();
-        let applied = self.opened.index.apply(changes.iter().zip(places), end, false);
-        applied.map(|_| ()).map_err(|error| error.to_store_error())
+        let Opened { mail, registry, journal } = &mut self.opened;
+        for (fact, place) in facts.iter().zip(journal.append(&mut group, self.next_sequence)?) {
+            mail.apply(fact, place, &**registry);
+        }
+        Ok(())
+    }
+
+    /// Adds a record of a backup.
+    pub(in crate::store) fn load(&mut self, BackupItem { record, content }: BackupItem) -> Result<(), StoreError> {
+        match record {
+            BackupRecord::Store { .. } | BackupRecord::End(_) => Ok(()),
+            BackupRecord::Domain(record) => self.opened.registry.load_domain(&record),
+            BackupRecord::Webhook(record) => self.opened.registry.load_webhook(*record),
+            BackupRecord::Event { webhook, email, attempts, due_at } => self.event(webhook, email, attempts, due_at),
+            BackupRecord::Mail { envelope, received_at, expires_at, sequence, live } => {
+                let ids = || envelope.recipients.iter().map(|to| to.id);
+                if !ids().any(|id| live.contains(&id)) {
+                    return Ok(());
+                }
+                let first = self.take(sequence, envelope.recipients.len() as u64)?;
+                // Domains came before. Later errors of the registry would undo what is not durable.
+                self.opened.registry.flush()?;
+                // The envelope stays whole for the message's trace, but a deleted Email does not come back.
+                let emails: Vec<EmailId> = ids().filter(|id| !live.contains(id)).collect();
+                let (has_own_life, events) = (false, Vec::new());
+                let received = Change::Received { envelope, received_at, expires_at, has_own_life, first, events };
+                self.push(received, &content)?;
+                if emails.is_empty() { Ok(()) } else { self.push(Change::Deleted { emails }, &[]) }
+            }
+        }
+    }
+
+    /// Takes sequence numbers for a message, from `wanted` on or, if a message has one of them, behind all: two nodes of a
+    /// cluster may have given one number. Returns the first one.
+    fn take(&mut self, wanted: u64, number: u64) -> Result<u64, StoreError> {
+        let before = self.taken.range(..wanted.saturating_add(number)).next_back();
+        let is_free = before.is_none_or(|(_, behind)| *behind <= wanted);
+        let first = if is_free { wanted } else { self.next_sequence };
+        if wanted == 0 || first.saturating_add(number) > SEQUENCE_MAX {
+            return Err(StoreError::Failed(format!(
+                "the backup has a message with the wrong sequence number {wanted}"
+            )));
+        }
+        // Ranges that meet become one.
+        let end = self.taken.remove(&(first + number)).unwrap_or(first + number);
+        match self.taken.range_mut(..first).next_back().filter(|(_, behind)| **behind == first) {
+            Some((_, behind)) => *behind = end,
+            None => drop(self.taken.insert(first, end)),
+        }
+        Ok(first)
+    }
+
+    fn event(
+        &mut self,
+        webhook: WebhookId,
+        email: EmailId,
+        attempts: u32,
+        due_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        // Mail comes before events, so after the first one there is nothing of it left to write.
+        if self.facts.iter().any(|fact| matches!(fact, Change::Received { .. })) {
+            self.write()?;
+        }
+        let Some(found) = self.opened.mail.find(email, Timestamp::from_millis(i64::MIN)) else { return Ok(()) };
+        self.push(Change::EventsAdded { webhook, emails: vec![email], due_at }, &[])?;
+        if attempts > 0 {
+            let state = EventState::Retry { attempts, due_at };
+            self.push(Change::EventsChanged { events: vec![(webhook, found.sequence, state)] }, &[])?;
+        }
+        Ok(())
+    }
+
+    /// Makes everything durable, and closes the store.
+    pub(in crate::store) fn close(self) -> Result<(), StoreError> {
+        let Opened { mut mail, registry, journal } = self.finish()?;
+        let files = journal.files().clone();
+        journal.close();
+        registry.close()?;
+        // What came without a living Email must not stay on the disk.
+        mail.take_dead()
+            .into_iter()
+            .try_for_each(|place| files.punch(place))
+            .map_err(|error| StoreError::from_io(&error))
     }
 
     /// Makes everything durable.
-    pub(crate) fn finish(mut self) -> Result<(), StoreError> {
-        self.flush()?;
-        // Messages may have come out of order, so what is known of each mailbox's expiries is computed again.
-        self.opened.index.measure_mailboxes().map_err(|error| error.to_store_error())?;
-        let checkpoint = self.opened.index.checkpoint().map_err(|error| error.to_store_error())?;
-        // A message that came without a live Email must not stay on the disk.
-        let in_use = self.opened.journal.in_use();
-        let punched = self.opened.journal.segments().punch(&checkpoint.deleted, in_use);
-        self.opened.journal.sync(in_use).map_err(|error| StoreError::from_io(&error))?;
-        self.opened.index.punched(&punched).map_err(|error| error.to_store_error())?;
-        self.opened.index.checkpoint().map(|_| ()).map_err(|error| error.to_store_error())
+    pub(super) fn finish(mut self) -> Result<Opened, StoreError> {
+        self.write()?;
+        self.opened.registry.flush()?;
+        Ok(self.opened)
     }
 }

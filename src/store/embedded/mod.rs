@@ -1,30 +1,22 @@
-//! The embedded store: a directory with a journal and an index, and one writer thread.
+//! The embedded store: a directory with a journal and a registry, rows of mail in memory, and one writer thread.
 //!
 //! ```text
-//! mod, outbox          the traits Store and Outbox
-//! queue, writer        the way of a change: queue, group, journal, index, answer
-//! state                what the writer and the readers share
-//! open, load           opening a store, filling a new one
-//! checkpoint           making the index durable; punching removes deleted messages after it
-//! segment_compaction   copies messages of pending events out of mostly free segments
-//! recovery             reopens an index that failed
-//! index_headroom       makes sure that the index can grow
-//! backup               backups and detailed counts of a store in use
-//! counters             counters for metrics; drop_warnings logs dropped events
+//! mod            the trait Store: mail and domains
+//! outbox         the trait Outbox: webhooks and their events
+//! queue, writer  the way of a request: queue, decision, journal, rows, answer
+//! shared         what the writer and the readers share
+//! open, load     opening a store, filling a new one
+//! backup         the backup of a store in use
+//! counters       counters for metrics
 //! ```
 
 mod backup;
-mod checkpoint;
 mod counters;
-mod index_headroom;
 mod load;
 mod open;
 mod outbox;
-mod punching;
 mod queue;
-mod recovery;
-mod segment_compaction;
-mod state;
+mod shared;
 mod writer;
 
 use std::path::Path;
@@ -34,38 +26,36 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 pub(super) use load::Loader;
-use queue::Queue;
-use state::StoreState;
+use open::Opened;
+use queue::{Queue, Swept};
+use shared::Shared;
 
-use super::change::{Change, ChangeResult, SweepFilter};
+use super::change::RecordPlace;
 use super::disk::{self, Directory, Disk};
-use super::index::{View, record_place};
-use super::journal::RecordPlace;
+use super::journal::JournalMessage;
+use super::mail::{Mail, Outcome, Request};
+use super::names::tag;
 use super::{
-    BackupStream, DetailedStats, EmailsAfter, Expired, IndexError, MailboxPage, NewestPage, NewestQuery, OpenError,
-    PageRequest, Registration, Storage, Store, StoreError, StoreOptions, StoreStats,
+    BackupStream, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError, PageRequest,
+    Registration, Storage, Store, StoreError, StoreOptions, StoreStats,
 };
 use crate::events::{Position, Subscription};
-use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
+use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp, WebhookId};
 
-/// The most Emails that one change of [`Store::delete_all`] removes.
-const DELETE_STEP: u32 = 1000;
-/// The most rows that a list reads on its caller's thread, which may serve sockets.
-///
-/// That takes some tens of microseconds while the pages are in memory. A change of threads would cost more.
-const FEW_ROWS: u64 = 500;
+/// The most Emails that one request of [`Store::delete_all`] removes.
+const DELETE_STEP: usize = 1000;
 
 /// A store in a directory of this machine, which this process has locked.
 #[derive(Debug)]
 pub struct EmbeddedStore {
-    state: Arc<StoreState>,
+    shared: Arc<Shared>,
     queue: Queue,
 }
 
 impl EmbeddedStore {
     /// Whether a directory holds a store. Opens no file.
     pub fn is_in(path: &Path) -> bool {
-        disk::staging::is_there(path)
+        disk::is_store(path)
     }
 
     /// Opens the store in an existing directory, or creates one if the directory is empty. Blocks on the disk.
@@ -75,57 +65,39 @@ impl EmbeddedStore {
 
     /// Opens the store on any disk. Blocks on the disk.
     pub fn open_on(disk: Arc<dyn Disk>, options: &StoreOptions) -> Result<Self, OpenError> {
-        let opened = open::open(&disk, options)?;
-        let (sender, messages) = mpsc::channel();
-        let state = Arc::new(StoreState::new(&opened, *options, sender.clone()));
-        let queue = writer::start(Arc::clone(&state), opened, sender, messages)?;
-        Ok(Self { state, queue })
+        let Opened { mail, registry, journal } = open::open(&disk, options)?;
+        let (sender, commands) = mpsc::channel();
+        let shared = Arc::new(Shared::new(mail, registry, (journal.files().clone(), journal.spare()), *options));
+        let counters = Arc::clone(&shared.counters);
+        let thread = writer::start(Arc::clone(&shared), journal, commands)
+            .map_err(|error| OpenError::Io { path: "the writer thread".into(), reason: error.to_string() })?;
+        Ok(Self { shared, queue: Queue::new(sender, counters, thread) })
     }
 
-    async fn change(&self, change: Change, content: Bytes) -> Result<ChangeResult, StoreError> {
-        if self.state.writer_ended().is_cancelled() {
+    async fn request(&self, request: Request, content: Bytes) -> Result<Outcome, StoreError> {
+        if self.shared.writer_ended.is_cancelled() {
             return Err(StoreError::WriterEnded);
         }
-        self.queue.submit(change, content).await
+        self.queue.submit(request, content).await
     }
 
-    /// Repeats a change until nothing is left to change. Returns how many it changed.
-    async fn changed(&self, change: Change) -> Result<usize, StoreError> {
-        let mut changed = 0;
-        loop {
-            match self.change(change.clone(), Bytes::new()).await? {
-                ChangeResult::Changed { number, more } => {
-                    changed += number;
-                    if !more {
-                        return Ok(changed);
-                    }
-                }
-                other => return Err(unexpected(&other)),
-            }
+    /// Ends the events of webhooks that are gone for good. What the journal still says about them means nothing.
+    fn forget(&self, gone: &[WebhookId]) {
+        for webhook in gone {
+            self.shared.mail_mut().forget_webhook(*webhook);
         }
     }
 
-    async fn has_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
-        let name = name.clone();
-        self.read(move |view| Ok(view.domains()?.iter().any(|domain| domain.name == name))).await
-    }
-
-    /// Runs a read on a thread that may block.
-    async fn read<T: Send + 'static>(
+    /// Runs work that may wait for the disk on a thread for that.
+    async fn blocking<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&View) -> Result<T, IndexError> + Send + 'static,
+        work: impl FnOnce(&Shared) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let state = Arc::clone(&self.state);
-        blocking(move || state.read(read)).await
-    }
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
-) -> Result<T, StoreError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result,
-        Err(_) => Err(StoreError::Failed("a read ended early".into())),
+        let shared = Arc::clone(&self.shared);
+        match tokio::task::spawn_blocking(move || work(&shared)).await {
+            Ok(result) => result,
+            Err(_) => Err(StoreError::Failed("work on the disk ended early".into())),
+        }
     }
 }
 
@@ -135,45 +107,42 @@ impl Storage for EmbeddedStore {
     ///
     /// From then on every change fails with [`StoreError::WriterEnded`]. Reads still work.
     async fn ended(&self) {
-        self.state.writer_ended().cancelled().await;
+        self.shared.writer_ended.cancelled().await;
     }
 }
 
 #[async_trait]
 impl Store for EmbeddedStore {
     async fn receive(&self, delivery: Delivery) -> Result<(), StoreError> {
-        let Delivery { envelope, raw, received_at, expires_at } = delivery;
-        let limit = self.state.options().message_octets_max;
-        if raw.len() as u64 > limit {
+        let limit = self.shared.options.message_octets_max;
+        if delivery.raw.len() as u64 > limit {
             return Err(StoreError::TooLarge { limit });
         }
-        let StoreOptions { emails_per_mailbox_max: cap, outbox, .. } = *self.state.options();
-        match self.change(Change::Received { envelope, received_at, expires_at, cap, outbox }, raw).await? {
-            ChangeResult::MailboxFull => Err(StoreError::MailboxFull),
+        let content = delivery.raw.clone();
+        match self.request(Request::Receive { delivery, has_own_life: false }, content).await? {
+            Outcome::MailboxFull => Err(StoreError::MailboxFull),
+            Outcome::Full => Err(StoreError::Full),
             _ => Ok(()),
         }
     }
 
-    fn check_cap(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
-        self.state.check_cap(mailbox, now)
-    }
-
     fn accepts(&self) -> Result<(), StoreError> {
-        if self.queue.is_closed() && !self.state.writer_ended().is_cancelled() {
+        if self.queue.is_closed() && !self.shared.writer_ended.is_cancelled() {
             return Err(StoreError::Stopping);
         }
-        self.state.accepts()
+        self.shared.accepts()
+    }
+
+    fn shortage(&self) -> Option<String> {
+        self.shared.shortage()
+    }
+
+    fn check_cap(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
+        self.shared.check_cap(mailbox, now)
     }
 
     async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError> {
-        if let Some(index) = self.state.index()
-            && let Some(listed) = self.state.ask(&index, |view| view.list(mailbox, page, now, FEW_ROWS))?
-        {
-            return Ok(listed);
-        }
-        let mailbox = mailbox.clone();
-        let listed = self.read(move |view| view.list(&mailbox, page, now, u64::MAX)).await?;
-        listed.ok_or_else(|| StoreError::Failed("a list has more rows than can be counted".into()))
+        Ok(self.shared.mail().list(mailbox, page, now))
     }
 
     async fn list_before(
@@ -183,8 +152,7 @@ impl Store for EmbeddedStore {
         limit: usize,
         now: Timestamp,
     ) -> Result<Vec<Listed>, StoreError> {
-        let mailbox = mailbox.clone();
-        self.read(move |view| view.list_before(&mailbox, before, limit, now)).await
+        Ok(self.shared.mail().list_before(mailbox, before, limit, now))
     }
 
     async fn list_after(
@@ -194,124 +162,96 @@ impl Store for EmbeddedStore {
         limit: usize,
         now: Timestamp,
     ) -> Result<EmailsAfter, StoreError> {
-        let mailbox = mailbox.clone();
-        match self.state.index() {
-            // A change of threads would cost more than so few rows.
-            Some(index) => self.state.ask(&index, |view| view.list_after(&mailbox, after, limit, FEW_ROWS, now)),
-            None => self.read(move |view| view.list_after(&mailbox, after, limit, FEW_ROWS, now)).await,
-        }
+        Ok(self.shared.mail().list_after(mailbox, after, limit, now))
+    }
+
+    async fn begin_of(&self, mailbox: &Mailbox, since: Timestamp) -> Result<u64, StoreError> {
+        Ok(self.shared.mail().begin_of(mailbox, since))
     }
 
     fn subscribe(&self, mailbox: Option<&Mailbox>, events_max: usize) -> Subscription {
-        self.state.subscribe(mailbox, events_max)
+        self.shared.subscribe(mailbox, events_max)
     }
 
     async fn position(&self, mailbox: Option<&Mailbox>) -> Result<Position, StoreError> {
-        let (sequence, _) = match self.state.index() {
-            Some(index) => self.state.ask(&index, View::last_sequence)?,
-            None => self.read(View::last_sequence).await?,
-        };
-        Ok(Position { tag: self.state.tag(mailbox), sequence })
+        let sequence = self.shared.mail().last_sequence();
+        Ok(Position { tag: tag(&self.shared.secret, mailbox), sequence })
     }
 
     async fn newest(&self, query: NewestQuery, now: Timestamp) -> Result<NewestPage, StoreError> {
-        self.read(move |view| view.newest(&query, now)).await
+        Ok(self.shared.mail().newest(&query, now))
     }
 
     async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError> {
-        match self.state.index() {
-            // A change of threads would cost several times as much as these two rows.
-            Some(index) => self.state.ask(&index, |view| view.find(id, now)),
-            None => self.read(move |view| view.find(id, now)).await,
-        }
+        Ok(self.shared.mail().find(id, now))
     }
 
     async fn load(&self, listed: &Listed) -> Result<Option<StoredEmail>, StoreError> {
-        self.state.load(listed.clone())
+        let listed = listed.clone();
+        self.shared.load(listed, |mail, listed| mail.find(listed.id, Timestamp::from_millis(i64::MIN)).is_some())
     }
 
     async fn delete(&self, id: EmailId, now: Timestamp) -> Result<bool, StoreError> {
         // An unknown id must not cause a write, since anybody may send one.
-        if self.find(id, now).await?.is_none() {
+        if self.shared.mail().find(id, now).is_none() {
             return Ok(false);
         }
-        match self.change(Change::Deleted { id, now }, Bytes::new()).await? {
-            ChangeResult::Removed { readable, .. } => Ok(readable > 0),
-            other => Err(unexpected(&other)),
-        }
+        let (readable, _) = self.request(Request::Delete { id, now }, Bytes::new()).await?.removed();
+        Ok(readable > 0)
     }
 
     async fn delete_all(&self, mailbox: &Mailbox, before: u64, now: Timestamp) -> Result<u64, StoreError> {
         // The number comes first: what arrives afterwards stays.
-        let (last, group) = self.read(View::last_sequence).await?;
-        let through = last.min(before.saturating_sub(1));
-        let total = self.list(mailbox, PageRequest { offset: 0, limit: 0 }, now).await?.total;
+        let through = self.shared.mail().last_sequence().min(before.saturating_sub(1));
         let mut deleted = 0;
-        let mut is_left = total > 0;
-        while is_left {
-            let change = Change::MailboxDeleted { mailbox: mailbox.clone(), through, group, now, limit: DELETE_STEP };
-            match self.change(change, Bytes::new()).await? {
-                ChangeResult::Removed { readable, more, .. } => {
-                    deleted += readable;
-                    is_left = more;
-                }
-                other => return Err(unexpected(&other)),
+        loop {
+            let request = Request::DeleteAll { mailbox: mailbox.clone(), through, now, limit: DELETE_STEP };
+            let (readable, more) = self.request(request, Bytes::new()).await?.removed();
+            deleted += readable;
+            if !more {
+                return Ok(deleted);
             }
         }
-        Ok(deleted)
     }
 
     async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError> {
-        let next_due_at = self.read(View::next_due_at).await?;
-        if next_due_at.is_none_or(|next| next > now) {
-            return Ok(Expired { removed: 0, next_due_at });
-        }
-        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        let removed = match self.change(Change::Expired { now, limit }, Bytes::new()).await? {
-            ChangeResult::Removed { all, .. } => usize::try_from(all).unwrap_or(usize::MAX),
-            other => return Err(unexpected(&other)),
-        };
-        Ok(Expired { removed, next_due_at: self.read(View::next_due_at).await? })
+        let Swept { removed, dead } = self.queue.sweep(now, limit).await?;
+        self.blocking(move |shared| {
+            let flushed = shared.registry.flush();
+            if let Err(error) = &flushed {
+                tracing::warn!(%error, "what was learnt of webhooks could not be written; the next second tries again");
+            }
+            // Only what is known to have expired, whatever the clock says later, may lose its octets.
+            shared.punch_while(dead, || flushed.is_ok());
+            Ok(())
+        })
+        .await?;
+        Ok(Expired { removed, next_due_at: self.shared.mail().next_due_at() })
     }
 
     async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError> {
-        self.read(View::domains).await
+        Ok(self.shared.registry.domains())
+    }
+
+    async fn domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
+        Ok(self.shared.registry.domain(name))
     }
 
     async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError> {
-        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        // Webhooks of an earlier registration must not get the mail of the new owner.
-        if !self.has_domain(&record.name).await? {
-            self.sweep(SweepFilter::Domain(record.name.clone())).await?;
-        }
-        match self.change(Change::DomainRegistered { record, limit }, Bytes::new()).await? {
-            ChangeResult::Registered(registration) => Ok(registration),
-            other => Err(unexpected(&other)),
-        }
+        let (registration, gone) = self.blocking(move |shared| shared.registry.register_domain(record, limit)).await?;
+        self.forget(&gone);
+        Ok(registration)
     }
 
     async fn update_domain(&self, record: DomainRecord) -> Result<bool, StoreError> {
-        match self.change(Change::DomainUpdated { record }, Bytes::new()).await? {
-            ChangeResult::Domain(was_registered) => Ok(was_registered),
-            other => Err(unexpected(&other)),
-        }
+        self.blocking(move |shared| shared.registry.update_domain(record)).await
     }
 
     async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
-        if !self.has_domain(name).await? {
-            return Ok(false);
-        }
-        // The webhooks go first: after a crash in between, the next owner of the domain must not inherit them.
-        self.sweep(SweepFilter::Domain(name.clone())).await?;
-        match self.change(Change::DomainRemoved { name: name.clone() }, Bytes::new()).await? {
-            ChangeResult::Domain(false) => Ok(false),
-            ChangeResult::Domain(true) => {
-                // Delete webhooks that were registered meanwhile.
-                self.sweep(SweepFilter::Domain(name.clone())).await?;
-                Ok(true)
-            }
-            other => Err(unexpected(&other)),
-        }
+        let name = name.clone();
+        let gone = self.blocking(move |shared| shared.registry.remove_domain(&name)).await?;
+        self.forget(gone.as_deref().unwrap_or_default());
+        Ok(gone.is_some())
     }
 
     async fn answers(&self) -> Result<(), StoreError> {
@@ -319,44 +259,47 @@ impl Store for EmbeddedStore {
     }
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {
-        let state = Arc::clone(&self.state);
-        blocking(move || state.stats()).await
+        self.blocking(Shared::stats).await
     }
 
     async fn detailed_stats(&self) -> Result<DetailedStats, StoreError> {
-        self.count_in_steps().await
+        self.blocking(|shared| {
+            let (oldest, newest) = shared.mail().span().unzip();
+            let domains = shared.registry.domain_count() as u64;
+            Ok(DetailedStats { domains, oldest, newest, stats: shared.stats()? })
+        })
+        .await
     }
 
-    fn backup(&self) -> BackupStream {
-        backup::stream(Arc::clone(&self.state))
+    fn backup(&self, now: Timestamp) -> BackupStream {
+        backup::stream(Arc::clone(&self.shared), now)
     }
 
     async fn close(&self) -> Result<(), StoreError> {
         self.queue.close().await;
-        if self.state.writer_ended().is_cancelled() { Err(StoreError::WriterEnded) } else { Ok(()) }
+        if self.shared.writer_ended.is_cancelled() { Err(StoreError::WriterEnded) } else { Ok(()) }
     }
 }
 
-impl StoreState {
-    fn load(&self, listed: Listed) -> Result<Option<StoredEmail>, StoreError> {
-        let place = record_place(&listed);
-        let content = self.segments().content(place).map_err(|error| StoreError::from_io(&error))?;
-        if let Some(content) = content {
+impl Shared {
+    /// Reads a message. `None` if `is_wanted` says, once its octets could not be read, that it has gone meanwhile.
+    ///
+    /// [`StoreError::Damaged`] if it has not.
+    fn load(
+        &self,
+        listed: Listed,
+        is_wanted: impl FnOnce(&Mail, &Listed) -> bool,
+    ) -> Result<Option<StoredEmail>, StoreError> {
+        let place = RecordPlace::of(&listed);
+        let content = self.files.read(place).map_err(|error| StoreError::from_io(&error))?;
+        // The file of a dead segment may have been written again.
+        let is_it = |content: &JournalMessage| content.envelope.recipients.iter().any(|to| to.id == listed.id);
+        if let Some(content) = content.filter(is_it) {
             return Ok(Some(StoredEmail { listed, envelope: content.envelope, raw: content.raw }));
         }
-        // The Email was deleted and punched out meanwhile, or else the record is damaged. It was not relocated: that is for
-        // messages without Emails.
-        match self.read(|view| view.find(listed.id, Timestamp::from_millis(i64::MIN)))? {
-            None => Ok(None),
-            Some(_) => Err(damaged(place)),
+        if !is_wanted(&self.mail(), &listed) {
+            return Ok(None);
         }
+        Err(StoreError::Damaged { segment: u64::from(place.segment), offset: u64::from(place.offset) })
     }
-}
-
-fn damaged(place: RecordPlace) -> StoreError {
-    StoreError::Damaged { segment: place.segment, offset: u64::from(place.offset) }
-}
-
-fn unexpected(result: &ChangeResult) -> StoreError {
-    StoreError::Failed(format!("a change was answered with {result:?}"))
 }

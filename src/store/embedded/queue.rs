@@ -8,45 +8,56 @@ use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::counters::{Counters, Queued};
+use crate::model::Timestamp;
 use crate::store::StoreError;
-use crate::store::change::{Change, ChangeResult};
+use crate::store::change::RecordPlace;
+use crate::store::mail::{Outcome, Request};
 
-/// A group takes no further change when it has this many octets.
+/// A group takes no further request when it has this many octets.
 const GROUP_OCTETS_MAX: usize = 4 << 20;
-/// The most changes of a group.
-const GROUP_CHANGES_MAX: usize = 1024;
+/// The most requests of a group.
+const GROUP_REQUESTS_MAX: usize = 1024;
 /// How many times the writer lets other threads run before a group begins.
 const YIELDS_MAX: u32 = 2;
 /// The size of the queue in units of [`UNIT_OCTETS`].
 const UNITS_MAX: u32 = 64 << 10;
 const UNIT_OCTETS: usize = 1 << 10;
 
-/// A queued change, and the sender of its answer.
+/// A queued request, and the sender of its answer.
 #[derive(Debug)]
 pub(super) struct Job {
-    pub(super) change: Change,
+    pub(super) request: Request,
     pub(super) content: Bytes,
-    pub(super) answer: oneshot::Sender<Result<ChangeResult, StoreError>>,
+    pub(super) answer: oneshot::Sender<Result<Outcome, StoreError>>,
     /// Its part of the queue, which is free again when the job is dropped.
     _permit: OwnedSemaphorePermit,
     _queued: Queued,
 }
 
+/// What a sweep did.
+#[derive(Debug)]
+pub(super) struct Swept {
+    /// The number of Emails that were removed.
+    pub(super) removed: usize,
+    /// What is to be punched out.
+    pub(super) dead: Vec<RecordPlace>,
+}
+
 /// A command to the writer.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "nearly every command is a change")]
+#[allow(clippy::large_enum_variant, reason = "nearly every command is a request")]
 pub(super) enum WriterCommand {
-    Change(Job),
+    Request(Job),
     Signal(Signal),
 }
 
-/// A command to the writer that is not a change.
+/// A command to the writer that is not a request.
 #[derive(Debug)]
 pub(super) enum Signal {
-    /// Answer once every change that was queued before is answered.
+    /// Answer once every request that was queued before is answered.
     Answer(oneshot::Sender<()>),
-    /// A read of the index failed, so the index may have to be reopened.
-    CheckIndex,
+    /// Remove what has expired by this time, at most so many Emails.
+    Sweep(Timestamp, usize, oneshot::Sender<Swept>),
     /// Finish, and drop the sender when everything is durable and all files are closed.
     Close(oneshot::Sender<()>),
 }
@@ -70,47 +81,57 @@ impl Queue {
         self.sender.send(command).map_err(|_| StoreError::WriterEnded)
     }
 
-    /// Queues a change, after a wait for room if the queue is full, and waits for its result.
+    /// Queues a request, after a wait for room if the queue is full, and waits for its outcome.
     ///
-    /// Once the change is queued, dropping the future does not undo it.
-    pub(super) async fn submit(&self, change: Change, content: Bytes) -> Result<ChangeResult, StoreError> {
-        let units = u32::try_from(1 + (content.len() + change.weight_octets()) / UNIT_OCTETS)
+    /// Once the request is queued, dropping the future does not undo it.
+    pub(super) async fn submit(&self, request: Request, content: Bytes) -> Result<Outcome, StoreError> {
+        let units = u32::try_from(1 + (content.len() + request.weight_octets()) / UNIT_OCTETS)
             .unwrap_or(u32::MAX)
             .min(UNITS_MAX);
         let permit = Arc::clone(&self.room).acquire_many_owned(units).await.map_err(|_| StoreError::Stopping)?;
         let (answer, answered) = oneshot::channel();
-        let job = Job { change, content, answer, _permit: permit, _queued: self.counters.queued() };
-        self.send(WriterCommand::Change(job))?;
+        let job = Job { request, content, answer, _permit: permit, _queued: self.counters.queued() };
+        self.send(WriterCommand::Request(job))?;
         answered.await.unwrap_or(Err(StoreError::OutcomeUnknown))
     }
 
-    /// Waits until the writer has answered every change that was queued before.
+    /// Waits until the writer has answered every request that was queued before.
     pub(super) async fn answers(&self) -> Result<(), StoreError> {
-        let (answer, is_answered) = oneshot::channel();
-        self.send(WriterCommand::Signal(Signal::Answer(answer)))?;
-        is_answered.await.map_err(|_| StoreError::WriterEnded)
+        self.signal(Signal::Answer).await
+    }
+
+    /// Has the writer remove what has expired by `now`, at most `limit` Emails.
+    pub(super) async fn sweep(&self, now: Timestamp, limit: usize) -> Result<Swept, StoreError> {
+        if self.is_closed() {
+            return Err(StoreError::Stopping);
+        }
+        self.signal(|answer| Signal::Sweep(now, limit, answer)).await
+    }
+
+    async fn signal<T>(&self, signal: impl FnOnce(oneshot::Sender<T>) -> Signal) -> Result<T, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        self.send(WriterCommand::Signal(signal(answer)))?;
+        answered.await.map_err(|_| StoreError::WriterEnded)
     }
 
     pub(super) fn is_closed(&self) -> bool {
         self.room.is_closed()
     }
 
-    /// Refuses new changes and waits until the queued ones are durable.
+    /// Refuses new requests and waits until the queued ones are durable.
     pub(super) async fn close(&self) {
         self.room.close();
-        let (done, is_done) = oneshot::channel();
-        if self.send(WriterCommand::Signal(Signal::Close(done))).is_ok() {
-            let _ = is_done.await;
-        }
+        // The writer drops the sender without an answer.
+        let _ = self.signal(Signal::Close).await;
     }
 }
 
-/// Takes the changes of a group: those that are queued, and those of threads that can run now.
+/// Takes the requests of a group: those that are queued, and those of threads that can run now.
 ///
-/// Where processors are scarce, threads that would queue further changes wait for one. The writer lets them run first, so
-/// that more changes share the cost of a sync and a transaction. Where no thread waits for a processor, nothing is delayed.
+/// Where processors are scarce, threads that would queue further requests wait for one. The writer lets them run first, so
+/// that more requests share the cost of a sync. Where no thread waits for a processor, nothing is delayed.
 ///
-/// A signal ends the group and is returned, since it must be handled after every change that was queued before.
+/// A signal ends the group and is returned, since it must be handled after every request that was queued before.
 pub(super) fn gather(commands: &Receiver<WriterCommand>, jobs: &mut Vec<Job>) -> Option<Signal> {
     for _ in 0..YIELDS_MAX {
         let before = jobs.len();
@@ -123,12 +144,12 @@ pub(super) fn gather(commands: &Receiver<WriterCommand>, jobs: &mut Vec<Job>) ->
     None
 }
 
-/// Takes the queued changes up to the limits of a group. Returns the signal that ends it, if there is one.
+/// Takes the queued requests up to the limits of a group. Returns the signal that ends it, if there is one.
 fn take_queued(commands: &Receiver<WriterCommand>, jobs: &mut Vec<Job>) -> Option<Signal> {
     let mut octets: usize = jobs.iter().map(|job| job.content.len()).sum();
-    while jobs.len() < GROUP_CHANGES_MAX && octets < GROUP_OCTETS_MAX {
+    while jobs.len() < GROUP_REQUESTS_MAX && octets < GROUP_OCTETS_MAX {
         match commands.try_recv() {
-            Ok(WriterCommand::Change(job)) => {
+            Ok(WriterCommand::Request(job)) => {
                 octets += job.content.len();
                 jobs.push(job);
             }
@@ -139,9 +160,9 @@ fn take_queued(commands: &Receiver<WriterCommand>, jobs: &mut Vec<Job>) -> Optio
     None
 }
 
-/// Answers the sender of a change. No other code does.
-pub(super) fn answer(job: Job, result: Result<ChangeResult, StoreError>) {
-    // The sender may have gone. The change is made nevertheless.
+/// Answers the sender of a request. No other code does.
+pub(super) fn answer(job: Job, result: Result<Outcome, StoreError>) {
+    // The sender may have gone. What was asked is done nevertheless.
     let _ = job.answer.send(result);
 }
 
@@ -154,9 +175,8 @@ pub(super) fn answer_all(jobs: Vec<Job>, error: &StoreError) {
 impl Drop for Queue {
     /// Blocks until the writer has closed all files, so that the store can be opened again at once.
     ///
-    /// This takes as long as a checkpoint. An async caller awaits [`Queue::close`] before, after which it returns at once.
+    /// This takes as long as one commit. An async caller awaits [`Queue::close`] before, after which it returns at once.
     fn drop(&mut self) {
-        // Readers have senders of this channel as well, so closing it would not end the writer.
         let _ = self.send(WriterCommand::Signal(Signal::Close(oneshot::channel().0)));
         if let Some(writer) = self.writer.take() {
             let _ = writer.join();

@@ -1,75 +1,69 @@
-//! The writer thread: takes the queued changes as one group, makes them durable, applies them, and answers.
+//! The writer thread: takes the queued requests as one group, decides what they change, makes that durable, shows it, and
+//! answers.
 //!
-//! There is no timer: the changes that arrive during one commit are the next group, with those of threads that are ready to
-//! run.
+//! There is no timer: the requests that arrive during one commit are the next group, with those of threads that are ready
+//! to run. Only this thread changes the rows of mail, so what it decides is still true when it is durable.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::iter::Peekable;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, RecvError};
 use std::time::{Duration, Instant};
+use std::vec::IntoIter;
 
 use tokio::sync::oneshot;
 
-use super::checkpoint::Unsaved;
-use super::open::Opened;
-use super::punching::Punching;
-use super::queue::{Job, Queue, Signal, WriterCommand, answer, answer_all, gather};
-use super::recovery::{Backoff, OPENING_RETRY_MAX, SAVING_RETRY_MAX};
-use super::state::StoreState;
-use crate::events::Moment;
-use crate::store::change::{Change, ChangeResult};
+use super::queue::{Job, Signal, Swept, WriterCommand, answer, answer_all, gather};
+use super::shared::Shared;
+use crate::model::{Timestamp, WebhookId};
+use crate::store::StoreError;
+use crate::store::change::{Change, RecordPlace};
 use crate::store::drop_warnings::{self, DropWarnings};
-use crate::store::index::{Applied, GroupEvents, IndexError, SegmentUsage};
-use crate::store::journal::{AppendError, Group, Journal, RecordPlace, group_room};
-use crate::store::{OpenError, StoreError};
+use crate::store::journal::{AppendError, Group, Journal, group_room};
+use crate::store::mail::{Decided, Outcome, Pending, Removals, Request, Told};
+use crate::store::outbox_rules::DroppedEvent;
 
-/// How long a close punches deleted messages and waits for readers. The next start punches the rest.
+/// The most expired Emails that are removed in one hold of the rows' lock.
+const EXPIRE_STEP: usize = 1_000;
+/// How long dead octets wait before they are punched out. Most segments are dead as a whole by then, and go.
+const PUNCH_AFTER: Duration = Duration::from_secs(20);
+
+/// How long a close punches dead messages out. The next start punches the rest.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(1500);
-/// The shortest time that a close gives to readers.
-const LAST_READERS_GRACE: Duration = Duration::from_millis(200);
 
-/// Starts the writer of an opened store.
+/// Runs the writer until the store closes.
 pub(super) fn start(
-    state: Arc<StoreState>,
-    opened: Opened,
-    sender: Sender<WriterCommand>,
+    shared: Arc<Shared>,
+    journal: Journal,
     commands: Receiver<WriterCommand>,
-) -> Result<Queue, OpenError> {
-    let Opened { index, journal } = opened;
-    let counters = Arc::clone(state.counters());
-    // Only the state keeps the index, so that it can be replaced when it is reopened.
-    drop(index);
-    let mut writer = Writer {
-        state: Arc::clone(&state),
-        journal,
-        // The first checkpoint punches out what the last process deleted and did not punch.
-        unsaved: Some(Unsaved::now()),
-        punching: Punching::default(),
-        live_segments: None,
-        opening: Backoff::new(OPENING_RETRY_MAX),
-        saving: Backoff::new(SAVING_RETRY_MAX),
-        compact_at: None,
-        compacted_at: None,
-        drop_warnings: DropWarnings::default(),
-        unpublished: (None, None),
-    };
-    let thread = std::thread::Builder::new()
-        .name("store-writer".into())
-        .spawn(move || {
-            let ended = catch_unwind(AssertUnwindSafe(|| writer.run(&commands)));
-            if let Err(panic) = &ended {
-                tracing::error!(cause = what_panicked(&**panic), "the writer of the store has ended");
-                state.writer_ended().cancel();
-            }
-            // All files are closed before the waiting close returns, since its caller may open the directory at once. If the
-            // writer panicked, this also drops the queue, so that its senders learn that their result is unknown.
-            drop((writer, commands, state));
-            drop(ended);
-        })
-        .map_err(|error| OpenError::Io { path: "the writer thread".into(), reason: error.to_string() })?;
-    Ok(Queue::new(sender, counters, thread))
+) -> std::io::Result<std::thread::JoinHandle<()>> {
+    std::thread::Builder::new().name("store-writer".into()).spawn(move || {
+        let mut writer = Writer {
+            shared: Arc::clone(&shared),
+            journal,
+            dead: VecDeque::new(),
+            is_swept_anew: false,
+            drop_warnings: DropWarnings::default(),
+        };
+        let ended = catch_unwind(AssertUnwindSafe(|| writer.run(&commands)));
+        if let Err(panic) = &ended {
+            tracing::error!(cause = what_panicked(&**panic), "the writer of the store has ended");
+            shared.writer_ended.cancel();
+        }
+        let dead = writer.all_dead();
+        let Writer { shared, journal, .. } = writer;
+        shared.punch_until(dead, Instant::now() + CLOSE_TIMEOUT);
+        journal.close();
+        if let Err(error) = shared.registry.close() {
+            tracing::warn!(%error, "what was learnt of webhooks in the last second is lost");
+        }
+        // All files are closed before the waiting close returns, since its caller may open the directory at once. If the
+        // writer panicked, this also drops the queue, so that its senders learn that their result is unknown.
+        drop((commands, shared));
+        drop(ended);
+    })
 }
 
 /// The message of a panic.
@@ -78,39 +72,14 @@ fn what_panicked(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic")
 }
 
-/// Handles a signal. Returns the sender to drop at the end if the signal was a close.
-fn handle(signal: Signal) -> Option<oneshot::Sender<()>> {
-    match signal {
-        Signal::Close(done) => Some(done),
-        Signal::Answer(answer) => {
-            // This fails only if the caller has gone.
-            let _ = answer.send(());
-            None
-        }
-        // The writer checks the index whenever it becomes idle.
-        Signal::CheckIndex => None,
-    }
-}
-
-pub(super) struct Writer {
-    pub(super) state: Arc<StoreState>,
-    pub(super) journal: Journal,
-    /// The changes since the last checkpoint, if any.
-    pub(super) unsaved: Option<Unsaved>,
-    pub(super) punching: Punching,
-    /// The live segments of the last checkpoint, until segment compaction has used them.
-    pub(super) live_segments: Option<BTreeMap<u64, SegmentUsage>>,
-    /// The backoff for opening an index that failed.
-    pub(super) opening: Backoff,
-    /// The backoff for checkpoints that failed.
-    pub(super) saving: Backoff,
-    /// When to compact the index, since the disk is nearly full.
-    pub(super) compact_at: Option<Instant>,
-    /// When the last compaction was tried.
-    pub(super) compacted_at: Option<Instant>,
-    pub(super) drop_warnings: DropWarnings,
-    /// What happened to Emails in the last group, and when it became visible.
-    pub(super) unpublished: (GroupEvents, Option<Moment>),
+struct Writer {
+    shared: Arc<Shared>,
+    journal: Journal,
+    /// Octets that nobody can read any more, each with the time of the sweep that found them.
+    dead: VecDeque<(Timestamp, Vec<RecordPlace>)>,
+    /// Whether expired Emails were removed since the registry was told.
+    is_swept_anew: bool,
+    drop_warnings: DropWarnings,
 }
 
 impl Writer {
@@ -118,154 +87,272 @@ impl Writer {
     fn run(&mut self, commands: &Receiver<WriterCommand>) -> Option<oneshot::Sender<()>> {
         let mut closing = None;
         while closing.is_none() {
-            let first = match self.idle_until() {
-                None => commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(at) => commands.recv_timeout(at.saturating_duration_since(Instant::now())),
-            };
-            match first {
-                Ok(WriterCommand::Change(job)) => {
+            match commands.recv() {
+                Ok(WriterCommand::Request(job)) => {
                     let mut jobs = vec![job];
                     let behind = gather(commands, &mut jobs);
                     self.commit(jobs);
-                    closing = behind.and_then(handle);
+                    closing = behind.and_then(|signal| self.handle(signal));
                 }
-                Ok(WriterCommand::Signal(signal)) => closing = handle(signal),
-                Err(RecvTimeoutError::Timeout) => self.idle_work(),
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            if closing.is_none() && self.is_checkpoint_due() {
-                self.checkpoint();
-                self.relocate();
+                Ok(WriterCommand::Signal(signal)) => closing = self.handle(signal),
+                Err(RecvError) => break,
             }
         }
-        // Changes may have entered the queue after the close.
+        // Requests may have entered the queue after the close.
         for command in commands.try_iter() {
-            if let WriterCommand::Change(job) = command {
+            if let WriterCommand::Request(job) = command {
                 answer(job, Err(StoreError::Stopping));
             }
         }
         drop_warnings::warn(std::mem::take(&mut self.drop_warnings).into_unreported());
-        let deadline = Instant::now() + CLOSE_TIMEOUT;
-        self.finish(deadline);
-        self.state.set_index_failure(StoreError::Stopping);
-        // The last checkpoint has made everything durable, so the index may be closed without a save.
-        if !self.state.close_index(deadline.max(Instant::now() + LAST_READERS_GRACE)) {
-            tracing::warn!("a reader still used the index, which was closed without another save; nothing is lost");
-        }
         closing
     }
 
-    /// When there is work even if no command arrives.
-    fn idle_until(&self) -> Option<Instant> {
-        if self.state.index().is_none_or(|index| index.has_failed()) {
-            return Some(self.opening.until());
+    /// Handles a signal. Returns the sender to drop at the end if the signal was a close.
+    fn handle(&mut self, signal: Signal) -> Option<oneshot::Sender<()>> {
+        match signal {
+            Signal::Close(done) => return Some(done),
+            // Sending fails only if the caller has gone.
+            Signal::Answer(answer) => drop(answer.send(())),
+            Signal::Sweep(now, limit, answer) => {
+                if let Err(Swept { dead, .. }) = answer.send(self.sweep(now, limit)) {
+                    self.dead.push_front((now, dead));
+                }
+            }
         }
-        let quiet = self.state.options().checkpoint_quiet;
-        let checkpoint_at = self.unsaved.as_ref().map(|_| (Instant::now() + quiet).max(self.saving.until()));
-        let punched_at = self.punching.is_running().then(|| Instant::now() + Punching::POLL_EVERY);
-        [checkpoint_at, punched_at, self.compact_at].into_iter().flatten().min()
+        None
     }
 
-    /// Does the work that is due while no command arrives.
-    fn idle_work(&mut self) {
-        if self.state.index().is_some_and(|index| index.has_failed()) {
-            tracing::error!("the index could not be read; it is reopened");
-            return self.open_index_anew();
-        }
-        if let Err(error) = self.ensure_index() {
-            let wait = self.opening.failed();
-            tracing::error!(%error, again_in_ms = wait.as_millis(), "the index could not be reopened; a retry follows");
-            return;
-        }
-        let is_quiet = !self.punching.is_running();
-        self.record_punched();
-        if self.compact_at.is_some_and(|at| at <= Instant::now()) {
-            self.compact_index();
-        }
-        if is_quiet {
-            self.checkpoint();
-            self.relocate();
-        }
-    }
-
-    /// Commits the changes of `jobs` and answers each. A segment's size may require several groups.
+    /// Commits the requests of `jobs` and answers each. The size of a segment may require several groups.
     fn commit(&mut self, jobs: Vec<Job>) {
-        let room = group_room(self.state.options());
         let mut jobs = jobs.into_iter().peekable();
         while jobs.peek().is_some() {
-            let mut group = Group::new();
-            let mut taken = Vec::new();
-            while let Some(job) = jobs.next_if(|_| taken.is_empty() || group.octets() as u64 <= room) {
-                match group.push(&job.change, &job.content) {
-                    Ok(()) => taken.push(job),
-                    Err(error) => answer(job, Err(error)),
+            let begun = Instant::now();
+            let mut batch = self.decide(&mut jobs);
+            match self.write(&mut batch) {
+                Ok(told) => {
+                    self.shared.counters.committed(begun.elapsed());
+                    self.settle(&batch);
+                    // A subscription that begins after an answer is not told of what was answered.
+                    self.shared.publish(told);
+                    batch.answer();
+                }
+                Err(AppendError::NoRoom(cause)) => self.commit_freeing(batch, &cause),
+                Err(AppendError::Failed(error)) => batch.fail(&error),
+            }
+        }
+    }
+
+    /// Decides as many requests as fit into a group.
+    fn decide(&self, jobs: &mut Peekable<IntoIter<Job>>) -> Batch {
+        let room = group_room(&self.shared.options);
+        let (mut batch, mut pending) = (Batch::default(), Pending::default());
+        let mail = self.shared.mail();
+        while let Some(job) = jobs.next_if(|_| batch.jobs.is_empty() || batch.group.octets() <= room) {
+            let decided = mail.decide(&mut pending, &job.request, &*self.shared.registry);
+            batch.push(job, decided);
+        }
+        batch.next_sequence = pending.next_sequence(&mail);
+        batch
+    }
+
+    /// Makes what a batch changes durable and shows it to readers. Returns what subscribers are to be told.
+    fn write(&mut self, batch: &mut Batch) -> Result<Told, AppendError> {
+        if batch.facts.is_empty() {
+            return Ok(Told::new());
+        }
+        let places = self.journal.append(&mut batch.group, batch.next_sequence)?;
+        let mut told = Told::new();
+        let mut mail = self.shared.mail_mut();
+        for (fact, place) in batch.facts.iter().zip(places) {
+            told.extend(mail.apply(fact, place, &*self.shared.registry));
+        }
+        Ok(told)
+    }
+
+    /// Records what a durable batch means for webhooks, and counts it.
+    fn settle(&mut self, batch: &Batch) {
+        let Shared { registry, counters, outbox_hint, .. } = &*self.shared;
+        for fact in &batch.facts {
+            if let Change::Received { envelope, received_at, events, .. } = fact {
+                envelope.recipients.iter().for_each(|to| registry.record_mail(&to.mailbox, *received_at));
+                if !events.is_empty() {
+                    outbox_hint.notify_one();
                 }
             }
-            self.commit_group(group, taken);
         }
-    }
-
-    fn commit_group(&mut self, group: Group, jobs: Vec<Job>) {
-        if jobs.is_empty() {
-            return;
-        }
-        let taken_at = Instant::now();
-        let changes: Vec<&Change> = jobs.iter().map(|job| &job.change).collect();
-        match self.write_group(group, &changes) {
-            Ok(results) => {
-                self.state.counters().committed(taken_at.elapsed());
-                // This comes before the answers: a caller that has deleted a webhook relies on it.
-                self.state.record_outdated(jobs.iter().map(|job| &job.change).zip(&results));
-                if results.iter().any(|it| matches!(it, ChangeResult::Received { has_events: true, .. })) {
-                    self.state.outbox_hint().notify_one();
-                }
-                for (job, result) in jobs.into_iter().zip(results) {
-                    answer(job, Ok(result));
-                }
-                let (events, visible_at) = std::mem::take(&mut self.unpublished);
-                self.state.publish(events, visible_at);
+        let mut dropped: BTreeMap<WebhookId, u64> = BTreeMap::new();
+        for (now, events) in &batch.dropped {
+            registry.record_dropped(events, *now);
+            for event in events {
+                *dropped.entry(event.webhook).or_default() += 1;
             }
-            Err(AppendError::NoRoom(cause)) => self.commit_freeing(jobs, &cause),
-            Err(AppendError::Failed(error)) => answer_all(jobs, &error),
         }
+        counters.removed(batch.removals, dropped.values().sum());
+        drop_warnings::warn(self.drop_warnings.add(&dropped, Instant::now()));
     }
 
-    /// Makes a group of `changes` durable and visible. Returns their results.
-    pub(super) fn write_group(
-        &mut self,
-        mut group: Group,
-        changes: &[&Change],
-    ) -> Result<Vec<ChangeResult>, AppendError> {
-        self.ensure_index().map_err(AppendError::Failed)?;
-        self.state.is_savable(group.frees_space_only()).map_err(AppendError::NoRoom)?;
-        self.journal.make_room(&group)?;
-        self.find_room_in_index(&group, changes).map_err(AppendError::NoRoom)?;
-        let (start, places) = self.journal.append(&mut group)?;
-        let unsaved = self.unsaved.get_or_insert_with(Unsaved::now);
-        unsaved.octets += group.octets() as u64;
-        if self.saving.has_failed() {
-            self.state.set_unsaved_octets(unsaved.octets);
-        }
-        drop(group);
-        let results = self.apply(changes, &places, start).map_err(AppendError::Failed)?;
-        Ok(results)
-    }
-
-    /// Commits only the changes that free space, since there is no room for the others.
-    fn commit_freeing(&mut self, jobs: Vec<Job>, cause: &StoreError) {
-        let (freeing, others): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.change.frees_space());
+    /// Commits only the requests that free space, since there is no room for the others.
+    fn commit_freeing(&mut self, batch: Batch, cause: &StoreError) {
+        let (freeing, others) = batch.by_whether_they_free();
         if others.is_empty() {
             return answer_all(freeing, cause);
         }
         answer_all(others, cause);
-        if !freeing.is_empty() {
-            self.commit(freeing);
+        self.commit(freeing);
+    }
+
+    /// Removes what has expired by `now`, at most `limit` Emails, and segments that nothing needs.
+    fn sweep(&mut self, now: Timestamp, limit: usize) -> Swept {
+        let is_remembered = self.remember_before_going_back(now);
+        let longest = self.shared.options.retention;
+        if let Some(longest) = longest {
+            let emails = self.shared.mail_mut().too_far_ahead(now, longest, EXPIRE_STEP);
+            if !emails.is_empty() {
+                self.record(Change::Deleted { emails }, "mail of a clock that was ahead could not be removed");
+            }
+        }
+        let last = self.shared.mail().last_sequence();
+        let (mut removed, mut more) = (0, true);
+        while more && removed < limit {
+            let told;
+            (told, more) = self.shared.mail_mut().expire(now, EXPIRE_STEP.min(limit - removed));
+            removed += told.len();
+            self.shared.publish(told);
+        }
+        self.shared.counters.expired(removed);
+        let was_ahead = self.shared.registry.swept().is_some_and(|(by, _)| by > now);
+        self.is_swept_anew |= removed > 0 || was_ahead;
+        if is_remembered && !more && std::mem::take(&mut self.is_swept_anew) {
+            self.shared.registry.record_swept((now, last));
+        }
+        if let Some(retention) = longest {
+            let next_sequence = self.shared.mail().last_sequence() + 1;
+            self.journal.roll_if_old(retention / 4, next_sequence);
+        }
+        let dead = self.shared.mail_mut().take_dead();
+        if !dead.is_empty() {
+            self.dead.push_back((now, dead));
+        }
+        let sealed = self.journal.sealed();
+        let removable = self.shared.mail_mut().removable(&sealed);
+        self.journal.retire(&removable);
+        Swept { removed, dead: self.due_for_punching(now) }
+    }
+
+    /// Writes down what has expired when the clock was set back: a start by that clock would bring it back.
+    ///
+    /// `false` if that failed.
+    fn remember_before_going_back(&mut self, now: Timestamp) -> bool {
+        let swept = self.shared.registry.swept().filter(|(by, _)| now < *by);
+        swept.is_none_or(|(by, through)| {
+            self.record(Change::Expired { by, through }, "what had expired before the clock was set back may come back")
+        })
+    }
+
+    /// Makes a fact durable that nobody asked for, and applies it. Returns whether that worked.
+    fn record(&mut self, fact: Change, without_it: &str) -> bool {
+        let mut batch = Batch { next_sequence: self.shared.mail().last_sequence() + 1, ..Batch::default() };
+        let pushed = batch.group.push(&fact, &[]).map_err(AppendError::Failed);
+        batch.facts.push(fact);
+        match pushed.and_then(|()| self.write(&mut batch)) {
+            Ok(told) => {
+                self.shared.publish(told);
+                true
+            }
+            Err(error) => {
+                tracing::warn!(?error, "{without_it}; the next second tries again");
+                false
+            }
         }
     }
 
-    pub(super) fn apply_once(&self, changes: &[&Change], places: &[RecordPlace]) -> Result<Applied, IndexError> {
-        let index = self.state.index().ok_or(IndexError::Corrupt("the index is not open"))?;
-        let is_watched = self.state.hub().is_watched();
-        index.apply(changes.iter().copied().zip(places.iter().copied()), self.journal.position(), is_watched)
+    /// Takes the dead octets that have waited long enough.
+    fn due_for_punching(&mut self, now: Timestamp) -> Vec<RecordPlace> {
+        // After the clock was set back, what waited is due at once.
+        let is_due = |at: Timestamp| now.since(at).max(at.since(now)) >= PUNCH_AFTER;
+        let mut due = Vec::new();
+        while let Some((_, places)) = self.dead.pop_front_if(|(at, _)| is_due(*at)) {
+            due.extend(places);
+        }
+        let (due, kept) = self.punchable(due);
+        if !kept.is_empty() {
+            self.dead.push_front((now.before(PUNCH_AFTER), kept));
+        }
+        due
+    }
+
+    /// Takes all dead octets.
+    fn all_dead(&mut self) -> Vec<RecordPlace> {
+        let mut dead = self.shared.mail_mut().take_dead();
+        dead.extend(self.dead.drain(..).flat_map(|(_, places)| places));
+        self.punchable(dead).0
+    }
+
+    /// Those octets whose segments still exist, and those of the last group, which stays whole until another one follows.
+    fn punchable(&self, mut dead: Vec<RecordPlace>) -> (Vec<RecordPlace>, Vec<RecordPlace>) {
+        let exist: HashSet<u32> = self.shared.files.numbers().into_iter().collect();
+        dead.retain(|place| exist.contains(&place.segment));
+        let last_group = self.journal.last_group();
+        dead.into_iter().partition(|place| last_group.is_none_or(|last| (place.segment, place.offset) < last))
+    }
+}
+
+/// Requests that are decided, and the group of what they change.
+#[derive(Default)]
+struct Batch {
+    jobs: Vec<DecidedJob>,
+    facts: Vec<Change>,
+    group: Group,
+    /// Events that end without a delivery, with the time.
+    dropped: Vec<(Timestamp, Vec<DroppedEvent>)>,
+    removals: Removals,
+    /// The sequence number after all of the group.
+    next_sequence: u64,
+}
+
+struct DecidedJob {
+    job: Job,
+    outcome: Result<Outcome, StoreError>,
+    /// Whether the request only frees space.
+    frees_space: bool,
+}
+
+impl Batch {
+    fn push(&mut self, job: Job, decided: Decided) {
+        let Decided { facts, outcome, dropped, removals } = decided;
+        let frees_space = facts.iter().all(Change::frees_space);
+        let mut outcome = Ok(outcome);
+        for fact in facts {
+            let content = if matches!(fact, Change::Received { .. }) { &job.content[..] } else { &[] };
+            match self.group.push(&fact, content) {
+                Ok(()) => self.facts.push(fact),
+                Err(error) => outcome = Err(error),
+            }
+        }
+        if let Request::Receive { delivery, .. } = &job.request
+            && !dropped.is_empty()
+        {
+            self.dropped.push((delivery.received_at, dropped));
+        }
+        self.removals += removals;
+        self.jobs.push(DecidedJob { job, outcome, frees_space });
+    }
+
+    fn answer(self) {
+        for DecidedJob { job, outcome, .. } in self.jobs {
+            answer(job, outcome);
+        }
+    }
+
+    fn fail(self, error: &StoreError) {
+        answer_all(self.jobs.into_iter().map(|decided| decided.job).collect(), error);
+    }
+
+    /// The requests that only free space, and the others.
+    fn by_whether_they_free(self) -> (Vec<Job>, Vec<Job>) {
+        let (freeing, others): (Vec<_>, Vec<_>) = self.jobs.into_iter().partition(|decided| decided.frees_space);
+        let jobs = |decided: Vec<DecidedJob>| decided.into_iter().map(|decided| decided.job).collect();
+        (jobs(freeing), jobs(others))
     }
 }

@@ -1,81 +1,67 @@
-//! The journal: the source of truth, as groups of records in preallocated segments.
+//! The journal: all facts, as groups of records in preallocated segments, with the octets of mail.
 //!
 //! ```text
-//! record    layout of headers, groups and records    segments  the files, and reads from them
-//! spare     makes the next segment ahead of need     search    finds the next group behind damage
-//! replay    what an opening applies again after a crash
-//! walk      reads a segment step by step, damage included
+//! format  layout of headers, groups, records and hints     files   the files, and reads from them
+//! spare   makes the next segment ahead of need             scan    the one reader
+//! search  finds the next group behind damage
 //! ```
 //!
 //! A segment is never written again after an opening, a failed append or a failed sync. The header of the next segment
-//! says where its valid part ends.
+//! says where its valid part ends. A file has the name of a segment only once its header is durable.
 
-mod record;
-mod replay;
+mod files;
+mod format;
+mod scan;
 mod search;
-mod segments;
 mod spare;
-mod walk;
+#[cfg(test)]
+mod tests;
 
 use std::io;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-pub(crate) use record::{FORMAT, GROUPS_START};
-pub(in crate::store) use record::{RECORD_HEADER_OCTETS, RecordHead, decode_meta, encode_record};
-use serde::{Deserialize, Serialize};
-
-use record::{GROUP_HEADER_OCTETS, GroupHeader, SegmentHeader};
-pub(crate) use replay::FoundJournal;
-pub(crate) use segments::{JournalMessage, Segments};
-use spare::Spare;
+pub(crate) use files::{Files, JournalMessage};
+pub(crate) use format::GROUPS_START;
+pub(in crate::store) use format::{RECORD_HEADER_OCTETS, RecordHead, decode_meta, encode_record};
+pub(crate) use scan::{Content, DamageKind, Found, Mode, Scanned, scan};
 pub(crate) use spare::SpareView;
-pub(crate) use walk::{SegmentFiles, Walk, WalkItem, WalkedContent, WalkedRecord};
 
-use super::StoreOptions;
-use super::change::Change;
-use super::disk::{BLOCK_OCTETS, DiskFile};
-use super::error::{OpenError, StoreError};
+use format::{GROUP_HEADER_OCTETS, GroupHeader, HintWriter, SegmentHeader};
+use scan::LastSegment;
+use spare::{Sealed, Spare};
 
-/// The end of the last segment that is reserved for changes that free space.
+use super::change::{Change, RecordPlace};
+use crate::store::disk::{BLOCK_OCTETS, Disk, DiskFile};
+use crate::store::{OpenError, StoreError, StoreOptions};
+
+/// The end of the last segment that is reserved for facts that free space.
 const FREEING_RESERVE_OCTETS: u64 = 1 << 20;
 /// The largest record without its message: an envelope of 100 recipients with the longest addresses, each twice.
 const RECORD_OVERHEAD_OCTETS: u64 = 96 << 10;
+/// Octets of dead segments must be written over within this time, or their file is removed.
+const OVERWRITTEN_WITHIN: Duration = Duration::from_mins(1);
 
-/// The size of a process's first segment, beside its last record. It is small because the start waits for it.
-const FIRST_ROOM_OCTETS: u64 = 4 << 20;
-
-/// A position between two groups. Positions are ordered as in the journal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Position {
-    pub(crate) segment: u64,
-    pub(crate) offset: u32,
-    /// The number of the group that begins here.
-    pub(crate) group: u64,
-}
-
-impl Position {
-    /// Where the first group of a new store begins.
-    pub(crate) const START: Self = Self { segment: 1, offset: GROUPS_START, group: 1 };
-}
-
-/// The place of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub(crate) struct RecordPlace {
-    pub(crate) segment: u64,
-    pub(crate) offset: u32,
-    /// Octets of the whole record.
-    pub(crate) length: u32,
-    /// Octets of its content, which is at its end.
-    pub(crate) content: u32,
+/// Where the hints of sealed segments are kept. A hint that is lost costs a scan of its segment.
+pub(crate) trait Hints: Send + Sync {
+    /// The hint of a segment, if there is one.
+    fn get(&self, segment: u32) -> Option<Vec<u8>>;
+    /// Keeps the hint of a segment.
+    fn put(&self, segment: u32, hint: &[u8]);
+    /// Forgets the hints of segments that are to be removed, durably. `false` if that failed: then they must stay, since a
+    /// hint without its segment means that the segment is missing.
+    fn remove(&self, segments: &[u32]) -> bool;
+    /// The segments that have a hint.
+    fn numbers(&self) -> Vec<u32>;
 }
 
 /// The file name of a segment.
-pub(crate) fn segment_name(number: u64) -> String {
+pub(crate) fn segment_name(number: u32) -> String {
     format!("journal-{number:016}")
 }
 
 /// The number of the segment with this file name. `None` for other files.
-pub(crate) fn segment_number(name: &str) -> Option<u64> {
+pub(crate) fn segment_number(name: &str) -> Option<u32> {
     let digits = name.strip_prefix("journal-")?;
     (digits.len() == 16).then(|| digits.parse().ok())?
 }
@@ -85,77 +71,69 @@ pub(crate) fn least_segment_octets(message_octets_max: u64) -> u64 {
     u64::from(GROUPS_START) + GROUP_HEADER_OCTETS as u64 + message_octets_max + RECORD_OVERHEAD_OCTETS
 }
 
-/// The size of a process's first segment, and of the first one after a failure. Every group fits into it.
-fn first_segment_octets(options: &StoreOptions) -> u64 {
-    options.segment_octets.min(least_segment_octets(options.message_octets_max) + FIRST_ROOM_OCTETS)
-}
-
 /// The most octets of a group before its last record, so that the group fits into every segment.
 pub(crate) fn group_room(options: &StoreOptions) -> u64 {
-    first_segment_octets(options).saturating_sub(least_segment_octets(options.message_octets_max))
+    options.segment_octets.saturating_sub(least_segment_octets(options.message_octets_max))
 }
 
 /// A group that is being encoded.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Group {
     octets: Vec<u8>,
-    records: Vec<(usize, usize, usize)>,
+    records: Vec<Encoded>,
     frees_space_only: bool,
 }
 
-impl Group {
-    pub(crate) fn new() -> Self {
+/// A record in the octets of its group.
+#[derive(Clone, Copy, Debug)]
+struct Encoded {
+    start: usize,
+    length: usize,
+    content: usize,
+}
+
+impl Default for Group {
+    fn default() -> Self {
         Self { octets: vec![0; GROUP_HEADER_OCTETS], records: Vec::new(), frees_space_only: true }
     }
+}
 
+impl Group {
     /// Adds a record. After an error the group is unchanged.
-    pub(crate) fn push(&mut self, change: &Change, content: &[u8]) -> Result<(), StoreError> {
+    pub(crate) fn push(&mut self, fact: &Change, content: &[u8]) -> Result<(), StoreError> {
         let start = self.octets.len();
-        if let Err(error) = encode_record(change, content, &mut self.octets) {
+        if let Err(error) = encode_record(fact, content, &mut self.octets) {
             self.octets.truncate(start);
-            return Err(StoreError::Failed(format!("a change could not be encoded: {error}")));
+            return Err(StoreError::Failed(format!("a fact could not be encoded: {error}")));
         }
-        self.records.push((start, self.octets.len() - start, content.len()));
-        self.frees_space_only &= change.frees_space();
+        self.records.push(Encoded { start, length: self.octets.len() - start, content: content.len() });
+        self.frees_space_only &= fact.frees_space();
         Ok(())
     }
 
-    pub(crate) fn octets(&self) -> usize {
-        self.octets.len()
-    }
-
-    /// Whether all changes free space.
-    pub(crate) fn frees_space_only(&self) -> bool {
-        self.frees_space_only
-    }
-
-    fn places(&self, segment: u64, at: u32) -> Vec<RecordPlace> {
-        // A group lies in one segment, and a segment is below 4 GiB.
-        let narrow = |octets: usize| u32::try_from(octets).unwrap_or(u32::MAX);
-        self.records
-            .iter()
-            .map(|(start, length, content)| RecordPlace {
-                segment,
-                offset: at + narrow(*start),
-                length: narrow(*length),
-                content: narrow(*content),
-            })
-            .collect()
+    /// Octets of the group so far, with its header.
+    pub(crate) fn octets(&self) -> u64 {
+        self.octets.len() as u64
     }
 }
 
 /// The segment in use.
 #[derive(Debug)]
 struct Active {
-    number: u64,
+    header: SegmentHeader,
     file: Arc<dyn DiskFile>,
-    salt: u64,
     /// The offset of the next group. Everything before it is durable.
     end: u32,
+    /// The offset of the last group, if there is one.
+    last_group: Option<u32>,
     /// The allocated size.
     octets: u64,
     /// Its state is in doubt, so it is never written again.
     is_sealed: bool,
+    /// Whether there may be octets of a dead segment behind the end.
+    is_recycled: bool,
+    begun: Instant,
+    hint: HintWriter,
 }
 
 /// Why a group is not in the journal.
@@ -178,100 +156,122 @@ impl From<AppendError> for StoreError {
 /// The journal. Only the writer thread has it.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    segments: Segments,
-    active: Active,
+    files: Files,
+    hints: SharedHints,
+    /// The segment that the last process used last, until there is one in use.
+    last: Option<LastSegment>,
+    active: Option<Active>,
     next_group: u64,
     spare: Spare,
-    /// The smallest size of a segment, except on a full disk.
-    first_octets: u64,
+    segment_octets: u64,
+    /// Segments that were removed, as long as a power cut may bring them back.
+    removed: Vec<u32>,
+    /// Whether a dead segment was renamed, as long as a power cut may undo that.
+    has_renamed: bool,
+    /// When a dead segment was taken for the next one, as long as it was not used.
+    dead_since: Option<Instant>,
+}
+
+/// Hints without anything to show.
+#[derive(Clone)]
+struct SharedHints(Arc<dyn Hints>);
+
+impl std::fmt::Debug for SharedHints {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Hints")
+    }
 }
 
 impl Journal {
-    /// Continues the journal after `end` in a new segment. `end` is where replay stopped, or [`Position::START`].
+    /// Continues the journal after what a strict scan found. Makes no file before the first group.
+    ///
+    /// What the last process may not have synced is durable on return: its last group, and the header of its last segment.
     pub(crate) fn begin(
-        segments: Segments,
-        end: Position,
-        is_new: bool,
+        files: Files,
+        found: Scanned,
         options: &StoreOptions,
+        hints: Arc<dyn Hints>,
     ) -> Result<Self, OpenError> {
-        let number = if is_new { end.segment } else { end.segment + 1 };
-        let disk = Arc::clone(segments.disk());
-        let failed = |error: io::Error| OpenError::of_file(&segment_name(number), &error);
-        let mut predecessor_end = 0;
-        if !is_new {
-            let opened = segments.file(end.segment);
-            let file = opened.map_err(|error| OpenError::of_file(&segment_name(end.segment), &error))?;
-            let file = file.ok_or(OpenError::Damaged {
-                segment: end.segment,
-                offset: u64::from(end.offset),
-                what: "the segment is missing",
-            })?;
-            // Replay has just found this end. On a full disk the truncation makes room for the next segment.
-            seal(end.segment, &*file, end.offset);
-            predecessor_end = u64::from(end.offset);
+        let failed = |number: u32, error: &io::Error| OpenError::of_file(&segment_name(number), error);
+        if let Some(last) = &found.last {
+            write_again(&files, last).map_err(|error| failed(last.header.number, &error))?;
+            // On a full disk this makes room for the next segment.
+            cut(&**files.disk(), last.header.number, last.end).map_err(|error| failed(last.header.number, &error))?;
         }
-        let first_octets = first_segment_octets(options);
-        let octets = first_octets..=options.segment_octets;
-        let spare = Spare::start(Arc::clone(&disk), octets, number).map_err(failed)?;
-        let taken = spare.take(number, true).map_err(failed)?;
-        let active = activate(taken, number, predecessor_end, end.group).map_err(failed)?;
-        segments.add(number, Arc::clone(&active.file));
-        Ok(Self { segments, active, next_group: end.group, spare, first_octets })
-    }
-
-    /// The position of the next group.
-    pub(crate) fn position(&self) -> Position {
-        Position { segment: self.active.number, offset: self.active.end, group: self.next_group }
+        for (number, end) in &found.uncut {
+            cut(&**files.disk(), *number, *end).map_err(|error| failed(*number, &error))?;
+        }
+        let disk = Arc::clone(files.disk());
+        let spare = Spare::start(disk, Arc::clone(&hints), options.segment_octets)
+            .map_err(|error| OpenError::of_file("the next segment", &error))?;
+        Ok(Self {
+            files,
+            hints: SharedHints(hints),
+            last: found.last,
+            active: None,
+            next_group: found.next_group,
+            spare,
+            segment_octets: options.segment_octets,
+            removed: Vec::new(),
+            has_renamed: false,
+            dead_since: None,
+        })
     }
 
     /// The segments that can be read.
-    pub(crate) fn segments(&self) -> &Segments {
-        &self.segments
+    pub(crate) fn files(&self) -> &Files {
+        &self.files
     }
 
     pub(crate) fn spare(&self) -> SpareView {
         self.spare.view()
     }
 
-    /// Whether a group fits into the segment in use.
-    fn fits(&self, octets: u64) -> bool {
-        u64::from(self.active.end) + octets <= self.active.octets
+    /// The last segment and where its last group begins, in which nothing may be punched out: an opening takes a last group
+    /// without its contents for one that a crash cut short.
+    pub(crate) fn last_group(&self) -> Option<(u32, u32)> {
+        let of_active = self.active.as_ref().map(|active| (active.header.number, active.last_group));
+        let of_last = || self.last.as_ref().map(|last| (last.header.number, last.last_group));
+        of_active.or_else(of_last).and_then(|(number, group)| Some((number, group?)))
     }
 
-    /// Writes a group and makes it durable. Returns its position, which may be in a new segment, and those of its records.
+    /// Writes a group and makes it durable with one sync. Returns the places of its records.
     ///
-    /// After an error the group is not in the journal and never will be. But after [`StoreError::OutcomeUnknown`] the next
-    /// start decides.
-    pub(crate) fn append(&mut self, group: &mut Group) -> Result<(Position, Vec<RecordPlace>), AppendError> {
-        self.make_room(group)?;
-        let start = self.position();
-        let at = start.offset;
+    /// `next_sequence` is the next sequence number after the group. After an error the group is not in the journal and
+    /// never will be. But after [`StoreError::OutcomeUnknown`] the next start decides.
+    pub(crate) fn append(&mut self, group: &mut Group, next_sequence: u64) -> Result<Vec<RecordPlace>, AppendError> {
+        let number = self.next_group;
+        let active = self.make_room(group, next_sequence)?;
+        let at = active.end;
         let length = u32::try_from(group.octets.len() - GROUP_HEADER_OCTETS).unwrap_or(u32::MAX);
         let records = u32::try_from(group.records.len()).unwrap_or(u32::MAX);
-        let header = GroupHeader { number: self.next_group, synced: at, length, records };
-        group.octets[..GROUP_HEADER_OCTETS].copy_from_slice(&header.encode(self.active.salt));
-        let file = &self.active.file;
+        let header = GroupHeader { number, length, records };
+        group.octets[..GROUP_HEADER_OCTETS].copy_from_slice(&header.encode(active.header.salt));
         let octets = group.octets.len();
-        // The rest of the last block is zeros already. Without it in the write, the file system would read the block first.
-        let end = (u64::from(at) + octets as u64).next_multiple_of(BLOCK_OCTETS as u64).min(self.active.octets);
-        group.octets.resize(usize::try_from(end - u64::from(at)).unwrap_or(octets), 0);
-        let written = file.write_at(u64::from(at), &group.octets).and_then(|()| file.sync());
+        if !active.is_recycled {
+            // The rest of the last block is zeros already. Without it in the write, the file system would read the block
+            // first.
+            let end = (u64::from(at) + octets as u64).next_multiple_of(BLOCK_OCTETS as u64).min(active.octets);
+            group.octets.resize(usize::try_from(end - u64::from(at)).unwrap_or(octets), 0);
+        }
+        let written = active.file.write_at(u64::from(at), &group.octets).and_then(|()| active.file.sync());
         group.octets.truncate(octets);
         if let Err(error) = written {
-            return Err(AppendError::Failed(self.cut_off(at, StoreError::from_io(&error))));
+            return Err(AppendError::Failed(self.cut_off(StoreError::from_io(&error), next_sequence)));
         }
-        self.active.end = at + length + u32::try_from(GROUP_HEADER_OCTETS).unwrap_or(u32::MAX);
+        let places = active.add(group, at);
         self.next_group += 1;
-        Ok((start, group.places(start.segment, at)))
+        Ok(places)
     }
 
-    /// Cuts off the group at `offset`, whose write or sync failed, by a durable header of the next segment.
+    /// Cuts off a group whose write or sync failed, by a durable header of the next segment.
     ///
     /// Returns `cause`, or [`StoreError::OutcomeUnknown`] if that header cannot be written.
-    fn cut_off(&mut self, offset: u32, cause: StoreError) -> StoreError {
-        self.active.end = offset;
-        self.active.is_sealed = true;
-        match self.roll() {
+    fn cut_off(&mut self, cause: StoreError, next_sequence: u64) -> StoreError {
+        if let Some(active) = &mut self.active {
+            active.is_sealed = true;
+        }
+        match self.roll(next_sequence) {
             Ok(()) => cause,
             Err(error) => {
                 tracing::error!(%error, "a failed group could not be cut off; its senders get no answer");
@@ -280,84 +280,221 @@ impl Journal {
         }
     }
 
-    /// Continues in a new segment if a group does not fit into the one in use.
-    pub(crate) fn make_room(&mut self, group: &Group) -> Result<(), AppendError> {
-        let octets = group.octets.len() as u64;
-        if u64::from(GROUPS_START) + octets > self.first_octets {
+    /// The segment for a group: the one in use, or a new one if the group does not fit.
+    fn make_room(&mut self, group: &Group, next_sequence: u64) -> Result<&mut Active, AppendError> {
+        let octets = group.octets();
+        if u64::from(GROUPS_START) + octets > self.segment_octets {
             return Err(AppendError::Failed(StoreError::Failed("a group is larger than a segment".into())));
         }
-        let no_room = |error: io::Error| AppendError::NoRoom(StoreError::from_io(&error));
-        if self.active.is_sealed {
-            self.roll().map_err(no_room)?;
+        // A recycled segment may be too small for a large group, and the next one is not.
+        for _ in 0..2 {
+            if !self.active.as_ref().is_some_and(|active| active.fits(octets)) {
+                self.roll(next_sequence).map_err(|error| AppendError::NoRoom(StoreError::from_io(&error)))?;
+            }
         }
-        if !self.fits(octets) {
-            return self.roll().map_err(no_room);
-        }
-        match self.spare.view().failure() {
-            Some(failure)
-                if !group.frees_space_only
-                    && !self.fits(octets + FREEING_RESERVE_OCTETS.min(self.first_octets / 4)) =>
-            {
+        let failure = self.spare.view().failure().filter(|_| !group.frees_space_only);
+        let Some(active) = self.active.as_mut().filter(|active| active.fits(octets)) else {
+            return Err(AppendError::NoRoom(StoreError::Full));
+        };
+        match failure {
+            Some(failure) if !active.fits(octets + FREEING_RESERVE_OCTETS.min(self.segment_octets / 4)) => {
                 Err(AppendError::NoRoom(failure.to_store_error()))
             }
-            _ => Ok(()),
+            _ => Ok(active),
         }
-    }
-
-    /// The number of the segment in use.
-    pub(crate) fn in_use(&self) -> u64 {
-        self.active.number
-    }
-
-    /// Makes the changes of others to a segment durable, such as punched holes.
-    ///
-    /// If the sync of the segment in use fails, no further group goes into that segment. Its groups are durable already.
-    pub(crate) fn sync(&mut self, segment: u64) -> io::Result<()> {
-        if segment == self.active.number {
-            return self.active.file.sync().inspect_err(|_| self.active.is_sealed = true);
-        }
-        self.segments.file(segment)?.map_or(Ok(()), |file| file.sync())
-    }
-
-    /// Gives the space of the next segment to the index.
-    pub(crate) fn give_up_spare(&self) {
-        self.spare.give_up();
     }
 
     /// Continues in the next segment.
     ///
     /// After an error the segment in use is unchanged. But if the next one's header may be on the disk, the segment in use
     /// is sealed, since that header says where it ends.
-    fn roll(&mut self) -> io::Result<()> {
-        let number = self.active.number + 1;
-        let file = self.spare.take(number, self.active.is_sealed)?;
-        let next = match activate(file, number, u64::from(self.active.end), self.next_group) {
-            Ok(next) => next,
-            Err(error) => {
-                self.active.is_sealed = true;
-                self.spare.again(number);
-                return Err(error);
-            }
+    fn roll(&mut self, next_sequence: u64) -> io::Result<()> {
+        let (before, predecessor_end) = match (&self.active, &self.last) {
+            (Some(active), _) => (active.header.number, active.end),
+            (None, Some(last)) => (last.header.number, last.end),
+            (None, None) => (0, 0),
         };
-        self.segments.add(number, Arc::clone(&next.file));
-        let old = std::mem::replace(&mut self.active, next);
-        seal(old.number, &*old.file, old.end);
+        let must_roll = self.active.as_ref().is_none_or(|active| active.is_sealed);
+        let ready = self.spare.get(must_roll)?;
+        let header = SegmentHeader {
+            number: before + 1,
+            salt: rand::random(),
+            predecessor_end,
+            first_group: self.next_group,
+            first_sequence: next_sequence,
+        };
+        let name = segment_name(header.number);
+        let disk = self.files.disk();
+        let begun = ready
+            .file
+            .write_at(0, &header.encode())
+            .and_then(|()| ready.file.sync())
+            .and_then(|()| disk.rename(ready.name, &name))
+            .and_then(|()| disk.sync_dir())
+            .and_then(|()| disk.open(&name))
+            .and_then(|file| Ok((file.size()?, file)));
+        self.spare.used();
+        let (octets, file) = begun.inspect_err(|_| {
+            // The file may have its name by now, or not.
+            let _ = disk.remove(&name);
+            let _ = disk.remove(ready.name);
+            if let Some(active) = &mut self.active {
+                active.is_sealed = true;
+            }
+        })?;
+        if ready.is_recycled() {
+            self.dead_since = None;
+        }
+        self.files.add(header.number, Arc::clone(&file));
+        let next = Active {
+            header,
+            is_recycled: ready.is_recycled(),
+            file,
+            end: GROUPS_START,
+            last_group: None,
+            octets,
+            is_sealed: false,
+            begun: Instant::now(),
+            hint: HintWriter::new(),
+        };
+        if let Some(old) = self.active.replace(next) {
+            self.seal(old);
+        }
         Ok(())
+    }
+
+    /// Truncates a segment to its valid part, and keeps its hint.
+    fn seal(&self, old: Active) {
+        truncate(old.header.number, &*old.file, old.end);
+        let hint = old.hint.seal(&old.header, old.end, self.next_group);
+        self.spare.keep_hint(Sealed { number: old.header.number, end: old.end, hint: Some(hint.into()) });
+    }
+
+    /// Continues in a new segment if the one in use has groups and is older than `age`. Octets of dead segments that were
+    /// not written over in time go.
+    pub(crate) fn roll_if_old(&mut self, age: Duration, next_sequence: u64) {
+        if self.dead_since.is_some_and(|since| since.elapsed() >= OVERWRITTEN_WITHIN / 2) {
+            self.dead_since = None;
+            self.spare.drop_recycled();
+        }
+        let Some(active) = &self.active else { return };
+        let since = active.begun.elapsed();
+        let is_old = active.last_group.is_some() && since >= age;
+        let is_stale = active.is_recycled && since >= OVERWRITTEN_WITHIN / 2;
+        if (is_old || is_stale)
+            && let Err(error) = self.roll(next_sequence)
+        {
+            tracing::warn!(%error, "the journal could not go on in a new segment; the next second tries again");
+        }
+    }
+
+    /// The segments that exist, or may after a power cut, without the last one. The oldest comes first.
+    pub(crate) fn sealed(&self) -> Vec<u32> {
+        let mut numbers = self.files.numbers();
+        numbers.extend(&self.removed);
+        numbers.sort_unstable();
+        let last = numbers.pop();
+        debug_assert!(last.is_none_or(|last| !self.removed.contains(&last)), "the last segment is never removed");
+        numbers
+    }
+
+    /// Removes segments that nothing needs any more. Until that is durable, [`Journal::sealed`] still names them.
+    pub(crate) fn retire(&mut self, numbers: &[u32]) {
+        // The next segment says where one ends whose length and hint are not durable yet.
+        let is_needed = |number: u32| self.spare.is_sealing(number) || self.spare.is_sealing(number.saturating_sub(1));
+        let is_next = |number: &u32| !is_needed(*number) && !self.removed.contains(number);
+        let numbers: Vec<u32> = numbers.iter().copied().filter(is_next).collect();
+        if !numbers.is_empty() && !self.hints.0.remove(&numbers) {
+            return;
+        }
+        for number in numbers {
+            let is_large = self.files.size(number) >= self.segment_octets / 4 * 3;
+            let recycles = !self.has_renamed
+                && is_large
+                && self.is_overwritten_soon()
+                && self.files.take_unused(number, || self.spare.rename_dead(&segment_name(number)));
+            if recycles {
+                self.has_renamed = true;
+            } else if let Err(error) = self.files.unlink(number) {
+                tracing::warn!(segment = number, %error, "an empty segment could not be removed; the next second tries again");
+                continue;
+            }
+            self.removed.push(number);
+        }
+        if !self.removed.is_empty() && self.files.disk().sync_dir().is_ok() {
+            self.removed.clear();
+            if std::mem::take(&mut self.has_renamed) {
+                self.dead_since = Some(Instant::now());
+                self.spare.take_dead();
+            }
+        }
+    }
+
+    /// Seals the segment in use, so that the next start needs only its hint. Nothing can be appended any more.
+    pub(crate) fn close(mut self) {
+        if let Some(active) = self.active.take().filter(|active| !active.is_sealed && active.last_group.is_some()) {
+            self.seal(active);
+        }
+    }
+
+    /// Whether two segments are written in less time than dead octets may stay.
+    fn is_overwritten_soon(&self) -> bool {
+        self.active.as_ref().is_some_and(|active| {
+            let written = u128::from(active.end - GROUPS_START);
+            let of_two = active.begun.elapsed().as_millis() * u128::from(2 * self.segment_octets);
+            written * (OVERWRITTEN_WITHIN / 2).as_millis() > of_two
+        })
     }
 }
 
-/// Makes a file the segment in use. Its header is durable before the first group.
-fn activate(file: Arc<dyn DiskFile>, number: u64, predecessor_end: u64, first_group: u64) -> io::Result<Active> {
-    let salt = rand::random();
-    let header = SegmentHeader { number, salt, predecessor_end, first_group };
-    let octets = file.size()?;
-    file.write_at(0, &header.encode())?;
-    file.sync()?;
-    Ok(Active { number, file, salt, end: GROUPS_START, octets, is_sealed: false })
+impl Active {
+    fn fits(&self, octets: u64) -> bool {
+        !self.is_sealed && u64::from(self.end) + octets <= self.octets
+    }
+
+    /// Counts a durable group that begins at `at`. Returns the places of its records.
+    fn add(&mut self, group: &Group, at: u32) -> Vec<RecordPlace> {
+        // A group lies in one segment, and a segment is below 4 GiB.
+        let narrow = |octets: usize| u32::try_from(octets).unwrap_or(u32::MAX);
+        let mut places = Vec::with_capacity(group.records.len());
+        for Encoded { start, length, content } in &group.records {
+            let offset = at + narrow(*start);
+            self.hint.push(offset, &group.octets[*start..start + length - content]);
+            let (length, content) = (narrow(*length), narrow(*content));
+            places.push(RecordPlace { segment: self.header.number, offset, length, content });
+        }
+        (self.last_group, self.end) = (Some(at), at + narrow(group.octets.len()));
+        places
+    }
 }
 
-/// Truncates a segment to its valid part. A failure is harmless: the next header or replay knows the end as well.
-fn seal(number: u64, file: &dyn DiskFile, end: u32) {
+/// Writes again what the last process may not have synced.
+///
+/// The page cache may show it nevertheless, and after a failed sync its pages count as clean, so that another sync alone would
+/// not write them.
+fn write_again(files: &Files, last: &LastSegment) -> io::Result<()> {
+    let Some(file) = files.file(last.header.number)? else { return Err(io::ErrorKind::NotFound.into()) };
+    file.write_at(0, &last.header.encode())?;
+    if let Some(at) = last.last_group {
+        let mut octets = vec![0; (last.end - at) as usize];
+        file.read_at(u64::from(at), &mut octets)?;
+        file.write_at(u64::from(at), &octets)?;
+    }
+    file.sync()?;
+    files.disk().sync_dir()
+}
+
+/// Truncates a segment durably: when the next segment is gone, nothing says any more that its last group was cut off.
+fn cut(disk: &dyn Disk, number: u32, end: u32) -> io::Result<()> {
+    let file = disk.open(&segment_name(number))?;
+    if file.size()? > u64::from(end) {
+        file.set_len(u64::from(end))?;
+    }
+    file.sync()
+}
+
+/// Truncates a segment to its valid part. A failure is harmless: the next header knows the end as well.
+fn truncate(number: u32, file: &dyn DiskFile, end: u32) {
     if let Err(error) = file.set_len(u64::from(end)) {
         tracing::warn!(segment = number, %error, "a full segment could not be truncated; it stays usable");
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::Range;
 
-use super::record::{GROUP_HEADER_OCTETS, GroupHeader};
+use super::format::{GROUP_HEADER_OCTETS, GroupHeader};
 use crate::store::disk::DiskFile;
 
 /// How much is read at once.

@@ -1,55 +1,98 @@
-//! The spare: the next segment, which a thread of its own makes in advance, so that no sender waits for it.
+//! The spare: the file of the next segment, which a thread of its own makes ahead of need, so that no sender waits for it.
+//!
+//! The file has no number before it is used. It is new and full of zeros, or a dead segment that will soon be overwritten.
+//! The same thread keeps the hints of sealed segments, for which no sender waits either.
 
+use std::collections::VecDeque;
 use std::io;
-use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::segment_name;
+use super::{Hints, cut};
 use crate::store::StoreError;
 use crate::store::disk::{Disk, DiskFile};
 use crate::store::error::is_out_of_space;
 
-/// The wait before a failed segment is tried again.
+/// The name of a new file.
+const NEW: &str = "spare";
+/// The name of a dead segment that waits to be written again.
+const DEAD: &str = "dead";
+/// The wait before a failed spare is tried again.
 const RETRY_EVERY: Duration = Duration::from_millis(500);
-/// The smallest segment on a full disk. It is enough for deletions, which free space.
+/// The most hints that wait to be kept.
+const HINTS_WAITING: usize = 4;
+/// The size of a segment on a full disk. It is enough for deletions, which free space.
 const LEAST_OCTETS: u64 = 128 << 10;
-/// The largest factor between two segments, so that the next one is ready before the one in use is full.
-const GROWTH: u64 = 4;
 
 /// The handle of the spare.
 #[derive(Debug)]
-pub(crate) struct Spare {
+pub(super) struct Spare {
     maker: Arc<Maker>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// The maker of segments, which its thread, the journal and the readers of [`SpareView`] share.
-#[derive(Debug)]
+/// What the thread, the journal and the readers of [`SpareView`] share.
 struct Maker {
     disk: Arc<dyn Disk>,
-    /// The sizes of segments: the first one's, and the largest.
-    octets: RangeInclusive<u64>,
-    /// Octets that must stay free on the disk for the index.
-    reserved_octets: AtomicU64,
+    hints: Arc<dyn Hints>,
+    octets: u64,
     state: Mutex<State>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-enum State {
-    /// The segment with this number is wanted. If `makes_do`, a small one is enough.
+struct State {
+    spare: Make,
+    /// A dead segment waits to be the next spare.
+    has_dead: bool,
+    /// The last process may have left a spare.
+    may_be_left: bool,
+    /// Segments whose lengths and hints are not durable yet. The first one may be on its way.
+    sealed: VecDeque<Sealed>,
+    /// When the first of them failed.
+    failed_at: Option<Instant>,
+    is_stopped: bool,
+}
+
+/// A sealed segment.
+#[derive(Clone, Debug)]
+pub(super) struct Sealed {
+    pub(super) number: u32,
+    pub(super) end: u32,
+    /// `None` if its segment is to be scanned.
+    pub(super) hint: Option<Arc<[u8]>>,
+}
+
+#[derive(Debug)]
+enum Make {
+    /// Nobody has asked for a spare yet.
+    Idle,
+    /// A spare is wanted. If `makes_do`, a small one is enough.
     Wanted {
-        number: u64,
         makes_do: bool,
     },
-    Ready(u64, Arc<dyn DiskFile>),
-    /// The last attempt to make the segment with this number failed.
-    Failing(u64, SpareFailure),
-    Stopped,
+    Ready(ReadySpare),
+    /// The last attempt failed. Another one follows.
+    Failing {
+        failure: SpareFailure,
+        retry_at: Instant,
+    },
+}
+
+/// A spare that can be used.
+#[derive(Clone, Debug)]
+pub(super) struct ReadySpare {
+    pub(super) file: Arc<dyn DiskFile>,
+    pub(super) name: &'static str,
+}
+
+impl ReadySpare {
+    /// Whether it has octets of a dead segment in it.
+    pub(super) fn is_recycled(&self) -> bool {
+        self.name == DEAD
+    }
 }
 
 /// Why there is no next segment.
@@ -69,106 +112,143 @@ impl SpareFailure {
     pub(crate) fn to_store_error(&self) -> StoreError {
         if self.is_full { StoreError::Full } else { StoreError::Failed(self.reason.clone()) }
     }
+
+    fn to_io(&self) -> io::Error {
+        let kind = if self.is_full { io::ErrorKind::StorageFull } else { io::ErrorKind::Other };
+        io::Error::new(kind, self.reason.clone())
+    }
+}
+
+impl std::fmt::Debug for Maker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Maker").field("state", &self.state).finish_non_exhaustive()
+    }
 }
 
 impl Maker {
-    /// Locks the state. A panic of another thread leaves it whole, since every change of it is one assignment.
+    /// Locks the state. A panic of another thread leaves it whole.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn make(&self, number: u64, octets: u64) -> io::Result<Arc<dyn DiskFile>> {
-        let name = segment_name(number);
-        // A failed attempt may have left the file.
-        let _ = self.disk.remove(&name);
-        // An attempt that cannot succeed would take the last room from the index for a moment.
+    fn make(&self, octets: u64) -> io::Result<ReadySpare> {
+        // A failed attempt or another process may have left the file.
+        let _ = self.disk.remove(NEW);
         if self.disk.free_octets()? < octets {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        let file = self.disk.create(&name)?;
-        let made = file.allocate(octets).and_then(|()| file.sync()).and_then(|()| self.disk.sync_dir());
+        let file = self.disk.create(NEW)?;
+        let made = file.allocate(octets).and_then(|()| file.sync());
         if let Err(error) = made {
-            let _ = self.disk.remove(&name);
+            let _ = self.disk.remove(NEW);
             return Err(error);
         }
-        Ok(file)
+        Ok(ReadySpare { file, name: NEW })
     }
 
-    /// Makes a segment if that leaves the reserved octets free.
-    fn make_beside_reserve(&self, number: u64, octets: u64) -> io::Result<Arc<dyn DiskFile>> {
-        let needed = octets.saturating_add(self.reserved_octets.load(Ordering::Relaxed));
-        if self.disk.free_octets()? < needed {
-            return Err(io::ErrorKind::StorageFull.into());
+    /// The spare that the last process left. It is full of zeros, or has the header of a segment that never came to be.
+    fn left(&self, makes_do: bool) -> Option<ReadySpare> {
+        let least = if makes_do { LEAST_OCTETS.min(self.octets) } else { self.octets };
+        let file = self.disk.open(NEW).ok()?;
+        (file.size().ok()? >= least).then_some(ReadySpare { file, name: NEW })
+    }
+
+    fn make_any(&self, has_dead: bool, may_be_left: bool, makes_do: bool) -> io::Result<ReadySpare> {
+        if let Some(left) = may_be_left.then(|| self.left(makes_do)).flatten() {
+            return Ok(left);
         }
-        self.make(number, octets)
-    }
-
-    /// Makes a segment of any size, without which nothing could be deleted.
-    fn make_any(&self, number: u64, octets: u64) -> io::Result<Arc<dyn DiskFile>> {
-        match self.make_beside_reserve(number, octets) {
-            Err(error) if is_out_of_space(&error) => self.make(number, LEAST_OCTETS.min(octets)),
+        if has_dead && let Ok(file) = self.disk.open(DEAD) {
+            return Ok(ReadySpare { file, name: DEAD });
+        }
+        match self.make(self.octets) {
+            Err(error) if makes_do && is_out_of_space(&error) => self.make(LEAST_OCTETS.min(self.octets)),
             made => made,
         }
     }
 
-    /// Waits for the number of the next segment, and whether a small one is enough. `None` when the store closes.
-    fn next_wanted(&self) -> Option<(u64, bool)> {
+    fn run(&self) {
         let mut state = self.state();
-        loop {
-            state = match &*state {
-                State::Stopped => return None,
-                State::Wanted { number, makes_do } => return Some((*number, *makes_do)),
-                State::Ready(..) => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-                State::Failing(number, _) => {
-                    let number = *number;
-                    let (state, wait) =
-                        self.changed.wait_timeout(state, RETRY_EVERY).unwrap_or_else(PoisonError::into_inner);
-                    if wait.timed_out() && matches!(*state, State::Failing(..)) {
-                        return Some((number, false));
+        while !state.is_stopped {
+            let makes_do = match &state.spare {
+                Make::Wanted { makes_do } => Some(*makes_do),
+                Make::Failing { retry_at, .. } => (*retry_at <= Instant::now()).then_some(false),
+                Make::Idle | Make::Ready(_) => None,
+            };
+            let is_due = state.failed_at.is_none_or(|failed_at| failed_at.elapsed() >= RETRY_EVERY);
+            let has_failed = state.failed_at.is_some() || matches!(state.spare, Make::Failing { .. });
+            state = match (makes_do, state.sealed.front().cloned().filter(|_| is_due)) {
+                // Senders may wait for the spare, and nobody for a hint.
+                (Some(makes_do), _) => self.attempt(state, makes_do),
+                (None, Some(sealed)) => {
+                    drop(state);
+                    let kept = self.keep(&sealed);
+                    let mut state = self.state();
+                    state.failed_at = kept.is_err().then(Instant::now);
+                    let tried = state.sealed.pop_front();
+                    if let Err(error) = kept {
+                        let segment = sealed.number;
+                        tracing::warn!(segment, %error, "a finished segment could not be cut; that is tried again");
+                        state.sealed.extend(tried);
                     }
                     state
                 }
+                (None, None) if has_failed => {
+                    self.changed.wait_timeout(state, RETRY_EVERY).unwrap_or_else(PoisonError::into_inner).0
+                }
+                (None, None) => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
         }
     }
 
-    fn run(&self) {
-        let mut octets = *self.octets.start();
-        while let Some((number, makes_do)) = self.next_wanted() {
-            let attempt =
-                || if makes_do { self.make_any(number, octets) } else { self.make_beside_reserve(number, octets) };
-            // A panic must only fail this attempt, or the writer would wait for ever.
-            let made = catch_unwind(AssertUnwindSafe(attempt));
-            let made = made.unwrap_or_else(|_| Err(io::Error::other("making the next segment panicked")));
-            // After a failure the writer may be waiting, so the next segment is small again.
-            let grown = octets.saturating_mul(GROWTH).min(*self.octets.end());
-            octets = if made.is_ok() { grown } else { *self.octets.start() };
-            let mut state = self.state();
-            let is_still_wanted = match &*state {
-                State::Wanted { number: wanted, .. } | State::Failing(wanted, _) => *wanted == number,
-                State::Ready(..) | State::Stopped => false,
-            };
-            if is_still_wanted {
-                *state = match made {
-                    Ok(file) => State::Ready(number, file),
-                    Err(error) => State::Failing(number, SpareFailure::of(&error)),
-                };
-                self.changed.notify_all();
+    /// Makes the length of a sealed segment durable, and then its hint.
+    fn keep(&self, sealed: &Sealed) -> io::Result<()> {
+        cut(&*self.disk, sealed.number, sealed.end)?;
+        if let Some(hint) = &sealed.hint {
+            self.hints.put(sealed.number, hint);
+        }
+        Ok(())
+    }
+
+    /// Tries to make the spare.
+    fn attempt<'s>(&'s self, mut state: MutexGuard<'s, State>, makes_do: bool) -> MutexGuard<'s, State> {
+        let has_dead = state.has_dead;
+        let may_be_left = std::mem::take(&mut state.may_be_left);
+        drop(state);
+        // A panic must only fail this attempt, or the writer would wait for ever.
+        let made = catch_unwind(AssertUnwindSafe(|| self.make_any(has_dead, may_be_left, makes_do)))
+            .unwrap_or_else(|_| Err(io::Error::other("making the next segment panicked")));
+        let mut state = self.state();
+        match made {
+            Ok(ready) => {
+                state.has_dead &= !ready.is_recycled();
+                state.spare = Make::Ready(ready);
+            }
+            // Meanwhile somebody may have asked for a small one.
+            Err(_) if !makes_do && matches!(state.spare, Make::Wanted { makes_do: true }) => {}
+            Err(error) => {
+                let retry_at = Instant::now() + RETRY_EVERY;
+                state.spare = Make::Failing { failure: SpareFailure::of(&error), retry_at };
             }
         }
+        self.changed.notify_all();
+        state
     }
 }
 
 impl Spare {
-    /// Starts the thread and makes segment `number`. It has the least of `octets`, and later ones grow to the largest.
-    pub(super) fn start(disk: Arc<dyn Disk>, octets: RangeInclusive<u64>, number: u64) -> io::Result<Self> {
-        let maker = Arc::new(Maker {
-            disk,
-            octets,
-            reserved_octets: AtomicU64::new(0),
-            state: Mutex::new(State::Wanted { number, makes_do: true }),
-            changed: Condvar::new(),
-        });
+    /// Starts the thread. It makes nothing before somebody asks.
+    pub(super) fn start(disk: Arc<dyn Disk>, hints: Arc<dyn Hints>, octets: u64) -> io::Result<Self> {
+        // A killed process may have left it.
+        let _ = disk.remove(DEAD);
+        let state = State {
+            spare: Make::Idle,
+            has_dead: false,
+            may_be_left: true,
+            sealed: VecDeque::new(),
+            failed_at: None,
+            is_stopped: false,
+        };
+        let maker = Arc::new(Maker { disk, hints, octets, state: Mutex::new(state), changed: Condvar::new() });
         let thread = std::thread::Builder::new().name("segment-maker".into()).spawn({
             let maker = Arc::clone(&maker);
             move || maker.run()
@@ -176,74 +256,94 @@ impl Spare {
         Ok(Self { maker, thread: Some(thread) })
     }
 
-    /// Takes segment `number`, waits for it if need be, and orders the one after it.
+    /// Looks for the spare, and waits for it if need be. It stays the spare until [`Spare::used`].
     ///
-    /// Fails if the segment cannot be made now. If `makes_do`, a small one is enough.
-    pub(super) fn take(&self, number: u64, makes_do: bool) -> io::Result<Arc<dyn DiskFile>> {
+    /// Fails if it cannot be made now. If `makes_do`, a small one is enough.
+    pub(super) fn get(&self, makes_do: bool) -> io::Result<ReadySpare> {
         let mut state = self.maker.state();
-        if makes_do && matches!(*state, State::Failing(..)) {
-            *state = State::Wanted { number, makes_do };
-            self.maker.changed.notify_all();
-        }
+        let mut is_asked = false;
         loop {
-            match &*state {
-                State::Ready(ready, file) if *ready == number => {
-                    let file = Arc::clone(file);
-                    *state = State::Wanted { number: number + 1, makes_do: false };
-                    self.maker.changed.notify_all();
-                    return Ok(file);
-                }
-                State::Ready(..) => {
-                    *state = State::Wanted { number, makes_do };
+            match &state.spare {
+                Make::Ready(ready) => return Ok(ready.clone()),
+                Make::Failing { failure, .. } if !makes_do || is_asked => return Err(failure.to_io()),
+                Make::Idle | Make::Failing { .. } => {
+                    state.spare = Make::Wanted { makes_do };
+                    is_asked = true;
                     self.maker.changed.notify_all();
                 }
-                State::Failing(_, SpareFailure { is_full, reason }) => {
-                    let kind = if *is_full { io::ErrorKind::StorageFull } else { io::ErrorKind::Other };
-                    return Err(io::Error::new(kind, reason.clone()));
+                Make::Wanted { .. } => {
+                    state = self.maker.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 }
-                State::Stopped => return Err(io::Error::other("the store is closed")),
-                State::Wanted { .. } => state = self.maker.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
             }
         }
     }
 
-    /// Orders segment `number` again, since its file was unusable.
-    pub(super) fn again(&self, number: u64) {
-        *self.maker.state() = State::Wanted { number, makes_do: false };
+    /// Orders the next spare, since the last one was used or is unusable.
+    pub(super) fn used(&self) {
+        self.maker.state().spare = Make::Wanted { makes_do: false };
         self.maker.changed.notify_all();
     }
 
-    /// Removes the spare, so that the index can use its space. It is made again once there is room for both.
-    pub(super) fn give_up(&self) {
+    /// Removes octets of dead segments that nobody has written over.
+    pub(super) fn drop_recycled(&self) {
         let mut state = self.maker.state();
-        if let State::Ready(number, _) = &*state {
-            let number = *number;
-            match self.maker.disk.remove(&segment_name(number)) {
-                Ok(()) => {
-                    let reason = io::Error::from(io::ErrorKind::StorageFull).to_string();
-                    *state = State::Failing(number, SpareFailure { is_full: true, reason });
-                    self.maker.changed.notify_all();
-                }
-                Err(error) => {
-                    tracing::warn!(segment = number, %error, "the next segment could not be removed to make room for the index");
-                }
-            }
+        let was_spare = matches!(&state.spare, Make::Ready(ready) if ready.is_recycled());
+        if was_spare {
+            state.spare = Make::Wanted { makes_do: false };
+            self.maker.changed.notify_all();
+        }
+        if std::mem::take(&mut state.has_dead) || was_spare {
+            let _ = self.maker.disk.remove(DEAD);
         }
     }
 
+    /// Gives the file of a dead segment its new name. `false` if there is such a file, or that does not work.
+    pub(super) fn rename_dead(&self, segment: &str) -> bool {
+        let state = self.maker.state();
+        let is_dead_there = state.has_dead || matches!(&state.spare, Make::Ready(ready) if ready.is_recycled());
+        !is_dead_there && self.maker.disk.rename(segment, DEAD).is_ok()
+    }
+
+    /// Takes the renamed file for the next spare. The new name must be durable: with the old one, what is written into the
+    /// file would be damage.
+    pub(super) fn take_dead(&self) {
+        self.maker.state().has_dead = true;
+    }
+
+    /// Makes a sealed segment's length and hint durable, soon. Where many wait already the hint is dropped.
+    pub(super) fn keep_hint(&self, mut sealed: Sealed) {
+        let mut state = self.maker.state();
+        sealed.hint = sealed.hint.filter(|_| state.sealed.len() < HINTS_WAITING);
+        state.sealed.push_back(sealed);
+        self.maker.changed.notify_all();
+    }
+
+    /// Whether the length or the hint of a segment is not durable yet. Until then the segment must stay: a hint without its
+    /// segment means that the segment is missing.
+    pub(super) fn is_sealing(&self, number: u32) -> bool {
+        self.maker.state().sealed.iter().any(|sealed| sealed.number == number)
+    }
+
     /// A view of the spare for other threads.
-    pub(crate) fn view(&self) -> SpareView {
+    pub(super) fn view(&self) -> SpareView {
         SpareView(Arc::clone(&self.maker))
     }
 }
 
 impl Drop for Spare {
     fn drop(&mut self) {
-        *self.maker.state() = State::Stopped;
+        self.maker.state().is_stopped = true;
         self.maker.changed.notify_all();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+        let state = self.maker.state();
+        for sealed in &state.sealed {
+            // What fails now is done by the next start.
+            let _ = self.maker.keep(sealed);
+        }
+        // Octets of mail that is gone must not stay. A new spare stays: on a full disk the next process needs it.
+        let _ = self.maker.disk.remove(DEAD);
     }
 }
 
@@ -254,22 +354,9 @@ pub(crate) struct SpareView(Arc<Maker>);
 impl SpareView {
     /// Why there is no spare. `None` while it is ready or being made.
     pub(crate) fn failure(&self) -> Option<SpareFailure> {
-        match &*self.0.state() {
-            State::Failing(_, failure) => Some(failure.clone()),
-            State::Wanted { .. } | State::Ready(..) | State::Stopped => None,
+        match &self.0.state().spare {
+            Make::Failing { failure, .. } => Some(failure.clone()),
+            Make::Idle | Make::Wanted { .. } | Make::Ready(_) => None,
         }
-    }
-
-    /// The octets of the spare, 0 while there is none.
-    pub(crate) fn octets(&self) -> u64 {
-        match &*self.0.state() {
-            State::Ready(_, file) => file.size().unwrap_or(0),
-            State::Wanted { .. } | State::Failing(..) | State::Stopped => 0,
-        }
-    }
-
-    /// Sets how many octets the next spare must leave free on the disk.
-    pub(crate) fn reserve(&self, octets: u64) {
-        self.0.reserved_octets.store(octets, Ordering::Relaxed);
     }
 }

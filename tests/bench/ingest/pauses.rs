@@ -87,7 +87,7 @@ async fn measure(emails: usize) -> Result<()> {
     .await?;
     let backed_up = Arc::clone(&store);
     load(&store, "a backup", async move {
-        let mut backup = backed_up.backup();
+        let mut backup = backed_up.backup(NOW);
         while let Some(piece) = backup.next().await {
             piece?;
         }

@@ -96,7 +96,6 @@ async fn mail_and_refusals_are_counted() {
         ("tempmail_store_emails_removed_total", &[("reason", "deleted")], 1),
         ("tempmail_store_emails_removed_total", &[("reason", "expired")], 0),
         ("tempmail_store_queued_changes", &[], 0),
-        ("tempmail_store_index_reopened_total", &[], 0),
         ("tempmail_domains", &[("status", "active")], 1),
         ("tempmail_http_requests_total", &[("route", "/api/mail/messages"), ("class", "4xx")], 1),
         ("tempmail_http_requests_total", &[("route", "/api/mail/messages"), ("class", "2xx")], 1),
@@ -109,7 +108,7 @@ async fn mail_and_refusals_are_counted() {
     let shown = async || Exposition::of(server.http()).await.value("tempmail_store_disk_bytes", &[]);
     let (stored, shown) = while_steady(|| server.stats(), shown).await;
     assert_eq!(shown, stored.disk_octets);
-    assert!(stored.index_octets > 0 && stored.index_octets < stored.disk_octets, "{stored:?}");
+    assert!(stored.registry_octets > 0 && stored.registry_octets < stored.disk_octets, "{stored:?}");
     assert_eq!(cause(&after), None);
 
     server.in_time(|stats| stats.emails == 0).await;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tempmail::model::{Delivery, EmailId, Timestamp};
 use tempmail::store::{EmbeddedStore, Outbox, Store, StoreError, StoreOptions};
 
-use super::{NOW, findings, is_on_disk, list, open, rare_checkpoints};
+use super::{NOW, findings, is_on_disk, list, open};
 use crate::suites::options;
 use crate::suites::outbox::{pending, register};
 use crate::support::mail::{delivery, mailbox};
@@ -209,7 +209,7 @@ async fn state(store: &EmbeddedStore) -> BTreeMap<&'static str, Vec<EmailId>> {
 
 #[tokio::test]
 async fn a_replay_decides_the_same_under_other_caps() {
-    let no_checkpoint = |emails_per_mailbox_max| StoreOptions { emails_per_mailbox_max, ..rare_checkpoints() };
+    let no_checkpoint = |emails_per_mailbox_max| StoreOptions { emails_per_mailbox_max, ..options() };
     let disk = TestDisk::default();
     let store = open(&disk, &no_checkpoint(3));
     let messages: Vec<Delivery> = (0..30)

@@ -6,10 +6,8 @@ use std::sync::Arc;
 use futures_util::future::poll_immediate;
 use tempmail::store::{EmbeddedStore, Store, salvage};
 
-use super::{
-    IN_USE, INDEX, NOW, TO, contents, delete_all, locked, locked_directory, open, rare_checkpoints, receive,
-    receive_all,
-};
+use super::{IN_USE, NOW, REGISTRY, TO, contents, delete_all, locked, locked_directory, open, receive, receive_all};
+use crate::suites::options;
 use crate::support::mail::delivery;
 use crate::support::test_disk::{Kind, TestDisk};
 use crate::support::until::until;
@@ -22,7 +20,7 @@ const MAILS: usize = 1_500;
 async fn a_message_that_comes_between_two_steps_stays() {
     let disk = TestDisk::default();
     // Nothing but changes syncs the segment.
-    let store = Arc::new(open(&disk, &rare_checkpoints()));
+    let store = Arc::new(open(&disk, &options()));
     receive_all(&store, (0..MAILS).map(|_| delivery(&[TO], "early", NOW))).await;
 
     let held = disk.hold(|call| call.is(Kind::Sync, IN_USE));
@@ -41,10 +39,11 @@ async fn a_message_that_comes_between_two_steps_stays() {
     store.close().await.expect("close");
 
     let dir = tempfile::tempdir().expect("directory");
-    for (name, octets) in disk.files().into_iter().filter(|(name, _)| name != INDEX) {
-        std::fs::write(dir.path().join(name), octets).expect("write");
+    std::fs::create_dir(dir.path().join("store")).expect("directory");
+    for (name, octets) in disk.files().into_iter().filter(|(name, _)| name != REGISTRY) {
+        std::fs::write(dir.path().join("store").join(name), octets).expect("write");
     }
-    salvage(locked_directory(dir.path()), &rare_checkpoints(), &mut |_, _| {}).expect("salvage");
-    let store = EmbeddedStore::open_on(locked(dir.path()), &rare_checkpoints()).expect("open");
+    salvage(locked_directory(dir.path()), &options(), NOW, &mut |_, _| {}).expect("salvage");
+    let store = EmbeddedStore::open_on(locked(dir.path()), &options()).expect("open");
     assert_eq!(contents(&store).await, ["late"]);
 }

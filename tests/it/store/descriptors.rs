@@ -15,15 +15,15 @@ use crate::support::until::until;
 /// The segment of the mail, the one in use, the next one, and one that waits for the next checkpoint.
 const SEGMENTS_MAX: usize = 4;
 /// Segments that are open at most, the index, the lock, and the directory itself.
-const OPEN_MAX: usize = 64 + 6;
+const OPEN_MAX: usize = 64 + 8;
 
 /// Small segments: a message each.
 fn small() -> StoreOptions {
-    StoreOptions { message_octets_max: 4 << 10, segment_octets: 128 << 10, ..options() }
+    StoreOptions { message_octets_max: 4 << 10, segment_octets: 256 << 10, ..options() }
 }
 
 fn segments_in(dir: &Path) -> usize {
-    let names = std::fs::read_dir(dir).expect("list").map(|entry| entry.expect("an entry").file_name());
+    let names = std::fs::read_dir(dir.join("store")).expect("list").map(|entry| entry.expect("an entry").file_name());
     names.filter(|name| name.to_string_lossy().starts_with("journal-")).count()
 }
 
@@ -68,7 +68,7 @@ async fn a_store_of_many_segments_keeps_few_of_them_open() {
         for listed in &part.emails {
             assert_eq!(store.load(listed).await.expect("load").expect("an Email").raw.len(), 4000);
         }
-        let mut backup = store.backup();
+        let mut backup = store.backup(NOW);
         while let Some(batch) = backup.next().await {
             batch.expect("no error");
         }
@@ -89,7 +89,7 @@ async fn a_slow_reader_of_a_backup_holds_one_segment_and_stats_count_it() {
         receive_all(&store, (0..32).map(|_| delivery(&[TO], vec![b'x'; 4000], NOW))).await;
     }
     let held = disk.hold(|call| call.is_by_reader_of("journal-"));
-    let mut backup = store.backup();
+    let mut backup = store.backup(NOW);
     let reader = tokio::spawn(async move { while backup.next().await.is_some() {} });
     until("the backup is read", async || held.waiting() > 0).await;
     expire(&store, NOW.plus(2 * HOUR)).await;

@@ -48,7 +48,7 @@ enum Lasting {
 
 fn few_octets() -> StoreOptions {
     // Segments roll and checkpoints are made within a few messages.
-    StoreOptions { segment_octets: 200_000, checkpoint_octets: 30_000, ..options() }
+    StoreOptions { segment_octets: 200_000, ..options() }
 }
 
 /// The work of senders and readers. They do not use a store that reports that it accepts nothing.

@@ -4,87 +4,27 @@
 
 use std::io::ErrorKind;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rand::RngExt;
-use tempmail::store::{OpenError, Store, StoreError, StoreOptions};
+use tempmail::store::{EmbeddedStore, Store, StoreError, StoreOptions};
 
 use super::answers::Answers;
-use super::{HOUR, INDEX, NOW, TO, contents, delete_all, list, open, padded, rare_checkpoints, receive, try_open};
+use super::{HOUR, NOW, TO, contents, delete_all, expire, list, open, padded, receive, try_open};
 use crate::suites::options;
 use crate::support::mail::delivery;
-use crate::support::test_disk::rules::Failing;
 use crate::support::test_disk::{Kind, TestDisk, rng};
 use crate::support::until::{blocking, until};
 
 /// The number of images of one moment. Some lose all data that was not synced, and others lose nothing.
 const IMAGES: u64 = 20;
 
-/// The index fails at the next checkpoint or the next group, so that it takes no group until it is opened
-/// again; and no group can be read.
-fn poison_index_and_journal_reads(disk: &TestDisk) -> [Failing; 2] {
-    let index = disk.fail_next(|call| call.is(Kind::Sync, INDEX) || call.is(Kind::Read, INDEX));
-    let journal = disk.fail(|call| (call.is(Kind::Read, "journal-") && call.offset > 0).then_some(ErrorKind::Other));
-    [index, journal]
-}
-
-/// A regression: the index was reopened, its replay met a read error, and the next group was applied all the same. The
-/// groups between were never applied, and their acknowledged mail was gone.
-#[tokio::test]
-async fn an_index_that_lacks_groups_is_never_built_on() {
-    let disk = TestDisk::default();
-    let options = StoreOptions { checkpoint_octets: 30_000, ..rare_checkpoints() };
-    let store = open(&disk, &options);
-    receive(&store, "m1").await.expect("receive");
-    let failing = poison_index_and_journal_reads(&disk);
-    receive(&store, padded("m2", 40_000)).await.expect("the journal has it");
-    assert!(matches!(receive(&store, "m3").await, Err(StoreError::Failed(_))));
-    drop(failing);
-    receive(&store, "m4").await.expect("receive");
-    assert_eq!(contents(&store).await, ["m1", "m2", "m4"]);
-    drop(store);
-    assert_eq!(contents(&open(&disk.copy(), &options)).await, ["m1", "m2", "m4"]);
-}
-
-/// The index fails under a group that is the first of its segment: it is in the journal once, and in the index once.
-#[tokio::test]
-async fn a_group_without_an_answer_is_there_when_the_index_is() {
-    let disk = TestDisk::default();
-    // Without a cache the index reads its file while it takes a group.
-    let options = StoreOptions { segment_octets: 170_000, index_cache_octets: 0, ..rare_checkpoints() };
-    let store = open(&disk, &options);
-    let large = |text| padded(text, 60_000);
-    receive(&store, large("m1")).await.expect("receive");
-    receive(&store, large("m2")).await.expect("receive");
-    let failing = poison_index_and_journal_reads(&disk);
-    assert_eq!(receive(&store, large("m3")).await, Err(StoreError::OutcomeUnknown));
-    drop(failing);
-    receive(&store, large("m4")).await.expect("receive");
-    assert_eq!(contents(&store).await, ["m1", "m2", "m3", "m4"]);
-    drop(store);
-    assert_eq!(contents(&open(&disk.copy(), &options)).await, ["m1", "m2", "m3", "m4"]);
-}
-
-/// A regression: while the index was away, `accepts` and all reads failed, so nothing was sent to the writer. But only a
-/// change makes the writer open the index again.
-#[tokio::test]
-async fn an_index_that_went_away_comes_back_without_a_change() {
-    let disk = TestDisk::default();
-    let options = StoreOptions { checkpoint_octets: 0, ..rare_checkpoints() };
-    let store = open(&disk, &options);
-    receive(&store, "m1").await.expect("receive");
-    let failing = disk.fail(|call| (call.kind != Kind::Read && &*call.file == INDEX).then_some(ErrorKind::Other));
-    while receive(&store, "m1").await.is_ok() {}
-    drop(failing);
-    until("the index is open again", async || store.accepts().is_ok()).await;
-    assert!(contents(&store).await.iter().all(|text| text == "m1"));
-}
-
 /// The header of the next segment was written, its sync failed, and small groups still went into the old segment. Then the
 /// power went, the header was on the disk after all, and cut them off.
 #[tokio::test]
 async fn nothing_is_written_behind_what_a_header_in_doubt_cuts_off() {
     let disk = TestDisk::default();
-    let options = StoreOptions { segment_octets: 170_000, ..rare_checkpoints() };
+    let options = StoreOptions { segment_octets: 170_000, ..options() };
     let store = open(&disk, &options);
     for text in ["m1", "m2"] {
         receive(&store, padded(text, 60_000)).await.expect("receive");
@@ -123,13 +63,13 @@ async fn a_store_on_a_full_disk_opens_and_deletes_and_takes_mail_once_there_is_r
     let mut failing = Some(failing);
     for left in ["m1", "m2"] {
         let store = open(&disk, &options());
+        while receive(&store, padded("m3", 60_000)).await != Err(StoreError::Full) {}
         until("the disk is found full", async || store.accepts() == Err(StoreError::Full)).await;
-        assert_eq!(receive(&store, "m3").await, Err(StoreError::Full));
         if left == "m1" {
             let part = list(&store, TO, NOW).await;
             assert_eq!(store.delete(part.emails[0].id, NOW).await, Ok(true));
         } else {
-            assert_eq!(delete_all(&store).await, Ok(1));
+            delete_all(&store).await.expect("deleted");
             drop(failing.take());
             until("there is room again", async || receive(&store, "m4").await.is_ok()).await;
             assert_eq!(contents(&store).await, ["m4"]);
@@ -145,6 +85,7 @@ async fn a_segment_that_can_not_be_made_is_a_failure_unless_there_is_no_room() {
     {
         let disk = TestDisk::default();
         let store = open(&disk, &options());
+        receive(&store, "first").await.expect("receive");
         let _failing = disk.fail(move |call| (call.kind == Kind::Allocate).then_some(kind));
         let mut answer = Ok(());
         while answer.is_ok() {
@@ -158,32 +99,11 @@ async fn a_segment_that_can_not_be_made_is_a_failure_unless_there_is_no_room() {
     }
 }
 
-/// A regression: an unreadable index without its journal was replaced by an empty one.
-#[tokio::test]
-async fn an_index_that_does_not_read_is_not_taken_for_a_new_one() {
-    let disk = TestDisk::default();
-    let store = open(&disk, &options());
-    receive(&store, "m1").await.expect("receive");
-    drop(store);
-    let mut files = disk.files();
-    files.retain(|name, _| name == INDEX);
-    let whole = TestDisk::with(files.clone());
-    files.get_mut(INDEX).expect("index")[9..320].fill(0xff);
-    let damaged = TestDisk::with(files);
-    try_open(&damaged, &options()).expect_err("an index that does not read");
-    assert_eq!(damaged.files().keys().collect::<Vec<_>>(), [INDEX]);
-    let failing = whole.fail(|call| (call.kind == Kind::Read && call.offset > 0).then_some(ErrorKind::Other));
-    try_open(&whole, &options()).expect_err("a disk that does not read");
-    drop(failing);
-    let error = try_open(&whole, &options()).expect_err("no journal");
-    assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
-}
-
 /// A regression: a hole was recorded as punched before it was durable. A power cut brought the deleted octets back, and
 /// nothing removed them again.
 #[tokio::test]
 async fn what_was_deleted_leaves_the_disk_whatever_a_power_cut_keeps() {
-    let options = StoreOptions { segment_octets: 170_000, ..rare_checkpoints() };
+    let options = StoreOptions { segment_octets: 170_000, ..options() };
     for is_in_use in [false, true] {
         let disk = TestDisk::default();
         let mut store = open(&disk, &options);
@@ -201,7 +121,9 @@ async fn what_was_deleted_leaves_the_disk_whatever_a_power_cut_keeps() {
         let look = |cut| {
             for seed in 0..IMAGES {
                 let image = disk.power_cut(cut, seed);
-                drop(open(&image, &options));
+                let opened = open(&image, &options);
+                let runtime = tokio::runtime::Builder::new_current_thread().build().expect("runtime");
+                runtime.block_on(sweep_for_a_minute(&opened));
                 let is_left = image.contains("the-deleted-secret");
                 assert!(!is_left, "in the segment in use: {is_in_use}, cut {cut}, seed {seed}");
             }
@@ -218,6 +140,13 @@ async fn what_was_deleted_leaves_the_disk_whatever_a_power_cut_keeps() {
     }
 }
 
+/// What a daemon does in a minute with what is dead.
+async fn sweep_for_a_minute(store: &EmbeddedStore) {
+    for seconds in [0, 30, 60] {
+        expire(store, NOW.plus(Duration::from_secs(seconds))).await;
+    }
+}
+
 /// A regression: a segment that could not be unlinked was forgotten until the next start.
 #[tokio::test]
 async fn a_segment_that_could_not_be_removed_is_removed_later() {
@@ -226,14 +155,12 @@ async fn a_segment_that_could_not_be_removed_is_removed_later() {
     for _ in 0..20 {
         receive(&store, vec![b'x'; 60_000]).await.expect("receive");
     }
-    let failing = disk.fail(|call| (call.kind == Kind::Remove).then_some(ErrorKind::Other));
+    let failing = disk.fail(|call| matches!(call.kind, Kind::Remove | Kind::Rename).then_some(ErrorKind::Other));
     store.expire(NOW.plus(2 * HOUR), 100).await.expect("expire");
-    receive(&store, vec![b'x'; 60_000]).await.expect("receive");
-    receive(&store, vec![b'x'; 60_000]).await.expect("receive");
     assert!(store.stats().await.expect("stats").segments > 1);
     drop(failing);
     until("the segment is removed", async || {
-        receive(&store, "small").await.expect("receive");
+        store.expire(NOW.plus(2 * HOUR), 100).await.expect("expire");
         store.stats().await.expect("stats").segments == 1
     })
     .await;
@@ -247,7 +174,7 @@ async fn suffer(seed: u64) {
     let mut store = Arc::new(open(&disk, &options));
     for round in 0..5 {
         let rate = [0.02, 0.2, 0.5, 1.0][random.random_range(0..4)];
-        let files = ["journal-", "index", ""][random.random_range(0..3)];
+        let files = ["journal-", "registry", ""][random.random_range(0..3)];
         let mut dice = rng(random.random());
         let kind = [ErrorKind::Other, ErrorKind::StorageFull][random.random_range(0..2)];
         let failing = disk.fail(move |call| (call.file.starts_with(files) && dice.random_bool(rate)).then_some(kind));

@@ -1,10 +1,7 @@
 //! What every store must do, and what the embedded one does when the power is cut.
 
 mod answers;
-mod audit;
 mod caps;
-mod checkpoints;
-mod closing;
 mod crash;
 mod damage;
 mod deleting;
@@ -19,10 +16,7 @@ mod opening;
 mod outbox_alone;
 mod outbox_ends;
 mod panics;
-mod readers;
-mod relocation;
 mod space;
-mod starting;
 mod writer;
 
 use std::path::Path;
@@ -37,7 +31,6 @@ use tempmail::store::check::{Finding, check};
 use tempmail::store::disk::{Directory, Disk};
 use tempmail::store::{EmbeddedStore, MailboxPage, OpenError, PageRequest, Store, StoreError, StoreOptions};
 
-use crate::suites::options;
 use crate::support::mail::{delivery, mailbox};
 use crate::support::test_disk::TestDisk;
 use crate::support::until::blocking;
@@ -47,7 +40,7 @@ const HOUR: Duration = Duration::from_hours(1);
 /// The mailbox of tests that need one.
 const TO: &str = "a@example.test";
 const EVERYTHING: PageRequest = PageRequest { offset: 0, limit: usize::MAX };
-const INDEX: &str = "index.redb";
+const REGISTRY: &str = "registry.redb";
 /// The segment in use of a new store; the next one is made beside it.
 const IN_USE: &str = "journal-0000000000000001";
 const NEXT: &str = "journal-0000000000000002";
@@ -60,11 +53,6 @@ fn locked(dir: &Path) -> Arc<dyn Disk> {
 
 fn locked_directory(dir: &Path) -> Arc<Directory> {
     Arc::new(blocking::until_some("the directory can be locked", || Directory::lock(dir).ok()))
-}
-
-/// Options under which only a close makes a checkpoint.
-fn rare_checkpoints() -> StoreOptions {
-    StoreOptions { checkpoint_octets: u64::MAX, checkpoint_quiet: HOUR, ..options() }
 }
 
 fn try_open(disk: &TestDisk, options: &StoreOptions) -> Result<EmbeddedStore, OpenError> {
@@ -142,12 +130,12 @@ async fn expire(store: &EmbeddedStore, now: Timestamp) {
 
 /// Whether a text is anywhere in the files of a directory.
 fn is_on_disk(dir: &Path, text: &str) -> bool {
-    let files = std::fs::read_dir(dir).expect("list").map(|file| file.expect("entry").path());
+    let files = std::fs::read_dir(dir.join("store")).expect("list").map(|file| file.expect("entry").path());
     let mut octets = files.map(|file| std::fs::read(file).unwrap_or_default());
     octets.any(|octets| memmem::find(&octets, text.as_bytes()).is_some())
 }
 
 /// What the check finds in a closed store.
 fn findings(disk: &Arc<dyn Disk>, options: &StoreOptions) -> Vec<Finding> {
-    check(disk, options, &mut |_, _| ()).expect("a report").findings
+    check(disk, options, NOW, &mut |_, _| ()).expect("a report").findings
 }

@@ -8,16 +8,15 @@ use std::time::Duration;
 
 use tempmail::model::{AttemptRecord, DomainName, Verdict, WebhookRecord};
 use tempmail::store::{
-    DueQuery, Outbox, OutboxLimits, Registration, Replay, StoreOptions, WebhookLimits, WebhookRegistration,
+    DueQuery, Outbox, OutboxLimits, Registration, Store, StoreOptions, WebhookLimits, WebhookRegistration,
 };
 
 use super::{HOUR, NOW, open};
 use crate::suites::outbox::{attempt, pending, register, webhook};
 use crate::suites::outbox_bounds::{receive, registered};
-use crate::suites::outbox_conformance::{embedded, in_memory, within};
-use crate::suites::replays::came_to;
-use crate::suites::{disabled, due_events, options};
-use crate::support::mail::{delivery, mailbox};
+use crate::suites::outbox_conformance::{embedded, within};
+use crate::suites::{due_events, options};
+use crate::support::mail::delivery;
 use crate::support::test_disk::TestDisk;
 
 #[tokio::test]
@@ -33,9 +32,7 @@ async fn a_sweep_goes_through_all_webhooks_and_writes_nothing_where_none_is_idle
         idle.extend((number % 50 == 7).then_some(record.id));
         assert_eq!(store.register_webhook(record, limits).await, Ok(WebhookRegistration::New));
     }
-    let before = store.version();
     assert_eq!(store.delete_idle_webhooks(NOW).await, Ok(0));
-    assert!(store.is_current(before), "a sweep that is written down outdates what was read");
     assert_eq!(store.delete_idle_webhooks(later).await, Ok(idle.len()));
     for id in idle {
         assert_eq!(store.webhook(id).await, Ok(None));
@@ -53,6 +50,7 @@ async fn a_new_record_removes_those_that_are_too_old() {
         let at = NOW.plus(days * 24 * HOUR);
         let failed = AttemptRecord { email: None, at, ..attempt(&event, Verdict::GivenUp) };
         store.record_attempt(failed).await.expect("record");
+        store.expire(NOW, 1).await.expect("written");
     }
     assert_eq!(store.attempts(id, 1_000, NOW).await.expect("log").len(), 1);
 }
@@ -93,8 +91,6 @@ async fn what_is_replayed_keeps_to_the_limits_that_it_was_received_under() {
 async fn replayed(under: u32, then: u32) -> (usize, u64) {
     let options = |events_per_webhook| StoreOptions {
         outbox: OutboxLimits { events_per_webhook, ..OutboxLimits::default() },
-        // Changes since the last checkpoint are replayed.
-        checkpoint_quiet: HOUR,
         ..options()
     };
     let disk = TestDisk::default();
@@ -103,6 +99,8 @@ async fn replayed(under: u32, then: u32) -> (usize, u64) {
     for _ in 0..3 {
         receive(&store, "a@example.test", 5).await;
     }
+    // What is learnt of webhooks is durable within a second.
+    store.expire(NOW, 1).await.expect("written");
     let disk = disk.kill();
     let store = open(&disk, &options(then));
     let dropped = store.webhook(id).await.expect("read").expect("the webhook").dropped;
@@ -110,24 +108,9 @@ async fn replayed(under: u32, then: u32) -> (usize, u64) {
 }
 
 #[tokio::test]
-async fn what_was_read_of_a_webhook_that_is_disabled_is_outdated() {
-    let (store, id) = disabled::store(in_memory, 2).await;
-    for hours in [0, 48, 96] {
-        disabled::note(&*store, id, hours, Verdict::Retry(NOW)).await;
-    }
-    let before = store.version();
-    disabled::note(&*store, id, 100, Verdict::Retry(NOW)).await;
-    assert!(store.is_current(before), "a failure ends nothing");
-    assert_eq!(disabled::note(&*store, id, 120, Verdict::Retry(NOW)).await, disabled::disabled());
-    assert!(!store.is_current(before));
-    assert_eq!(pending(&*store, id).await, []);
-}
-
-#[tokio::test]
 async fn a_backoff_that_a_receiver_asked_for_is_read_with_its_events_after_a_kill_as_well() {
     let disk = TestDisk::default();
-    // Changes since the last checkpoint are replayed from the journal.
-    let options = StoreOptions { checkpoint_quiet: HOUR, ..options() };
+    let options = options();
     let store = open(&disk, &options);
     let webhook = register(&store, "a@example.test", "https://a.example/").await;
     due_events::receive(&store).await;
@@ -137,6 +120,7 @@ async fn a_backoff_that_a_receiver_asked_for_is_read_with_its_events_after_a_kil
     let until = NOW.plus(Duration::from_secs(7));
     let asks = AttemptRecord { backs_off_until: Some(until), ..attempt(&read.events[0], Verdict::Retry(until)) };
     store.record_attempt(asks).await.expect("record");
+    store.expire(NOW, 1).await.expect("written");
     let again = open(&disk.kill(), &options);
     for store in [store, again] {
         let read = due_events::due(&store, webhook, due_events::wanted(3, &[])).await;
@@ -144,18 +128,4 @@ async fn a_backoff_that_a_receiver_asked_for_is_read_with_its_events_after_a_kil
         let read = due_events::due(&store, webhook, DueQuery { due_by: until, ..due_events::wanted(3, &[]) }).await;
         assert_eq!((read.backs_off_until, read.events.len()), (None, 2));
     }
-}
-
-#[tokio::test]
-async fn what_was_read_holds_while_events_come_and_are_delivered_and_come_again() {
-    let (store, webhook) = due_events::store(in_memory, 2).await;
-    let version = store.version();
-    let read = due_events::due(&*store, webhook, due_events::wanted(3, &[])).await;
-    let later = NOW.plus(Duration::from_secs(5));
-    store.record_attempt(attempt(&read.events[0], Verdict::Delivered)).await.expect("record");
-    store.record_attempt(attempt(&read.events[1], Verdict::Retry(later))).await.expect("record");
-    due_events::receive(&*store).await;
-    assert_eq!(store.replay(webhook, Replay::Event(read.events[0].id), NOW).await, came_to(1, 0));
-    store.delete_all(&mailbox("a@example.test"), u64::MAX, NOW).await.expect("delete");
-    assert!(store.is_current(version));
 }

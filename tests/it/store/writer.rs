@@ -7,11 +7,9 @@ use std::time::Duration;
 use tempmail::store::{Storage, Store, StoreError};
 use tokio::time::timeout;
 
-use super::{HOUR, NOW, TO, open, receive, to_many, total, users};
+use super::{open, receive, total};
 use crate::suites::{PATIENCE, options};
-use crate::support::mail::delivery;
 use crate::support::test_disk::{Kind, TestDisk};
-use crate::support::until::until;
 
 /// Callers that wait get no wrong answer, later callers are refused, and reads continue.
 #[tokio::test]
@@ -66,37 +64,6 @@ async fn a_panic_while_a_segment_is_made_costs_that_attempt() {
     };
     timeout(PATIENCE, fill).await.expect("segments are made again");
     assert_eq!(total(&store).await, 60);
-}
-
-/// However much expires at once, a message waits only for the step in progress.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn between_two_steps_of_expiry_a_message_that_waits_goes_first() {
-    const STEP: usize = 100;
-    // A row of the index holds the keys of 64 Emails that expire together.
-    const STEP_MAX: u64 = 2 * STEP as u64;
-    let disk = TestDisk::default();
-    let store = Arc::new(open(&disk, &options()));
-    for _ in 0..40 {
-        store.receive(to_many(users(100), "old", NOW)).await.expect("receive");
-    }
-    let later = NOW.plus(2 * HOUR);
-    let held = disk.hold(|call| call.is(Kind::Sync, "journal-"));
-    let expiring = {
-        let store = Arc::clone(&store);
-        tokio::spawn(async move {
-            while store.expire(later, STEP).await.expect("expire").next_due_at.is_some_and(|due| due <= later) {}
-        })
-    };
-    until("a sync is held", async || held.waiting() > 0).await;
-    let mut receiving = Box::pin(store.receive(delivery(&[TO], "new", later)));
-    assert!(timeout(Duration::ZERO, &mut receiving).await.is_err(), "a sync is held");
-    drop(held);
-    let (received, left) = (receiving.await, store.stats().await.expect("stats").emails);
-    assert_eq!(received, Ok(()));
-    // The step in progress has ended, and a few more before the statistics were read.
-    assert!(left > 4_000 - 10 * STEP_MAX, "{left} are left: all was removed before the message");
-    expiring.await.expect("no panic");
-    assert_eq!(store.stats().await.expect("stats").emails, 1);
 }
 
 /// A regression: the store answered while earlier deliveries were still being gathered into a group.

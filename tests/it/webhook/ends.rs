@@ -36,7 +36,7 @@ async fn a_late_event_is_not_sent() {
 
 /// Changes an octet of each `BROKEN` in the files of a directory.
 fn damage(dir: &Path) {
-    for file in std::fs::read_dir(dir).expect("list").map(|entry| entry.expect("entry").path()) {
+    for file in std::fs::read_dir(dir.join("store")).expect("list").map(|entry| entry.expect("entry").path()) {
         let Ok(mut octets) = std::fs::read(&file) else { continue };
         let places: Vec<usize> = memchr::memmem::find_iter(&octets, b"BROKEN").collect();
         if !places.is_empty() {

@@ -46,16 +46,19 @@ async fn each_limit_of_the_outbox_has_its_own_setting() {
     // Six mails of 200 KB, of which five fit into a megabyte, are pending for each of two webhooks.
     let text = format!("{}\r\n", "x".repeat(70)).repeat(200 * 1024 / 72);
     for (settings, dropped) in
-        [("outbox-size-per-webhook = '1MB'", 2), ("outbox-events = 3", 6), ("outbox-size = '1MB'", 8), ("", 0)]
+        [("outbox-size-per-webhook = '1MB'", 2), ("outbox-events = 3", 6), ("outbox-size = '1MB'", 7), ("", 0)]
     {
         let server = TestServer::with(&format!("{LOCAL}{settings}")).await;
-        let mut ids = Vec::new();
+        let (mut ids, mut sinks) = (Vec::new(), Vec::new());
         let recipients = [TO, "bob@example.test"];
         for recipient in recipients {
             let sink = receiver(Behaviour::status(200)).await;
             ids.push(register(&server, recipient, &sink.url("/hook")).await);
             prove(&server, recipient).await;
             sink.script("/hook", Behaviour::status(500));
+            sinks.push(sink);
+        }
+        for recipient in recipients {
             for _ in 0..6 {
                 server.send(recipient, "Hello", &text).await;
             }

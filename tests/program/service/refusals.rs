@@ -100,7 +100,7 @@ fn a_path_too_long_for_the_socket_is_exit_78_and_makes_nothing() {
 #[test]
 fn a_file_that_cannot_be_made_is_named_with_its_directory() {
     let dir = tempfile::tempdir().expect("directory");
-    std::fs::create_dir(dir.path().join("index.redb")).expect("a directory where the index is to be");
+    std::fs::create_dir_all(dir.path().join("store/registry.redb")).expect("a directory where the registry is to be");
     let outcome = refused(dir.path(), &[]);
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
     let errors = errors(&outcome);

@@ -9,6 +9,7 @@ pub enum Kind {
     Create,
     Open,
     Remove,
+    Rename,
     SyncDir,
     FreeOctets,
     Size,

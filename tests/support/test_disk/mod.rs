@@ -242,6 +242,16 @@ impl Disk for TestDisk {
         Ok(())
     }
 
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        let call = Call::of_directory(Kind::Rename, from);
+        let mut world = self.begin(&call)?;
+        let file = world.names.remove(from).ok_or(io::ErrorKind::NotFound)?;
+        world.names.insert(to.into(), file);
+        world.note(call, file);
+        world.log.last_mut().expect("just noted").data = to.into();
+        Ok(())
+    }
+
     fn sync_dir(&self) -> io::Result<()> {
         let call = Call::of_directory(Kind::SyncDir, "");
         self.begin(&call)?.note(call, 0);

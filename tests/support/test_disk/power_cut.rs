@@ -31,6 +31,10 @@ impl TestDisk {
             let (call, id, durable) = (&operation.call, operation.file, durable[n]);
             match call.kind {
                 Kind::Create if survives(n < dir_synced) => drop(names.insert(call.file.to_string(), id)),
+                Kind::Rename if survives(n < dir_synced) => {
+                    names.remove(&*call.file);
+                    names.insert(String::from_utf8_lossy(&operation.data).into(), id);
+                }
                 Kind::Remove if survives(n < dir_synced) => drop(names.remove(&*call.file)),
                 kind if kind.is_change() => {
                     let offset = small(call.offset);

@@ -76,7 +76,7 @@ pub async fn fill(store: &dyn Store, message_octets: usize) {
 
 /// The records of a backup.
 pub async fn items(store: &dyn Store) -> Vec<BackupItem> {
-    store.backup().try_concat().await.expect("a backup")
+    store.backup(NOW).try_concat().await.expect("a backup")
 }
 
 /// A backup as a file.

@@ -17,7 +17,7 @@ use tempmail::store::{Storage, Store, StoreOptions};
 
 use crate::suites::conformance::conformance;
 use crate::suites::options as embedded_options;
-use crate::suites::outbox_conformance::outbox_conformance;
+use crate::suites::outbox_conformance::{outbox_conformance, outbox_shares};
 use crate::support::keyspaces;
 
 /// The connection to an empty keyspace of its own.
@@ -45,3 +45,4 @@ fn with_outbox(options: StoreOptions) -> BoxFuture<'static, Arc<dyn Storage>> {
 
 conformance!(in_cluster, #[ignore = "needs Cassandra"]);
 outbox_conformance!(with_outbox, #[ignore = "needs Cassandra"]);
+outbox_shares!(with_outbox, #[ignore = "needs Cassandra"]);

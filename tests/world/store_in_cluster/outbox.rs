@@ -132,7 +132,7 @@ async fn an_event_that_has_ended_is_not_brought_back_by_a_sweeper() {
     repeat().await;
     let retried = pending(&*other, webhook).await.into_iter().find(|found| found.id == event.id).expect("the event");
     assert_eq!((retried.attempts, retried.due_at), (1, later), "as it was received");
-    let is_pending = async || other.is_pending(&event).await;
+    let is_pending = async || other.load_event(&event).await.map(|email| email.is_some());
     for ends in 0..2 {
         other.record_attempt(attempt(&retried, Verdict::Delivered)).await.expect("record");
         repeat().await;
@@ -150,10 +150,7 @@ async fn what_another_node_ends_is_seen_within_a_second_or_so() {
     let webhook = register(&*one, TO, "https://a.example/").await;
     one.receive(delivery(&[TO], "mail", NOW)).await.expect("receive");
     let event = pending(&*other, webhook).await.remove(0);
-    let version = other.version();
     assert_eq!(one.delete_webhook(webhook).await, Ok(true));
-    until("the other node reads again", async || !other.is_current(version)).await;
-    assert_eq!(other.is_pending(&event).await, Ok(false));
     assert_eq!(other.load_event(&event).await, Ok(None));
 }
 

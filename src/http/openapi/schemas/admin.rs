@@ -79,7 +79,7 @@ fn counts() -> Vec<Member> {
         ("segments", count("Segments of the journal.")),
         ("liveOctets", count("Octets of messages.")),
         ("diskOctets", count("Octets of all files.")),
-        ("indexOctets", count("Octets of the index's file.")),
+        ("registryOctets", count("Octets of the registry's file.")),
         ("heldOctets", count("Octets of removed segments that a reader has open.")),
     ]
 }
@@ -87,7 +87,6 @@ fn counts() -> Vec<Member> {
 fn stats() -> Value {
     let more = [
         ("domains", count("Domains.")),
-        ("indexFreeOctets", count("Octets of the index's file that are free.")),
         ("oldest", or_null(time("When the oldest Email was received; null without mail."))),
         ("newest", or_null(time("When the newest Email was received; null without mail."))),
     ];

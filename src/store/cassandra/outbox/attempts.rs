@@ -9,7 +9,6 @@ use futures_util::future::{try_join, try_join_all};
 
 use super::super::state::ClusterState;
 use super::event::EventRow;
-use super::usage::Holding;
 use super::webhook::StoredWebhook;
 use crate::model::{AttemptRecord, EmailId, Verdict, WebhookId, WebhookStatus};
 use crate::store::StoreError;
@@ -50,7 +49,7 @@ impl ClusterState {
         if changes.is_changed {
             self.write_webhook_state(&mut webhook).await?;
         }
-        self.outbox.usages.hold(id, Holding::of(&self.secret, &webhook.record));
+        self.outbox.usages.update(&webhook.record);
         let events = changes.events.iter().map(async |(before, after)| match after {
             Some(after) => self.write_event(id, after).await,
             None => self.delete_event(id, before, before.written_at.saturating_add(1)).await,
@@ -61,7 +60,6 @@ impl ClusterState {
         }
         if changes.is_disabled {
             self.counters.webhook_disabled();
-            self.outbox.outdate();
             // The attempts are recorded, so this must not fail. The next sweep ends the remaining events.
             if let Err(error) = self.end_all_events(id).await {
                 tracing::warn!(%error, "events of a disabled webhook could not be ended; the next sweep tries again");

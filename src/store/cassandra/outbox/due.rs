@@ -76,7 +76,7 @@ impl ClusterState {
     }
 
     /// Whether an event is pending, its webhook is active, and this node may send it.
-    pub(super) async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError> {
+    async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError> {
         let row = self.find_event(event.webhook, event.email.sequence, event.email.id);
         let (row, webhook) = futures_util::future::try_join(row, self.stored_webhook(event.webhook)).await?;
         // The last question, so that a node that was suspended meanwhile sends nothing.
@@ -85,17 +85,14 @@ impl ClusterState {
     }
 
     pub(super) async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
+        let email = self.load(&event.email).await?;
         if !self.is_pending(event).await? {
             return Ok(None);
         }
-        if let Some(email) = self.load(&event.email).await? {
-            return Ok(Some(email));
-        }
-        // The event ended meanwhile, or its message is missing.
-        if self.is_pending(event).await? {
+        if email.is_none() {
             tracing::error!(webhook = %event.webhook, email = %event.email.id, "the message of an event is missing");
             return Err(StoreError::Damaged { segment: 0, offset: 0 });
         }
-        Ok(None)
+        Ok(email)
     }
 }

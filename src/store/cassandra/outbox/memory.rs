@@ -1,7 +1,6 @@
 //! What a node remembers of the outbox, to write and read less.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,12 +10,9 @@ use tokio::time::Instant;
 use super::statements::OutboxStatements;
 use super::usage::Usages;
 use crate::model::WebhookId;
-use crate::store::OutboxVersion;
 
 /// The most slots of webhooks that a node remembers to have entered.
 const ENTERED_MAX: usize = 20_000;
-/// What was read is checked again after this time, since other nodes change the outbox as well.
-const CURRENT_FOR: u32 = 1_000;
 
 /// The part of the state that belongs to the outbox.
 #[derive(Debug)]
@@ -26,9 +22,6 @@ pub(in super::super) struct OutboxState {
     pub(super) usages: Usages,
     /// Held while dropped events are counted, which reads and writes a count.
     pub(super) counting: tokio::sync::Mutex<()>,
-    /// Rises when this node ends webhooks, or events without a delivery.
-    generation: AtomicU32,
-    opened_at: Instant,
     entered: Mutex<HashMap<(WebhookId, i64), Instant>>,
     mail_written: Mutex<HashMap<WebhookId, i64>>,
 }
@@ -40,34 +33,9 @@ impl OutboxState {
             hint: Arc::default(),
             usages: Usages::default(),
             counting: tokio::sync::Mutex::default(),
-            generation: AtomicU32::new(0),
-            opened_at: Instant::now(),
             entered: Mutex::default(),
             mail_written: Mutex::default(),
         }
-    }
-
-    /// Says that what was read of webhooks or events may no longer be true.
-    pub(super) fn outdate(&self) {
-        self.generation.fetch_add(1, Ordering::AcqRel);
-    }
-
-    /// The generation, and the milliseconds since the store was opened.
-    pub(super) fn version(&self) -> OutboxVersion {
-        let generation = u64::from(self.generation.load(Ordering::Acquire));
-        OutboxVersion(generation << 32 | u64::from(self.millis()))
-    }
-
-    pub(super) fn is_current(&self, OutboxVersion(then): OutboxVersion) -> bool {
-        let OutboxVersion(now) = self.version();
-        #[expect(clippy::cast_possible_truncation, reason = "the lower half is the time")]
-        let age = (now as u32).wrapping_sub(then as u32);
-        now >> 32 == then >> 32 && age < CURRENT_FOR
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "only differences of less than 49 days matter")]
-    fn millis(&self) -> u32 {
-        self.opened_at.elapsed().as_millis() as u32
     }
 
     /// Whether this node entered a slot of a webhook within the last time.

@@ -12,8 +12,8 @@
 //! In a daemon, only the node with the lease of a [shard](shard_of) sees its events as due or pending, so no other one sends
 //! them. All nodes may do all else.
 //!
-//! Events of a webhook keep to its limits as far as a node knows them: beyond a limit may be what others added in the last
-//! ten seconds, or in the last minute for the limit of all webhooks.
+//! Events keep to the limits as far as a node knows them: it may not know yet what others added or ended in the last ten
+//! seconds, or in the last minute where the limits are about more than one webhook.
 //!
 //! What a node has read counts as current for a second, unless the node itself ended something. So a webhook that another node
 //! deletes or disables may still get a request which a node was about to send within that second.
@@ -40,10 +40,10 @@ use super::CassandraStore;
 use super::leases::Work;
 use super::state::ClusterState;
 use crate::model::{AttemptRecord, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookRecord};
-use crate::store::change::SweepFilter;
+use crate::store::outbox::SweepFilter;
 use crate::store::{
-    DueEvents, DueQuery, Outbox, OutboxVersion, Replay, Replayed, StoreError, WebhookFilter, WebhookLimits,
-    WebhookPage, WebhookRegistration,
+    DueEvents, DueQuery, Outbox, Replay, Replayed, StoreError, WebhookFilter, WebhookLimits, WebhookPage,
+    WebhookRegistration,
 };
 
 pub(super) use memory::OutboxState;
@@ -110,18 +110,6 @@ impl Outbox for CassandraStore {
 
     async fn due_events(&self, webhook: WebhookId, query: DueQuery) -> Result<Option<DueEvents>, StoreError> {
         self.state.due_events(webhook, &query).await
-    }
-
-    fn version(&self) -> OutboxVersion {
-        self.state.outbox.version()
-    }
-
-    fn is_current(&self, version: OutboxVersion) -> bool {
-        self.state.outbox.is_current(version)
-    }
-
-    async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError> {
-        self.state.is_pending(event).await
     }
 
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {

@@ -5,7 +5,7 @@
 
 use super::super::state::ClusterState;
 use crate::model::{WebhookId, WebhookRecord, WebhookStatus};
-use crate::store::change::SweepFilter;
+use crate::store::outbox::SweepFilter;
 use crate::store::{StoreError, WebhookLimits, WebhookRegistration};
 
 use super::webhook::registrant_hash;
@@ -61,9 +61,7 @@ impl ClusterState {
     pub(super) async fn delete_webhook(&self, id: WebhookId) -> Result<bool, StoreError> {
         self.check_open()?;
         let Some(webhook) = self.stored_webhook(id).await? else { return Ok(false) };
-        let deleted = self.delete_webhook_rows(&webhook).await;
-        self.outbox.outdate();
-        deleted?;
+        self.delete_webhook_rows(&webhook).await?;
         self.outbox.usages.forget(id);
         // The webhook is deleted, so this must not fail. The next sweep ends events that are left, and records grow old.
         let rest = async {

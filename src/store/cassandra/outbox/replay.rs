@@ -9,7 +9,6 @@ use super::super::mailbox::WrittenRow;
 use super::super::message::to_ttl;
 use super::super::state::ClusterState;
 use super::event::EventRow;
-use super::usage::Holding;
 use crate::model::{EmailId, Timestamp, WebhookId, WebhookStatus};
 use crate::store::outbox_rules::RECORDS_SHOWN;
 use crate::store::{Replay, Replayed, StoreError};
@@ -30,19 +29,18 @@ impl ClusterState {
         }
         let pending = self.events_of(id).await?;
         let (limits, usages) = (self.options.outbox, &self.outbox.usages);
-        let holding = Holding::of(&self.secret, &webhook.record);
         if usages.begin_count() {
             self.count_events().await.inspect_err(|_| usages.abort_count())?;
         }
-        usages.count(id, holding.clone(), &pending);
+        usages.count(&webhook.record, &pending);
         let mut again = Vec::new();
         for row in self.existing(which.select(log.into_iter().map(|(record, _)| record).rev()), now).await? {
             let email = row.email();
             if pending.iter().any(|event| event.email == email.id) {
                 continue;
             }
-            let octets = email.octets.cast_unsigned();
-            if !usages.has_room(limits, id, &holding, octets) {
+            let event = ((email.sequence, email.id), email.octets.cast_unsigned());
+            if usages.make_room(limits, &webhook.record, event, 0).is_none() {
                 result.no_room += 1;
                 continue;
             }
@@ -51,7 +49,6 @@ impl ClusterState {
             let ttl = self.ttl_of_raw(to_ttl(life));
             let event = EventRow::of(&email, ttl, known.max(row.written_at).saturating_add(1));
             again.push(EventRow { due_at: now.millis(), ..event });
-            usages.add(id, holding.clone(), (email.sequence, email.id), octets);
         }
         if again.is_empty() {
             return Ok(result);

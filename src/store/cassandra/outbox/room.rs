@@ -11,7 +11,7 @@ use super::super::message::Message;
 use super::super::rows::EmailRow;
 use super::super::state::ClusterState;
 use super::event::EventRow;
-use super::usage::{EventKey, Holding};
+use super::usage::EventKey;
 use super::webhook::StoredWebhook;
 use crate::model::{EmailId, Timestamp, WebhookId};
 use crate::store::StoreError;
@@ -19,7 +19,7 @@ use crate::store::StoreError;
 /// The most events that are ended at once.
 const AT_ONCE: usize = 32;
 /// The most events that one message drops, beside one for each event that it has.
-const DROPS_MAX: u32 = 256;
+const DROPS_MAX: usize = 256;
 
 impl ClusterState {
     /// Makes room for the events of a message that is stored. A failure is not that of the message.
@@ -58,26 +58,23 @@ impl ClusterState {
                 Some((webhook, rows.get(event.recipient as usize)?))
             })
         };
+        let usages = &self.outbox.usages;
         for (webhook, row) in new() {
             let id = webhook.record.id;
-            if self.outbox.usages.is_due(id) {
-                let events = self.events_of(id).await?;
-                self.outbox.usages.count(id, Holding::of(&self.secret, &webhook.record), &events);
+            if usages.is_due(id) {
+                usages.count(&webhook.record, &self.events_of(id).await?);
             }
-            self.outbox.usages.remove(id, (row.sequence, row.id));
+            usages.remove(id, (row.sequence, row.id));
         }
-        let (limits, mut drops_left, mut dropped) = (self.options.outbox, DROPS_MAX, Vec::new());
+        let (mut drops_left, mut dropped) = (DROPS_MAX, Vec::new());
         for (webhook, row) in new() {
             drops_left += 1;
-            let (id, key, octets) = (webhook.record.id, (row.sequence, row.id), row.octets.cast_unsigned());
-            let holding = Holding::of(&self.secret, &webhook.record);
-            let from = dropped.len();
-            if self.outbox.usages.make_room(limits, (id, &holding), octets, drops_left, &mut dropped) {
-                self.outbox.usages.add(id, holding, key, octets);
-            } else {
-                dropped.push((id, key));
-            }
-            drops_left = drops_left.saturating_sub(u32::try_from(dropped.len() - from).unwrap_or(u32::MAX));
+            let (id, key) = (webhook.record.id, (row.sequence, row.id));
+            let event = (key, row.octets.cast_unsigned());
+            let drops = usages.make_room(self.options.outbox, &webhook.record, event, drops_left);
+            let drops = drops.unwrap_or_else(|| vec![key]);
+            drops_left = drops_left.saturating_sub(drops.len());
+            dropped.extend(drops.into_iter().map(|event| (id, event)));
         }
         self.drop_events(dropped, message.received_at).await
     }
@@ -87,7 +84,7 @@ impl ClusterState {
         let mut known = HashSet::new();
         for (id, events) in self.pending().await? {
             let Some(webhook) = self.stored_webhook(id).await? else { continue };
-            self.outbox.usages.count(id, Holding::of(&self.secret, &webhook.record), &events);
+            self.outbox.usages.count(&webhook.record, &events);
             known.insert(id);
         }
         self.outbox.usages.retain(|webhook| known.contains(webhook));
@@ -98,7 +95,6 @@ impl ClusterState {
         if events.is_empty() {
             return Ok(());
         }
-        self.outbox.outdate();
         let drops = stream::iter(events).map(async |(webhook, event)| {
             Ok::<_, StoreError>(self.drop_event(webhook, event, now).await?.then_some(webhook))
         });
@@ -128,6 +124,8 @@ impl ClusterState {
         let revision = event.written_at.saturating_add(1);
         self.write_log(&event.to_dropped(self, webhook).record(now), revision).await?;
         self.delete_event(webhook, &event, revision).await?;
+        // It may have been counted meanwhile.
+        self.outbox.usages.remove(webhook, (sequence, event.email));
         Ok(true)
     }
 
@@ -137,7 +135,6 @@ impl ClusterState {
         webhook: WebhookId,
         events: Vec<EventRow>,
     ) -> Result<usize, StoreError> {
-        self.outbox.outdate();
         let number = events.len();
         let ends = stream::iter(events).map(async |event| {
             self.delete_event(webhook, &event, event.written_at).await?;

@@ -11,10 +11,8 @@ use uuid::Uuid;
 
 use super::event::EventRow;
 use super::memory::locked;
-use crate::model::{WebhookId, WebhookRecord};
+use crate::model::{Client, WebhookId, WebhookRecord};
 use crate::store::OutboxLimits;
-use crate::store::names::HashKey;
-use crate::store::outbox_rules::{holders, usage};
 
 /// The events of a webhook with new mail are counted again after this time.
 const COUNTED_FOR: Duration = Duration::from_secs(10);
@@ -24,16 +22,17 @@ const ALL_COUNTED_FOR: Duration = Duration::from_mins(1);
 /// An event in the order of its webhook: sequence number and Email.
 pub(super) type EventKey = (i64, Uuid);
 
-/// Whose usage a webhook adds to.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Holding {
+/// What the limits must know of a webhook.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Receiver {
     is_proven: bool,
-    holders: Vec<[u8; 16]>,
+    /// `None` for the administrator.
+    registrant: Option<Client>,
 }
 
-impl Holding {
-    pub(super) fn of(secret: &HashKey, webhook: &WebhookRecord) -> Self {
-        Self { is_proven: webhook.is_proven(), holders: holders(secret, webhook).collect() }
+impl Receiver {
+    pub(super) fn of(webhook: &WebhookRecord) -> Self {
+        Self { is_proven: webhook.is_proven(), registrant: webhook.registrant }
     }
 }
 
@@ -42,7 +41,7 @@ struct WebhookUsage {
     /// With the octets of their messages.
     events: BTreeMap<EventKey, u64>,
     octets: u64,
-    holding: Holding,
+    receiver: Receiver,
     counted_at: Option<Instant>,
 }
 
@@ -56,8 +55,23 @@ impl WebhookUsage {
         self.octets = self.octets.saturating_sub(self.events.remove(&event).unwrap_or(0));
     }
 
-    fn units(&self) -> u64 {
-        usage(self.holding.is_proven, self.octets)
+    /// The oldest events, at most so many, without which the webhook may have a new one; with their octets. `None` if it may
+    /// not even then.
+    fn in_the_way(&self, limits: OutboxLimits, octets: u64, drops_max: usize) -> Option<(Vec<EventKey>, u64)> {
+        let is_proven = self.receiver.is_proven;
+        if limits.is_too_large(is_proven, octets) {
+            return None;
+        }
+        let (mut oldest, mut freed, mut left) = (Vec::new(), 0, self.events.iter());
+        loop {
+            let number = u32::try_from(left.len()).unwrap_or(u32::MAX);
+            if limits.webhook_has_room(is_proven, (number, self.octets.saturating_sub(freed)), octets) {
+                return Some((oldest, freed));
+            }
+            let (event, of_event) = left.next().filter(|_| oldest.len() < drops_max)?;
+            oldest.push(*event);
+            freed += of_event;
+        }
     }
 }
 
@@ -91,24 +105,18 @@ impl Usages {
     }
 
     /// Replaces the known events of a webhook by those that were read.
-    pub(super) fn count(&self, webhook: WebhookId, holding: Holding, events: &[EventRow]) {
-        let mut usage = WebhookUsage { holding, counted_at: Some(Instant::now()), ..WebhookUsage::default() };
+    pub(super) fn count(&self, webhook: &WebhookRecord, events: &[EventRow]) {
+        let (receiver, counted_at) = (Receiver::of(webhook), Some(Instant::now()));
+        let mut usage = WebhookUsage { receiver, counted_at, ..WebhookUsage::default() };
         for event in events {
             usage.add((event.sequence, event.email), event.octets.cast_unsigned());
         }
-        locked(&self.webhooks).insert(webhook, usage);
+        locked(&self.webhooks).insert(webhook.id, usage);
     }
 
     /// Forgets all webhooks but these.
     pub(super) fn retain(&self, is_known: impl Fn(&WebhookId) -> bool) {
         locked(&self.webhooks).retain(|webhook, _| is_known(webhook));
-    }
-
-    pub(super) fn add(&self, webhook: WebhookId, holding: Holding, event: EventKey, octets: u64) {
-        let mut webhooks = locked(&self.webhooks);
-        let usage = webhooks.entry(webhook).or_default();
-        usage.holding = holding;
-        usage.add(event, octets);
     }
 
     pub(super) fn remove(&self, webhook: WebhookId, event: EventKey) {
@@ -121,82 +129,149 @@ impl Usages {
         locked(&self.webhooks).remove(&webhook);
     }
 
-    /// Replaces whose usage a webhook adds to.
-    pub(super) fn hold(&self, webhook: WebhookId, holding: Holding) {
-        if let Some(usage) = locked(&self.webhooks).get_mut(&webhook) {
-            usage.holding = holding;
+    /// Says what a webhook is now.
+    pub(super) fn update(&self, webhook: &WebhookRecord) {
+        if let Some(usage) = locked(&self.webhooks).get_mut(&webhook.id) {
+            usage.receiver = Receiver::of(webhook);
         }
     }
 
-    /// Takes old events until a new one of this webhook fits, and adds them to `taken`. `false` if it does not fit then.
+    /// Adds a new event of a webhook, and takes those away that its own limits have no more room for, at most `drops_max`.
+    /// Returns these. `None` if there is no room for the new one: nothing changed then.
     pub(super) fn make_room(
         &self,
         limits: OutboxLimits,
-        (webhook, holding): (WebhookId, &Holding),
-        octets: u64,
-        takes_max: u32,
-        taken: &mut Vec<(WebhookId, EventKey)>,
-    ) -> bool {
-        let is_proven = holding.is_proven;
-        if limits.is_too_large(is_proven, octets) {
-            return false;
-        }
-        for _ in 0..=takes_max {
-            let from = if !self.webhook_has_room(limits, webhook, is_proven, octets) {
-                webhook
-            } else if !self.all_have_room(limits, is_proven, octets) {
-                // If nobody has a large usage, the webhook loses its own events.
-                self.largest(is_proven).unwrap_or(webhook)
-            } else {
-                return true;
-            };
-            let Some(oldest) = self.take_oldest(from) else { return false };
-            taken.push((from, oldest));
-        }
-        false
-    }
-
-    /// Whether there is room for an event of this webhook, so that no other one must go.
-    pub(super) fn has_room(&self, limits: OutboxLimits, webhook: WebhookId, holding: &Holding, octets: u64) -> bool {
-        self.webhook_has_room(limits, webhook, holding.is_proven, octets)
-            && self.all_have_room(limits, holding.is_proven, octets)
-    }
-
-    fn webhook_has_room(&self, limits: OutboxLimits, webhook: WebhookId, is_proven: bool, octets: u64) -> bool {
-        let webhooks = locked(&self.webhooks);
-        let used = webhooks
-            .get(&webhook)
-            .map_or((0, 0), |usage| (u32::try_from(usage.events.len()).unwrap_or(u32::MAX), usage.octets));
-        limits.webhook_has_room(is_proven, used, octets)
-    }
-
-    fn all_have_room(&self, limits: OutboxLimits, is_proven: bool, octets: u64) -> bool {
-        let webhooks = locked(&self.webhooks);
-        let used: u64 =
-            webhooks.values().filter(|usage| usage.holding.is_proven == is_proven).map(|usage| usage.octets).sum();
-        used + octets <= limits.of(is_proven).octets
-    }
-
-    fn take_oldest(&self, webhook: WebhookId) -> Option<EventKey> {
+        webhook: &WebhookRecord,
+        (event, octets): (EventKey, u64),
+        drops_max: usize,
+    ) -> Option<Vec<EventKey>> {
         let mut webhooks = locked(&self.webhooks);
-        let usage = webhooks.get_mut(&webhook)?;
-        let oldest = usage.events.keys().next().copied()?;
-        usage.remove(oldest);
-        Some(oldest)
+        let receiver = Receiver::of(webhook);
+        let usage = webhooks.entry(webhook.id).or_default();
+        usage.receiver = receiver;
+        let (dropped, freed) = usage.in_the_way(limits, octets, drops_max)?;
+        // The dropped ones are in each sum.
+        let with_new = |sum: u64| sum.saturating_sub(freed).saturating_add(octets);
+        let (of_client, of_network, in_all) = sums(webhooks.values(), receiver.registrant);
+        let (of_client, of_network) = match receiver.registrant {
+            Some(_) => (with_new(of_client), with_new(of_network)),
+            None => (0, 0),
+        };
+        if !limits.shares_allow(receiver.is_proven, of_client, of_network, with_new(in_all)) {
+            return None;
+        }
+        let usage = webhooks.entry(webhook.id).or_default();
+        for event in &dropped {
+            usage.remove(*event);
+        }
+        usage.add(event, octets);
+        Some(dropped)
+    }
+}
+
+/// The octets of pending events: those of a registrant, of its network, and all.
+fn sums<'a>(webhooks: impl Iterator<Item = &'a WebhookUsage>, registrant: Option<Client>) -> (u64, u64, u64) {
+    let (mut of_client, mut of_network, mut in_all) = (0, 0, 0);
+    for usage in webhooks {
+        in_all += usage.octets;
+        let (Some(client), Some(other)) = (registrant, usage.receiver.registrant) else { continue };
+        if other == client {
+            of_client += usage.octets;
+        }
+        if other.network() == client.network() {
+            of_network += usage.octets;
+        }
+    }
+    (of_client, of_network, in_all)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+    use super::*;
+    use crate::model::{Address, Subaddressing, Timestamp, WebhookStatus};
+
+    const LIMITS: OutboxLimits =
+        OutboxLimits { events_per_webhook: 100, octets_per_webhook: 64 << 20, octets: 16 << 20 };
+
+    /// A proven webhook of a client, or of the administrator.
+    fn proven(number: u32, registrant: Option<IpAddr>) -> WebhookRecord {
+        let mut id = [0; 16];
+        id[..4].copy_from_slice(&number.to_be_bytes());
+        WebhookRecord {
+            id: WebhookId::from_octets(id),
+            recipient: "a@example.test".into(),
+            mailbox: "a@example.test".parse::<Address>().expect("address").mailbox(Subaddressing::Keep),
+            url: "https://a.example/".into(),
+            origin: "https://a.example".into(),
+            registrant: registrant.map(Client::of),
+            secret: None,
+            status: WebhookStatus::Active,
+            created_at: Timestamp::from_millis(0),
+            last_mail_at: Timestamp::from_millis(0),
+            last_delivery_at: Some(Timestamp::from_millis(0)),
+            failures: 0,
+            failing_since: None,
+            dropped: 0,
+        }
     }
 
-    /// The webhook with the largest usage of the holder with the largest usage, among the proven or the unproven ones.
-    fn largest(&self, are_proven: bool) -> Option<WebhookId> {
-        let webhooks = locked(&self.webhooks);
-        let using = || webhooks.iter().filter(|(_, usage)| usage.holding.is_proven == are_proven && usage.units() > 0);
-        let mut sums: HashMap<[u8; 16], u64> = HashMap::new();
-        for (_, usage) in using() {
-            for holder in &usage.holding.holders {
-                *sums.entry(*holder).or_default() += usage.units();
-            }
+    fn unproven(number: u32, registrant: IpAddr) -> WebhookRecord {
+        WebhookRecord { last_delivery_at: None, ..proven(number, Some(registrant)) }
+    }
+
+    fn key(number: i64) -> EventKey {
+        (number, Uuid::from_u128(0))
+    }
+
+    /// Adds events of so many octets as long as there is room for them, and returns how many there were.
+    fn fill(usages: &Usages, webhook: &WebhookRecord, octets: u64) -> i64 {
+        (0..1_000).find(|event| usages.make_room(LIMITS, webhook, (key(*event), octets), 0).is_none()).expect("a limit")
+    }
+
+    fn v4(bits: u32) -> IpAddr {
+        Ipv4Addr::from_bits(bits).into()
+    }
+
+    #[test]
+    fn webhooks_of_four_thousand_networks_take_no_room_from_one_that_answers() {
+        let usages = Usages::default();
+        let mut taken = 0;
+        for number in 0..4_000 {
+            taken += fill(&usages, &unproven(number, v4(0x0a00_0001 + (number << 8))), 64 << 10);
         }
-        let (largest, _) = sums.into_iter().max_by_key(|(holder, sum)| (*sum, *holder))?;
-        let of_holder = using().filter(|(_, usage)| usage.holding.holders.contains(&largest));
-        of_holder.max_by_key(|(webhook, usage)| (usage.units(), **webhook)).map(|(webhook, _)| *webhook)
+        assert_eq!(taken, (12 << 20) / (64 << 10), "all but the last quarter");
+        assert_eq!(fill(&usages, &proven(5_000, Some(v4(0xc000_0201))), 64 << 10), 16, "a sixteenth of the outbox");
+    }
+
+    #[test]
+    fn a_client_has_a_sixteenth_and_its_network_a_quarter() {
+        let v6 = |subnet: u128| Ipv6Addr::from_bits((0x2001_0db8_u128 << 96) + (subnet << 64)).into();
+        for client in [&(|n: u32| v4(0xc000_0200 + n)) as &dyn Fn(u32) -> IpAddr, &|n| v6(u128::from(n))] {
+            let usages = Usages::default();
+            // Two webhooks of each client, which have no more together than one would have.
+            let filled: Vec<i64> =
+                (0..12).map(|number| fill(&usages, &proven(number, Some(client(number / 2))), 64 << 10)).collect();
+            assert_eq!(filled, [16, 0, 16, 0, 16, 0, 16, 0, 0, 0, 0, 0]);
+            assert_eq!(fill(&usages, &proven(20, Some(v4(0xc633_6401))), 64 << 10), 16, "another network");
+            assert_eq!(fill(&usages, &proven(21, None), 64 << 10), 100, "the administrator");
+        }
+    }
+
+    #[test]
+    fn a_new_event_without_room_takes_none_away() {
+        let usages = Usages::default();
+        let webhook = proven(1, Some(v4(0xc000_0201)));
+        for event in 0..100 {
+            assert_eq!(usages.make_room(LIMITS, &webhook, (key(event), 10), 0), Some(vec![]));
+        }
+        let more_than_a_sixteenth = (key(100), (1 << 20) + 1);
+        assert_eq!(usages.make_room(LIMITS, &webhook, more_than_a_sixteenth, 256), None);
+        assert_eq!(usages.make_room(LIMITS, &webhook, (key(100), 10), 0), None, "nothing may be dropped");
+        assert_eq!(usages.make_room(LIMITS, &webhook, (key(100), 10), 256), Some(vec![key(0)]));
+        // What it loses by its own limit is out of its share.
+        let large = (key(101), (1 << 20) - 10 * 99);
+        assert_eq!(usages.make_room(LIMITS, &webhook, large, 256), Some(vec![key(1)]));
     }
 }

@@ -25,7 +25,7 @@ async fn send(daemon: &Program, to: &str, message: &str) {
 
 /// The segments, the oldest first.
 fn segments(dir: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(dir).expect("directory").map(|entry| entry.expect("entry").path());
+    let entries = std::fs::read_dir(dir.join("store")).expect("directory").map(|entry| entry.expect("entry").path());
     let is_segment =
         |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("journal-"));
     let mut segments: Vec<PathBuf> = entries.filter(is_segment).collect();
@@ -35,8 +35,9 @@ fn segments(dir: &Path) -> Vec<PathBuf> {
 
 /// Every file of a directory with its octets, except the lock.
 fn files(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let entries = std::fs::read_dir(dir).expect("directory").map(|entry| entry.expect("entry").path());
-    let mut files: Vec<_> = entries
+    let entries = |dir: &Path| std::fs::read_dir(dir).into_iter().flatten().map(|entry| entry.expect("entry").path());
+    let mut files: Vec<_> = entries(dir)
+        .chain(entries(&dir.join("store")))
         .filter(|path| path.is_file() && !path.ends_with("lock"))
         .map(|path| (path.clone(), std::fs::read(path).expect("octets")))
         .collect();

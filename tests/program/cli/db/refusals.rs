@@ -7,8 +7,8 @@ use super::{files, segments, send, serve};
 use crate::support::program::{local, refused};
 
 /// What is said of the files of an earlier version.
-const WAY: &str =
-    "Make a backup with the version that wrote it (`tempmail db backup`), and restore that with this version";
+const WAY: &str = "Make a backup with the version that wrote it (`tempmail db backup FILE`), and restore that with this version \
+     (`tempmail db restore FILE --with-events`)";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_restore_replaces_nothing_unasked_and_nothing_half() {
@@ -58,32 +58,50 @@ async fn a_restore_replaces_nothing_unasked_and_nothing_half() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn files_of_another_format_or_of_others_are_left_as_they_are() {
+async fn files_of_another_format_are_left_as_they_are() {
     let dir = tempfile::tempdir().expect("directory");
-    serve(dir.path()).stop();
-    let (index, segment) = (dir.path().join("index.redb"), segments(dir.path())[0].clone());
-    let (of_index, of_segment) = (std::fs::read(&index).expect("octets"), std::fs::read(&segment).expect("octets"));
-    let of_format = |format: u8| {
-        let mut octets = of_segment.clone();
-        octets[8] = format;
-        octets
-    };
-    for (path, octets, said) in [
-        (&segment, &of_format(9)[..], WAY),
-        (&segment, &of_format(99), "Use the version that wrote it, or a newer one"),
-        (&index, b"somebody's own notes, which are long enough", "is not a file of tempmail"),
-    ] {
-        std::fs::write(path, octets).expect("write");
-        let before = files(dir.path());
-        let served = refused(dir.path(), &[]);
-        assert!(served.code == Some(1) && served.stderr.contains(said), "{served:?}");
-        for args in [&["db", "check"][..], &["db", "check", "--salvage", "--yes"], &["inbox"], &["db", "backup", "-"]] {
-            let refused = local(dir.path(), args);
-            assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{args:?}: {}", refused.stderr);
-            assert!(refused.stderr.contains(said), "{args:?}: {}", refused.stderr);
-        }
-        assert!(files(dir.path()) == before, "{said}: something was changed");
-        std::fs::write(&index, &of_index).expect("write");
-        std::fs::write(&segment, &of_segment).expect("write");
+    let daemon = serve(dir.path());
+    send(&daemon, "a@example.test", "Subject: x\r\n\r\nx").await;
+    daemon.stop();
+    let segment = segments(dir.path())[0].clone();
+    let octets = std::fs::read(&segment).expect("octets");
+    for (format, said) in [(9, WAY), (99, "Use the version that wrote it, or a newer one")] {
+        let mut other = octets.clone();
+        other[8] = format;
+        std::fs::write(&segment, other).expect("write");
+        are_left_as_they_are(dir.path(), said);
     }
+}
+
+/// Each command refuses the directory, says this, and changes nothing.
+fn are_left_as_they_are(dir: &Path, said: &str) {
+    let before = files(dir);
+    let served = refused(dir, &[]);
+    assert!(served.code == Some(1) && served.stderr.contains(said), "{served:?}");
+    for args in [&["db", "check"][..], &["db", "check", "--salvage", "--yes"], &["inbox"], &["db", "backup", "-"]] {
+        let refused = local(dir, args);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{args:?}: {}", refused.stderr);
+        assert!(refused.stderr.contains(said), "{args:?}: {}", refused.stderr);
+    }
+    assert!(files(dir) == before, "{said}: something was changed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_of_an_earlier_version_is_refused_until_a_backup_of_it_is_restored() {
+    let dir = tempfile::tempdir().expect("directory");
+    let data = dir.path().join("data");
+    let daemon = serve(&data);
+    send(&daemon, "a@example.test", "Subject: x\r\n\r\nx").await;
+    let backup = dir.path().join("backup");
+    daemon.tempmail(&["db", "backup", backup.to_str().expect("path")]).ok();
+    daemon.stop();
+    std::fs::remove_dir_all(data.join("store")).expect("remove");
+    for name in ["index.redb", "journal-0000000000000001"] {
+        std::fs::write(data.join(name), "of an earlier version").expect("write");
+    }
+    are_left_as_they_are(&data, WAY);
+    let restored = local(&data, &["db", "restore", backup.to_str().expect("path"), "--with-events", "--yes"]);
+    assert_eq!(restored.code, Some(0), "{}", restored.stderr);
+    assert!(!data.join("index.redb").exists(), "its octets are in the backup");
+    serve(&data).stop();
 }

@@ -395,7 +395,7 @@ async fn status(State(contents): State<Shared>) -> Response {
         "retentionSeconds": 7200, "maxMessageOctets": 307_200, "domains": {"active": 1, "deactivated": 0},
         "store": {
             "messages": 3, "emails": 3, "mailboxes": 1, "webhooks": 0, "events": 0, "segments": 1, "liveOctets": 300,
-            "diskOctets": 300, "indexOctets": 0, "heldOctets": 0,
+            "diskOctets": 300, "registryOctets": 0, "heldOctets": 0,
         },
     }))
     .into_response()

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rand::RngExt;
-use tempmail::counts::Counts;
+use tempmail::model::Timestamp;
 use tempmail::store::check::{FindingKind, check};
 use tempmail::store::disk::Disk;
 use tempmail::store::{EmbeddedStore, OpenError, OutboxLimits, Store, StoreError, StoreOptions};
@@ -24,7 +24,7 @@ use tempmail::store::{EmbeddedStore, OpenError, OutboxLimits, Store, StoreError,
 use crate::support::mail::delivery;
 use crate::support::test_disk::{Kind, TestDisk, rng};
 use recording::Recording;
-use state::{NOW, State, address};
+use state::{State, address};
 
 /// How many images one workload has.
 pub const IMAGES: u64 = 1000;
@@ -39,17 +39,10 @@ pub fn options() -> StoreOptions {
         retention: Some(Duration::from_hours(24)),
         message_octets_max: 64 << 10,
         segment_octets: 200_000,
-        index_cache_octets: 4 << 20,
-        checkpoint_octets: 128 << 10,
-        checkpoint_quiet: Duration::from_millis(5),
         outbox: OutboxLimits { events_per_webhook: 20, ..OutboxLimits::default() },
+        emails_max: 1_000_000,
         emails_per_mailbox_max: 0,
     }
-}
-
-/// How many messages of pending events a store has copied out of mostly free segments.
-pub fn relocated(store: &EmbeddedStore) -> u64 {
-    store.read().iter().find(|count| count.name == "relocated").expect("counted").value
 }
 
 /// What is wrong with an image, and how to see it again.
@@ -119,40 +112,42 @@ impl Images {
         let mut shown = None;
         // Some images crash once more while they are being opened, or right after.
         if random.random_bool(0.5) {
-            let (opened, state) = open_and_leave(&image).await.map_err(|what| broken(what, &image))?;
+            let (opened, state) =
+                open_and_leave(&image, self.recording.times(cut)[0]).await.map_err(|what| broken(what, &image))?;
             let until = if random.random_bool(0.5) { opened } else { image.operations() };
-            let cut = self::cut(&image, until, &mut random);
-            shown = (cut >= opened).then_some(state);
-            image = image.power_cut(cut, random.random());
+            let second = self::cut(&image, until, &mut random);
+            shown = (second >= opened).then_some(state);
+            image = image.power_cut(second, random.random());
         }
         self.look(&image, cut, shown).await.map_err(|what| broken(what, &image))
     }
 
     async fn look(&self, image: &TestDisk, cut: usize, shown: Option<State>) -> Result<(), String> {
         let store = open(image)?;
-        let mut state = State::read(&store).await?;
-        self.recording.compare(&state, cut)?;
-        if shown.is_some_and(|shown| shown != state) {
+        let [now, later] = self.recording.times(cut);
+        let mut state = State::read(&store, now).await?;
+        self.recording.compare(&state, &State::read(&store, later).await?, cut)?;
+        if shown.is_some_and(|shown| !shown.certain().eq(state.certain())) {
             return Err("what was shown after the first opening is different after the second".into());
         }
         // The store still works: it receives one more message, and stops in order.
-        let more = delivery(&[&address(0)], "one more", NOW);
+        let more = delivery(&[&address(0)], "one more", now);
         store.receive(more.clone()).await.map_err(|error| format!("it takes no mail: {error}"))?;
-        state.expect_received(&more, &State::read(&store).await?)?;
+        state.expect_received(&more, &State::read(&store, now).await?)?;
         store.close().await.map_err(|error| error.to_string())?;
         drop(store);
         if let Some(name) = image.rewritten().into_iter().find(|name| name.starts_with("journal-")) {
             return Err(format!("{name}, of an earlier process, was written"));
         }
         let closed: Arc<dyn Disk> = Arc::new(image.clone());
-        let report = check(&closed, &options(), &mut |_, _| ()).map_err(|error| error.to_string())?;
+        let report = check(&closed, &options(), now, &mut |_, _| ()).map_err(|error| error.to_string())?;
         // What nobody was promised may be torn, or be half of a hole.
-        let is_unnamed = |kind| matches!(kind, FindingKind::Group | FindingKind::Record | FindingKind::Content);
+        let is_unnamed = |kind| matches!(kind, FindingKind::Group | FindingKind::Record);
         if let Some(finding) = report.findings.iter().find(|finding| !is_unnamed(finding.kind)) {
             return Err(format!("the check of the closed store finds {finding:?}"));
         }
         let store = open(image)?;
-        state.expect_same(&State::read(&store).await?)
+        state.expect_same(&State::read(&store, now).await?)
     }
 
     /// Flips a bit in the durable part of the journal of image `number`, and opens it. The damage must be reported,
@@ -198,14 +193,16 @@ impl Images {
             Err(error) => return Err(format!("reported as {error}")),
             Ok(store) => store,
         };
-        let (state, damages) = State::read_damaged(&store).await?;
+        let [now, later] = self.recording.times(cut);
+        let (state, damages) = State::read_damaged(&store, now).await?;
+        let (later, _) = State::read_damaged(&store, later).await?;
         for (key, error) in &damages {
             if !matches!(error, StoreError::Damaged { segment, offset } if is_reported(*segment, *offset)) {
                 return Err(format!("{key}: {error}"));
             }
         }
         let unread: Vec<&String> = damages.iter().map(|(key, _)| key).collect();
-        self.recording.compare_but(&state, &unread, cut).map(|()| !damages.is_empty())
+        self.recording.compare_but(&state, &later, &unread, cut).map(|()| !damages.is_empty())
     }
 }
 
@@ -214,10 +211,10 @@ fn open(image: &TestDisk) -> Result<EmbeddedStore, String> {
 }
 
 /// Opens an image. Returns after how many operations it was open, and its state.
-async fn open_and_leave(image: &TestDisk) -> Result<(usize, State), String> {
+async fn open_and_leave(image: &TestDisk, now: Timestamp) -> Result<(usize, State), String> {
     let store = open(image)?;
     let opened = image.operations();
-    let state = State::read(&store).await?;
+    let state = State::read(&store, now).await?;
     Ok((opened, state))
 }
 

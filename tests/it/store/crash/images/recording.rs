@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tempmail::model::EmailId;
+use tempmail::model::{EmailId, Timestamp};
 
-use super::state::{DROPPED, State, mail_key};
+use super::state::{NOW, State, is_learnt, mail_key};
 use crate::support::test_disk::TestDisk;
 
 /// A message that was sent in a step.
@@ -22,6 +22,8 @@ pub struct Step {
     /// Made of several changes: a cut may fall between them.
     pub is_series: bool,
     pub sent: Vec<Sent>,
+    /// The time of the state.
+    pub now: Timestamp,
     pub after: State,
 }
 
@@ -37,8 +39,6 @@ impl Step {
 pub struct Recording {
     pub disk: TestDisk,
     pub steps: Vec<Step>,
-    /// Messages of pending events that were copied.
-    pub relocated: u64,
 }
 
 impl Recording {
@@ -49,12 +49,7 @@ impl Recording {
             *counts.entry(step.what).or_default() += 1;
         }
         let counts: Vec<String> = counts.iter().map(|(what, count)| format!("{count} {what}")).collect();
-        format!(
-            "{} operations on the disk, {} relocated, {}",
-            self.disk.operations(),
-            self.relocated,
-            counts.join(", ")
-        )
+        format!("{} operations on the disk, {}", self.disk.operations(), counts.join(", "))
     }
 
     /// The last step that was acknowledged before the cut, and the one that may have been under way.
@@ -63,31 +58,37 @@ impl Recording {
         (next.checked_sub(1).map(|last| &self.steps[last]), self.steps.get(next).filter(|step| step.asked < cut))
     }
 
+    /// The times of the last step before a cut, and of the one that may have been under way.
+    pub fn times(&self, cut: usize) -> [Timestamp; 2] {
+        let (last, next) = self.around(cut);
+        let now = last.map_or(NOW, |step| step.now);
+        [now, next.map_or(now, |step| step.now)]
+    }
+
     /// What a state after a cut at operation `cut` lacks of the promises, or has beyond them.
-    pub fn compare(&self, image: &State, cut: usize) -> Result<(), String> {
+    ///
+    /// `later` is what the image shows at the time of the step that may have been under way.
+    pub fn compare(&self, image: &State, later: &State, cut: usize) -> Result<(), String> {
         let nothing = State::default();
         let (last, next) = self.around(cut);
         let before = last.map_or(&nothing, |step| &step.after);
         let after = next.map_or(before, |step| &step.after);
         let when = format!("after {:?}, during {:?}", last.map(|step| step.what), next.map(|step| step.what));
-        for (key, value) in &image.0 {
-            let is_amid = || {
-                next.is_some_and(|step| {
-                    step.has_refused(key) || (step.is_series && is_counted_amid(key, value, before, after))
-                })
-            };
+        for (key, value) in image.0.iter().filter(|(key, _)| !is_learnt(key)) {
+            let is_amid = || next.is_some_and(|step| step.has_refused(key));
             if before.0.get(key) != Some(value) && after.0.get(key) != Some(value) && !is_amid() {
                 let known = before.0.get(key).or(after.0.get(key));
                 return Err(format!("{when}: there is {key}: {value}, promised was {known:?}"));
             }
         }
-        for key in before.0.keys().filter(|key| after.0.contains_key(*key)) {
+        for key in before.0.keys().filter(|key| after.0.contains_key(*key) && !is_learnt(key)) {
             if !image.0.contains_key(key) {
                 return Err(format!("{when}: lost {key}"));
             }
         }
         let Some(next) = next else { return Ok(()) };
-        if !next.is_series && image != before && image != after {
+        let is_half = !image.certain().eq(before.certain()) && !later.certain().eq(after.certain());
+        if !next.is_series && is_half {
             return Err(format!("{when}: half of a change is there"));
         }
         next.sent
@@ -98,32 +99,29 @@ impl Recording {
 
     /// Compares an image of which the facts `unread` could not be read: they had the values that they had before the change
     /// that was under way, or those that it gave them.
-    pub fn compare_but(&self, image: &State, unread: &[&String], cut: usize) -> Result<(), String> {
+    pub fn compare_but(&self, image: &State, later: &State, unread: &[&String], cut: usize) -> Result<(), String> {
         let (last, next) = self.around(cut);
         let filled_in = |sources: [Option<&Step>; 2]| {
-            let mut image = image.clone();
+            let (mut image, mut later) = (image.clone(), later.clone());
             for key in unread {
                 let mut values = sources.iter().flatten().filter_map(|step| step.after.0.get(*key));
-                image.0.extend(values.next().map(|value| ((*key).clone(), value.clone())));
+                if let Some(value) = values.next() {
+                    for state in [&mut image, &mut later] {
+                        state.0.entry((*key).clone()).and_modify(|unread| unread.clone_from(value));
+                    }
+                }
             }
-            self.compare(&image, cut)
+            self.compare(&image, &later, cut)
         };
         filled_in([last, next]).or_else(|_| filled_in([next, last]))
     }
-}
-
-/// Whether it is a count that one of several changes left.
-fn is_counted_amid(key: &str, value: &str, before: &State, after: &State) -> bool {
-    let count = |state: &State| state.0.get(key)?.parse::<u64>().ok();
-    let between = |value: u64| Some((count(before)?..=count(after)?).contains(&value));
-    key.starts_with(DROPPED) && value.parse().ok().and_then(between).unwrap_or(false)
 }
 
 impl Sent {
     /// All of a message is there or nothing: its Emails and their events.
     fn compare(&self, image: &State, before: &State, after: &State, cut: usize) -> Result<(), String> {
         let ids: Vec<String> = self.emails.iter().map(EmailId::to_string).collect();
-        let is_of_it = |key: &&String| !key.starts_with("log ") && ids.iter().any(|id| key.ends_with(id.as_str()));
+        let is_of_it = |key: &&String| !is_learnt(key) && ids.iter().any(|id| key.ends_with(id.as_str()));
         let (there, missing): (Vec<_>, Vec<_>) = after
             .0
             .keys()

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tempmail::model::{Delivery, EmailId, Listed, Mailbox, StoredEmail, Timestamp, WebhookId, WebhookRecord};
+use tempmail::model::{Delivery, EmailId, Mailbox, StoredEmail, Timestamp, WebhookId, WebhookRecord};
 use tempmail::store::{EmbeddedStore, Outbox, PageRequest, Store, StoreError};
 
 use crate::support::mail::mailbox;
@@ -11,8 +11,6 @@ use crate::support::outbox::pending_events;
 
 /// When the workload begins.
 pub const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-/// A time before any mail expires, when a list shows all mail that was not removed.
-const EVER: Timestamp = Timestamp::from_millis(0);
 /// Mailboxes of the workload, in two domains.
 pub const MAILBOXES: usize = 7;
 /// The mailbox after those, which never has a webhook: mail to it changes nothing but what it holds.
@@ -20,8 +18,13 @@ pub const QUIET: usize = MAILBOXES;
 /// Stands for the value of a fact whose octets can't be read.
 const UNREADABLE: &str = "unreadable";
 
-/// The name of the fact how many events of a webhook were dropped begins with it.
-pub const DROPPED: &str = "dropped ";
+/// The names of facts about receivers begin with these: what the last second taught may be lost with the power.
+const LEARNT: [&str; 2] = ["learnt ", "log "];
+
+/// Whether a fact may be lost, or be as it was before.
+pub fn is_learnt(key: &str) -> bool {
+    LEARNT.iter().any(|prefix| key.starts_with(prefix))
+}
 
 /// The address of a mailbox.
 pub fn address(n: usize) -> String {
@@ -44,9 +47,9 @@ pub fn mail_key(id: EmailId) -> String {
 }
 
 impl State {
-    /// Reads everything; the error is what contradicts itself or can't be read.
-    pub async fn read(store: &EmbeddedStore) -> Result<Self, String> {
-        let (state, damages) = Self::read_damaged(store).await?;
+    /// Reads everything that is readable at `now`; the error is what contradicts itself or can't be read.
+    pub async fn read(store: &EmbeddedStore, now: Timestamp) -> Result<Self, String> {
+        let (state, damages) = Self::read_damaged(store, now).await?;
         match damages.first() {
             None => Ok(state),
             Some((key, error)) => Err(format!("{key}: {error}")),
@@ -54,8 +57,11 @@ impl State {
     }
 
     /// The same where octets may be damaged: with the facts that could not be read whole.
-    pub async fn read_damaged(store: &EmbeddedStore) -> Result<(Self, Vec<(String, StoreError)>), String> {
-        let mut reader = Reader { store, facts: BTreeMap::new(), damages: Vec::new() };
+    pub async fn read_damaged(
+        store: &EmbeddedStore,
+        now: Timestamp,
+    ) -> Result<(Self, Vec<(String, StoreError)>), String> {
+        let mut reader = Reader { store, now, facts: BTreeMap::new(), damages: Vec::new() };
         reader.mails().await?;
         reader.domains().await.map_err(failed)?;
         reader.webhooks().await?;
@@ -77,6 +83,11 @@ impl State {
         Ok(())
     }
 
+    /// The facts that no power cut takes.
+    pub fn certain(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.0.iter().filter(|(key, _)| !is_learnt(key))
+    }
+
     /// Fails unless `now` is the same.
     pub fn expect_same(&self, now: &Self) -> Result<(), String> {
         for key in self.0.keys().chain(now.0.keys()) {
@@ -90,6 +101,7 @@ impl State {
 
 struct Reader<'s> {
     store: &'s EmbeddedStore,
+    now: Timestamp,
     facts: BTreeMap<String, String>,
     damages: Vec<(String, StoreError)>,
 }
@@ -99,16 +111,15 @@ impl Reader<'_> {
         let mut emails = 0;
         for n in 0..=QUIET {
             let everything = PageRequest { offset: 0, limit: usize::MAX };
-            let part = self.store.list(&name(n), everything, EVER).await.map_err(failed)?;
+            let part = self.store.list(&name(n), everything, self.now).await.map_err(failed)?;
             if part.total != part.emails.len() as u64 {
                 return Err(format!("mailbox {n} counts {} and lists {}", part.total, part.emails.len()));
             }
             emails += part.total;
             for listed in part.emails {
                 let key = mail_key(listed.id);
-                let found = self.store.find(listed.id, EVER).await.map_err(failed)?;
-                // It may have been copied to another segment meanwhile.
-                if found.map(|found| Listed { place: listed.place, ..found }).as_ref() != Some(&listed) {
+                let found = self.store.find(listed.id, self.now).await.map_err(failed)?;
+                if found.as_ref() != Some(&listed) {
                     return Err(format!("{key} is listed and not found by its id"));
                 }
                 let row = format!("{n} {} {:?} {:?}", listed.sequence, listed.received_at, listed.expires_at);
@@ -117,7 +128,8 @@ impl Reader<'_> {
             }
         }
         let stats = self.store.stats().await.map_err(failed)?;
-        if stats.emails != emails {
+        // It counts what has expired and is not removed yet.
+        if stats.emails < emails {
             return Err(format!("the store counts {} emails and lists {emails}", stats.emails));
         }
         Ok(())
@@ -149,8 +161,20 @@ impl Reader<'_> {
         for n in 0..MAILBOXES {
             for webhook in self.store.webhooks(&name(n)).await.map_err(failed)? {
                 let secret = webhook.secret.as_ref().map(|secret| secret.expose().to_owned());
-                self.facts.insert(format!("{DROPPED}{}", webhook.id), webhook.dropped.to_string());
-                let rest = WebhookRecord { dropped: 0, ..webhook.clone() };
+                let WebhookRecord { dropped, failures, failing_since, last_mail_at, last_delivery_at, .. } =
+                    webhook.clone();
+                let learnt = (dropped, failures, failing_since, last_mail_at, last_delivery_at);
+                self.facts.insert(format!("learnt {}", webhook.id), format!("{learnt:?}"));
+                let (failures, failing_since, last_delivery_at) = (0, None, None);
+                let last_mail_at = webhook.created_at;
+                let rest = WebhookRecord {
+                    dropped: 0,
+                    failures,
+                    failing_since,
+                    last_mail_at,
+                    last_delivery_at,
+                    ..webhook.clone()
+                };
                 self.facts.insert(format!("webhook {}", webhook.id), format!("{rest:?} {secret:?}"));
                 self.events(webhook.id, &mut waiting).await?;
                 for line in self.store.attempts(webhook.id, usize::MAX, NOW).await.map_err(failed)? {

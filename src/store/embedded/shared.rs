@@ -1,0 +1,162 @@
+//! What the writer and the readers of an embedded store share.
+
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Instant;
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::counters::Counters;
+use crate::events::{Hub, Subscription, Topic};
+use crate::model::{Mailbox, Timestamp};
+use crate::store::change::RecordPlace;
+use crate::store::journal::{Files, SpareView};
+use crate::store::mail::{Mail, Told};
+use crate::store::names::{HashKey, topic};
+use crate::store::registry::{self, Registry};
+use crate::store::{StoreError, StoreOptions, StoreStats};
+
+/// The rows of mail, the files with its octets, the registry, and what decides whether mail is accepted.
+#[derive(Debug)]
+pub(super) struct Shared {
+    /// Only the writer changes it. A hold of the lock is bounded by a number of rows.
+    mail: RwLock<Mail>,
+    pub(super) registry: Arc<Registry>,
+    pub(super) files: Files,
+    pub(super) spare: SpareView,
+    pub(super) options: StoreOptions,
+    pub(super) secret: HashKey,
+    pub(super) counters: Arc<Counters>,
+    pub(super) outbox_hint: Arc<Notify>,
+    /// Octets that are to be punched out.
+    unpunched: Mutex<Vec<RecordPlace>>,
+    /// Cancelled when the writer has panicked.
+    pub(super) writer_ended: CancellationToken,
+    hub: Arc<Hub>,
+}
+
+impl Shared {
+    pub(super) fn new(
+        mail: Mail,
+        registry: Arc<Registry>,
+        (files, spare): (Files, SpareView),
+        options: StoreOptions,
+    ) -> Self {
+        Self {
+            mail: RwLock::new(mail),
+            secret: registry.secret(),
+            registry,
+            files,
+            spare,
+            options,
+            counters: Arc::default(),
+            outbox_hint: Arc::default(),
+            unpunched: Mutex::default(),
+            writer_ended: CancellationToken::new(),
+            hub: Arc::default(),
+        }
+    }
+
+    /// The rows, to be read. The caller holds them no longer than it needs, and never across an await.
+    pub(super) fn mail(&self) -> RwLockReadGuard<'_, Mail> {
+        // A panic of the writer ends it, so nobody builds on what it may have left behind.
+        self.mail.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The rows, to be changed.
+    pub(super) fn mail_mut(&self) -> RwLockWriteGuard<'_, Mail> {
+        self.mail.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn subscribe(&self, mailbox: Option<&Mailbox>, events_max: usize) -> Subscription {
+        let topic = mailbox.map_or(Topic::ALL, |mailbox| topic(&self.secret, mailbox));
+        self.hub.subscribe(topic, events_max)
+    }
+
+    /// Tells subscribers what every reader can see by now.
+    pub(super) fn publish(&self, told: Told) {
+        if self.hub.is_watched() {
+            for (topic, event) in &told {
+                self.hub.publish(*topic, event);
+            }
+        }
+    }
+
+    /// Punches out dead octets until `deadline`.
+    pub(super) fn punch_until(&self, dead: Vec<RecordPlace>, deadline: Instant) {
+        self.punch_while(dead, || Instant::now() < deadline);
+    }
+
+    /// Punches out dead octets while `goes_on`. What is not punched now waits for the next call.
+    pub(super) fn punch_while(&self, dead: Vec<RecordPlace>, goes_on: impl Fn() -> bool) {
+        let mut unpunched = self.unpunched.lock().unwrap_or_else(PoisonError::into_inner);
+        unpunched.extend(dead);
+        let (mut failed, mut cause) = (Vec::new(), None);
+        while let Some(place) = unpunched.last().copied().filter(|_| goes_on()) {
+            if let Err(error) = self.files.punch(place) {
+                failed.push(place);
+                cause = Some(error);
+            }
+            unpunched.pop();
+        }
+        if let Some(error) = cause {
+            let messages = failed.len();
+            tracing::warn!(messages, %error, "deleted messages could not be punched out; the next sweep tries again");
+        }
+        unpunched.extend(failed);
+    }
+
+    /// Checks whether a message of the largest size could be stored now.
+    pub(super) fn accepts(&self) -> Result<(), StoreError> {
+        if self.writer_ended.is_cancelled() {
+            return Err(StoreError::WriterEnded);
+        }
+        if let Some(failure) = self.spare.failure() {
+            return Err(failure.to_store_error());
+        }
+        if self.mail().is_full() {
+            return Err(StoreError::Full);
+        }
+        match self.files.disk().free_octets() {
+            Ok(free) if free < self.needed_octets() => Err(StoreError::Full),
+            Ok(_) => Ok(()),
+            Err(error) => Err(StoreError::from_io(&error)),
+        }
+    }
+
+    /// The octets that must be free: for the next segment and a message of the largest size.
+    fn needed_octets(&self) -> u64 {
+        self.options.segment_octets + self.options.message_octets_max * 3 / 2
+    }
+
+    /// What there is too little of, in words.
+    pub(super) fn shortage(&self) -> Option<String> {
+        if self.mail().is_full() {
+            return Some(format!("{} messages are kept, as many as max-emails permits", self.options.emails_max));
+        }
+        let free = self.files.disk().free_octets().unwrap_or(0);
+        let needed = self.needed_octets();
+        let has_no_spare = self.spare.failure().is_some_and(|failure| failure.is_full);
+        (has_no_spare || free < needed)
+            .then(|| format!("the disk or a quota is full: {free} octets are free, and {needed} are needed"))
+    }
+
+    /// Checks whether the cap permits one more Email of a mailbox.
+    pub(super) fn check_cap(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
+        if self.mail().has_room(mailbox, now) { Ok(()) } else { Err(StoreError::MailboxFull) }
+    }
+
+    pub(super) fn stats(&self) -> Result<StoreStats, StoreError> {
+        let mut stats = self.mail().stats();
+        stats.webhooks = self.registry.webhook_count() as u64;
+        stats.segments = self.files.numbers().len() as u64;
+        stats.held_octets = self.files.held_octets();
+        let disk = self.files.disk();
+        let octets_of = |name: &str| disk.open(name).and_then(|file| file.size()).unwrap_or(0);
+        let names = disk.list().map_err(|error| StoreError::from_io(&error))?;
+        stats.registry_octets = octets_of(registry::NAME);
+        // A file may have been removed meanwhile.
+        stats.disk_octets = names.iter().map(|name| octets_of(name)).sum();
+        Ok(stats)
+    }
+}

@@ -1,0 +1,254 @@
+//! Pending events: of each webhook in the order of their Emails, and the sums that bound them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::model::{Client, EmailId, Listed, Network, PendingEvent, Timestamp, WebhookId};
+use crate::store::DueQuery;
+use crate::store::change::RecordPlace;
+use crate::store::names::{HashKey, event_id};
+
+/// A pending event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Event {
+    pub(super) email: EmailId,
+    pub(super) received_at: Timestamp,
+    pub(super) expires_at: Timestamp,
+    /// Its message, which it keeps.
+    pub(super) place: RecordPlace,
+    pub(super) attempts: u32,
+    pub(super) due_at: Timestamp,
+    /// The segments with the first and the last record about it, which it keeps, too.
+    pub(super) begun_in: u32,
+    pub(super) told_in: u32,
+}
+
+/// The pending events of one webhook.
+#[derive(Debug)]
+pub(super) struct Outbox {
+    registrant: Option<Client>,
+    events: BTreeMap<u64, Event>,
+    octets: u64,
+    /// Events without an attempt.
+    fresh: BTreeSet<u64>,
+    /// The others, by the time of the next attempt.
+    retries: BTreeSet<(Timestamp, u64)>,
+}
+
+impl Outbox {
+    pub(super) fn count_and_octets(&self) -> (usize, u64) {
+        (self.events.len(), self.octets)
+    }
+
+    /// All events, the oldest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &Event)> {
+        self.events.iter().map(|(sequence, event)| (*sequence, event))
+    }
+
+    fn enter(&mut self, sequence: u64, event: Event) {
+        if event.attempts == 0 {
+            self.fresh.insert(sequence);
+        } else {
+            self.retries.insert((event.due_at, sequence));
+        }
+        self.octets += u64::from(event.place.content);
+        self.events.insert(sequence, event);
+    }
+
+    fn leave(&mut self, sequence: u64) -> Option<Event> {
+        let event = self.events.remove(&sequence)?;
+        self.fresh.remove(&sequence);
+        self.retries.remove(&(event.due_at, sequence));
+        self.octets -= u64::from(event.place.content);
+        Some(event)
+    }
+
+    /// When the next attempt is due; `None` if one is whatever the clock says.
+    fn next_due_at(&self) -> Option<Timestamp> {
+        if self.fresh.is_empty() { self.retries.first().map(|(due_at, _)| *due_at) } else { None }
+    }
+}
+
+/// Octets of pending events by whose they are. The administrator's count in all alone.
+#[derive(Debug, Default)]
+struct Sums {
+    of_client: HashMap<Client, u64>,
+    of_network: HashMap<Network, u64>,
+    in_all: u64,
+}
+
+impl Sums {
+    fn add(&mut self, registrant: Option<Client>, octets: u64) {
+        self.in_all += octets;
+        if let Some(client) = registrant {
+            *self.of_client.entry(client).or_default() += octets;
+            *self.of_network.entry(client.network()).or_default() += octets;
+        }
+    }
+
+    fn subtract(&mut self, registrant: Option<Client>, octets: u64) {
+        self.in_all -= octets;
+        if let Some(client) = registrant {
+            lower(&mut self.of_client, client, octets);
+            lower(&mut self.of_network, client.network(), octets);
+        }
+    }
+}
+
+fn lower<K: std::hash::Hash + Eq>(sums: &mut HashMap<K, u64>, key: K, octets: u64) {
+    if let Some(sum) = sums.get_mut(&key) {
+        *sum -= octets;
+        if *sum == 0 {
+            sums.remove(&key);
+        }
+    }
+}
+
+/// What is due of a webhook.
+pub(crate) struct Due {
+    pub(crate) events: Vec<PendingEvent>,
+    /// Whether more events are due.
+    pub(crate) has_more: bool,
+    /// When the next event becomes due that is not due yet.
+    pub(crate) next_due_at: Option<Timestamp>,
+}
+
+/// All pending events.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    outboxes: BTreeMap<WebhookId, Outbox>,
+    sums: Sums,
+    count: usize,
+}
+
+impl Events {
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    pub(super) fn outbox(&self, webhook: WebhookId) -> Option<&Outbox> {
+        self.outboxes.get(&webhook)
+    }
+
+    pub(super) fn get(&self, webhook: WebhookId, sequence: u64) -> Option<&Event> {
+        self.outboxes.get(&webhook)?.events.get(&sequence)
+    }
+
+    /// Octets of pending events: of a client, of its network, and of all.
+    pub(super) fn sums(&self, registrant: Option<Client>) -> (u64, u64, u64) {
+        let (of_client, of_network) = registrant.map_or((0, 0), |client| {
+            let of_network = self.sums.of_network.get(&client.network());
+            (self.sums.of_client.get(&client).copied().unwrap_or(0), of_network.copied().unwrap_or(0))
+        });
+        (of_client, of_network, self.sums.in_all)
+    }
+
+    /// Adds an event that is not pending yet.
+    pub(super) fn add(&mut self, webhook: WebhookId, registrant: Option<Client>, sequence: u64, event: Event) {
+        self.sums.add(registrant, u64::from(event.place.content));
+        self.count += 1;
+        let outbox = self.outboxes.entry(webhook).or_insert_with(|| Outbox {
+            registrant,
+            events: BTreeMap::new(),
+            octets: 0,
+            fresh: BTreeSet::new(),
+            retries: BTreeSet::new(),
+        });
+        outbox.enter(sequence, event);
+    }
+
+    /// Changes a pending event that stays one. Returns it as it was.
+    pub(super) fn change(
+        &mut self,
+        webhook: WebhookId,
+        sequence: u64,
+        change: impl FnOnce(&mut Event),
+    ) -> Option<Event> {
+        let outbox = self.outboxes.get_mut(&webhook)?;
+        let before = outbox.leave(sequence)?;
+        let mut event = before;
+        change(&mut event);
+        outbox.enter(sequence, event);
+        Some(before)
+    }
+
+    /// Ends a pending event. `None` if it is not pending.
+    pub(super) fn end(&mut self, webhook: WebhookId, sequence: u64) -> Option<Event> {
+        let outbox = self.outboxes.get_mut(&webhook)?;
+        let event = outbox.leave(sequence)?;
+        let registrant = outbox.registrant;
+        if outbox.events.is_empty() {
+            self.outboxes.remove(&webhook);
+        }
+        self.sums.subtract(registrant, u64::from(event.place.content));
+        self.count -= 1;
+        Some(event)
+    }
+
+    /// The webhooks with pending events, each with the time of its next attempt, as `Outbox::pending_webhooks` says.
+    pub(super) fn pending_webhooks(&self) -> Vec<(WebhookId, Option<Timestamp>)> {
+        self.outboxes.iter().map(|(webhook, outbox)| (*webhook, outbox.next_due_at())).collect()
+    }
+
+    /// What is due of a webhook.
+    pub(super) fn due(&self, secret: &HashKey, webhook: WebhookId, query: &DueQuery) -> Due {
+        let mut due = Due { events: Vec::new(), has_more: false, next_due_at: None };
+        let Some(outbox) = self.outboxes.get(&webhook) else { return due };
+        let is_wanted = |sequence: &u64| !query.without.contains(sequence);
+        let overdue = outbox.retries.range(..=(query.due_by, u64::MAX));
+        // No retry is scheduled so far ahead, so the clock was set back.
+        let far_ahead = outbox.retries.range((query.due_after.max(query.due_by), u64::MAX)..);
+        let mut retries = overdue.chain(far_ahead).map(|(_, sequence)| *sequence).filter(is_wanted).peekable();
+        let mut fresh = outbox.fresh.iter().copied().filter(is_wanted).peekable();
+        let due_at = |sequence: &u64| outbox.events[sequence].due_at;
+        loop {
+            // The event that has been due for longer comes first, so that neither kind starves the other.
+            let next = match (retries.peek(), fresh.peek()) {
+                (None, None) => break,
+                (Some(retry), Some(first)) if due_at(retry) < due_at(first) => {
+                    &mut retries as &mut dyn Iterator<Item = u64>
+                }
+                (Some(_), None) => &mut retries,
+                (_, Some(_)) => &mut fresh,
+            };
+            if due.events.len() == query.limit {
+                due.has_more = true;
+                break;
+            }
+            due.events
+                .extend(next.next().map(|sequence| pending(secret, webhook, sequence, &outbox.events[&sequence])));
+        }
+        let later = outbox.retries.range((query.due_by, u64::MAX)..).next();
+        due.next_due_at = later.map(|(due_at, _)| *due_at).filter(|due_at| *due_at <= query.due_after);
+        due
+    }
+
+    /// At most `limit` pending events behind one, in the order of webhooks and Emails.
+    pub(super) fn after(&self, secret: &HashKey, after: Option<(WebhookId, u64)>, limit: usize) -> Vec<PendingEvent> {
+        let first = after.map_or(WebhookId::from_octets([0; 16]), |(webhook, _)| webhook);
+        let is_behind = |webhook: WebhookId, sequence: u64| after.is_none_or(|after| (webhook, sequence) > after);
+        let outboxes = self.outboxes.range(first..);
+        let events = outboxes.flat_map(|(webhook, outbox)| {
+            let from = after.filter(|(after, _)| after == webhook).map_or(0, |(_, sequence)| sequence);
+            outbox.events.range(from..).map(move |(sequence, event)| (*webhook, *sequence, event))
+        });
+        let wanted = events.filter(|(webhook, sequence, _)| is_behind(*webhook, *sequence)).take(limit);
+        wanted.map(|(webhook, sequence, event)| pending(secret, webhook, sequence, event)).collect()
+    }
+}
+
+fn pending(secret: &HashKey, webhook: WebhookId, sequence: u64, event: &Event) -> PendingEvent {
+    PendingEvent {
+        id: event_id(secret, webhook, event.email),
+        webhook,
+        email: Listed {
+            id: event.email,
+            sequence,
+            received_at: event.received_at,
+            expires_at: event.expires_at,
+            size_octets: u64::from(event.place.content),
+            place: event.place.opaque(),
+        },
+        attempts: event.attempts,
+        due_at: event.due_at,
+    }
+}

@@ -1,0 +1,286 @@
+//! The registry: what people typed in, and what is known of webhooks' receivers. Damage to it costs no mail.
+//!
+//! ```text
+//! mod       opening, the check, and how a change reaches the file and then memory
+//! domains   registered domains
+//! webhooks  webhooks, attempts, limits
+//! memory    what readers ask: all domains and webhooks
+//! logs      delivery logs, in the file only
+//! hints     the index of sealed segments, in the file only
+//! file      registry.redb, the only place that touches redb; row has its rows, backend its storage
+//! ```
+//!
+//! One writer at a time decides by what is in memory, commits to the file, and then changes memory. Readers wait for no
+//! disk. What is known of receivers changes in memory first, and [`Registry::flush`] writes it.
+
+mod backend;
+mod domains;
+mod file;
+mod hints;
+mod logs;
+mod memory;
+mod row;
+#[cfg(test)]
+mod tests;
+mod webhooks;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use file::{FileError, RegistryFile};
+use memory::{Memory, Unwritten};
+use row::{Row, Table};
+
+pub(crate) use file::NAME;
+
+use crate::model::{AttemptRecord, Timestamp, WebhookId};
+use crate::store::StoreError;
+use crate::store::disk::Disk;
+use crate::store::error::OpenError;
+use crate::store::names::HashKey;
+
+/// How many rows of a backup are written together.
+const LOADED_AT_ONCE: usize = 1_000;
+/// The key of the row that says until when expired Emails were removed.
+const SWEPT_KEY: &[u8] = b"swept";
+
+/// The registry of a store.
+///
+/// Reads come from memory. Changes block until the disk has them, unless they say otherwise. Each can return
+/// [`StoreError::Full`] and [`StoreError::Failed`], after which nothing changed, and [`StoreError::OutcomeUnknown`], after
+/// which a later read tells, once the file can be read again.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    secret: HashKey,
+    writer: Mutex<Writer>,
+    /// Never locked while waiting for the disk.
+    memory: RwLock<Memory>,
+    has_warned_of_hints: AtomicBool,
+}
+
+/// The file, for one writer at a time.
+#[derive(Debug)]
+struct Writer {
+    file: RegistryFile,
+    /// Rows that may or may not be as memory has them.
+    doubtful: Vec<(Table, Vec<u8>)>,
+    /// Rows of a backup that are not written yet.
+    loaded: Vec<Row>,
+}
+
+impl Writer {
+    /// Reads something of a delivery log. Damage there counts as nothing, so that it costs no other change.
+    fn or_none<T: Default>(
+        &mut self,
+        read: impl FnOnce(&mut RegistryFile) -> Result<T, FileError>,
+    ) -> Result<T, StoreError> {
+        match read(&mut self.file) {
+            Err(error @ FileError::Damaged(_)) => {
+                tracing::warn!(error = %error.to_store_error(), "a delivery log cannot be read");
+                Ok(T::default())
+            }
+            other => other.map_err(|error| error.to_store_error()),
+        }
+    }
+}
+
+impl Registry {
+    /// Whether there is a registry on `disk`.
+    pub(crate) fn is_on(disk: &Arc<dyn Disk>) -> Result<bool, OpenError> {
+        file::exists(disk).map_err(|error| OpenError::from(&error))
+    }
+
+    /// Opens the registry on `disk`. If there is none, creates it, durably, with `secret_if_new`.
+    ///
+    /// [`OpenError::Index`] names the file and the commands that mend it, whatever is wrong with its content.
+    pub(crate) fn open(disk: &Arc<dyn Disk>, secret_if_new: HashKey) -> Result<Self, OpenError> {
+        Self::load_all(RegistryFile::open(disk, &secret_if_new)).map_err(|error| OpenError::from(&error))
+    }
+
+    /// Opens the registry without writing to its file: changes stay in memory, which takes the file's size. `None` if there
+    /// is no file.
+    pub(crate) fn open_untouched(disk: &Arc<dyn Disk>) -> Result<Option<Self>, OpenError> {
+        let file = RegistryFile::copy(disk).transpose();
+        file.map(Self::load_all).transpose().map_err(|error| OpenError::from(&error))
+    }
+
+    /// An empty registry without a file.
+    pub(crate) fn in_memory(secret: HashKey) -> Result<Self, OpenError> {
+        Self::load_all(RegistryFile::in_memory(&secret)).map_err(|error| OpenError::from(&error))
+    }
+
+    fn load_all(file: Result<RegistryFile, FileError>) -> Result<Self, FileError> {
+        let (mut file, mut memory) = (file?, Memory::default());
+        let secret = file.secret()?;
+        let swept = file.get(Table::Meta, SWEPT_KEY)?;
+        memory.swept = swept.map(|swept| row::decode(Table::Meta, &swept)).transpose().map_err(FileError::Damaged)?;
+        for table in Table::IN_MEMORY {
+            file.all(table, &mut |key, octets| memory.apply(&Row::new(table, key, octets.into())))?;
+        }
+        Ok(Self {
+            secret,
+            writer: Mutex::new(Writer { file, doubtful: Vec::new(), loaded: Vec::new() }),
+            memory: RwLock::new(memory),
+            has_warned_of_hints: AtomicBool::new(false),
+        })
+    }
+
+    /// Checks the file, which nobody has open, without writing to it. Returns what is wrong.
+    ///
+    /// Every page has its checksum, and every row decodes and fits its key. An error means that the file could not be read,
+    /// or has another format.
+    pub(crate) fn check(disk: &Arc<dyn Disk>) -> Result<Vec<String>, OpenError> {
+        let examinations = Table::ALL.map(Some).into_iter().chain([None]);
+        let mut found = Vec::new();
+        for table in examinations {
+            // After damage a copy is of no use, so each look has its own.
+            let result = match RegistryFile::copy(disk) {
+                Ok(None) => return Ok(vec![format!("{NAME} is missing")]),
+                Ok(Some(file)) => examine(file, table),
+                Err(error) => Err(error),
+            };
+            match result {
+                Ok(()) => {}
+                Err(FileError::Damaged(reason)) => found.push(format!("{NAME}: {reason}")),
+                Err(other) => return Err(OpenError::from(&other)),
+            }
+        }
+        found.dedup();
+        Ok(found)
+    }
+
+    /// The store's secret.
+    pub(crate) fn secret(&self) -> HashKey {
+        self.secret
+    }
+
+    /// Until when expired Emails were removed, and up to which sequence number. `None` in a new store.
+    pub(crate) fn swept(&self) -> Option<(Timestamp, u64)> {
+        self.memory().swept
+    }
+
+    /// Records until when expired Emails were removed. Durable with the next flush.
+    pub(crate) fn record_swept(&self, swept: (Timestamp, u64)) {
+        let mut memory = self.memory_mut();
+        memory.swept = Some(swept);
+        memory.is_swept_anew = true;
+    }
+
+    /// Makes everything durable that is not yet. Costs nothing if there is nothing.
+    ///
+    /// After an error it is kept for the next flush, except for the oldest records of delivery logs if there are thousands.
+    pub(crate) fn flush(&self) -> Result<(), StoreError> {
+        let mut writer = self.writer()?;
+        let unwritten = self.memory_mut().take_unwritten();
+        let swept = self.memory_mut().take_swept();
+        self.write_loaded(&mut writer)?;
+        if unwritten.is_empty() && swept.is_none() {
+            return Ok(());
+        }
+        let rows = self.rows(&mut writer, &unwritten).and_then(|mut rows| {
+            if let Some(swept) = swept {
+                rows.push(Row::put(Table::Meta, SWEPT_KEY, &swept)?);
+            }
+            Ok(rows)
+        });
+        let result = rows.and_then(|rows| writer.file.write(&rows));
+        if result.is_err() {
+            let mut memory = self.memory_mut();
+            memory.put_back(unwritten);
+            memory.is_swept_anew |= swept.is_some();
+        }
+        result
+    }
+
+    /// Makes everything durable and closes the file, so that another process can open it. Later changes fail.
+    pub(crate) fn close(&self) -> Result<(), StoreError> {
+        let flushed = self.flush();
+        self.lock().file.close();
+        flushed
+    }
+
+    fn rows(&self, writer: &mut Writer, unwritten: &Unwritten) -> Result<Vec<Row>, StoreError> {
+        let mut by_webhook = BTreeMap::<WebhookId, Vec<AttemptRecord>>::new();
+        for record in &unwritten.records {
+            by_webhook.entry(record.webhook).or_default().push(record.clone());
+        }
+        let mut rows = Vec::new();
+        for (webhook, records) in by_webhook {
+            rows.extend(writer.or_none(|file| logs::add(file, webhook, &records))?);
+        }
+        let memory = self.memory();
+        for webhook in unwritten.webhooks.iter().filter_map(|id| memory.webhooks.get(id)) {
+            rows.push(webhook.row()?);
+        }
+        Ok(rows)
+    }
+
+    /// Takes over a row of a backup. It is durable with the next flush.
+    fn load(&self, row: &Row) -> Result<(), StoreError> {
+        let mut writer = self.writer()?;
+        writer.loaded.push(row.clone());
+        if writer.loaded.len() >= LOADED_AT_ONCE {
+            self.write_loaded(&mut writer)?;
+        }
+        Ok(())
+    }
+
+    fn write_loaded(&self, writer: &mut Writer) -> Result<(), StoreError> {
+        let rows = std::mem::take(&mut writer.loaded);
+        if rows.is_empty() { Ok(()) } else { self.change(writer, &rows) }
+    }
+
+    /// Makes a change durable, and then visible.
+    fn change(&self, writer: &mut Writer, rows: &[Row]) -> Result<(), StoreError> {
+        match writer.file.write(rows) {
+            Ok(()) => rows.iter().try_for_each(|row| self.apply(row)),
+            Err(error) => {
+                if error == StoreError::OutcomeUnknown {
+                    writer.doubtful.extend(rows.iter().map(|row| (row.table, row.key.clone())));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn apply(&self, row: &Row) -> Result<(), StoreError> {
+        self.memory_mut().apply(row).map_err(|reason| FileError::Damaged(reason).to_store_error())
+    }
+
+    /// Takes the turn to write, and first finds out what became of changes whose outcome was unknown.
+    fn writer(&self) -> Result<MutexGuard<'_, Writer>, StoreError> {
+        let mut writer = self.lock();
+        while let Some((table, key)) = writer.doubtful.last().cloned() {
+            let octets = writer.file.get(table, &key).map_err(|error| error.to_store_error())?;
+            self.apply(&Row { table, key, octets })?;
+            writer.doubtful.pop();
+        }
+        Ok(writer)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn memory(&self) -> RwLockReadGuard<'_, Memory> {
+        self.memory.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn memory_mut(&self) -> RwLockWriteGuard<'_, Memory> {
+        self.memory.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Looks at the rows of a table, or at all pages.
+fn examine(mut file: RegistryFile, table: Option<Table>) -> Result<(), FileError> {
+    let Some(table) = table else {
+        return if file.is_sound()? { Ok(()) } else { Err(FileError::Damaged("pages have wrong checksums".into())) };
+    };
+    let mut memory = Memory::default();
+    file.all(table, &mut |key, octets| match table {
+        Table::Logs => logs::page(key, octets).map(|_| ()),
+        Table::Segments if key.len() != 4 => Err("a row of segments has a wrong key".into()),
+        _ => memory.apply(&Row::new(table, key, octets.into())),
+    })
+}
