@@ -13,16 +13,16 @@
 //!                          MAIL asks smtp/policy whether the store has room, RCPT whether domain and mailbox take mail,
 //!                          DATA and BDAT reserve memory (smtp/budget) until the store has answered
 //!      -> Delivery         envelope with an id per recipient, octets as sent, received_at, expires_at
-//!      -> Store::receive   a Change in a queue of 64 MB; when the queue is full, the session and its peer wait
-//!      -> writer thread    takes all queued changes as one group: append to the journal, ONE fdatasync,
-//!                          then one redb transaction that makes the group visible: a row and an id per recipient
+//!      -> Store::receive   a request in a queue of 64 MB; when the queue is full, the session and its peer wait
+//!      -> writer thread    takes all queued requests as one group: decides the facts, appends them to the journal, ONE
+//!                          fdatasync, then applies them to the rows in memory, which makes the group visible
 //!      -> 250              full: 452 4.3.1, mailbox full: 452 4.2.2, failed: 451 4.3.0, stopping: 421 4.3.2, unknown: no reply,
 //!                          and in a cluster 451 4.3.0
 //! ------------------------------------------------------------------ the sender's part ends here
 //!      -> events           hints to the requests that wait for this mailbox; each then looks at the store
-//!      -> http             reads rows from the index, and reserves memory (http/memory) before it loads mail; cli asks http
+//!      -> http             reads rows from memory, and reserves memory (http/memory) before it loads mail; cli asks http
 //!      -> reader           loads and parses (mime) on one of a few threads, and only when somebody reads the message
-//!      -> expiry           removes Emails in small steps between the writer's groups
+//!      -> expiry           removes Emails in small steps between the writer's groups; it follows from time and writes nothing
 //! ```
 //!
 //! Commands about mail or domains are HTTP requests to [`http::router`]. [`client`] sends them over one of three transports:
@@ -31,26 +31,26 @@
 //! # The way of an event
 //!
 //! ```text
-//! Change::Received  one transaction writes a row per Email, and a row of the outbox per webhook of its mailbox.
-//!                   The message's record counts a reference for each Email and each event; the last one frees its octets
+//! Change::Received  one fact has the Emails, and the webhooks of their mailboxes, each of which gets a pending event.
+//!                   Emails and events hold the message in its segment; when the last of them goes, its octets are punched out
 //!                   -> 250; nothing was parsed, and no receiver was called
 //! -------------------------------------------------------------------------------------------------
-//! webhook/dispatcher  wakes by a hint, which may be lost, every 5 s, and when an event is due. It reads one row per webhook
-//!                     with pending events, then a page of 32 events at most from each
+//! webhook/dispatcher  wakes by a hint, which may be lost, every 5 s, and when an event is due. It asks for the webhooks
+//!                     with pending events, then for a page of 32 events at most from each
 //!      -> queue       chooses the next event: origins (scheme, host, port) take turns, and so do the webhooks of one.
 //!                     At most 4 attempts are in flight at one, beside slow ones. A prompt webhook does not wait for the others
 //!      -> attempt     makes one attempt of a Claim, which is an event and its receiver
-//!           request   reads and parses the message, makes body, headers and signatures, and asks the store once more
-//!                     whether the event is still pending
+//!           request   reads the message, asks last whether the event is still pending, parses, and makes body, headers and
+//!                     signatures
 //!           call      one POST under bounds, after the guard and the limits of the address have permitted it
 //!           record    decides by outcome and schedule when the event ends or is retried, and writes the line of the log; one
 //!                     Change holds 32 at most. No attempt begins at an origin that has 8 unrecorded ones
 //! ```
 //!
-//! The outbox is the only copy of an event. The dispatcher's memory is a hint that is checked right before the call. After a
+//! The outbox is the only copy of an event. The dispatcher's memory is a hint that is checked when the message is read. After a
 //! crash between call and record the event is sent again under the same id. The id is a keyed hash of webhook and Email, so it
-//! needs no row. Deleting or expiring a message releases the Email's reference, not the event's. A replay adds a reference to
-//! a message that still exists. One change ends some hundred events at most. A webhook with more is deleted or disabled by a
+//! needs no row. Deleting or expiring an Email leaves its events, which keep the message. A replay adds an event about an Email
+//! that still exists. One change ends some hundred events at most. A webhook with more is deleted or disabled by a
 //! series of changes, and expiry ends what a crash left of such a series.
 //!
 //! # In a cluster
@@ -69,11 +69,11 @@
 //!
 //! # What must stay true
 //!
-//! 1. No 250 before the fdatasync that covers the message has returned and the index shows it; `Session::stored` alone says
+//! 1. No 250 before the fdatasync that covers the message has returned and the rows show it; `Session::stored` alone says
 //!    it. After a 4yz the message is not in the store. If that is uncertain, the connection closes without a reply. A store in
 //!    a cluster is the exception: there a 451 may come after the message was stored, and the sender sends it again.
 //! 2. A MIME error never loses, refuses or delays a mail. Any octets give an Email with what could be read.
-//! 3. What must survive a crash is in the journal, in the same record as its cause.
+//! 3. What must survive a crash is in the journal, in the same record as its cause, or was typed in and is in the registry.
 //! 4. Modules that decide are pure: they do no I/O, read no clock and draw no random number; `now` is an argument.
 //!    `tests/it/layout` lists them.
 //! 5. Everything from outside has a bound in memory, time and disk.
@@ -110,7 +110,7 @@
 //!
 //! Every module that is not pure may use `clock`, `random`, `logging` and `process`, and every module `counts`. `error`
 //! knows the errors that end the program. `tests/it/layout.rs` reads the sources for the most important of these rules, and
-//! for the one home of each large dependency, such as redb in `store/index`.
+//! for the one home of each large dependency, such as redb in `store/registry`.
 //!
 //! Tests of the service in their own process are in `tests/it`, those of the binary in `tests/program`, and those that need
 //! other programs in `tests/world`. What each test file promises outlives the code, unless its top comment says otherwise.

@@ -13,7 +13,7 @@
 //! the reloading of the certificate, and the watch on the store's writer.
 //!
 //! SIGTERM or SIGINT cancels one token. Listeners close, sessions and requests have 8 s for their last answers, attempts of
-//! webhooks 3 s. Then the store commits what is queued, makes a checkpoint and closes. Tasks in the background begin again
+//! webhooks 3 s. Then the store commits what is queued, seals its segment and closes. Tasks in the background begin again
 //! after a panic; a listener or the store's writer that panics cancels the token, and the program ends with 1.
 
 mod assembly;

@@ -109,7 +109,7 @@ async fn a_poll_reads_one_way_down_the_index_and_no_message() {
     assert!(cost.iter().all(|reads| *reads <= 6), "{cost:?} reads");
 }
 
-/// By how many reads of the index an opening costs more after a kill than after a stop in order, with so many mails. What
+/// By how many reads of the registry an opening costs more after a kill than after a stop in order, with so many mails. What
 /// both cost grows here, since redb looks at every page in a build with debug assertions.
 async fn reads_of_recovery(mails: usize) -> usize {
     let disk = filled(&[("a@example.test".to_owned(), mails)]).await.copy();
@@ -124,7 +124,7 @@ async fn reads_of_recovery(mails: usize) -> usize {
     killed.saturating_sub(stopped)
 }
 
-/// A regression: a checkpoint lacked what redb repairs from, so the next opening read every page of the index.
+/// A regression: a commit lacked what redb repairs from, so the next opening read every page of the file.
 #[tokio::test]
 async fn an_opening_after_a_kill_costs_no_more_in_a_store_four_times_as_full() {
     let (few, many) = (reads_of_recovery(500).await, reads_of_recovery(2_000).await);

@@ -66,7 +66,7 @@ fn without_a_daemon_it_is_what_one_would_start_with() {
     assert!(rows.clone().count() > 40 && rows.clone().all(|line| line.chars().count() <= 60), "{screen}");
     let bad = local_with(dir.path(), &[("TEMPMAIL_RETENTION", "soon")], &["config", "show"]);
     assert_eq!(bad.code, Some(78), "{}", bad.stderr);
-    assert!(!dir.path().join("tempmail.sock").exists() && !dir.path().join("index.redb").exists());
+    assert!(!dir.path().join("tempmail.sock").exists() && !dir.path().join("store").exists());
 }
 
 #[test]

@@ -79,7 +79,7 @@ impl ClusterState {
     async fn is_pending(&self, event: &PendingEvent) -> Result<bool, StoreError> {
         let row = self.find_event(event.webhook, event.email.sequence, event.email.id);
         let (row, webhook) = futures_util::future::try_join(row, self.stored_webhook(event.webhook)).await?;
-        // The last question, so that a node that was suspended meanwhile sends nothing.
+        // Asked last, so that a node that was suspended while it read the message sends nothing.
         let is_pending = row.is_some() && webhook.is_some_and(|webhook| webhook.is_active());
         Ok(is_pending && self.dispatches(shard_of(event.webhook)))
     }
