@@ -100,7 +100,7 @@
 //! expiry    store, model
 //! store     events, tls (a cluster's connections), config, model
 //! tls       model
-//! tokens    model
+//! tokens    store, model
 //! reader    mime
 //! dns, mime model at most
 //! config    smtp/fault, model
@@ -108,9 +108,9 @@
 //! model     nobody
 //! ```
 //!
-//! Every module that is not pure may use `clock`, `random`, `logging` and `process`, and every module `counts`. `error`
+//! Every module that is not pure may use `clock`, `random`, `logging`, `process` and `unfinished`, and every module `counts`. `error`
 //! knows the errors that end the program. `tests/it/layout.rs` reads the sources for the most important of these rules, and
-//! for the one home of each large dependency, such as redb in `store/registry`.
+//! for the one home of each large dependency, such as redb in `store/embedded/registry`.
 //!
 //! Tests of the service in their own process are in `tests/it`, those of the binary in `tests/program`, and those that need
 //! other programs in `tests/world`. What each test file promises outlives the code, unless its top comment says otherwise.
@@ -139,4 +139,5 @@ pub mod smtp;
 pub mod store;
 pub mod tls;
 pub mod tokens;
+mod unfinished;
 pub mod webhook;

@@ -10,7 +10,7 @@
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
 //! problem   errors as JSON          removed   what replaces a command that has gone
-//! domain_hint, span, unfinished   what a few commands share
+//! domain_hint, span   what a few commands share
 //! hangup    what SIGHUP does to the daemon               interrupt   what Ctrl-C does to a command
 //! help      the tree of commands       guide, topic   `tempmail help`
 //! output/   tables, JSON, lines for programs, the pager
@@ -51,7 +51,6 @@ mod span;
 mod status;
 mod token;
 mod topic;
-mod unfinished;
 mod wait;
 mod watch;
 mod webhook;

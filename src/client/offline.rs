@@ -8,9 +8,9 @@ use super::LOCK_TIMEOUT;
 use super::choice::{PAUSE, check_ours, find_daemon};
 use super::local::data_dir;
 use crate::clock::{Clock, SystemClock};
-use crate::config::{self, Config, Sources};
+use crate::config::{self, Sources};
 use crate::error::{Error, Exit};
-use crate::store::backup::{self, RestoreError};
+use crate::store::backup;
 use crate::store::disk::{Directory, Disk, OldFiles};
 use crate::store::{self, OpenError, StoreOptions};
 
@@ -21,40 +21,29 @@ pub use crate::store::check::{CheckReport, Finding};
 /// Called with the octets that are done and with all octets.
 pub type ProgressCallback = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
-/// A data directory that this process holds, with the settings that are in effect there.
+/// A data directory that this process holds, with the settings of its store.
 #[derive(Debug)]
 pub struct OfflineStore {
     directory: Arc<Directory>,
-    config: Config,
+    options: StoreOptions,
 }
 
 impl OfflineStore {
-    /// Takes the data directory, which must exist. A daemon that runs on it is a conflict.
-    pub async fn take(sources: &Sources) -> Result<Self, Error> {
+    /// Takes the data directory, and makes a missing one if `is_made`. A daemon that runs on it is a conflict.
+    pub async fn take(sources: &Sources, is_made: bool) -> Result<Self, Error> {
         let path = data_dir(sources)?;
         refuse_daemon(sources, &path)?;
+        if is_made {
+            Directory::create(&path)?;
+        }
         check_ours(&path, None)?;
-        Self::lock(sources, &path).await
-    }
-
-    /// Like [`OfflineStore::take`], for a restore: a missing directory is made.
-    pub async fn take_or_make(sources: &Sources) -> Result<Self, Error> {
-        let path = data_dir(sources)?;
-        refuse_daemon(sources, &path)?;
-        Directory::create(&path)?;
-        check_ours(&path, None)?;
-        Self::lock(sources, &path).await
-    }
-
-    async fn lock(sources: &Sources, path: &Path) -> Result<Self, Error> {
-        let mut config = config::load(sources)?.config;
-        config.data_dir = path.into();
+        let options = StoreOptions::from_config(&config::load(sources)?.config);
         let deadline = tokio::time::Instant::now() + LOCK_TIMEOUT;
         loop {
-            match Directory::lock(path) {
-                Ok(directory) => return Ok(Self { directory: Arc::new(directory), config }),
+            match Directory::lock(&path) {
+                Ok(directory) => return Ok(Self { directory: Arc::new(directory), options }),
                 Err(OpenError::Locked { .. }) if tokio::time::Instant::now() < deadline => {
-                    refuse_daemon(sources, path)?;
+                    refuse_daemon(sources, &path)?;
                     tokio::time::sleep(PAUSE).await;
                 }
                 Err(error @ OpenError::Locked { .. }) => {
@@ -81,7 +70,7 @@ impl OfflineStore {
 
     /// Checks the store without writing to it.
     pub async fn check(&self, progress: ProgressCallback) -> Result<CheckReport, Error> {
-        let (disk, options) = (self.disk(), StoreOptions::from_config(&self.config));
+        let (disk, options) = (self.disk(), self.options);
         blocking(move || {
             Ok(store::check::check(&disk, &options, SystemClock.now(), &mut |done, all| progress(done, all))?)
         })
@@ -90,7 +79,7 @@ impl OfflineStore {
 
     /// Replaces a damaged store by its readable part. The damaged files are kept in a directory beside it.
     pub async fn salvage(&self, progress: ProgressCallback) -> Result<Salvaged, Error> {
-        let (directory, options) = (Arc::clone(&self.directory), StoreOptions::from_config(&self.config));
+        let (directory, options) = (Arc::clone(&self.directory), self.options);
         blocking(move || {
             Ok(store::salvage(directory, &options, SystemClock.now(), &mut |done, all| progress(done, all))?)
         })
@@ -98,14 +87,16 @@ impl OfflineStore {
     }
 
     /// Replaces the store by that of a backup. Until the backup is restored, nothing here is touched.
+    ///
+    /// Tokens stay; with the counts comes `false` if they could not be read and are lost.
     pub async fn restore(
         &self,
         file: PathBuf,
         with_events: bool,
         checking: ProgressCallback,
         restoring: ProgressCallback,
-    ) -> Result<BackupCounts, Error> {
-        let (directory, options) = (Arc::clone(&self.directory), StoreOptions::from_config(&self.config));
+    ) -> Result<(BackupCounts, bool), Error> {
+        let (disk, directory, options) = (self.disk(), Arc::clone(&self.directory), self.options);
         blocking(move || {
             let named = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
             let failed = |error: std::io::Error| Error::new(Exit::Failure, named(&error));
@@ -119,21 +110,18 @@ impl OfflineStore {
             let mut input = File::open(&file).map_err(failed)?;
             let options = options.taking(largest);
             let restored =
-                backup::restore(&mut input, &staged, &options, with_events, &mut |done| restoring(done, all));
+                backup::restore(&mut input, &staged, &options, with_events, &mut |done| restoring(done, all))
+                    .and_then(|counts| Ok((counts, store::carry_tokens(&disk, &staged)?)));
             drop(staged);
-            let counts = restored.map_err(|error| {
+            let restored = restored.map_err(|error| {
                 directory.discard();
-                unrestored(error)
+                Error::new(Exit::Failure, error).hint("nothing was changed")
             })?;
             directory.replace(OldFiles::Go).map_err(failed)?;
-            Ok(counts)
+            Ok(restored)
         })
         .await
     }
-}
-
-fn unrestored(error: RestoreError) -> Error {
-    Error::new(Exit::Failure, error).hint("nothing was changed")
 }
 
 fn refuse_daemon(sources: &Sources, path: &Path) -> Result<(), Error> {

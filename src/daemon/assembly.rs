@@ -79,14 +79,14 @@ pub async fn assemble(
         metrics.push(source("faults", daemon.faults.clone()));
         metrics.push(source("panics", Arc::new(daemon.panics.clone())));
     }
+    let tokens = Tokens::open(store.registry(), &config.data_dir, config.admin_token.as_ref(), clock.now())?;
     let api = Api {
         config: Arc::clone(&config),
-        store: store.clone(),
-        outbox: store,
+        store,
         guard,
         webhook_test: Arc::new(Tester::new(Arc::clone(&event_sender))),
         registry: Arc::clone(&registry),
-        tokens: Tokens::open(&config.data_dir, config.admin_token.as_ref())?,
+        tokens,
         reader,
         memory: AnswerMemory::new(config.mail.message_octets_max),
         waiting: WaitingPlaces::new(&config),

@@ -43,7 +43,6 @@ use crate::smtp::{self, Counters, Receiver, SmtpSettings};
 use crate::store::disk::Directory;
 use crate::store::{OpenError, Storage, StoreError};
 use crate::tls::{self, CertificateError, CertificateFiles, CertificateSource, Keeper};
-use crate::tokens::TokenFileError;
 use crate::webhook::{CallerError, dispatcher};
 
 use listeners::Running;
@@ -73,9 +72,6 @@ pub enum DaemonError {
         /// What the system says.
         error: io::Error,
     },
-    /// The tokens of remote callers can't be read.
-    #[error("{0}")]
-    Tokens(#[from] TokenFileError),
     /// The HTTP client for webhooks can't be set up.
     #[error("{0}")]
     Caller(#[from] CallerError),

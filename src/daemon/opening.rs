@@ -15,7 +15,7 @@ const LOCK_RETRY_EVERY: Duration = Duration::from_millis(50);
 /// Takes the data directory, which is made if it is missing. Waits [`LOCK_TIMEOUT`] for its lock.
 ///
 /// The lock is held until the last reference is dropped. Wherever mail is kept, a daemon needs it for its control socket,
-/// its tokens and its clock file.
+/// and beside a cluster for its tokens.
 pub async fn hold_data_dir(config: &Config) -> Result<Arc<Directory>, OpenError> {
     let deadline = tokio::time::Instant::now() + LOCK_TIMEOUT;
     Directory::create(&config.data_dir)?;

@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::config::{Config, DomainsConfig};
 use crate::dns::{self, Failure, FoundDetail, MxReport, Ours, Resolver};
 use crate::model::{Client, DomainName, DomainPattern, DomainRecord};
-use crate::store::{Store, StoreError};
+use crate::store::{Storage, StoreError};
 
 /// How long a whole check may take, however many queries it makes.
 const DEADLINE: Duration = Duration::from_secs(15);
@@ -24,7 +24,7 @@ pub struct Registry {
     /// The domains as they are now.
     pub table: DomainTable,
     pub(super) config: DomainsConfig,
-    pub(super) store: Arc<dyn Store>,
+    pub(super) store: Arc<dyn Storage>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ours: Ours,
     /// Held during a change.
@@ -41,7 +41,7 @@ impl Registry {
     /// Opens the registry of the domains that `config` fixes and `store` holds. Makes no DNS query.
     pub async fn open(
         config: &Config,
-        store: Arc<dyn Store>,
+        store: Arc<dyn Storage>,
         resolver: Arc<dyn Resolver>,
         clock: Arc<dyn Clock>,
     ) -> Result<Arc<Self>, StoreError> {

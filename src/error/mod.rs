@@ -112,11 +112,9 @@ impl From<OpenError> for Error {
                     "the packages have it; from the source: cargo install --locked --features cassandra --path .";
                 (Exit::BadConfig, Some(hint))
             }
-            OpenError::NotOurs { .. }
-            | OpenError::Missing { .. }
-            | OpenError::Empty
-            | OpenError::Foreign { .. }
-            | OpenError::Format { .. } => (Exit::Failure, None),
+            OpenError::NotOurs { .. } | OpenError::Missing { .. } | OpenError::Empty | OpenError::Format { .. } => {
+                (Exit::Failure, None)
+            }
         };
         let error = Self::new(exit, error);
         match hint {
@@ -159,8 +157,7 @@ impl From<DaemonError> for Error {
         match error {
             DaemonError::Open(error) => error.into(),
             DaemonError::Store(error) => error.into(),
-            DaemonError::Tokens(_)
-            | DaemonError::Socket { .. }
+            DaemonError::Socket { .. }
             | DaemonError::Caller(_)
             | DaemonError::TaskEnded { .. }
             | DaemonError::Io(_) => Self::new(Exit::Failure, error),

@@ -1,7 +1,7 @@
 //! Passes events from a store to its subscriptions.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::subscription::{Buffer, Subscription};
@@ -23,10 +23,6 @@ pub struct Hub {
 /// In the order of their topics, so that those of one mailbox are together.
 type Shard = BTreeMap<(Topic, u64), Arc<Buffer>>;
 
-/// A moment between subscriptions.
-#[derive(Clone, Copy, Debug)]
-pub struct Moment(u64);
-
 impl Default for Hub {
     fn default() -> Self {
         Self {
@@ -44,16 +40,15 @@ impl Hub {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let buffer = Arc::new(Buffer::new(events_max));
         self.shard(topic).insert((topic, number), Arc::clone(&buffer));
-        self.subscriptions.fetch_add(1, Ordering::Relaxed);
-        // A store shows a change and then asks for the moment. A subscriber gets its number and then reads the store.
-        // With a fence between the two steps of each, at least one of them sees the other.
-        fence(Ordering::SeqCst);
+        // A store shows a change and then asks whether anybody watches. A subscriber is counted and then reads the store. In
+        // one order of all four, at least one of them sees the other.
+        self.subscriptions.fetch_add(1, Ordering::SeqCst);
         Subscription::new(Arc::clone(self), topic, number, buffer)
     }
 
     /// Whether anybody subscribes.
     pub fn is_watched(&self) -> bool {
-        self.subscriptions.load(Ordering::Relaxed) > 0
+        self.subscriptions.load(Ordering::SeqCst) > 0
     }
 
     /// Passes an event about a mailbox to the subscriptions of that mailbox, and of all.
@@ -65,17 +60,10 @@ impl Hub {
         }
     }
 
-    /// The moment between the subscriptions so far and later ones. What was made visible before the call, later ones see.
-    pub fn moment(&self) -> Moment {
-        fence(Ordering::SeqCst);
-        Moment(self.next_number.load(Ordering::Relaxed))
-    }
-
-    /// Tells all that subscribed before a moment that they missed events.
-    pub fn miss_before(&self, Moment(end): Moment) {
+    /// Tells all subscribers that they missed events. What was made visible before the call, later ones see.
+    pub fn miss(&self) {
         for shard in &self.shards {
-            let shard = locked(shard);
-            shard.iter().filter(|((_, number), _)| *number < end).for_each(|(_, buffer)| buffer.miss());
+            locked(shard).values().for_each(|buffer| buffer.miss());
         }
     }
 
@@ -147,9 +135,8 @@ mod tests {
         assert_eq!([now(&mut waiter), now(&mut waiter)], [Some(Hint::Missed), None]);
         hub.publish(ANN, &event(4));
         assert_eq!(now(&mut late), Some(Hint::Event(event(4))));
-        let before = hub.moment();
+        hub.miss();
         let mut later = hub.subscribe(ANN, 0);
-        hub.miss_before(before);
         assert_eq!(now(&mut later), None);
         assert_eq!([now(&mut late), now(&mut waiter)], [Some(Hint::Missed), Some(Hint::Missed)]);
     }

@@ -18,7 +18,7 @@ mod subscription;
 
 use crate::model::Listed;
 
-pub use hub::{Hub, Moment};
+pub use hub::Hub;
 pub use position::{Position, PositionError};
 pub use subscription::{Hint, Subscription};
 

@@ -11,87 +11,67 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::model::Timestamp;
 use crate::store::{Store, StoreError};
 
 pub use sweep::{Outlived, Sweep};
 
 /// About how many Emails one step removes.
 const STEP: usize = 1_000;
-/// The longest sleep, which is also the longest time until it is noticed that the clock was set.
-const SLEEP_MAX: Duration = Duration::from_secs(1);
-/// The shortest sleep, so that a few Emails at a time do not keep the worker busy.
-const SLEEP_MIN: Duration = Duration::from_millis(100);
+/// How often the store is looked at.
+const EVERY: Duration = Duration::from_secs(1);
+/// How many looks must find room before that is said: at the limit, room comes and goes with each mail.
+const ROOM_FOR: u32 = 5;
 
-/// Removes expired mail until `shutdown` is cancelled.
-pub async fn run(store: Arc<dyn Store>, clock: Arc<dyn Clock>, sweep: Sweep, shutdown: CancellationToken) {
-    let mut worker = Worker { store, clock, sweep, is_full: false, shutdown };
-    while !worker.shutdown.is_cancelled() {
-        worker.say_whether_full();
-        let pause = match worker.remove_due().await {
-            Ok(next_due_at) => next_due_at.map_or(SLEEP_MAX, |due| due.since(worker.clock.now())),
+/// Removes expired mail, and says whether the store is full, until `shutdown` is cancelled.
+pub async fn run(store: Arc<dyn Store>, clock: Arc<dyn Clock>, mut sweep: Sweep, shutdown: CancellationToken) {
+    let mut full = None;
+    while !shutdown.is_cancelled() {
+        full = say_whether_full(&*store, full);
+        sweep.run_if_due(clock.now(), clock.boot()).await;
+        match remove_due(&*store, &*clock, &shutdown).await {
+            Ok(()) => {}
             Err(StoreError::Stopping) => return,
-            Err(error) => {
-                tracing::error!(%error, "expired mail could not be removed; removal is retried");
-                SLEEP_MAX
-            }
-        };
-        worker.sleep(pause.clamp(SLEEP_MIN, SLEEP_MAX)).await;
-    }
-}
-
-struct Worker {
-    store: Arc<dyn Store>,
-    clock: Arc<dyn Clock>,
-    sweep: Sweep,
-    is_full: bool,
-    shutdown: CancellationToken,
-}
-
-impl Worker {
-    /// Says when the store begins and ceases to refuse mail for want of room.
-    fn say_whether_full(&mut self) {
-        let is_full = match self.store.accepts() {
-            Ok(()) => false,
-            Err(StoreError::Full) => true,
-            // Whoever asks for something is told of it.
-            Err(_) => return,
-        };
-        if is_full != std::mem::replace(&mut self.is_full, is_full) {
-            if is_full {
-                let shortage = self.store.shortage().unwrap_or_default();
-                tracing::warn!(shortage, "the store is full, and mail is refused");
-            } else {
-                tracing::warn!("the store has room again, and mail is accepted");
-            }
+            Err(error) => tracing::error!(%error, "expired mail could not be removed; removal is retried"),
         }
-    }
-
-    /// Removes all Emails that are due. Returns when the next Email is due.
-    ///
-    /// A pause is as long as the step before it, so that others get half of the store's time.
-    async fn remove_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
-        loop {
-            let (now, begun) = (self.clock.now(), self.clock.boot());
-            if self.shutdown.is_cancelled() {
-                return Ok(None);
-            }
-            self.sweep.run_if_due(now, begun).await;
-            let pass = self.store.expire(now, STEP).await?;
-            if pass.removed > 0 {
-                tracing::debug!(emails = pass.removed, "removed expired mail");
-            }
-            if pass.next_due_at.is_none_or(|due| due > now) {
-                return Ok(pass.next_due_at);
-            }
-            self.sleep(self.clock.boot().saturating_sub(begun).min(SLEEP_MAX)).await;
-        }
-    }
-
-    async fn sleep(&self, time: Duration) {
         tokio::select! {
-            () = self.shutdown.cancelled() => {}
-            () = self.clock.sleep(time) => {}
+            () = shutdown.cancelled() => {}
+            () = clock.sleep(EVERY) => {}
         }
     }
+}
+
+/// Says when the store begins and ceases to refuse mail for want of room. Takes and returns, once it is full, how many looks in
+/// a row have found room since.
+fn say_whether_full(store: &dyn Store, full: Option<u32>) -> Option<u32> {
+    match (store.accepts(), full) {
+        (Err(StoreError::Full), None) => {
+            let shortage = store.shortage().unwrap_or_default();
+            tracing::warn!(shortage, "the store is full, and mail is refused");
+            Some(0)
+        }
+        (Err(StoreError::Full), Some(_)) => Some(0),
+        (Ok(()), Some(ROOM_FOR)) => {
+            tracing::warn!("the store has room again, and mail is accepted");
+            None
+        }
+        (Ok(()), Some(looks)) => Some(looks + 1),
+        // Whoever asks for something is told of other errors.
+        (_, full) => full,
+    }
+}
+
+/// Removes all Emails that are due. A pause is as long as the step before it, so that others get half of the store's time.
+async fn remove_due(store: &dyn Store, clock: &dyn Clock, shutdown: &CancellationToken) -> Result<(), StoreError> {
+    while !shutdown.is_cancelled() {
+        let (now, begun) = (clock.now(), clock.boot());
+        let pass = store.expire(now, STEP).await?;
+        if pass.removed > 0 {
+            tracing::debug!(emails = pass.removed, "removed expired mail");
+        }
+        if pass.next_due_at.is_none_or(|due| due > now) {
+            break;
+        }
+        clock.sleep(clock.boot().saturating_sub(begun).min(EVERY)).await;
+    }
+    Ok(())
 }

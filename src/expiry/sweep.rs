@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::model::Timestamp;
-use crate::store::{Outbox, StoreError};
+use crate::store::{Storage, StoreError, WebhookSweep};
 
 /// The time from a start to the first sweep, in which an operator can correct the clock.
 const FIRST_AFTER: Duration = Duration::from_mins(10);
@@ -33,7 +33,7 @@ pub enum Outlived {
 
 /// Removes outlived webhooks and events at regular intervals.
 pub struct Sweep {
-    outbox: Arc<dyn Outbox>,
+    store: Arc<dyn Storage>,
     outlived: Outlived,
     /// The time of the next sweep, on the boot clock.
     due_at: Duration,
@@ -41,8 +41,8 @@ pub struct Sweep {
 
 impl Sweep {
     /// A sweep that first runs some minutes after a start at `boot`, so that the clock can be corrected before.
-    pub fn new(outbox: Arc<dyn Outbox>, outlived: Outlived, boot: Duration) -> Self {
-        Self { outbox, outlived, due_at: boot + FIRST_AFTER }
+    pub fn new(store: Arc<dyn Storage>, outlived: Outlived, boot: Duration) -> Self {
+        Self { store, outlived, due_at: boot + FIRST_AFTER }
     }
 
     /// Runs a sweep if one is due.
@@ -73,13 +73,14 @@ impl Sweep {
     async fn run(&self, now: Timestamp) -> Result<(usize, usize), StoreError> {
         match self.outlived {
             Outlived::Webhooks { idle_max, unproven_max } => {
-                let idle = self.outbox.delete_idle_webhooks(now.before(idle_max)).await?;
-                let unproven = self.outbox.delete_unproven_webhooks(now.before(unproven_max)).await?;
+                let idle = self.store.delete_webhooks(WebhookSweep::IdleSince(now.before(idle_max))).await?;
+                let unproven =
+                    self.store.delete_webhooks(WebhookSweep::UnprovenSince(now.before(unproven_max))).await?;
                 let webhooks = idle + unproven;
                 // These events belong to webhooks whose disabling was interrupted.
-                Ok((webhooks, self.outbox.end_events(Timestamp::from_millis(i64::MIN)).await?))
+                Ok((webhooks, self.store.end_events(Timestamp::from_millis(i64::MIN)).await?))
             }
-            Outlived::Events { grace } => Ok((0, self.outbox.end_events(now.before(grace)).await?)),
+            Outlived::Events { grace } => Ok((0, self.store.end_events(now.before(grace)).await?)),
         }
     }
 }

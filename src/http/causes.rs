@@ -1,13 +1,11 @@
 //! Errors of other modules as problems.
 
-use std::io::ErrorKind;
-
 use serde_json::json;
 
 use super::problem::{Code, Problem};
 use crate::domains::DomainError;
 use crate::store::StoreError;
-use crate::tokens::{TokenError, TokenFileError};
+use crate::tokens::TokenError;
 use crate::webhook::{Busy, TestError};
 
 impl From<StoreError> for Problem {
@@ -49,17 +47,12 @@ impl From<TestError> for Problem {
 
 impl From<TokenError> for Problem {
     fn from(error: TokenError) -> Self {
-        match &error {
+        match error {
             TokenError::NameTaken => {
                 Self::new(Code::TokenNameTaken, "there is a token with this name; revoke it first")
             }
             TokenError::TooMany => Self::new(Code::TooManyTokens, format!("{error}; revoke one")),
-            TokenError::File(TokenFileError::Io { error, .. }) if error.kind() == ErrorKind::StorageFull => {
-                Self::new(Code::StorageFull, "the disk of the service is full")
-            }
-            TokenError::File(_) => Self::new(Code::StoreUnavailable, "the tokens could not be written; try again")
-                .with_log_detail(true, &error)
-                .with_retry_after(10),
+            TokenError::Store(error) => error.into(),
         }
     }
 }

@@ -91,7 +91,7 @@ use crate::clock::Clock;
 use crate::config::{Config, Revision};
 use crate::domains::Registry;
 use crate::reader::Reader;
-use crate::store::{Outbox, Store};
+use crate::store::Storage;
 use crate::tokens::Tokens;
 use crate::webhook::Guard;
 use authentication::Authentication;
@@ -114,10 +114,8 @@ pub use webhooks::WebhookTest;
 pub struct Api {
     /// The settings in effect.
     pub config: Arc<Config>,
-    /// The store of mail.
-    pub store: Arc<dyn Store>,
-    /// The store of webhooks and events.
-    pub outbox: Arc<dyn Outbox>,
+    /// The store.
+    pub store: Arc<dyn Storage>,
     /// The rules for the URLs of webhooks.
     pub guard: Arc<Guard>,
     /// Sends sample events to webhooks.

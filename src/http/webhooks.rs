@@ -105,7 +105,7 @@ pub(super) async fn register(
     };
     let id = record.id;
     let answer = |status, id| Ok((status, Json(Registered { id, status: "ok" })));
-    match api.outbox.register_webhook(record, limits).await? {
+    match api.store.register_webhook(record, limits).await? {
         WebhookRegistration::New => answer(StatusCode::CREATED, id),
         WebhookRegistration::Same(found) => answer(StatusCode::OK, found.id),
         WebhookRegistration::FullForRecipient => Err(Problem::new(
@@ -183,7 +183,7 @@ pub(super) async fn list(
 ) -> Result<Json<Vec<WebhookJson>>, Problem> {
     let mailbox = query.address("recipient")?.mailbox(api.config.mail.subaddressing);
     api.permit(principal, &mailbox)?;
-    let records = api.outbox.webhooks(&mailbox).await?;
+    let records = api.store.webhooks(&mailbox).await?;
     Ok(Json(records.into_iter().map(|record| WebhookJson::of(record, principal)).collect()))
 }
 
@@ -194,9 +194,9 @@ pub(super) async fn delete(
     query: Query,
 ) -> Result<Json<Deleted>, Problem> {
     let id = query.webhook_id("id")?;
-    let Some(record) = api.outbox.webhook(id).await? else {
+    let Some(record) = api.store.webhook(id).await? else {
         return Ok(Json(Deleted::number(0)));
     };
     api.permit(principal, &record.mailbox)?;
-    Ok(Json(Deleted::number(u64::from(api.outbox.delete_webhook(id).await?))))
+    Ok(Json(Deleted::number(u64::from(api.store.delete_webhook(id).await?))))
 }

@@ -18,7 +18,7 @@ pub(crate) enum Change {
         received_at: Timestamp,
         /// The first millisecond in which its Emails are no longer readable.
         expires_at: Timestamp,
-        /// Whether `expires_at` alone ends the Emails. Otherwise [`Change::LivesShortened`] does, too.
+        /// Whether `expires_at` alone ends the Emails. Otherwise [`Ending::Shortened`] does, too.
         has_own_life: bool,
         /// The sequence number of the first recipient's Email. Those of the others follow.
         first: u64,
@@ -31,11 +31,26 @@ pub(crate) enum Change {
     EventsAdded { webhook: WebhookId, emails: Vec<EmailId>, due_at: Timestamp },
     /// What became of pending events, each by its webhook and the sequence number of its Email.
     EventsChanged { events: Vec<(WebhookId, u64, EventState)> },
-    /// No Email so far lives longer than `retention`, unless it has a life of its own.
-    LivesShortened { retention: Duration },
-    /// Of the Emails up to the sequence number `through`, those that had expired by then were removed, and the clock was set
-    /// back after that. They must not come back.
-    Expired { by: Timestamp, through: u64 },
+}
+
+/// What ended Emails up to the sequence number `through` without a fact in the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Ending {
+    /// Those that had expired by a time were removed. They must not come back when the clock is set back.
+    Swept { by: Timestamp, through: u64 },
+    /// None lives longer than `retention`, unless it has a life of its own.
+    Shortened { retention: Duration, through: u64 },
+}
+
+impl Ending {
+    /// Whether an ending that came right before this one ended nothing else.
+    pub(crate) fn includes(&self, before: &Self) -> bool {
+        match (self, before) {
+            (Self::Swept { by, .. }, Self::Swept { by: before, .. }) => by >= before,
+            (Self::Shortened { retention, .. }, Self::Shortened { retention: before, .. }) => retention <= before,
+            _ => false,
+        }
+    }
 }
 
 /// What becomes of a pending event.
@@ -89,8 +104,7 @@ impl Change {
     /// Whether the fact frees space. Such a fact must find room on a disk that is nearly full.
     pub(crate) fn frees_space(&self) -> bool {
         match self {
-            // The last two end mail, too.
-            Self::Deleted { .. } | Self::LivesShortened { .. } | Self::Expired { .. } => true,
+            Self::Deleted { .. } => true,
             Self::EventsChanged { events } => events.iter().all(|(_, _, state)| *state == EventState::Ended),
             Self::Received { .. } | Self::EventsAdded { .. } => false,
         }

@@ -1,9 +1,10 @@
-//! The store in a cluster, where this build has it.
+//! The trait `Cluster`, and the store in a cluster, where this build has it.
 
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use serde::Serialize;
 
 #[cfg(feature = "cassandra")]
@@ -12,9 +13,33 @@ use super::backup::{BackupCounts, RestoreError};
 #[cfg(feature = "cassandra")]
 use super::cassandra::{CassandraOptions, CassandraStore, RestoreInto, Survey};
 use super::check::CheckReport;
-use super::{OpenError, Storage, StoreOptions};
+use super::{OpenError, Storage, StoreError, StoreOptions};
 use crate::config::Config;
 use crate::model::Timestamp;
+
+/// What a store that several processes may share says and does beside.
+#[async_trait]
+pub trait Cluster: Send + Sync + 'static {
+    /// Whether other processes may share the store.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// What this node knows of the cluster that the store is in; `None` if it is in none. Asks nobody.
+    fn cluster(&self) -> Option<ClusterStatus> {
+        None
+    }
+
+    /// Whether this process does the work that only one of those that share the store may do at a time.
+    fn leads(&self) -> bool {
+        true
+    }
+
+    /// The version of the registered domains. It is another one after a change by another process that shares the store.
+    async fn domain_version(&self) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+}
 
 /// What a node knows of the cluster that its store is in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

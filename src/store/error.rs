@@ -108,12 +108,6 @@ pub enum OpenError {
         /// The format that is read.
         known: u32,
     },
-    /// A file has the name of one of the store's files, but another content.
-    #[error("{file} is not a file of tempmail; move it elsewhere or choose another data directory")]
-    Foreign {
-        /// The file.
-        file: String,
-    },
     /// The journal does not hold what was acknowledged.
     #[error("segment {segment} of the journal is damaged at offset {offset}: {what}")]
     Damaged {

@@ -1,22 +1,23 @@
-//! The store: Emails, domains and webhooks, behind two traits.
+//! The store: Emails, domains and webhooks, behind four traits.
 //!
 //! The store is responsible for durability, order, counts and removal. It does not know SMTP, HTTP or MIME, and its
 //! interface has no type of its database. A cluster could implement the traits as well: each method is a whole operation,
 //! and callers choose ids and times. Whether an Email is readable depends on the caller's `now`.
 //!
 //! ```text
-//! mod, outbox   the traits: Store for mail and domains, Outbox for webhooks and their pending events
+//! mod           the trait Store for mail, and Storage for all of a store
+//! registry      the trait Registry for domains and webhooks: what people typed in
+//! outbox        the trait Outbox for pending events
 //! options       the settings of a store
 //! newest        questions about the newest Emails of all mailboxes
 //! outbox_rules, receiver_health   limits, shares and logs of webhooks, and when one is disabled, in every store
 //! names         short names of mailboxes and domains, under the store's secret
-//! embedded      the store in a directory: one writer thread, opening, sweeps
+//! embedded      the store in a directory: one writer thread, opening, sweeps, the registry in redb
 //! change        facts: what the journal stores
 //! journal       the bytes of mail and all facts: groups of records in preallocated segments
 //! mail          what finds things in the journal: rows and pending events, in memory
-//! registry      what people typed in, and the hints of sealed segments, in redb
 //! disk          all I/O, as one small trait
-//! cluster       a store that is no directory: opens the one in cassandra, where the build has it
+//! cluster       the trait Cluster, and how the store in cassandra is opened, where the build has it
 //! cassandra     the store in a cluster of Apache Cassandra
 //! backup        a store as one file
 //! check         finds damage, and makes a new store from what can still be read
@@ -61,18 +62,21 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::Clock;
 use crate::counts::Counts;
 use crate::events::{Position, Subscription};
-use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
+use crate::model::{Delivery, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
 use backup::BackupItem;
 pub use check::{Salvaged, salvage};
-pub use cluster::{ClusterStatus, Initialized, check_cluster, init_cluster, open_cluster, restore_into_cluster};
-pub use embedded::EmbeddedStore;
+pub use cluster::{
+    Cluster, ClusterStatus, Initialized, check_cluster, init_cluster, open_cluster, restore_into_cluster,
+};
+pub(crate) use embedded::carry_tokens;
+pub use embedded::{EmbeddedRegistry, EmbeddedStore};
 pub use error::{OpenError, StoreError};
 pub use newest::{NewestCursor, NewestCursorError, NewestEmail, NewestPage, NewestQuery};
 pub use options::{MAKES_WAY_AFTER, StoreOptions};
-pub use outbox::{
-    ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxLimits, Replay, Replayed, WebhookFilter, WebhookLimits,
-    WebhookPage, WebhookRegistration,
+pub use outbox::{ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxLimits, Replay, Replayed};
+pub use registry::{
+    Registration, Registry, WebhookFilter, WebhookLimits, WebhookPage, WebhookRegistration, WebhookSweep,
 };
 
 /// Which Emails of a mailbox to list, newest first.
@@ -100,17 +104,6 @@ pub struct EmailsAfter {
     pub emails: Vec<Listed>,
     /// Where to go on: after this sequence number. `None` if there are no further Emails.
     pub next: Option<u64>,
-}
-
-/// The result of a domain's registration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Registration {
-    /// The domain is registered now, and was not before.
-    Won,
-    /// The domain was registered before. Nothing changed.
-    Taken(DomainRecord),
-    /// The limit of domains is reached. Nothing changed.
-    Full,
 }
 
 /// The result of one pass of expiry.
@@ -166,7 +159,7 @@ pub struct DetailedStats {
 /// The last record is [`backup::BackupRecord::End`]. The stream ends after an error.
 pub type BackupStream = BoxStream<'static, Result<Vec<BackupItem>, StoreError>>;
 
-/// The operations on mail and domains.
+/// The operations on mail.
 ///
 /// Every method can return any error of [`StoreError`].
 #[async_trait]
@@ -251,45 +244,6 @@ pub trait Store: Send + Sync + 'static {
     /// Removes Emails that have expired by `now`, at most `limit` of them.
     async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError>;
 
-    /// Whether other processes may share the store.
-    fn is_shared(&self) -> bool {
-        false
-    }
-
-    /// What this node knows of the cluster that the store is in; `None` if it is in none. Asks nobody.
-    fn cluster(&self) -> Option<ClusterStatus> {
-        None
-    }
-
-    /// Whether this process does the work that only one of those that share the store may do at a time.
-    fn leads(&self) -> bool {
-        true
-    }
-
-    /// The version of the registered domains. It is another one after a change by another process that shares the store.
-    async fn domain_version(&self) -> Result<u64, StoreError> {
-        Ok(0)
-    }
-
-    /// Lists every registered domain, in the order of the names.
-    async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError>;
-
-    /// Finds the record of one domain.
-    async fn domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
-        Ok(self.domains().await?.into_iter().find(|record| record.name == *name))
-    }
-
-    /// Registers a domain, unless it is registered already or `limit` domains are.
-    ///
-    /// Webhooks that the domain had in an earlier registration are deleted first.
-    async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError>;
-
-    /// Replaces the record of a registered domain. `false` if the domain is not registered.
-    async fn update_domain(&self, record: DomainRecord) -> Result<bool, StoreError>;
-
-    /// Removes a domain and its webhooks. Its Emails stay until they expire. `false` if the domain is not registered.
-    async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError>;
-
     /// Waits until the store has answered every change that was queued before this call. Changes nothing.
     ///
     /// This shows that the store still makes changes. A change that waits for room in a full queue may be answered later.
@@ -313,7 +267,12 @@ pub trait Store: Send + Sync + 'static {
 
 /// A whole store, as a daemon needs it.
 #[async_trait]
-pub trait Storage: Store + Outbox + Counts {
+pub trait Storage: Store + Registry + Outbox + Cluster + Counts {
+    /// What keeps the tokens of remote callers, if the store does.
+    fn registry(&self) -> Option<Arc<EmbeddedRegistry>> {
+        None
+    }
+
     /// Waits until the store can make no more changes in this process, which should then end.
     async fn ended(&self);
 

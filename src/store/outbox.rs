@@ -1,4 +1,4 @@
-//! The outbox: webhooks and their pending events, behind one trait.
+//! The outbox: pending events of webhooks, behind one trait.
 //!
 //! The change that receives a message also creates its events, so that both are durable together.
 
@@ -9,50 +9,7 @@ use async_trait::async_trait;
 use tokio::sync::Notify;
 
 use super::StoreError;
-use crate::model::{
-    AttemptRecord, DomainName, EventId, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookRecord,
-};
-
-/// The result of a webhook's registration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WebhookRegistration {
-    /// The webhook is registered now.
-    New,
-    /// A webhook with the same mailbox, URL and secret is registered. If it was disabled, it is active again and its
-    /// failures are forgotten. Otherwise nothing changed.
-    Same(Box<WebhookRecord>),
-    /// The mailbox has reached its limit of webhooks. Nothing changed.
-    FullForRecipient,
-    /// The registrant has reached its limit of webhooks. Nothing changed.
-    FullForRegistrant,
-    /// The limit of all webhooks is reached. Nothing changed.
-    Full,
-}
-
-/// Which webhooks to list.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WebhookFilter {
-    /// Only webhooks of this origin, as in [`WebhookRecord::origin`].
-    pub origin: Option<String>,
-    /// Only webhooks of mailboxes of this domain.
-    pub domain: Option<DomainName>,
-}
-
-impl WebhookFilter {
-    pub(super) fn lets_through(&self, webhook: &WebhookRecord) -> bool {
-        self.origin.as_ref().is_none_or(|origin| webhook.origin == *origin)
-            && self.domain.as_ref().is_none_or(|domain| webhook.mailbox.domain() == domain.as_str())
-    }
-}
-
-/// One page of the list of all webhooks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WebhookPage {
-    /// In the order of their ids.
-    pub webhooks: Vec<WebhookRecord>,
-    /// The next page begins after this id; `None` on the last page. A page may be empty and still have a next one.
-    pub next: Option<WebhookId>,
-}
+use crate::model::{AttemptRecord, EventId, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookRecord};
 
 /// Which ended events of a webhook to send again.
 ///
@@ -82,29 +39,6 @@ const UNPROVEN_EVENTS_MAX: u32 = 20;
 const UNPROVEN_OCTETS_MAX: u64 = 1 << 20;
 /// The last of so many parts of the outbox is for receivers that answer.
 const PROVEN_PART: u64 = 4;
-
-/// The limits of the number of webhooks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct WebhookLimits {
-    /// The most webhooks of one mailbox.
-    pub per_recipient: u32,
-    /// The most webhooks of one registrant. The administrator has no such limit.
-    pub per_registrant: u32,
-    /// The most webhooks in all.
-    pub total: u32,
-    /// At `total` webhooks, a new one evicts the oldest unproven webhook that was registered before this time.
-    pub unproven_before: Timestamp,
-}
-
-impl WebhookLimits {
-    /// No limits, for webhooks that were accepted before.
-    pub const UNBOUNDED: Self = Self {
-        per_recipient: u32::MAX,
-        per_registrant: u32::MAX,
-        total: u32::MAX,
-        unproven_before: Timestamp::from_millis(i64::MIN),
-    };
-}
 
 /// How much may be pending for webhooks.
 ///
@@ -179,44 +113,11 @@ pub struct DueEvents {
 /// Their records, each with a kilobyte of a response, must fit where the smallest message fits.
 pub const ATTEMPTS_PER_RECORD: usize = 32;
 
-/// The operations on webhooks and their events.
+/// The operations on the events of webhooks.
 ///
 /// Every method can return any error of [`StoreError`].
 #[async_trait]
 pub trait Outbox: Send + Sync + 'static {
-    /// Registers a webhook, unless one with the same mailbox, URL and secret is registered or a limit is reached.
-    async fn register_webhook(
-        &self,
-        record: WebhookRecord,
-        limits: WebhookLimits,
-    ) -> Result<WebhookRegistration, StoreError>;
-
-    /// Lists the webhooks of a mailbox, in the order of their registration.
-    async fn webhooks(&self, mailbox: &Mailbox) -> Result<Vec<WebhookRecord>, StoreError>;
-
-    /// Finds the webhook with this id.
-    async fn webhook(&self, id: WebhookId) -> Result<Option<WebhookRecord>, StoreError>;
-
-    /// Deletes a webhook with its events and its delivery log, in steps if it has many events. `false` if there is none.
-    async fn delete_webhook(&self, id: WebhookId) -> Result<bool, StoreError>;
-
-    /// Deletes the webhooks whose mailboxes had no mail since `idle_since`. Returns how many.
-    async fn delete_idle_webhooks(&self, idle_since: Timestamp) -> Result<usize, StoreError>;
-
-    /// Deletes evictable webhooks that were registered before `registered_before`. Returns how many.
-    async fn delete_unproven_webhooks(&self, registered_before: Timestamp) -> Result<usize, StoreError>;
-
-    /// Deletes the webhooks of an origin. Returns how many.
-    async fn delete_webhooks_of_origin(&self, origin: String) -> Result<usize, StoreError>;
-
-    /// Lists the webhooks of all mailboxes that match `filter`, in the order of their ids, after `after`; about `limit`.
-    async fn all_webhooks(
-        &self,
-        filter: WebhookFilter,
-        after: Option<WebhookId>,
-        limit: usize,
-    ) -> Result<WebhookPage, StoreError>;
-
     /// Lists the webhooks with pending events, each with the time of its next attempt.
     ///
     /// The time is `None` if an event had no attempt yet: such an event is due whatever the clock says.
@@ -248,14 +149,6 @@ pub trait Outbox: Send + Sync + 'static {
     /// when it is disabled, but a crash may leave some.
     async fn end_events(&self, expired_by: Timestamp) -> Result<usize, StoreError>;
 
-    /// Reads the last `limit` records of a webhook's delivery log, newest first, without those older than 30 days at `now`.
-    async fn attempts(
-        &self,
-        webhook: WebhookId,
-        limit: usize,
-        now: Timestamp,
-    ) -> Result<Vec<AttemptRecord>, StoreError>;
-
     /// Makes ended events due again at `now`, and the webhook active if there are any.
     ///
     /// The oldest mail comes first. An event that does not fit into the outbox is skipped: no event is dropped for it.
@@ -263,31 +156,4 @@ pub trait Outbox: Send + Sync + 'static {
 
     /// A hint that there are new events. It may be lost.
     fn outbox_hint(&self) -> Arc<Notify>;
-}
-
-/// Which webhooks a sweep deletes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum SweepFilter {
-    /// The webhooks of a domain. The registry of a directory removes them itself.
-    #[cfg(feature = "cassandra")]
-    Domain(DomainName),
-    /// The webhooks without mail since this time.
-    IdleSince(Timestamp),
-    /// The evictable webhooks that were registered before this time.
-    UnprovenSince(Timestamp),
-    /// The webhooks of an origin.
-    Origin(String),
-}
-
-impl SweepFilter {
-    /// Whether the sweep deletes this webhook.
-    pub(crate) fn matches(&self, webhook: &WebhookRecord) -> bool {
-        match self {
-            #[cfg(feature = "cassandra")]
-            Self::Domain(domain) => webhook.mailbox.domain() == domain.as_str(),
-            Self::IdleSince(since) => webhook.last_mail_at < *since,
-            Self::UnprovenSince(since) => webhook.is_evictable() && webhook.created_at < *since,
-            Self::Origin(origin) => webhook.origin == *origin,
-        }
-    }
 }

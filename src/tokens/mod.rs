@@ -1,7 +1,7 @@
 //! The tokens that the administrator gives out to remote callers.
 //!
-//! They are in memory, and in a file of the data directory that a change replaces as a whole. Both have only hashes. The
-//! process that holds the data directory makes all changes, so memory and file always agree.
+//! They are in memory, and in the registry of the store or, beside a cluster, in a file of the data directory. All have only
+//! hashes. The process that holds the data directory makes all changes, so memory and disk always agree.
 //!
 //! ```text
 //! mod   creates, lists, revokes and checks tokens     secret   makes a token, hashes and compares     file   the file
@@ -11,24 +11,24 @@ mod file;
 mod secret;
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 
 use crate::model::{Scope, Secret, Timestamp, TokenName, TokenRecord};
-
-use file::TokenFile;
-pub use file::TokenFileError;
+use crate::store::{EmbeddedRegistry, OpenError, StoreError};
 
 /// The most tokens at a time, including expired ones.
 const TOKENS_MAX: usize = 1_000;
 
 /// Every token that is valid or has been.
 pub struct Tokens {
-    file: TokenFile,
+    /// What keeps them; `None` if the file does.
+    registry: Option<Arc<EmbeddedRegistry>>,
+    file: PathBuf,
     records: ArcSwap<Vec<TokenRecord>>,
-    /// Held during a change of file and memory.
+    /// Held during a change of disk and memory.
     changes: Mutex<()>,
     /// The token of the environment.
     admin: Option<[u8; 32]>,
@@ -63,9 +63,9 @@ pub enum TokenError {
     /// The limit of tokens is reached.
     #[error("the limit of {TOKENS_MAX} tokens is reached")]
     TooMany,
-    /// The file could not be written.
+    /// The change could not be written.
     #[error(transparent)]
-    File(#[from] TokenFileError),
+    Store(#[from] StoreError),
 }
 
 /// Without hashes: the administrator may have chosen a token that can be guessed.
@@ -76,14 +76,35 @@ impl fmt::Debug for Tokens {
 }
 
 impl Tokens {
-    /// The tokens of a data directory, and `admin`, a further token with the scope `admin`.
+    /// The tokens of a registry, or without one of a file in the data directory, and `admin`, a further token with the scope
+    /// `admin`.
     ///
-    /// A missing file means that there are none. The directory is used again at the first change.
-    pub fn open(data_dir: &Path, admin: Option<&Secret>) -> Result<Arc<Self>, TokenFileError> {
-        let file = TokenFile::in_directory(data_dir);
-        let records = ArcSwap::from_pointee(file.read()?);
+    /// A registry takes over the tokens of a file, and the file is removed. A token that is valid at `now` wins against one
+    /// of the same name that has expired.
+    pub fn open(
+        registry: Option<Arc<EmbeddedRegistry>>,
+        data_dir: &Path,
+        admin: Option<&Secret>,
+        now: Timestamp,
+    ) -> Result<Arc<Self>, OpenError> {
+        let path = data_dir.join(file::NAME);
+        let found = file::read(&path)?;
+        let mut records = registry.as_ref().map_or_else(Vec::new, |registry| registry.tokens());
+        for record in found.iter().flatten() {
+            records.retain(|known| known.name != record.name || !known.is_expired(now));
+            if records.iter().all(|known| known.name != record.name) {
+                records.push(record.clone());
+            }
+        }
+        if let (Some(registry), Some(_)) = (&registry, found) {
+            let failed = |reason: String| OpenError::Io { path: path.clone(), reason };
+            records.sort_by_key(|record| record.created_at);
+            registry.replace_tokens(&records).map_err(|error| failed(error.to_string()))?;
+            file::remove(&path).map_err(|error| failed(error.to_string()))?;
+        }
         let admin = admin.map(|token| secret::hash(token.expose()));
-        Ok(Arc::new(Self { file, records, changes: Mutex::default(), admin }))
+        let records = ArcSwap::from_pointee(records);
+        Ok(Arc::new(Self { registry, file: path, records, changes: Mutex::default(), admin }))
     }
 
     /// Creates a token at `now`. It is durable and valid on return.
@@ -139,7 +160,7 @@ impl Tokens {
         if is_admin { Some(Scope::Admin) } else { found }
     }
 
-    /// Changes the file and then memory. The change runs to its end even if the caller is dropped.
+    /// Changes the disk and then memory. The change runs to its end even if the caller is dropped.
     async fn change<T: Send + 'static>(
         self: &Arc<Self>,
         change: impl FnOnce(&mut Vec<TokenRecord>) -> Result<T, TokenError> + Send + 'static,
@@ -151,12 +172,15 @@ impl Tokens {
             let mut records = Vec::clone(&before);
             let result = change(&mut records)?;
             if records != *before {
-                tokens.file.write(&records)?;
+                match &tokens.registry {
+                    Some(registry) => registry.replace_tokens(&records)?,
+                    None => file::write(&tokens.file, &records).map_err(|error| StoreError::from_io(&error))?,
+                }
                 tokens.records.store(Arc::new(records));
             }
             Ok(result)
         });
-        changed.await.map_err(|error| self.file.failed(std::io::Error::other(error)))?
+        changed.await.map_err(|error| StoreError::Failed(error.to_string()))?
     }
 }
 
@@ -165,6 +189,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+    use crate::store::disk::Directory;
 
     const NOW: Timestamp = Timestamp::from_millis(1_000);
 
@@ -172,29 +197,52 @@ mod tests {
         NewToken { name: name.parse().expect("name"), scope: Scope::Read, expires_at: None }
     }
 
+    fn registry(dir: &Path) -> Arc<EmbeddedRegistry> {
+        let directory = Directory::lock(dir).expect("nobody else has it");
+        Arc::new(EmbeddedRegistry::open(&(Arc::new(directory) as _), [7; 16]).expect("open"))
+    }
+
+    /// The tokens of a directory that nobody else has open.
+    fn open(dir: &Path) -> Arc<Tokens> {
+        Tokens::open(Some(registry(dir)), dir, None, NOW).expect("open")
+    }
+
+    fn file_with(dir: &Path, records: &[TokenRecord]) -> PathBuf {
+        let path = dir.join(file::NAME);
+        file::write(&path, records).expect("write");
+        path
+    }
+
+    fn record(name: &str, expires_at: Option<Timestamp>, token: &str) -> TokenRecord {
+        let (name, scope) = (name.parse().expect("name"), Scope::Read);
+        TokenRecord { name, scope, created_at: NOW, expires_at, hash: secret::hash(token) }
+    }
+
     #[tokio::test]
-    async fn a_token_outlives_the_process_and_only_its_hash_is_in_the_file() {
+    async fn a_token_outlives_the_process_and_only_its_hash_is_on_the_disk() {
         let dir = tempfile::tempdir().expect("directory");
-        let tokens = Tokens::open(dir.path(), None).expect("open");
-        let created = tokens.create(new("ci"), NOW).await.expect("created");
+        let tokens = open(dir.path());
+        let created = tokens.create(new("ci-of-us"), NOW).await.expect("created");
         let token = created.secret.expose();
         assert!(token.starts_with("tm_") && token.len() == 46, "{token}");
         assert_eq!(tokens.scope(token, NOW), Some(Scope::Read));
         assert_eq!(tokens.scope(&token[..45], NOW), None);
         assert_eq!(tokens.scope("", NOW), None);
 
-        let path = dir.path().join("tokens");
-        assert_eq!(std::fs::metadata(&path).expect("file").permissions().mode() & 0o777, 0o600);
-        assert!(!std::fs::read_to_string(&path).expect("text").contains(&token[3..]));
-        let again = Tokens::open(dir.path(), None).expect("open");
+        let octets = std::fs::read(dir.path().join("store/registry.redb")).expect("octets");
+        let has = |text: &str| octets.windows(text.len()).any(|window| window == text.as_bytes());
+        assert!(has("ci-of-us") && !has(&token[3..]));
+        let before = tokens.list();
+        drop(tokens);
+        let again = open(dir.path());
         assert_eq!(again.scope(token, NOW), Some(Scope::Read));
-        assert_eq!(again.list(), tokens.list());
+        assert_eq!(again.list(), before);
     }
 
     #[tokio::test]
     async fn a_revoked_token_is_invalid_at_once_and_after_a_restart() {
         let dir = tempfile::tempdir().expect("directory");
-        let tokens = Tokens::open(dir.path(), None).expect("open");
+        let tokens = open(dir.path());
         let first = tokens.create(new("first"), NOW).await.expect("created");
         let second = tokens.create(new("second"), NOW).await.expect("created");
         assert_eq!(tokens.revoke("first".to_owned()).await.expect("revoked"), Some(first.record.clone()));
@@ -202,14 +250,14 @@ mod tests {
         assert_eq!(tokens.scope(first.secret.expose(), NOW), None);
         assert_eq!(tokens.scope(second.secret.expose(), NOW), Some(Scope::Read));
         tokens.revoke(second.record.id()).await.expect("revoked").expect("by its id");
-        let again = Tokens::open(dir.path(), None).expect("open");
-        assert!(again.list().is_empty());
+        drop(tokens);
+        assert!(open(dir.path()).list().is_empty());
     }
 
     #[tokio::test]
     async fn names_are_unique_among_valid_tokens_and_the_number_is_limited() {
         let dir = tempfile::tempdir().expect("directory");
-        let tokens = Tokens::open(dir.path(), None).expect("open");
+        let tokens = open(dir.path());
         let expires_at = Some(NOW.plus(std::time::Duration::from_secs(1)));
         let short = tokens.create(NewToken { expires_at, ..new("ci") }, NOW).await.expect("created");
         assert!(matches!(tokens.create(new("ci"), NOW).await, Err(TokenError::NameTaken)));
@@ -226,9 +274,58 @@ mod tests {
     #[tokio::test]
     async fn a_token_that_is_not_on_disk_is_not_valid() {
         let dir = tempfile::tempdir().expect("directory");
-        let gone = dir.path().join("gone");
-        let tokens = Tokens::open(&gone, None).expect("open");
-        assert!(matches!(tokens.create(new("ci"), NOW).await, Err(TokenError::File(_))));
+        let tokens = open(dir.path());
+        let created = tokens.create(new("ci"), NOW).await.expect("created");
+        tokens.registry.as_ref().expect("registry").close().expect("close");
+        assert!(matches!(tokens.create(new("late"), NOW).await, Err(TokenError::Store(_))));
+        assert!(matches!(tokens.revoke("ci".into()).await, Err(TokenError::Store(_))));
+        assert_eq!(*tokens.list(), [created.record]);
+    }
+
+    #[tokio::test]
+    async fn tokens_in_a_file_are_taken_over_once() {
+        let dir = tempfile::tempdir().expect("directory");
+        let of_file = [record("of-file", None, "a"), record("too", None, "b")];
+        let path = file_with(dir.path(), &of_file);
+        assert_eq!(*open(dir.path()).list(), of_file);
+        assert!(!path.exists());
+        let tokens = open(dir.path());
+        assert_eq!(*tokens.list(), of_file);
+        tokens.revoke("too".to_owned()).await.expect("revoked").expect("it was there");
+        drop(tokens);
+        let tokens = open(dir.path());
+        assert_eq!(*tokens.list(), [record("of-file", None, "a")]);
+        assert_eq!(tokens.scope("a", NOW), Some(Scope::Read));
+    }
+
+    #[tokio::test]
+    async fn a_valid_token_wins_when_store_and_file_have_its_name() {
+        let dir = tempfile::tempdir().expect("directory");
+        let of_store = [record("first", Some(NOW), "s1"), record("second", None, "s2"), record("third", None, "s3")];
+        registry(dir.path()).replace_tokens(&of_store).expect("written");
+        let of_file = [record("first", None, "f1"), record("second", Some(NOW), "f2"), record("third", None, "f3")];
+        file_with(dir.path(), &of_file);
+        let tokens = open(dir.path());
+        let [_, second, third] = of_store;
+        let [first, ..] = of_file;
+        assert_eq!(*tokens.list(), [second, third, first]);
+    }
+
+    #[tokio::test]
+    async fn without_a_registry_tokens_are_in_the_file() {
+        let open = |dir: &Path| Tokens::open(None, dir, None, NOW).expect("open");
+        let dir = tempfile::tempdir().expect("directory");
+        let created = open(dir.path()).create(new("first"), NOW).await.expect("created");
+        let tokens = open(dir.path());
+        assert_eq!(*tokens.list(), [created.record]);
+        tokens.create(new("second"), NOW).await.expect("created");
+        tokens.revoke("first".into()).await.expect("revoked").expect("it was there");
+        assert_eq!(*open(dir.path()).list(), *tokens.list());
+        assert_eq!(tokens.list().len(), 1);
+        let mode = std::fs::metadata(dir.path().join(file::NAME)).expect("file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let tokens = open(&dir.path().join("gone"));
+        assert!(matches!(tokens.create(new("ci"), NOW).await, Err(TokenError::Store(_))));
         assert!(tokens.list().is_empty());
     }
 
@@ -236,7 +333,7 @@ mod tests {
     fn the_token_of_the_environment_has_the_scope_admin() {
         let dir = tempfile::tempdir().expect("directory");
         let admin = Secret::new("a".repeat(32));
-        let tokens = Tokens::open(dir.path(), admin.as_ref()).expect("open");
+        let tokens = Tokens::open(None, dir.path(), admin.as_ref(), NOW).expect("open");
         assert_eq!(tokens.scope(&"a".repeat(32), NOW), Some(Scope::Admin));
         assert_eq!(tokens.scope(&"a".repeat(31), NOW), None);
     }

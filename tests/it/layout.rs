@@ -38,7 +38,7 @@ const HOMES: &[(&str, &str)] = &[
     ("indicatif", "cli/output/"),
     ("mail_parser", "mime/"),
     ("prometheus", "http/metrics/"),
-    ("redb", "store/registry/"),
+    ("redb", "store/embedded/registry/"),
     ("reqwest", "client/"),
     ("rmcp", "cli/mcp/"),
     ("rustls", "tls/ smtp/"),

@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use tempmail::events::{Event, Happening, Hint};
 use tempmail::model::{Client, DomainRecord, Listed, Timestamp};
 use tempmail::random;
-use tempmail::store::{EmailsAfter, NewestQuery, PageRequest, Registration, Store};
+use tempmail::store::{EmailsAfter, NewestQuery, PageRequest, Registration, Storage};
 use tokio::time::timeout;
 
 use super::PATIENCE;
@@ -17,7 +17,7 @@ use crate::support::mail::{delivery, mailbox};
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const FIRST_PAGE: PageRequest = PageRequest { offset: 0, limit: 20 };
 
-async fn subjects(store: &dyn Store, address: &str, page: PageRequest, now: Timestamp) -> (Vec<String>, u64) {
+async fn subjects(store: &dyn Storage, address: &str, page: PageRequest, now: Timestamp) -> (Vec<String>, u64) {
     let part = store.list(&mailbox(address), page, now).await.expect("list");
     let mut raw = Vec::new();
     for listed in &part.emails {
@@ -29,11 +29,11 @@ async fn subjects(store: &dyn Store, address: &str, page: PageRequest, now: Time
     (raw, part.total)
 }
 
-async fn newest(store: &dyn Store, address: &str) -> Listed {
+async fn newest(store: &dyn Storage, address: &str) -> Listed {
     store.list(&mailbox(address), FIRST_PAGE, NOW).await.expect("list").emails[0].clone()
 }
 
-pub async fn a_mailbox_lists_newest_first_page_by_page(store: Arc<dyn Store>) {
+pub async fn a_mailbox_lists_newest_first_page_by_page(store: Arc<dyn Storage>) {
     for n in 0..5 {
         // A clock that stands still, or goes back, does not change the order.
         let at = Timestamp::from_millis(NOW.millis() - n);
@@ -54,7 +54,7 @@ pub async fn a_mailbox_lists_newest_first_page_by_page(store: Arc<dyn Store>) {
     }
 }
 
-pub async fn a_message_gives_each_recipient_an_email_of_its_own(store: Arc<dyn Store>) {
+pub async fn a_message_gives_each_recipient_an_email_of_its_own(store: Arc<dyn Storage>) {
     let sent = delivery(&["a@example.test", "\"B\"@example.test"], "hello", NOW);
     store.receive(sent.clone()).await.expect("receive");
     let (a, b) = (newest(&*store, "a@example.test").await, newest(&*store, "b@example.test").await);
@@ -67,7 +67,7 @@ pub async fn a_message_gives_each_recipient_an_email_of_its_own(store: Arc<dyn S
     assert_eq!(store.load(&b).await.expect("load").expect("the other's").raw, "hello");
 }
 
-pub async fn handing_a_message_over_twice_keeps_it_once(store: Arc<dyn Store>) {
+pub async fn handing_a_message_over_twice_keeps_it_once(store: Arc<dyn Storage>) {
     let sent = delivery(&["a@example.test", "b@example.test"], "once", NOW);
     store.receive(sent.clone()).await.expect("receive");
     store.receive(sent.clone()).await.expect("receive again");
@@ -80,7 +80,7 @@ pub async fn handing_a_message_over_twice_keeps_it_once(store: Arc<dyn Store>) {
     assert_eq!(subjects(&*store, "b@example.test", FIRST_PAGE, NOW).await, (vec!["once".into()], 1));
 }
 
-pub async fn an_email_is_found_and_deleted_by_its_id_once(store: Arc<dyn Store>) {
+pub async fn an_email_is_found_and_deleted_by_its_id_once(store: Arc<dyn Storage>) {
     store.receive(delivery(&["a@example.test"], "mail", NOW)).await.expect("receive");
     let listed = newest(&*store, "a@example.test").await;
     assert_eq!(store.find(listed.id, NOW).await.expect("find"), Some(listed.clone()));
@@ -91,7 +91,7 @@ pub async fn an_email_is_found_and_deleted_by_its_id_once(store: Arc<dyn Store>)
     assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, NOW).await, (vec![], 0));
 }
 
-pub async fn deleting_a_part_of_a_mailbox_leaves_what_is_newer(store: Arc<dyn Store>) {
+pub async fn deleting_a_part_of_a_mailbox_leaves_what_is_newer(store: Arc<dyn Storage>) {
     for n in 0..5 {
         store.receive(delivery(&["a@example.test"], format!("mail {n}"), NOW)).await.expect("receive");
     }
@@ -103,7 +103,7 @@ pub async fn deleting_a_part_of_a_mailbox_leaves_what_is_newer(store: Arc<dyn St
     assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, NOW).await, (left, 3));
 }
 
-pub async fn deleting_a_mailbox_takes_all_of_it_and_no_other(store: Arc<dyn Store>) {
+pub async fn deleting_a_mailbox_takes_all_of_it_and_no_other(store: Arc<dyn Storage>) {
     for n in 0..50 {
         store
             .receive(delivery(&["a@example.test", "b@example.test"], format!("mail {n}"), NOW))
@@ -118,7 +118,7 @@ pub async fn deleting_a_mailbox_takes_all_of_it_and_no_other(store: Arc<dyn Stor
     assert_eq!(subjects(&*store, "a@example.test", FIRST_PAGE, NOW).await, (vec!["afterwards".into()], 1));
 }
 
-pub async fn an_email_is_gone_from_the_millisecond_of_its_expiry(store: Arc<dyn Store>) {
+pub async fn an_email_is_gone_from_the_millisecond_of_its_expiry(store: Arc<dyn Storage>) {
     let mut long = delivery(&["a@example.test"], "long", NOW);
     long.expires_at = NOW.plus(Duration::from_secs(100));
     let mut short = delivery(&["a@example.test"], "short", NOW);
@@ -151,7 +151,7 @@ pub async fn an_email_is_gone_from_the_millisecond_of_its_expiry(store: Arc<dyn 
 }
 
 /// Expired mail is removed by whole seconds. Mail that expires later in a second must stay.
-pub async fn an_email_that_expires_within_a_second_is_there_until_then(store: Arc<dyn Store>) {
+pub async fn an_email_that_expires_within_a_second_is_there_until_then(store: Arc<dyn Storage>) {
     const LIFE_MILLIS: u64 = 10_000;
     let after = |millis| NOW.plus(Duration::from_millis(millis));
     let mut sent = Vec::new();
@@ -178,7 +178,7 @@ pub async fn an_email_that_expires_within_a_second_is_there_until_then(store: Ar
     assert_eq!(store.stats().await.expect("stats").emails, 0);
 }
 
-pub async fn a_total_leaves_out_what_has_expired_in_any_order(store: Arc<dyn Store>) {
+pub async fn a_total_leaves_out_what_has_expired_in_any_order(store: Arc<dyn Storage>) {
     let lives = [50, 53, 49, 60, 58, 57, 90, 10];
     for seconds in lives {
         let mut sent = delivery(&["a@example.test"], "mail", NOW);
@@ -193,7 +193,7 @@ pub async fn a_total_leaves_out_what_has_expired_in_any_order(store: Arc<dyn Sto
     }
 }
 
-pub async fn expiry_goes_in_bounded_steps(store: Arc<dyn Store>) {
+pub async fn expiry_goes_in_bounded_steps(store: Arc<dyn Storage>) {
     for n in 0..300 {
         store.receive(delivery(&[&format!("user{n}@example.test")], "mail", NOW)).await.expect("receive");
     }
@@ -212,7 +212,7 @@ pub async fn expiry_goes_in_bounded_steps(store: Arc<dyn Store>) {
     assert!(steps > 1);
 }
 
-pub async fn a_domain_is_registered_once_changed_and_removed(store: Arc<dyn Store>) {
+pub async fn a_domain_is_registered_once_changed_and_removed(store: Arc<dyn Storage>) {
     let record = |name: &str| DomainRecord {
         owner: Some("Ann".into()),
         registrant: Some(Client::of([192, 0, 2, 1].into())),
@@ -237,7 +237,7 @@ pub async fn a_domain_is_registered_once_changed_and_removed(store: Arc<dyn Stor
     assert_eq!(store.domains().await, Ok(vec![changed]));
 }
 
-pub async fn what_follows_an_email_is_listed_oldest_first_in_steps(store: Arc<dyn Store>) {
+pub async fn what_follows_an_email_is_listed_oldest_first_in_steps(store: Arc<dyn Storage>) {
     let to = mailbox("a@example.test");
     for n in 0..5 {
         let mut sent = delivery(&["a@example.test", "b@example.test"], format!("mail {n}"), NOW);
@@ -260,7 +260,7 @@ pub async fn what_follows_an_email_is_listed_oldest_first_in_steps(store: Arc<dy
     assert_eq!(store.list_after(&to, u64::MAX, 2, NOW).await.expect("list").emails, []);
 }
 
-pub async fn each_change_of_a_mailbox_gives_its_subscribers_a_hint(store: Arc<dyn Store>) {
+pub async fn each_change_of_a_mailbox_gives_its_subscribers_a_hint(store: Arc<dyn Storage>) {
     let (to, other) = (mailbox("a@example.test"), mailbox("b@example.test"));
     let (mut of_a, mut of_b) = (store.subscribe(Some(&to), 9), store.subscribe(Some(&other), 9));
     let (mut of_all, mut waiter) = (store.subscribe(None, 9), store.subscribe(Some(&to), 0));
@@ -287,7 +287,7 @@ pub async fn each_change_of_a_mailbox_gives_its_subscribers_a_hint(store: Arc<dy
     assert_eq!(of_b.next().now_or_never(), None, "nothing happened there");
 }
 
-pub async fn a_subscription_begins_after_the_changes_that_were_answered(store: Arc<dyn Store>) {
+pub async fn a_subscription_begins_after_the_changes_that_were_answered(store: Arc<dyn Storage>) {
     let to = mailbox("a@example.test");
     for _ in 0..200 {
         store.receive(delivery(&["a@example.test"], "before", NOW)).await.expect("receive");

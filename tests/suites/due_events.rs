@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tempmail::model::{AttemptRecord, PendingEvent, Timestamp, Verdict, WebhookId};
 use tempmail::random;
-use tempmail::store::{DueEvents, DueQuery, OutboxLimits, Storage, StoreOptions};
+use tempmail::store::{DueEvents, DueQuery, OutboxLimits, Storage, StoreOptions, WebhookSweep};
 
 use super::options;
 use super::outbox::{attempt, pending, register};
@@ -107,7 +107,7 @@ pub async fn an_event_that_was_read_ends_with_its_webhook_and_when_it_is_dropped
         let read = due(&*store, webhook, wanted(1, &[])).await;
         match way {
             "deleted" => assert_eq!(store.delete_webhook(webhook).await, Ok(true)),
-            "swept" => assert_eq!(store.delete_idle_webhooks(Timestamp::MAX).await, Ok(1)),
+            "swept" => assert_eq!(store.delete_webhooks(WebhookSweep::IdleSince(Timestamp::MAX)).await, Ok(1)),
             "disabled" => {
                 let mut gone = attempt(&read.events[0], Verdict::GivenUp);
                 (gone.status, gone.disables) = (Some(410), Some("gone".into()));

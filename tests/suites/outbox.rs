@@ -7,7 +7,7 @@ use tempmail::model::{
     AttemptRecord, PendingEvent, Secret, Timestamp, Verdict, WebhookId, WebhookRecord, WebhookStatus,
 };
 use tempmail::random;
-use tempmail::store::{Outbox, PageRequest, Replay, StoreOptions, WebhookLimits, WebhookRegistration};
+use tempmail::store::{PageRequest, Replay, Storage, StoreOptions, WebhookLimits, WebhookRegistration, WebhookSweep};
 
 use super::options;
 use super::outbox_conformance::Open;
@@ -47,7 +47,7 @@ pub fn proven(recipient: &str, url: &str) -> WebhookRecord {
     WebhookRecord { last_delivery_at: Some(NOW), ..webhook(recipient, url) }
 }
 
-pub async fn register(store: &dyn Outbox, recipient: &str, url: &str) -> WebhookId {
+pub async fn register(store: &dyn Storage, recipient: &str, url: &str) -> WebhookId {
     let record = proven(recipient, url);
     let id = record.id;
     assert_eq!(store.register_webhook(record, LIMITS).await, Ok(WebhookRegistration::New));
@@ -72,7 +72,7 @@ pub fn attempt(event: &PendingEvent, verdict: Verdict) -> AttemptRecord {
     }
 }
 
-pub async fn pending(store: &dyn Outbox, webhook: WebhookId) -> Vec<PendingEvent> {
+pub async fn pending(store: &dyn Storage, webhook: WebhookId) -> Vec<PendingEvent> {
     pending_events(store, webhook).await.expect("events")
 }
 
@@ -265,7 +265,7 @@ pub async fn webhooks_go_with_their_domain_and_when_no_mail_comes(open: Open) {
         matches!(again, Ok(WebhookRegistration::Same(found)) if found.id == idle),
         "who registers again is no mail"
     );
-    assert_eq!(store.delete_idle_webhooks(later).await, Ok(1));
+    assert_eq!(store.delete_webhooks(WebhookSweep::IdleSince(later)).await, Ok(1));
     assert_eq!(store.webhook(idle).await, Ok(None));
     assert!(store.webhook(busy).await.expect("read").is_some());
     let event = pending(&*store, busy).await.remove(0);
@@ -274,7 +274,7 @@ pub async fn webhooks_go_with_their_domain_and_when_no_mail_comes(open: Open) {
     let day_after = later.plus(Duration::from_hours(24));
     store.receive(delivery(&["b@example.test"], "mail", day_after)).await.expect("receive");
     assert_eq!(
-        store.delete_idle_webhooks(day_after).await,
+        store.delete_webhooks(WebhookSweep::IdleSince(day_after)).await,
         Ok(0),
         "mail counts although a disabled webhook gets no event"
     );

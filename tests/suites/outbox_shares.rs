@@ -2,7 +2,9 @@
 //! Promise: it outlives the code below it.
 
 use tempmail::model::{Client, Timestamp, Verdict, WebhookId, WebhookRecord};
-use tempmail::store::{OutboxLimits, Replay, Storage, StoreOptions, WebhookFilter, WebhookLimits, WebhookRegistration};
+use tempmail::store::{
+    OutboxLimits, Replay, Storage, StoreOptions, WebhookFilter, WebhookLimits, WebhookRegistration, WebhookSweep,
+};
 
 use super::options;
 use super::outbox::{attempt, pending, proven, webhook};
@@ -193,7 +195,7 @@ pub async fn each_registrant_has_a_limit_and_the_oldest_unproven_webhook_is_evic
         Ok(WebhookRegistration::Full),
         "the rest is proven, young, or the administrator's"
     );
-    assert_eq!(store.delete_unproven_webhooks(at(31)).await, Ok(1));
+    assert_eq!(store.delete_webhooks(WebhookSweep::UnprovenSince(at(31))).await, Ok(1));
     assert_eq!(store.webhook(young).await, Ok(None));
     for stored in [first, administrators] {
         assert!(store.webhook(stored).await.expect("read").is_some());
@@ -226,7 +228,7 @@ pub async fn all_webhooks_are_listed_in_pages_by_origin_and_domain(open: Open) {
     assert_eq!(listed(WebhookFilter::default()).await, 10);
     assert_eq!(listed(WebhookFilter { origin: origin.clone(), domain: None }).await, 5);
     assert_eq!(listed(WebhookFilter { origin: origin.clone(), domain }).await, 2);
-    assert_eq!(store.delete_webhooks_of_origin("https://o1.example".to_owned()).await, Ok(5));
+    assert_eq!(store.delete_webhooks(WebhookSweep::Origin("https://o1.example".to_owned())).await, Ok(5));
     assert_eq!(listed(WebhookFilter { origin, domain: None }).await, 0);
     assert_eq!(listed(WebhookFilter::default()).await, 5);
 }

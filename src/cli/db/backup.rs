@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::super::unfinished::Unfinished;
 use super::super::{Context, output};
 use super::bar;
 use crate::client;
 use crate::error::{Error, Exit};
+use crate::unfinished::Unfinished;
 
 /// Back up all mail, domains and webhooks
 ///

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::Context;
 use super::super::output::{self, Cell, Row};
-use super::{agreed, bar, bar_of_parts, is_in_cluster, sources};
+use super::{agreed, bar, bar_of_parts, is_in_cluster, sources, tell_of_tokens};
 use crate::client::{self, CheckReport, Finding, OfflineStore};
 use crate::config::{self, Sources, StoreLocation};
 use crate::error::{Error, Exit};
@@ -53,7 +53,7 @@ impl Check {
         if !self.salvage && is_in_cluster(&sources(cx)?)? {
             return check_cluster(cx).await;
         }
-        let store = OfflineStore::take(&files(cx)?).await?;
+        let store = OfflineStore::take(&files(cx)?, false).await?;
         let report = store.check(bar(cx, "checking")).await?;
         show(cx, &report, &json!({}))?;
         if report.is_clean() {
@@ -127,6 +127,7 @@ async fn salvage(cx: &Context, store: &OfflineStore) -> Result<Exit, Error> {
         copied.emails, salvaged.report.emails, copied.domains, copied.webhooks
     ));
     cx.hint("Emails that were deleted may be back, where the damage hides that they were");
+    tell_of_tokens(cx, salvaged.has_tokens);
     cx.hint(&format!(
         "the damaged files are in {}; remove them when they are of no more use",
         salvaged.aside.display()

@@ -82,3 +82,12 @@ async fn agreed(cx: &Context, question: &str, what: &str) -> Result<bool, Error>
     }
     cx.ask(question).await
 }
+
+/// Says so if a store could not take over the tokens of the one that it replaced.
+fn tell_of_tokens(cx: &Context, has_tokens: bool) {
+    if !has_tokens {
+        cx.hint(
+            "the tokens of remote callers cannot be read and are lost; `tempmail token new --name NAME` makes new ones",
+        );
+    }
+}

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::super::{Context, output};
-use super::{agreed, bar, is_in_cluster, sources};
+use super::{agreed, bar, is_in_cluster, sources, tell_of_tokens};
 use crate::client::{self, OfflineStore};
 use crate::error::{Error, Exit};
 
@@ -48,7 +48,7 @@ impl Restore {
             cx.print(output::document(cx.style, &json!(counts), cx.now()))?;
             return Ok(Exit::Ok);
         }
-        let store = OfflineStore::take_or_make(&sources).await?;
+        let store = OfflineStore::take(&sources, true).await?;
         if store.holds_store()? {
             let question = format!("Replace all mail, domains and webhooks in {}?", store.path().display());
             if !agreed(cx, &question, "replacing a store").await? {
@@ -56,8 +56,9 @@ impl Restore {
                 return Ok(Exit::Ok);
             }
         }
-        let counts = store.restore(self.file, self.with_events, checking, restoring).await?;
+        let (counts, has_tokens) = store.restore(self.file, self.with_events, checking, restoring).await?;
         cx.print(output::document(cx.style, &json!(counts), cx.now()))?;
+        tell_of_tokens(cx, has_tokens);
         Ok(Exit::Ok)
     }
 }

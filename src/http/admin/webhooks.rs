@@ -15,7 +15,7 @@ use crate::http::problem::{Code, Problem};
 use crate::http::query::{self, Query};
 use crate::http::webhooks::WebhookJson;
 use crate::model::{AttemptRecord, EmailId, EventId, Timestamp, Verdict, WebhookId, WebhookRecord};
-use crate::store::{Replay, Replayed, WebhookFilter};
+use crate::store::{Replay, Replayed, WebhookFilter, WebhookSweep};
 use crate::webhook::Target;
 
 /// The most lines of the log in an answer, which is also the default.
@@ -50,7 +50,7 @@ pub(super) async fn list(State(api): State<Arc<Api>>, query: Query) -> Result<Js
         origin: query.get("origin")?.map(origin).transpose()?,
         domain: query.get("domain")?.map(query::domain).transpose()?,
     };
-    let page = api.outbox.all_webhooks(filter, after, usize::try_from(limit).unwrap_or(usize::MAX)).await?;
+    let page = api.store.all_webhooks(filter, after, usize::try_from(limit).unwrap_or(usize::MAX)).await?;
     let listed = page.webhooks.into_iter().map(|record| ListedJson {
         registered_by: record.registrant.map(|registrant| registrant.to_string()),
         webhook: WebhookJson::of(record, Principal::Administrator),
@@ -62,7 +62,7 @@ pub(super) async fn list(State(api): State<Arc<Api>>, query: Query) -> Result<Js
 pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Result<Json<Deleted>, Problem> {
     let missing = || Problem::new(Code::ParameterMissing, "the parameter 'origin' is missing");
     let origin = origin(query.get("origin")?.ok_or_else(missing)?)?;
-    Ok(Json(Deleted::number(api.outbox.delete_webhooks_of_origin(origin).await? as u64)))
+    Ok(Json(Deleted::number(api.store.delete_webhooks(WebhookSweep::Origin(origin)).await? as u64)))
 }
 
 /// The origin of a URL. The origin need not be permitted for webhooks.
@@ -130,7 +130,7 @@ type IdOfPath = Result<Path<String>, PathRejection>;
 /// The webhook with the id in the path.
 async fn webhook(api: &Api, id: IdOfPath) -> Result<WebhookRecord, Problem> {
     let Path(id) = id.map_err(|_| Problem::new(Code::IdInvalid, "the id in the path is not UTF-8"))?;
-    let found = api.outbox.webhook(query::id(&id)?).await?;
+    let found = api.store.webhook(query::id(&id)?).await?;
     found.ok_or_else(|| Problem::new(Code::NotFound, "there is no webhook with this id; it may have been deleted"))
 }
 
@@ -143,7 +143,7 @@ pub(super) async fn deliveries(
     let limit = query.limit(LIMIT_MAX, LIMIT_MAX)?;
     let webhook = webhook(&api, id).await?;
     let attempts =
-        api.outbox.attempts(webhook.id, usize::try_from(limit).unwrap_or(usize::MAX), api.clock.now()).await?;
+        api.store.attempts(webhook.id, usize::try_from(limit).unwrap_or(usize::MAX), api.clock.now()).await?;
     Ok(Json(attempts.into_iter().map(DeliveryJson::from).collect()))
 }
 
@@ -155,7 +155,7 @@ pub(super) async fn replay(
 ) -> Result<Json<ReplayedJson>, Problem> {
     let which = which(&body)?;
     let webhook = webhook(&api, id).await?;
-    let Replayed { replayed, no_room } = api.outbox.replay(webhook.id, which, api.clock.now()).await?;
+    let Replayed { replayed, no_room } = api.store.replay(webhook.id, which, api.clock.now()).await?;
     Ok(Json(ReplayedJson { replayed, no_room }))
 }
 

@@ -3,12 +3,12 @@
 use std::sync::RwLockReadGuard;
 
 use super::{BackupCounts, BackupItem, BackupRecord};
-use crate::model::Timestamp;
+use crate::model::{PendingEvent, Timestamp};
 use crate::store::StoreError;
 use crate::store::change::RecordPlace;
+use crate::store::embedded::EmbeddedRegistry;
 use crate::store::journal::{Files, JournalMessage};
 use crate::store::mail::{LiveMessage, Mail};
-use crate::store::registry::Registry;
 
 /// How many messages or events are looked up in one hold of the rows' lock.
 const AT_ONCE: usize = 500;
@@ -26,7 +26,7 @@ pub(crate) enum Damage {
 pub(crate) struct BackupSource<'a> {
     /// The rows, for one short look.
     pub(crate) mail: &'a dyn Fn() -> RwLockReadGuard<'a, Mail>,
-    pub(crate) registry: &'a Registry,
+    pub(crate) registry: &'a EmbeddedRegistry,
     pub(crate) files: &'a Files,
     pub(crate) damage: Damage,
     /// What has expired by then is left out: its octets may be gone.
@@ -62,13 +62,13 @@ impl BackupSource<'_> {
     fn messages(&mut self, last: u64, counts: &mut BackupCounts) -> Result<(), StoreError> {
         let mut after = None;
         loop {
-            let messages = (self.mail)().live(after, AT_ONCE);
+            let messages: Vec<LiveMessage> = (self.mail)().live(after).take(AT_ONCE).collect();
             let Some(end) = messages.last() else { return Ok(()) };
             after = Some(end.position());
-            let wanted = |message: &LiveMessage| message.emails[0].0 <= last && message.expires_at > self.now;
-            let messages: Vec<LiveMessage> = messages.into_iter().filter(wanted).collect();
             for message in messages {
-                self.message(message, counts)?;
+                if message.emails[0].0 <= last && message.expires_at > self.now {
+                    self.message(message, counts)?;
+                }
             }
         }
     }
@@ -102,7 +102,7 @@ impl BackupSource<'_> {
     fn events(&mut self, counts: &mut BackupCounts) -> Result<(), StoreError> {
         let mut after = None;
         loop {
-            let events = (self.mail)().events_after(after, AT_ONCE);
+            let events: Vec<PendingEvent> = (self.mail)().events_after(after).take(AT_ONCE).collect();
             let Some(last) = events.last() else { return Ok(()) };
             after = Some((last.webhook, last.email.sequence));
             for event in events {

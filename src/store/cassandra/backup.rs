@@ -20,7 +20,7 @@ use super::state::ClusterState;
 use super::walk::MetMessages;
 use crate::model::{EmailId, Envelope, PendingEvent, Recipient, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::store::backup::{BATCHES_WAITING, BackupCounts, BackupItem, BackupRecord, Batch};
-use crate::store::{BackupStream, Outbox, Store, StoreError, WebhookFilter};
+use crate::store::{BackupStream, Registry, StoreError, WebhookFilter};
 
 /// Messages are read together until they have this many octets, or are this many.
 const GROUP_OCTETS: u64 = 4 << 20;

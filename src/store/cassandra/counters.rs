@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::CassandraStore;
 use crate::counts::{Count, Counts, Durations, Stopwatch};
 use crate::model::WebhookId;
-use crate::store::drop_warnings::{DropWarnings, warn};
+use crate::store::drop_warnings::DropWarnings;
 
 #[derive(Debug, Default)]
 pub(super) struct Counters {
@@ -41,13 +41,7 @@ impl Counters {
     pub(super) fn events_dropped(&self, dropped: &BTreeMap<WebhookId, u64>) {
         self.events_dropped.fetch_add(dropped.values().sum(), Ordering::Relaxed);
         let mut warnings = self.drop_warnings.lock().unwrap_or_else(PoisonError::into_inner);
-        warn(warnings.add(dropped, Instant::now()));
-    }
-
-    /// Reports the dropped events that no warning has reported.
-    pub(super) fn report_drops(&self) {
-        let mut warnings = self.drop_warnings.lock().unwrap_or_else(PoisonError::into_inner);
-        warn(std::mem::take(&mut *warnings).into_unreported());
+        warnings.add(dropped, Instant::now());
     }
 }
 

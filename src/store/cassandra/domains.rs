@@ -4,7 +4,7 @@ use scylla::statement::Consistency;
 
 use super::state::ClusterState;
 use crate::model::{DomainName, DomainRecord};
-use crate::store::outbox::SweepFilter;
+use crate::store::WebhookSweep;
 use crate::store::{Registration, StoreError};
 
 /// The row that tells whether domains have changed.
@@ -22,7 +22,7 @@ impl ClusterState {
             return Ok(Registration::Taken(taken));
         }
         // Webhooks of an earlier registration must not get the mail of the new owner.
-        self.sweep_webhooks(&SweepFilter::Domain(record.name.clone())).await?;
+        self.sweep_webhooks(&WebhookSweep::Domain(record.name.clone())).await?;
         if self.domains().await?.len() >= limit {
             return Ok(Registration::Full);
         }
@@ -65,7 +65,7 @@ impl ClusterState {
         if self.find_domain(name).await?.is_none() {
             return Ok(false);
         }
-        let filter = SweepFilter::Domain(name.clone());
+        let filter = WebhookSweep::Domain(name.clone());
         // The webhooks go first: if this node dies in between, the next owner of the domain must not inherit them.
         self.sweep_webhooks(&filter).await?;
         let was_removed = self.cluster.run_if(&self.statements.domain_delete, (name.as_str(),)).await;

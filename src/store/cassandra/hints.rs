@@ -202,7 +202,7 @@ impl ClusterState {
         if is_complete {
             let before = reading.read_at.replace(now);
             if before.is_some_and(|before| now - before > MISSED_AFTER) {
-                self.hub.miss_before(self.hub.moment());
+                self.hub.miss();
             }
         }
     }
@@ -235,7 +235,7 @@ impl ClusterState {
         }
         self.totals.forget_all();
         self.ring_outbox();
-        self.hub.miss_before(self.hub.moment());
+        self.hub.miss();
     }
 
     /// Passes the events of a row on to the subscribers of this node.
@@ -244,7 +244,7 @@ impl ClusterState {
             self.pass_on(event);
         }
         if batch.has_missed {
-            self.hub.miss_before(self.hub.moment());
+            self.hub.miss();
         }
     }
 

@@ -64,11 +64,11 @@ use uuid::Uuid;
 use super::names::{HashKey, tag, topic};
 use super::{
     BackupStream, ClusterStatus, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError,
-    PageRequest, Registration, Storage, Store, StoreError, StoreOptions, StoreStats,
+    PageRequest, Storage, Store, StoreError, StoreOptions, StoreStats,
 };
 use crate::clock::Clock;
 use crate::events::{Hub, Position, Subscription, Topic};
-use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
+use crate::model::{Delivery, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
 use cluster::Cluster;
 use counters::Counters;
@@ -167,16 +167,7 @@ impl Storage for CassandraStore {
 }
 
 #[async_trait]
-impl Store for CassandraStore {
-    async fn receive(&self, delivery: Delivery) -> Result<(), StoreError> {
-        self.state.receive(delivery).await
-    }
-
-    fn accepts(&self) -> Result<(), StoreError> {
-        self.state.check_open()?;
-        self.state.check_answers()
-    }
-
+impl super::Cluster for CassandraStore {
     fn is_shared(&self) -> bool {
         true
     }
@@ -191,6 +182,18 @@ impl Store for CassandraStore {
 
     async fn domain_version(&self) -> Result<u64, StoreError> {
         self.state.domain_version().await
+    }
+}
+
+#[async_trait]
+impl Store for CassandraStore {
+    async fn receive(&self, delivery: Delivery) -> Result<(), StoreError> {
+        self.state.receive(delivery).await
+    }
+
+    fn accepts(&self) -> Result<(), StoreError> {
+        self.state.check_open()?;
+        self.state.check_answers()
     }
 
     fn check_cap(&self, _: &Mailbox, _: Timestamp) -> Result<(), StoreError> {
@@ -259,28 +262,6 @@ impl Store for CassandraStore {
         self.state.expire(now, limit).await
     }
 
-    async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError> {
-        let mut domains = self.state.domains().await?;
-        domains.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        Ok(domains)
-    }
-
-    async fn domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
-        self.state.find_domain(name).await
-    }
-
-    async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError> {
-        self.state.register_domain(record, limit).await
-    }
-
-    async fn update_domain(&self, record: DomainRecord) -> Result<bool, StoreError> {
-        self.state.update_domain(record).await
-    }
-
-    async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
-        self.state.remove_domain(name).await
-    }
-
     async fn answers(&self) -> Result<(), StoreError> {
         // Changes do not queue, and a new start of this node mends no cluster.
         self.state.check_open()
@@ -304,7 +285,6 @@ impl Store for CassandraStore {
         self.state.tasks.close();
         self.state.tasks.wait().await;
         self.state.write_last_hints().await;
-        self.state.counters.report_drops();
         Ok(())
     }
 }

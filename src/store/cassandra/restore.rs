@@ -24,7 +24,7 @@ use super::{CassandraOptions, CassandraStore, cluster, schema};
 use crate::model::{EmailId, Timestamp};
 use crate::store::backup::{BackupCounts, BackupError, BackupItem, BackupRecord, RestoreError, each_record};
 use crate::store::names::HashKey;
-use crate::store::{Outbox, Store, StoreError, StoreOptions, WebhookFilter};
+use crate::store::{Registry, Store, StoreError, StoreOptions, WebhookFilter};
 
 /// The most messages that are written at once.
 const MESSAGES_AT_ONCE: usize = 32;

@@ -14,16 +14,14 @@ pub use salvage::{Salvaged, salvage};
 
 use super::change::RecordPlace;
 use super::disk::Disk;
-use super::journal::{Content, DamageKind, Files, Found, Mode, scan};
+use super::embedded::EmbeddedRegistry;
+use super::journal::{Content, Files, Found, Mode, scan};
 use super::mail::{Limits, Mail};
-use super::registry::Registry;
 use super::{OpenError, StoreOptions};
 use crate::model::Timestamp;
 
 /// The most findings that a report lists. Further ones are counted.
 pub(super) const FINDINGS_MAX: usize = 10_000;
-/// How many messages or events are looked at together.
-const AT_ONCE: usize = 1_000;
 
 /// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,7 +60,7 @@ impl CheckReport {
 pub(super) struct Readable {
     pub(super) files: Files,
     /// An empty one in memory if the store's is damaged.
-    pub(super) registry: Registry,
+    pub(super) registry: EmbeddedRegistry,
     pub(super) mail: Mail,
 }
 
@@ -102,22 +100,12 @@ pub(super) fn read(
                 damaged.insert(place);
             }
         }
-        Found::Damage { kind, segment, offset, what } => {
-            let kind = match kind {
-                DamageKind::Missing => FindingKind::SegmentMissing,
-                DamageKind::Header => FindingKind::SegmentHeader,
-                DamageKind::Group => FindingKind::Group,
-                DamageKind::Record => FindingKind::Record,
-            };
-            report.found(Finding::at(kind, u64::from(segment), offset, what));
-        }
+        Found::Damage(finding) => report.found(finding),
     })?;
     progress(all, all);
     report.segments = files.numbers().len() as u64;
     // What has expired may have been punched out, by the clock of that time as well.
-    if let Some((by, through)) = registry.swept() {
-        mail.expire_through(by, through);
-    }
+    registry.endings().iter().for_each(|ending| mail.end(ending));
     while mail.expire(now, usize::MAX).1 {}
     report.emails = mail.stats().emails;
     report_unreadable(&mail, &damaged, &mut report);
@@ -125,10 +113,10 @@ pub(super) fn read(
 }
 
 /// Opens the registry, or an empty one in memory instead of a damaged one, with the findings.
-fn open_registry(disk: &Arc<dyn Disk>, files: &Files, report: &mut CheckReport) -> Result<Registry, OpenError> {
-    let damaged = match Registry::open_untouched(disk) {
+fn open_registry(disk: &Arc<dyn Disk>, files: &Files, report: &mut CheckReport) -> Result<EmbeddedRegistry, OpenError> {
+    let damaged = match EmbeddedRegistry::open_untouched(disk) {
         Ok(Some(registry)) => {
-            for what in Registry::check(disk)? {
+            for what in EmbeddedRegistry::check(disk)? {
                 report.found(Finding::of(FindingKind::RegistryDamaged, what));
             }
             return Ok(registry);
@@ -139,7 +127,7 @@ fn open_registry(disk: &Arc<dyn Disk>, files: &Files, report: &mut CheckReport) 
         Err(other) => return Err(other),
     };
     report.found(Finding::of(FindingKind::RegistryDamaged, damaged));
-    Registry::in_memory(rand::random())
+    EmbeddedRegistry::in_memory(rand::random())
 }
 
 /// Reports living Emails and pending events whose message does not read back.
@@ -147,27 +135,15 @@ fn report_unreadable(mail: &Mail, damaged: &HashSet<RecordPlace>, report: &mut C
     let mut tell = |kind, place: RecordPlace, what: String| {
         report.found(Finding::at(kind, u64::from(place.segment), u64::from(place.offset), what));
     };
-    let mut after = None;
-    loop {
-        let messages = mail.live(after, AT_ONCE);
-        let Some(last) = messages.last() else { break };
-        after = Some(last.position());
-        for message in messages.into_iter().filter(|message| damaged.contains(&message.place)) {
-            for (_, email) in message.emails {
-                tell(FindingKind::Email, message.place, format!("the message of Email {email} cannot be read"));
-            }
+    for message in mail.live(None).filter(|message| damaged.contains(&message.place)) {
+        for (_, email) in message.emails {
+            tell(FindingKind::Email, message.place, format!("the message of Email {email} cannot be read"));
         }
     }
-    let mut after = None;
-    loop {
-        let events = mail.events_after(after, AT_ONCE);
-        let Some(last) = events.last() else { return };
-        after = Some((last.webhook, last.email.sequence));
-        for event in events {
-            let place = RecordPlace::of(&event.email);
-            if damaged.contains(&place) {
-                tell(FindingKind::Event, place, format!("the message of event {} cannot be read", event.id));
-            }
+    for event in mail.events_after(None) {
+        let place = RecordPlace::of(&event.email);
+        if damaged.contains(&place) {
+            tell(FindingKind::Event, place, format!("the message of event {} cannot be read", event.id));
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Writing facts without a writer thread: what an opening changes, and a new store that a restore fills.
+//! Writing facts without a writer thread: a new store that a restore fills.
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::open::{Opened, open_as};
+use super::open::{Opened, open};
 use crate::model::{EmailId, Timestamp, WebhookId};
 use crate::store::backup::{BackupItem, BackupRecord};
 use crate::store::change::{Change, EventState};
@@ -27,8 +27,8 @@ pub(in crate::store) struct Loader {
     group: Group,
     facts: Vec<Change>,
     next_sequence: u64,
-    /// The sequence numbers so far, as ranges by their first one with the one behind their last.
-    taken: BTreeMap<u64, u64>,
+    /// The sequence numbers so far.
+    taken: HashSet<u64>,
 }
 
 impl Loader {
@@ -41,7 +41,9 @@ impl Loader {
         secret: HashKey,
     ) -> Result<Self, OpenError> {
         let options = StoreOptions { retention: None, ..*options };
-        Ok(Self::of(open_as(disk, &options, secret)?, &options))
+        let opened = open(disk, &options, secret)?;
+        let (room, next_sequence) = (group_room(&options).min(GROUP_OCTETS), opened.mail.last_sequence() + 1);
+        Ok(Self { opened, room, group: Group::default(), facts: Vec::new(), next_sequence, taken: HashSet::new() })
     }
 
     /// Sequence numbers go on behind `last`, if that is higher than those of the mail to come.
@@ -49,14 +51,8 @@ impl Loader {
         self.next_sequence = self.next_sequence.max(last + 1);
     }
 
-    pub(super) fn of(opened: Opened, options: &StoreOptions) -> Self {
-        let room = group_room(options).min(GROUP_OCTETS);
-        let next_sequence = opened.mail.last_sequence() + 1;
-        Self { opened, room, group: Group::default(), facts: Vec::new(), next_sequence, taken: BTreeMap::new() }
-    }
-
-    /// Adds a fact. It is applied with its group, at the latest by [`Loader::finish`].
-    pub(super) fn push(&mut self, fact: Change, content: &[u8]) -> Result<(), StoreError> {
+    /// Adds a fact. It is applied with its group, at the latest by [`Loader::close`].
+    fn push(&mut self, fact: Change, content: &[u8]) -> Result<(), StoreError> {
         if self.group.octets() > self.room || self.facts.len() == GROUP_FACTS {
             self.write()?;
         }
@@ -66,12 +62,6 @@ impl Loader {
         self.group.push(&fact, content)?;
         self.facts.push(fact);
         Ok(())
-    }
-
-    /// Adds a fact without content, which is durable on return.
-    pub(super) fn push_durably(&mut self, fact: Change) -> Result<(), StoreError> {
-        self.push(fact, &[])?;
-        self.write()
     }
 
     fn write(&mut self) -> Result<(), StoreError> {
@@ -115,20 +105,14 @@ impl Loader {
     /// Takes sequence numbers for a message, from `wanted` on or, if a message has one of them, behind all: two nodes of a
     /// cluster may have given one number. Returns the first one.
     fn take(&mut self, wanted: u64, number: u64) -> Result<u64, StoreError> {
-        let before = self.taken.range(..wanted.saturating_add(number)).next_back();
-        let is_free = before.is_none_or(|(_, behind)| *behind <= wanted);
-        let first = if is_free { wanted } else { self.next_sequence };
+        let is_taken = (wanted..wanted.saturating_add(number)).any(|sequence| self.taken.contains(&sequence));
+        let first = if is_taken { self.next_sequence } else { wanted };
         if wanted == 0 || first.saturating_add(number) > SEQUENCE_MAX {
             return Err(StoreError::Failed(format!(
                 "the backup has a message with the wrong sequence number {wanted}"
             )));
         }
-        // Ranges that meet become one.
-        let end = self.taken.remove(&(first + number)).unwrap_or(first + number);
-        match self.taken.range_mut(..first).next_back().filter(|(_, behind)| **behind == first) {
-            Some((_, behind)) => *behind = end,
-            None => drop(self.taken.insert(first, end)),
-        }
+        self.taken.extend(first..first + number);
         Ok(first)
     }
 
@@ -153,8 +137,9 @@ impl Loader {
     }
 
     /// Makes everything durable, and closes the store.
-    pub(in crate::store) fn close(self) -> Result<(), StoreError> {
-        let Opened { mut mail, registry, journal } = self.finish()?;
+    pub(in crate::store) fn close(mut self) -> Result<(), StoreError> {
+        self.write()?;
+        let Opened { mut mail, registry, journal } = self.opened;
         let files = journal.files().clone();
         journal.close();
         registry.close()?;
@@ -163,12 +148,5 @@ impl Loader {
             .into_iter()
             .try_for_each(|place| files.punch(place))
             .map_err(|error| StoreError::from_io(&error))
-    }
-
-    /// Makes everything durable.
-    pub(super) fn finish(mut self) -> Result<Opened, StoreError> {
-        self.write()?;
-        self.opened.registry.flush()?;
-        Ok(self.opened)
     }
 }

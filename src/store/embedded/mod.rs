@@ -1,8 +1,10 @@
 //! The embedded store: a directory with a journal and a registry, rows of mail in memory, and one writer thread.
 //!
 //! ```text
-//! mod            the trait Store: mail and domains
-//! outbox         the trait Outbox: webhooks and their events
+//! mod            the trait Store: mail
+//! records        the trait Registry: domains and webhooks
+//! outbox         the trait Outbox: pending events
+//! registry       what people typed in, in redb
 //! queue, writer  the way of a request: queue, decision, journal, rows, answer
 //! shared         what the writer and the readers share
 //! open, load     opening a store, filling a new one
@@ -16,11 +18,14 @@ mod load;
 mod open;
 mod outbox;
 mod queue;
+mod records;
+mod registry;
 mod shared;
 mod writer;
 
 use std::path::Path;
 use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -28,6 +33,8 @@ use bytes::Bytes;
 pub(super) use load::Loader;
 use open::Opened;
 use queue::{Queue, Swept};
+pub use registry::EmbeddedRegistry;
+pub(crate) use registry::carry_tokens;
 use shared::Shared;
 
 use super::change::RecordPlace;
@@ -36,14 +43,16 @@ use super::journal::JournalMessage;
 use super::mail::{Mail, Outcome, Request};
 use super::names::tag;
 use super::{
-    BackupStream, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError, PageRequest,
-    Registration, Storage, Store, StoreError, StoreOptions, StoreStats,
+    BackupStream, Cluster, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError,
+    PageRequest, Storage, Store, StoreError, StoreOptions, StoreStats,
 };
 use crate::events::{Position, Subscription};
-use crate::model::{Delivery, DomainName, DomainRecord, EmailId, Listed, Mailbox, StoredEmail, Timestamp, WebhookId};
+use crate::model::{Delivery, EmailId, Listed, Mailbox, StoredEmail, Timestamp, WebhookId};
 
 /// The most Emails that one request of [`Store::delete_all`] removes.
 const DELETE_STEP: usize = 1000;
+/// How long dead octets wait before they are punched out. Most segments are dead as a whole by then, and go.
+const PUNCH_AFTER: Duration = Duration::from_secs(20);
 
 /// A store in a directory of this machine, which this process has locked.
 #[derive(Debug)]
@@ -65,7 +74,7 @@ impl EmbeddedStore {
 
     /// Opens the store on any disk. Blocks on the disk.
     pub fn open_on(disk: Arc<dyn Disk>, options: &StoreOptions) -> Result<Self, OpenError> {
-        let Opened { mail, registry, journal } = open::open(&disk, options)?;
+        let Opened { mail, registry, journal } = open::open(&disk, options, rand::random())?;
         let (sender, commands) = mpsc::channel();
         let shared = Arc::new(Shared::new(mail, registry, (journal.files().clone(), journal.spare()), *options));
         let counters = Arc::clone(&shared.counters);
@@ -101,8 +110,14 @@ impl EmbeddedStore {
     }
 }
 
+impl Cluster for EmbeddedStore {}
+
 #[async_trait]
 impl Storage for EmbeddedStore {
+    fn registry(&self) -> Option<Arc<EmbeddedRegistry>> {
+        Some(Arc::clone(&self.shared.registry))
+    }
+
     /// Waits until the writer thread has panicked.
     ///
     /// From then on every change fails with [`StoreError::WriterEnded`]. Reads still work.
@@ -215,43 +230,22 @@ impl Store for EmbeddedStore {
     }
 
     async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError> {
-        let Swept { removed, dead } = self.queue.sweep(now, limit).await?;
+        let Swept { removed, last_group } = self.queue.sweep(now, limit).await?;
         self.blocking(move |shared| {
             let flushed = shared.registry.flush();
             if let Err(error) = &flushed {
                 tracing::warn!(%error, "what was learnt of webhooks could not be written; the next second tries again");
             }
             // Only what is known to have expired, whatever the clock says later, may lose its octets.
-            shared.punch_while(dead, || flushed.is_ok());
+            if flushed.is_ok() {
+                // After the clock was set back, what waited is due at once.
+                let is_due = |at: Timestamp| now.since(at).max(at.since(now)) >= PUNCH_AFTER;
+                shared.punch(is_due, last_group, || true);
+            }
             Ok(())
         })
         .await?;
         Ok(Expired { removed, next_due_at: self.shared.mail().next_due_at() })
-    }
-
-    async fn domains(&self) -> Result<Vec<DomainRecord>, StoreError> {
-        Ok(self.shared.registry.domains())
-    }
-
-    async fn domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
-        Ok(self.shared.registry.domain(name))
-    }
-
-    async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError> {
-        let (registration, gone) = self.blocking(move |shared| shared.registry.register_domain(record, limit)).await?;
-        self.forget(&gone);
-        Ok(registration)
-    }
-
-    async fn update_domain(&self, record: DomainRecord) -> Result<bool, StoreError> {
-        self.blocking(move |shared| shared.registry.update_domain(record)).await
-    }
-
-    async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
-        let name = name.clone();
-        let gone = self.blocking(move |shared| shared.registry.remove_domain(&name)).await?;
-        self.forget(gone.as_deref().unwrap_or_default());
-        Ok(gone.is_some())
     }
 
     async fn answers(&self) -> Result<(), StoreError> {

@@ -7,66 +7,12 @@ use bytes::Bytes;
 use tokio::sync::Notify;
 
 use super::EmbeddedStore;
-use crate::model::{
-    AttemptRecord, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookRecord, WebhookStatus,
-};
+use crate::model::{AttemptRecord, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::store::mail::{Due, Mail, Outcome, Request};
-use crate::store::outbox::SweepFilter;
-use crate::store::{
-    ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, Replay, Replayed, StoreError, WebhookFilter, WebhookLimits,
-    WebhookPage, WebhookRegistration,
-};
+use crate::store::{ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, Replay, Replayed, StoreError};
 
 #[async_trait]
 impl Outbox for EmbeddedStore {
-    async fn register_webhook(
-        &self,
-        record: WebhookRecord,
-        limits: WebhookLimits,
-    ) -> Result<WebhookRegistration, StoreError> {
-        let (registration, evicted) =
-            self.blocking(move |shared| shared.registry.register_webhook(record, limits)).await?;
-        self.forget(evicted.as_slice());
-        Ok(registration)
-    }
-
-    async fn webhooks(&self, mailbox: &Mailbox) -> Result<Vec<WebhookRecord>, StoreError> {
-        Ok(self.shared.registry.webhooks(mailbox))
-    }
-
-    async fn webhook(&self, id: WebhookId) -> Result<Option<WebhookRecord>, StoreError> {
-        Ok(self.shared.registry.webhook(id))
-    }
-
-    async fn delete_webhook(&self, id: WebhookId) -> Result<bool, StoreError> {
-        // An unknown id must not cause a write, since anybody may send one.
-        if self.shared.registry.webhook(id).is_none() {
-            return Ok(false);
-        }
-        Ok(self.delete(move |webhook| webhook.id == id).await? > 0)
-    }
-
-    async fn delete_idle_webhooks(&self, idle_since: Timestamp) -> Result<usize, StoreError> {
-        self.sweep_webhooks(SweepFilter::IdleSince(idle_since)).await
-    }
-
-    async fn delete_unproven_webhooks(&self, registered_before: Timestamp) -> Result<usize, StoreError> {
-        self.sweep_webhooks(SweepFilter::UnprovenSince(registered_before)).await
-    }
-
-    async fn delete_webhooks_of_origin(&self, origin: String) -> Result<usize, StoreError> {
-        self.sweep_webhooks(SweepFilter::Origin(origin)).await
-    }
-
-    async fn all_webhooks(
-        &self,
-        filter: WebhookFilter,
-        after: Option<WebhookId>,
-        limit: usize,
-    ) -> Result<WebhookPage, StoreError> {
-        Ok(self.shared.registry.all_webhooks(&filter, after, limit))
-    }
-
     async fn pending_webhooks(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
         let mut pending = self.shared.mail().pending_webhooks();
         pending.retain(|(webhook, _)| self.is_active(*webhook));
@@ -112,15 +58,6 @@ impl Outbox for EmbeddedStore {
         Ok(ended)
     }
 
-    async fn attempts(
-        &self,
-        webhook: WebhookId,
-        limit: usize,
-        now: Timestamp,
-    ) -> Result<Vec<AttemptRecord>, StoreError> {
-        self.blocking(move |shared| shared.registry.attempts(webhook, limit, now)).await
-    }
-
     async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<Replayed, StoreError> {
         let log = self.blocking(move |shared| shared.registry.log_for_replay(webhook, now)).await?;
         let request = Request::Replay { webhook, emails: which.select(log), now };
@@ -146,17 +83,6 @@ fn is_pending(mail: &Mail, event: &PendingEvent) -> bool {
 impl EmbeddedStore {
     fn is_active(&self, webhook: WebhookId) -> bool {
         self.shared.registry.webhook(webhook).is_some_and(|record| record.status == WebhookStatus::Active)
-    }
-
-    async fn sweep_webhooks(&self, filter: SweepFilter) -> Result<usize, StoreError> {
-        self.delete(move |webhook| filter.matches(webhook)).await
-    }
-
-    /// Deletes the webhooks that `which` names. Returns how many.
-    async fn delete(&self, which: impl Fn(&WebhookRecord) -> bool + Send + 'static) -> Result<usize, StoreError> {
-        let gone = self.blocking(move |shared| shared.registry.delete_webhooks(&which)).await?;
-        self.forget(&gone);
-        Ok(gone.len())
     }
 
     /// Ends events of a webhook without a delivery: all, or those whose Emails expired before `expired_by`. Returns how many.

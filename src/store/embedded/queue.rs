@@ -10,7 +10,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use super::counters::{Counters, Queued};
 use crate::model::Timestamp;
 use crate::store::StoreError;
-use crate::store::change::RecordPlace;
 use crate::store::mail::{Outcome, Request};
 
 /// A group takes no further request when it has this many octets.
@@ -39,8 +38,8 @@ pub(super) struct Job {
 pub(super) struct Swept {
     /// The number of Emails that were removed.
     pub(super) removed: usize,
-    /// What is to be punched out.
-    pub(super) dead: Vec<RecordPlace>,
+    /// The segment and the offset of the last group, in which nothing may be punched out.
+    pub(super) last_group: Option<(u32, u32)>,
 }
 
 /// A command to the writer.

@@ -1,19 +1,19 @@
 //! What the writer and the readers of an embedded store share.
 
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::Instant;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::counters::Counters;
+use super::registry::{self, EmbeddedRegistry};
 use crate::events::{Hub, Subscription, Topic};
 use crate::model::{Mailbox, Timestamp};
 use crate::store::change::RecordPlace;
 use crate::store::journal::{Files, SpareView};
 use crate::store::mail::{Mail, Told};
 use crate::store::names::{HashKey, topic};
-use crate::store::registry::{self, Registry};
 use crate::store::{StoreError, StoreOptions, StoreStats};
 
 /// The rows of mail, the files with its octets, the registry, and what decides whether mail is accepted.
@@ -21,15 +21,15 @@ use crate::store::{StoreError, StoreOptions, StoreStats};
 pub(super) struct Shared {
     /// Only the writer changes it. A hold of the lock is bounded by a number of rows.
     mail: RwLock<Mail>,
-    pub(super) registry: Arc<Registry>,
+    pub(super) registry: Arc<EmbeddedRegistry>,
     pub(super) files: Files,
     pub(super) spare: SpareView,
     pub(super) options: StoreOptions,
     pub(super) secret: HashKey,
     pub(super) counters: Arc<Counters>,
     pub(super) outbox_hint: Arc<Notify>,
-    /// Octets that are to be punched out.
-    unpunched: Mutex<Vec<RecordPlace>>,
+    /// Messages that nobody can read any more, each with the time of the sweep that found it.
+    dead: Mutex<VecDeque<(Timestamp, RecordPlace)>>,
     /// Cancelled when the writer has panicked.
     pub(super) writer_ended: CancellationToken,
     hub: Arc<Hub>,
@@ -38,7 +38,7 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(
         mail: Mail,
-        registry: Arc<Registry>,
+        registry: Arc<EmbeddedRegistry>,
         (files, spare): (Files, SpareView),
         options: StoreOptions,
     ) -> Self {
@@ -51,7 +51,7 @@ impl Shared {
             options,
             counters: Arc::default(),
             outbox_hint: Arc::default(),
-            unpunched: Mutex::default(),
+            dead: Mutex::default(),
             writer_ended: CancellationToken::new(),
             hub: Arc::default(),
         }
@@ -82,28 +82,41 @@ impl Shared {
         }
     }
 
-    /// Punches out dead octets until `deadline`.
-    pub(super) fn punch_until(&self, dead: Vec<RecordPlace>, deadline: Instant) {
-        self.punch_while(dead, || Instant::now() < deadline);
+    /// Puts off the octets of messages that nobody can read any more, found by a sweep at `now`, until they are punched out.
+    pub(super) fn add_dead(&self, places: Vec<RecordPlace>, now: Timestamp) {
+        self.dead().extend(places.into_iter().map(|place| (now, place)));
     }
 
-    /// Punches out dead octets while `goes_on`. What is not punched now waits for the next call.
-    pub(super) fn punch_while(&self, dead: Vec<RecordPlace>, goes_on: impl Fn() -> bool) {
-        let mut unpunched = self.unpunched.lock().unwrap_or_else(PoisonError::into_inner);
-        unpunched.extend(dead);
-        let (mut failed, mut cause) = (Vec::new(), None);
-        while let Some(place) = unpunched.last().copied().filter(|_| goes_on()) {
-            if let Err(error) = self.files.punch(place) {
-                failed.push(place);
-                cause = Some(error);
+    /// Punches out dead octets that are due by the time of their sweep, as long as `goes_on`. The last group stays whole until
+    /// another one follows. What is not punched out now waits for the next call.
+    pub(super) fn punch(
+        &self,
+        is_due: impl Fn(Timestamp) -> bool,
+        last_group: Option<(u32, u32)>,
+        goes_on: impl Fn() -> bool,
+    ) {
+        let (mut failed, mut cause) = (0, None);
+        let due = self.dead().iter().take_while(|(at, _)| is_due(*at)).count();
+        for _ in 0..due {
+            let Some(first) = self.dead().front().copied().filter(|_| goes_on()) else { break };
+            let (_, place) = first;
+            let is_in_last = last_group.is_some_and(|last| (place.segment, place.offset) >= last);
+            let punched = if is_in_last { Ok(()) } else { self.files.punch(place) };
+            let mut dead = self.dead();
+            if dead.pop_front_if(|now_first| *now_first == first).is_some() && (is_in_last || punched.is_err()) {
+                dead.push_back(first);
             }
-            unpunched.pop();
+            if let Err(error) = punched {
+                (failed, cause) = (failed + 1, Some(error));
+            }
         }
         if let Some(error) = cause {
-            let messages = failed.len();
-            tracing::warn!(messages, %error, "deleted messages could not be punched out; the next sweep tries again");
+            tracing::warn!(messages = failed, %error, "deleted messages could not be punched out; the next sweep tries again");
         }
-        unpunched.extend(failed);
+    }
+
+    fn dead(&self) -> MutexGuard<'_, VecDeque<(Timestamp, RecordPlace)>> {
+        self.dead.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Checks whether a message of the largest size could be stored now.
@@ -112,7 +125,7 @@ impl Shared {
             return Err(StoreError::WriterEnded);
         }
         if let Some(failure) = self.spare.failure() {
-            return Err(failure.to_store_error());
+            return Err(failure);
         }
         if self.mail().is_full() {
             return Err(StoreError::Full);
@@ -136,8 +149,7 @@ impl Shared {
         }
         let free = self.files.disk().free_octets().unwrap_or(0);
         let needed = self.needed_octets();
-        let has_no_spare = self.spare.failure().is_some_and(|failure| failure.is_full);
-        (has_no_spare || free < needed)
+        (free < needed || self.spare.failure() == Some(StoreError::Full))
             .then(|| format!("the disk or a quota is full: {free} octets are free, and {needed} are needed"))
     }
 

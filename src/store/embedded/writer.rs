@@ -5,7 +5,7 @@
 //! to run. Only this thread changes the rows of mail, so what it decides is still true when it is durable.
 
 use std::any::Any;
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -17,19 +17,16 @@ use tokio::sync::oneshot;
 
 use super::queue::{Job, Signal, Swept, WriterCommand, answer, answer_all, gather};
 use super::shared::Shared;
-use crate::model::{Timestamp, WebhookId};
+use crate::model::{EmailId, Timestamp, WebhookId};
 use crate::store::StoreError;
-use crate::store::change::{Change, RecordPlace};
-use crate::store::drop_warnings::{self, DropWarnings};
+use crate::store::change::{Change, Ending};
+use crate::store::drop_warnings::DropWarnings;
 use crate::store::journal::{AppendError, Group, Journal, group_room};
 use crate::store::mail::{Decided, Outcome, Pending, Removals, Request, Told};
 use crate::store::outbox_rules::DroppedEvent;
 
 /// The most expired Emails that are removed in one hold of the rows' lock.
 const EXPIRE_STEP: usize = 1_000;
-/// How long dead octets wait before they are punched out. Most segments are dead as a whole by then, and go.
-const PUNCH_AFTER: Duration = Duration::from_secs(20);
-
 /// How long a close punches dead messages out. The next start punches the rest.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(1500);
 
@@ -40,21 +37,19 @@ pub(super) fn start(
     commands: Receiver<WriterCommand>,
 ) -> std::io::Result<std::thread::JoinHandle<()>> {
     std::thread::Builder::new().name("store-writer".into()).spawn(move || {
-        let mut writer = Writer {
-            shared: Arc::clone(&shared),
-            journal,
-            dead: VecDeque::new(),
-            is_swept_anew: false,
-            drop_warnings: DropWarnings::default(),
-        };
+        let mut writer = Writer { shared: Arc::clone(&shared), journal, drop_warnings: DropWarnings::default() };
         let ended = catch_unwind(AssertUnwindSafe(|| writer.run(&commands)));
         if let Err(panic) = &ended {
             tracing::error!(cause = what_panicked(&**panic), "the writer of the store has ended");
             shared.writer_ended.cancel();
         }
-        let dead = writer.all_dead();
         let Writer { shared, journal, .. } = writer;
-        shared.punch_until(dead, Instant::now() + CLOSE_TIMEOUT);
+        shared.add_dead(shared.mail_mut().take_dead(), Timestamp::MAX);
+        let deadline = Instant::now() + CLOSE_TIMEOUT;
+        // Only what is known to have expired may lose its octets.
+        if shared.registry.flush().is_ok() {
+            shared.punch(|_| true, journal.last_group(), || Instant::now() < deadline);
+        }
         journal.close();
         if let Err(error) = shared.registry.close() {
             tracing::warn!(%error, "what was learnt of webhooks in the last second is lost");
@@ -75,10 +70,6 @@ fn what_panicked(panic: &(dyn Any + Send)) -> &str {
 struct Writer {
     shared: Arc<Shared>,
     journal: Journal,
-    /// Octets that nobody can read any more, each with the time of the sweep that found them.
-    dead: VecDeque<(Timestamp, Vec<RecordPlace>)>,
-    /// Whether expired Emails were removed since the registry was told.
-    is_swept_anew: bool,
     drop_warnings: DropWarnings,
 }
 
@@ -104,7 +95,6 @@ impl Writer {
                 answer(job, Err(StoreError::Stopping));
             }
         }
-        drop_warnings::warn(std::mem::take(&mut self.drop_warnings).into_unreported());
         closing
     }
 
@@ -114,11 +104,7 @@ impl Writer {
             Signal::Close(done) => return Some(done),
             // Sending fails only if the caller has gone.
             Signal::Answer(answer) => drop(answer.send(())),
-            Signal::Sweep(now, limit, answer) => {
-                if let Err(Swept { dead, .. }) = answer.send(self.sweep(now, limit)) {
-                    self.dead.push_front((now, dead));
-                }
-            }
+            Signal::Sweep(now, limit, answer) => drop(answer.send(self.sweep(now, limit))),
         }
         None
     }
@@ -189,7 +175,7 @@ impl Writer {
             }
         }
         counters.removed(batch.removals, dropped.values().sum());
-        drop_warnings::warn(self.drop_warnings.add(&dropped, Instant::now()));
+        self.drop_warnings.add(&dropped, Instant::now());
     }
 
     /// Commits only the requests that free space, since there is no room for the others.
@@ -204,12 +190,11 @@ impl Writer {
 
     /// Removes what has expired by `now`, at most `limit` Emails, and segments that nothing needs.
     fn sweep(&mut self, now: Timestamp, limit: usize) -> Swept {
-        let is_remembered = self.remember_before_going_back(now);
         let longest = self.shared.options.retention;
         if let Some(longest) = longest {
             let emails = self.shared.mail_mut().too_far_ahead(now, longest, EXPIRE_STEP);
             if !emails.is_empty() {
-                self.record(Change::Deleted { emails }, "mail of a clock that was ahead could not be removed");
+                self.delete(emails);
             }
         }
         let last = self.shared.mail().last_sequence();
@@ -221,80 +206,36 @@ impl Writer {
             self.shared.publish(told);
         }
         self.shared.counters.expired(removed);
-        let was_ahead = self.shared.registry.swept().is_some_and(|(by, _)| by > now);
-        self.is_swept_anew |= removed > 0 || was_ahead;
-        if is_remembered && !more && std::mem::take(&mut self.is_swept_anew) {
-            self.shared.registry.record_swept((now, last));
+        if removed > 0 {
+            self.shared.registry.record_ending(Ending::Swept { by: now, through: last });
         }
         if let Some(retention) = longest {
             let next_sequence = self.shared.mail().last_sequence() + 1;
             self.journal.roll_if_old(retention / 4, next_sequence);
         }
         let dead = self.shared.mail_mut().take_dead();
-        if !dead.is_empty() {
-            self.dead.push_back((now, dead));
-        }
+        self.shared.add_dead(dead, now);
         let sealed = self.journal.sealed();
         let removable = self.shared.mail_mut().removable(&sealed);
         self.journal.retire(&removable);
-        Swept { removed, dead: self.due_for_punching(now) }
+        Swept { removed, last_group: self.journal.last_group() }
     }
 
-    /// Writes down what has expired when the clock was set back: a start by that clock would bring it back.
-    ///
-    /// `false` if that failed.
-    fn remember_before_going_back(&mut self, now: Timestamp) -> bool {
-        let swept = self.shared.registry.swept().filter(|(by, _)| now < *by);
-        swept.is_none_or(|(by, through)| {
-            self.record(Change::Expired { by, through }, "what had expired before the clock was set back may come back")
-        })
-    }
-
-    /// Makes a fact durable that nobody asked for, and applies it. Returns whether that worked.
-    fn record(&mut self, fact: Change, without_it: &str) -> bool {
+    /// Deletes Emails that nobody asked to delete.
+    fn delete(&mut self, emails: Vec<EmailId>) {
         let mut batch = Batch { next_sequence: self.shared.mail().last_sequence() + 1, ..Batch::default() };
+        let fact = Change::Deleted { emails };
         let pushed = batch.group.push(&fact, &[]).map_err(AppendError::Failed);
         batch.facts.push(fact);
         match pushed.and_then(|()| self.write(&mut batch)) {
-            Ok(told) => {
-                self.shared.publish(told);
-                true
-            }
+            Ok(told) => self.shared.publish(told),
             Err(error) => {
-                tracing::warn!(?error, "{without_it}; the next second tries again");
-                false
+                tracing::warn!(
+                    ?error,
+                    "mail of a clock that was ahead could not be removed; the next second tries again"
+                );
             }
         }
-    }
-
-    /// Takes the dead octets that have waited long enough.
-    fn due_for_punching(&mut self, now: Timestamp) -> Vec<RecordPlace> {
-        // After the clock was set back, what waited is due at once.
-        let is_due = |at: Timestamp| now.since(at).max(at.since(now)) >= PUNCH_AFTER;
-        let mut due = Vec::new();
-        while let Some((_, places)) = self.dead.pop_front_if(|(at, _)| is_due(*at)) {
-            due.extend(places);
-        }
-        let (due, kept) = self.punchable(due);
-        if !kept.is_empty() {
-            self.dead.push_front((now.before(PUNCH_AFTER), kept));
-        }
-        due
-    }
-
-    /// Takes all dead octets.
-    fn all_dead(&mut self) -> Vec<RecordPlace> {
-        let mut dead = self.shared.mail_mut().take_dead();
-        dead.extend(self.dead.drain(..).flat_map(|(_, places)| places));
-        self.punchable(dead).0
-    }
-
-    /// Those octets whose segments still exist, and those of the last group, which stays whole until another one follows.
-    fn punchable(&self, mut dead: Vec<RecordPlace>) -> (Vec<RecordPlace>, Vec<RecordPlace>) {
-        let exist: HashSet<u32> = self.shared.files.numbers().into_iter().collect();
-        dead.retain(|place| exist.contains(&place.segment));
-        let last_group = self.journal.last_group();
-        dead.into_iter().partition(|place| last_group.is_none_or(|last| (place.segment, place.offset) < last))
     }
 }
 

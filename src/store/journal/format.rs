@@ -4,7 +4,7 @@
 //! segment  | magic 8 | format 4 | number 4 | salt 8 | predecessor's end 4 | - 4 | first group 8 | first sequence 8 | crc 4 |  up to 512
 //! group    | salt 8 | number 8 | length 4 | records 4 | crc 4 |
 //! record   | crc 4 | meta length 4 | content length 4 | content crc 4 | meta (a Change) | content (octets of a message) |
-//! hint     | crc 4 | number 4 | salt 8 | end 4 | next group 8 |, and for each record | offset 4 | its header and meta |
+//! hint     | number 4 | salt 8 | end 4 | next group 8 |, and for each record | offset 4 | its header and meta |
 //! ```
 //!
 //! A record's first CRC covers its header and meta, so that they stay readable after the content was punched out. A hint is
@@ -23,7 +23,7 @@ pub(super) const GROUP_HEADER_OCTETS: usize = 28;
 pub(in crate::store) const RECORD_HEADER_OCTETS: usize = 16;
 const MAGIC: [u8; 8] = *b"tempmail";
 const SEGMENT_HEADER_OCTETS: usize = 52;
-const HINT_HEADER_OCTETS: usize = 28;
+const HINT_HEADER_OCTETS: usize = 24;
 
 /// The first sector of a segment. Once it is durable, the predecessor is valid up to `predecessor_end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,11 +65,17 @@ impl SegmentHeader {
         if sector[..8] != MAGIC {
             return FirstSector::Damaged;
         }
+        let is_whole = |sector: &[u8]| {
+            crc32c::crc32c(&sector[..SEGMENT_HEADER_OCTETS - 4]) == u32_at(sector, SEGMENT_HEADER_OCTETS - 4)
+        };
         let format = u32_at(sector, 8);
         if format != FORMAT {
-            return FirstSector::Format(format);
+            // With this version's format it may be whole: then nothing but the format is damaged.
+            let mut ours = *sector;
+            ours[8..12].copy_from_slice(&FORMAT.to_le_bytes());
+            return if is_whole(&ours) { FirstSector::Damaged } else { FirstSector::Format(format) };
         }
-        if crc32c::crc32c(&sector[..SEGMENT_HEADER_OCTETS - 4]) != u32_at(sector, SEGMENT_HEADER_OCTETS - 4) {
+        if !is_whole(sector) {
             return FirstSector::Damaged;
         }
         FirstSector::Header(Self {
@@ -142,12 +148,10 @@ impl HintWriter {
 
     /// The hint of the segment with this header, which is sealed at `end`. Its last group comes before `next_group`.
     pub(super) fn seal(mut self, header: &SegmentHeader, end: u32, next_group: u64) -> Vec<u8> {
-        self.0[4..8].copy_from_slice(&header.number.to_le_bytes());
-        self.0[8..16].copy_from_slice(&header.salt.to_le_bytes());
-        self.0[16..20].copy_from_slice(&end.to_le_bytes());
-        self.0[20..28].copy_from_slice(&next_group.to_le_bytes());
-        let crc = crc32c::crc32c(&self.0[4..]);
-        self.0[..4].copy_from_slice(&crc.to_le_bytes());
+        self.0[..4].copy_from_slice(&header.number.to_le_bytes());
+        self.0[4..12].copy_from_slice(&header.salt.to_le_bytes());
+        self.0[12..16].copy_from_slice(&end.to_le_bytes());
+        self.0[16..24].copy_from_slice(&next_group.to_le_bytes());
         self.0
     }
 }
@@ -156,26 +160,29 @@ impl HintWriter {
 pub(super) struct Hint {
     pub(super) end: u32,
     pub(super) next_group: u64,
-    pub(super) records: Vec<(Change, RecordPlace)>,
+    segment: u32,
+    octets: Vec<u8>,
 }
 
 impl Hint {
-    /// Decodes the hint of the segment with this header. `None` if it is damaged, or of another segment.
-    pub(super) fn decode(octets: &[u8], header: &SegmentHeader) -> Option<Self> {
+    /// Decodes the hint of the segment with this header. `None` if it is of another segment.
+    pub(super) fn decode(octets: Vec<u8>, header: &SegmentHeader) -> Option<Self> {
         let head = octets.get(..HINT_HEADER_OCTETS)?;
-        let is_whole = crc32c::crc32c(&octets[4..]) == u32_at(head, 0);
-        if !is_whole || (u32_at(head, 4), u64_at(head, 8)) != (header.number, header.salt) {
-            return None;
-        }
-        let mut records = Vec::new();
-        let mut rest = &octets[HINT_HEADER_OCTETS..];
+        let is_of_header = (u32_at(head, 0), u64_at(head, 4)) == (header.number, header.salt);
+        let (end, next_group) = (u32_at(head, 12), u64_at(head, 16));
+        is_of_header.then_some(Self { end, next_group, segment: header.number, octets })
+    }
+
+    /// Passes the records to `each`, one after the other, since all together take much memory. `None` if one makes no sense.
+    pub(super) fn records(&self, mut each: impl FnMut(Change, RecordPlace)) -> Option<()> {
+        let mut rest = &self.octets[HINT_HEADER_OCTETS..];
         while !rest.is_empty() {
             let (offset, record) = rest.split_first_chunk()?;
-            let (record_head, change) = decode_meta(record)?;
-            records.push((change, record_head.place(header.number, u32::from_le_bytes(*offset))?));
-            rest = record.get(record_head.content_start()..)?;
+            let (head, change) = decode_meta(record)?;
+            each(change, head.place(self.segment, u32::from_le_bytes(*offset))?);
+            rest = record.get(head.content_start()..)?;
         }
-        Some(Self { end: u32_at(head, 16), next_group: u64_at(head, 20), records })
+        Some(())
     }
 }
 
@@ -296,7 +303,7 @@ mod tests {
         let sector = header().encode();
         assert_eq!(SegmentHeader::decode(&sector), FirstSector::Header(header()));
         assert_eq!(SegmentHeader::decode(&[0; 512]), FirstSector::Damaged);
-        for bit in (0..8 * 8).chain(12 * 8..SEGMENT_HEADER_OCTETS * 8) {
+        for bit in 0..SEGMENT_HEADER_OCTETS * 8 {
             let mut bad = sector;
             bad[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(SegmentHeader::decode(&bad), FirstSector::Damaged, "bit {bit}");
@@ -304,6 +311,8 @@ mod tests {
         for other in [FORMAT - 1, FORMAT + 1] {
             let mut sector = sector;
             sector[8..12].copy_from_slice(&other.to_le_bytes());
+            let crc = crc32c::crc32c(&sector[..SEGMENT_HEADER_OCTETS - 4]);
+            sector[SEGMENT_HEADER_OCTETS - 4..SEGMENT_HEADER_OCTETS].copy_from_slice(&crc.to_le_bytes());
             assert_eq!(SegmentHeader::decode(&sector), FirstSector::Format(other));
         }
 
@@ -341,17 +350,14 @@ mod tests {
         let mut writer = HintWriter::new();
         writer.push(540, &record[..record.len() - 7]);
         let hint = writer.seal(&header(), 600, 10);
-        let read = Hint::decode(&hint, &header()).expect("whole");
+        let read = Hint::decode(hint.clone(), &header()).expect("whole");
+        let mut records = Vec::new();
+        read.records(|change, place| records.push((change, place))).expect("records");
         let length = u32::try_from(record.len()).expect("short");
         let place = RecordPlace { segment: 3, offset: 540, length, content: 7 };
-        assert_eq!((read.end, read.next_group, read.records), (600, 10, vec![(change(), place)]));
-        assert!(Hint::decode(&hint, &SegmentHeader { salt: 1, ..header() }).is_none());
-        assert!(Hint::decode(&hint, &SegmentHeader { number: 4, ..header() }).is_none());
-        for bit in 0..hint.len() * 8 {
-            let mut bad = hint.clone();
-            bad[bit / 8] ^= 1 << (bit % 8);
-            assert!(Hint::decode(&bad, &header()).is_none(), "bit {bit}");
-        }
+        assert_eq!((read.end, read.next_group, records), (600, 10, vec![(change(), place)]));
+        assert!(Hint::decode(hint.clone(), &SegmentHeader { salt: 1, ..header() }).is_none());
+        assert!(Hint::decode(hint, &SegmentHeader { number: 4, ..header() }).is_none());
     }
 
     proptest! {
@@ -359,7 +365,7 @@ mod tests {
         fn arbitrary_octets_are_a_record_or_nothing(octets in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = decode_record(&octets);
             let _ = GroupHeader::decode(&octets, 0);
-            let _ = Hint::decode(&octets, &header());
+            let _ = Hint::decode(octets.clone(), &header()).and_then(|hint| hint.records(|_, _| {}));
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! format  layout of headers, groups, records and hints     files   the files, and reads from them
+//! group   a group that is being encoded                    active  the segment in use
 //! spare   makes the next segment ahead of need             scan    the one reader
 //! search  finds the next group behind damage
 //! ```
@@ -9,14 +10,17 @@
 //! A segment is never written again after an opening, a failed append or a failed sync. The header of the next segment
 //! says where its valid part ends. A file has the name of a segment only once its header is durable.
 
+mod active;
 mod files;
 mod format;
+mod group;
 mod scan;
 mod search;
 mod spare;
 #[cfg(test)]
 mod tests;
 
+use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,15 +28,17 @@ use std::time::{Duration, Instant};
 pub(crate) use files::{Files, JournalMessage};
 pub(crate) use format::GROUPS_START;
 pub(in crate::store) use format::{RECORD_HEADER_OCTETS, RecordHead, decode_meta, encode_record};
-pub(crate) use scan::{Content, DamageKind, Found, Mode, Scanned, scan};
+pub(crate) use group::Group;
+pub(crate) use scan::{Content, Found, Mode, Scanned, scan};
 pub(crate) use spare::SpareView;
 
+use active::Active;
 use format::{GROUP_HEADER_OCTETS, GroupHeader, HintWriter, SegmentHeader};
 use scan::LastSegment;
 use spare::{Sealed, Spare};
 
-use super::change::{Change, RecordPlace};
-use crate::store::disk::{BLOCK_OCTETS, Disk, DiskFile};
+use super::change::RecordPlace;
+use crate::store::disk::{BLOCK_OCTETS, Disk};
 use crate::store::{OpenError, StoreError, StoreOptions};
 
 /// The end of the last segment that is reserved for facts that free space.
@@ -42,12 +48,12 @@ const RECORD_OVERHEAD_OCTETS: u64 = 96 << 10;
 /// Octets of dead segments must be written over within this time, or their file is removed.
 const OVERWRITTEN_WITHIN: Duration = Duration::from_mins(1);
 
-/// Where the hints of sealed segments are kept. A hint that is lost costs a scan of its segment.
-pub(crate) trait Hints: Send + Sync {
+/// Where the hints of sealed segments are kept, each under a checksum. A hint that is lost costs a scan of its segment.
+pub(crate) trait Hints: Debug + Send + Sync {
     /// The hint of a segment, if there is one.
     fn get(&self, segment: u32) -> Option<Vec<u8>>;
     /// Keeps the hint of a segment.
-    fn put(&self, segment: u32, hint: &[u8]);
+    fn put(&self, segment: u32, hint: Vec<u8>);
     /// Forgets the hints of segments that are to be removed, durably. `false` if that failed: then they must stay, since a
     /// hint without its segment means that the segment is missing.
     fn remove(&self, segments: &[u32]) -> bool;
@@ -76,66 +82,6 @@ pub(crate) fn group_room(options: &StoreOptions) -> u64 {
     options.segment_octets.saturating_sub(least_segment_octets(options.message_octets_max))
 }
 
-/// A group that is being encoded.
-#[derive(Debug)]
-pub(crate) struct Group {
-    octets: Vec<u8>,
-    records: Vec<Encoded>,
-    frees_space_only: bool,
-}
-
-/// A record in the octets of its group.
-#[derive(Clone, Copy, Debug)]
-struct Encoded {
-    start: usize,
-    length: usize,
-    content: usize,
-}
-
-impl Default for Group {
-    fn default() -> Self {
-        Self { octets: vec![0; GROUP_HEADER_OCTETS], records: Vec::new(), frees_space_only: true }
-    }
-}
-
-impl Group {
-    /// Adds a record. After an error the group is unchanged.
-    pub(crate) fn push(&mut self, fact: &Change, content: &[u8]) -> Result<(), StoreError> {
-        let start = self.octets.len();
-        if let Err(error) = encode_record(fact, content, &mut self.octets) {
-            self.octets.truncate(start);
-            return Err(StoreError::Failed(format!("a fact could not be encoded: {error}")));
-        }
-        self.records.push(Encoded { start, length: self.octets.len() - start, content: content.len() });
-        self.frees_space_only &= fact.frees_space();
-        Ok(())
-    }
-
-    /// Octets of the group so far, with its header.
-    pub(crate) fn octets(&self) -> u64 {
-        self.octets.len() as u64
-    }
-}
-
-/// The segment in use.
-#[derive(Debug)]
-struct Active {
-    header: SegmentHeader,
-    file: Arc<dyn DiskFile>,
-    /// The offset of the next group. Everything before it is durable.
-    end: u32,
-    /// The offset of the last group, if there is one.
-    last_group: Option<u32>,
-    /// The allocated size.
-    octets: u64,
-    /// Its state is in doubt, so it is never written again.
-    is_sealed: bool,
-    /// Whether there may be octets of a dead segment behind the end.
-    is_recycled: bool,
-    begun: Instant,
-    hint: HintWriter,
-}
-
 /// Why a group is not in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AppendError {
@@ -157,7 +103,7 @@ impl From<AppendError> for StoreError {
 #[derive(Debug)]
 pub(crate) struct Journal {
     files: Files,
-    hints: SharedHints,
+    hints: Arc<dyn Hints>,
     /// The segment that the last process used last, until there is one in use.
     last: Option<LastSegment>,
     active: Option<Active>,
@@ -170,16 +116,7 @@ pub(crate) struct Journal {
     has_renamed: bool,
     /// When a dead segment was taken for the next one, as long as it was not used.
     dead_since: Option<Instant>,
-}
-
-/// Hints without anything to show.
-#[derive(Clone)]
-struct SharedHints(Arc<dyn Hints>);
-
-impl std::fmt::Debug for SharedHints {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Hints")
-    }
+    opened: Instant,
 }
 
 impl Journal {
@@ -206,7 +143,7 @@ impl Journal {
             .map_err(|error| OpenError::of_file("the next segment", &error))?;
         Ok(Self {
             files,
-            hints: SharedHints(hints),
+            hints,
             last: found.last,
             active: None,
             next_group: found.next_group,
@@ -215,6 +152,7 @@ impl Journal {
             removed: Vec::new(),
             has_renamed: false,
             dead_since: None,
+            opened: Instant::now(),
         })
     }
 
@@ -231,7 +169,8 @@ impl Journal {
     /// without its contents for one that a crash cut short.
     pub(crate) fn last_group(&self) -> Option<(u32, u32)> {
         let of_active = self.active.as_ref().map(|active| (active.header.number, active.last_group));
-        let of_last = || self.last.as_ref().map(|last| (last.header.number, last.last_group));
+        // A hint does not say where the last group begins, and may be lost.
+        let of_last = || self.last.as_ref().map(|last| (last.header.number, last.last_group.or(Some(GROUPS_START))));
         of_active.or_else(of_last).and_then(|(number, group)| Some((number, group?)))
     }
 
@@ -289,7 +228,7 @@ impl Journal {
         // A recycled segment may be too small for a large group, and the next one is not.
         for _ in 0..2 {
             if !self.active.as_ref().is_some_and(|active| active.fits(octets)) {
-                self.roll(next_sequence).map_err(|error| AppendError::NoRoom(StoreError::from_io(&error)))?;
+                self.roll(next_sequence).map_err(AppendError::NoRoom)?;
             }
         }
         let failure = self.spare.view().failure().filter(|_| !group.frees_space_only);
@@ -298,7 +237,7 @@ impl Journal {
         };
         match failure {
             Some(failure) if !active.fits(octets + FREEING_RESERVE_OCTETS.min(self.segment_octets / 4)) => {
-                Err(AppendError::NoRoom(failure.to_store_error()))
+                Err(AppendError::NoRoom(failure))
             }
             _ => Ok(active),
         }
@@ -308,7 +247,7 @@ impl Journal {
     ///
     /// After an error the segment in use is unchanged. But if the next one's header may be on the disk, the segment in use
     /// is sealed, since that header says where it ends.
-    fn roll(&mut self, next_sequence: u64) -> io::Result<()> {
+    fn roll(&mut self, next_sequence: u64) -> Result<(), StoreError> {
         let (before, predecessor_end) = match (&self.active, &self.last) {
             (Some(active), _) => (active.header.number, active.end),
             (None, Some(last)) => (last.header.number, last.end),
@@ -334,13 +273,14 @@ impl Journal {
             .and_then(|()| disk.open(&name))
             .and_then(|file| Ok((file.size()?, file)));
         self.spare.used();
-        let (octets, file) = begun.inspect_err(|_| {
+        let (octets, file) = begun.map_err(|error| {
             // The file may have its name by now, or not.
             let _ = disk.remove(&name);
             let _ = disk.remove(ready.name);
             if let Some(active) = &mut self.active {
                 active.is_sealed = true;
             }
+            StoreError::from_io(&error)
         })?;
         if ready.is_recycled() {
             self.dead_since = None;
@@ -363,26 +303,31 @@ impl Journal {
         Ok(())
     }
 
-    /// Truncates a segment to its valid part, and keeps its hint.
+    /// Has a segment truncated to its valid part, and its hint kept.
     fn seal(&self, old: Active) {
-        truncate(old.header.number, &*old.file, old.end);
         let hint = old.hint.seal(&old.header, old.end, self.next_group);
-        self.spare.keep_hint(Sealed { number: old.header.number, end: old.end, hint: Some(hint.into()) });
+        self.spare.keep_hint(Sealed { number: old.header.number, end: old.end, hint: Some(hint) });
     }
 
-    /// Continues in a new segment if the one in use has groups and is older than `age`. Octets of dead segments that were
+    /// Continues in a new segment if the one in use has groups and is older than `age`, or the opening is. Octets of dead segments that were
     /// not written over in time go.
     pub(crate) fn roll_if_old(&mut self, age: Duration, next_sequence: u64) {
         if self.dead_since.is_some_and(|since| since.elapsed() >= OVERWRITTEN_WITHIN / 2) {
             self.dead_since = None;
             self.spare.drop_recycled();
         }
-        let Some(active) = &self.active else { return };
-        let since = active.begun.elapsed();
-        let is_old = active.last_group.is_some() && since >= age;
-        let is_stale = active.is_recycled && since >= OVERWRITTEN_WITHIN / 2;
+        let (begun, has_groups, is_recycled) = match (&self.active, &self.last) {
+            (Some(active), _) => (active.begun, active.last_group.is_some(), active.is_recycled),
+            // An earlier process wrote it.
+            (None, Some(_)) => (self.opened, true, false),
+            (None, None) => return,
+        };
+        let is_old = has_groups && begun.elapsed() >= age;
+        let is_stale = is_recycled && begun.elapsed() >= OVERWRITTEN_WITHIN / 2;
         if (is_old || is_stale)
             && let Err(error) = self.roll(next_sequence)
+            // That the disk is full is said elsewhere.
+            && error != StoreError::Full
         {
             tracing::warn!(%error, "the journal could not go on in a new segment; the next second tries again");
         }
@@ -404,7 +349,7 @@ impl Journal {
         let is_needed = |number: u32| self.spare.is_sealing(number) || self.spare.is_sealing(number.saturating_sub(1));
         let is_next = |number: &u32| !is_needed(*number) && !self.removed.contains(number);
         let numbers: Vec<u32> = numbers.iter().copied().filter(is_next).collect();
-        if !numbers.is_empty() && !self.hints.0.remove(&numbers) {
+        if !numbers.is_empty() && !self.hints.remove(&numbers) {
             return;
         }
         for number in numbers {
@@ -447,27 +392,6 @@ impl Journal {
     }
 }
 
-impl Active {
-    fn fits(&self, octets: u64) -> bool {
-        !self.is_sealed && u64::from(self.end) + octets <= self.octets
-    }
-
-    /// Counts a durable group that begins at `at`. Returns the places of its records.
-    fn add(&mut self, group: &Group, at: u32) -> Vec<RecordPlace> {
-        // A group lies in one segment, and a segment is below 4 GiB.
-        let narrow = |octets: usize| u32::try_from(octets).unwrap_or(u32::MAX);
-        let mut places = Vec::with_capacity(group.records.len());
-        for Encoded { start, length, content } in &group.records {
-            let offset = at + narrow(*start);
-            self.hint.push(offset, &group.octets[*start..start + length - content]);
-            let (length, content) = (narrow(*length), narrow(*content));
-            places.push(RecordPlace { segment: self.header.number, offset, length, content });
-        }
-        (self.last_group, self.end) = (Some(at), at + narrow(group.octets.len()));
-        places
-    }
-}
-
 /// Writes again what the last process may not have synced.
 ///
 /// The page cache may show it nevertheless, and after a failed sync its pages count as clean, so that another sync alone would
@@ -491,11 +415,4 @@ fn cut(disk: &dyn Disk, number: u32, end: u32) -> io::Result<()> {
         file.set_len(u64::from(end))?;
     }
     file.sync()
-}
-
-/// Truncates a segment to its valid part. A failure is harmless: the next header knows the end as well.
-fn truncate(number: u32, file: &dyn DiskFile, end: u32) {
-    if let Err(error) = file.set_len(u64::from(end)) {
-        tracing::warn!(segment = number, %error, "a full segment could not be truncated; it stays usable");
-    }
 }

@@ -5,6 +5,7 @@
 //! journal ends there.
 
 use std::io;
+use std::sync::Arc;
 
 use super::files::Files;
 use super::format::{GROUP_HEADER_OCTETS, GROUPS_START, GroupHeader, Hint, SegmentHeader, decode_meta};
@@ -12,6 +13,7 @@ use super::search::{find_header, header_at};
 use super::{Hints, segment_name};
 use crate::store::OpenError;
 use crate::store::change::{Change, RecordPlace};
+use crate::store::check::{Finding, FindingKind};
 use crate::store::disk::DiskFile;
 
 /// How much is read at once where nothing is known.
@@ -33,7 +35,7 @@ pub(crate) enum Found {
     /// A fact.
     Fact { fact: Change, place: RecordPlace, content: Content },
     /// Octets that should be readable and are not.
-    Damage { kind: DamageKind, segment: u32, offset: u64, what: String },
+    Damage(Finding),
 }
 
 /// The content of a record as it is on the disk now.
@@ -45,19 +47,6 @@ pub(crate) enum Content {
     Punched,
     /// Other octets.
     Damaged,
-}
-
-/// What is damaged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DamageKind {
-    /// A segment is not there.
-    Missing,
-    /// The header of a segment. None of it can be read.
-    Header,
-    /// Octets where a group was are no group.
-    Group,
-    /// The header or the meta of a record.
-    Record,
 }
 
 /// Where the journal ends.
@@ -98,15 +87,15 @@ pub(crate) fn scan(
         if mode == Mode::Strict {
             return Err(damaged(missing, 0, what));
         }
-        each(Found::Damage { kind: DamageKind::Missing, segment: missing, offset: 0, what: what.into() });
+        each(Found::Damage(Finding::at(FindingKind::SegmentMissing, u64::from(missing), 0, what)));
     }
     for number in numbers {
         match files.header(number)? {
             Some(header) => headers.push(header),
             None if mode == Mode::Strict => return Err(damaged(number, 0, "the segment's header is not valid")),
             None => {
-                let what = "the segment's header is not valid".into();
-                each(Found::Damage { kind: DamageKind::Header, segment: number, offset: 0, what });
+                let what = "the segment's header is not valid";
+                each(Found::Damage(Finding::at(FindingKind::SegmentHeader, u64::from(number), 0, what)));
                 headers.extend(guess(files, number, headers.last())?);
             }
         }
@@ -124,19 +113,17 @@ pub(crate) fn scan(
             Some(_) => Ends::Somewhere,
             None => Ends::Open,
         };
-        let hint =
-            hints.get(header.number).and_then(|hint| Hint::decode(&hint, &header)).filter(|hint| ends.fits(hint));
+        let hint = hints.get(header.number).and_then(|hint| Hint::decode(hint, &header)).filter(|hint| ends.fits(hint));
         // A hint is made when its segment is sealed, so it knows the end as well as the next segment does.
         let ends = hint.as_ref().map_or(ends, |hint| Ends::At { end: hint.end, next_group: hint.next_group });
         let has_hint = hint.is_some();
         let (end, next_group, last_group) = match hint.filter(|_| mode == Mode::Strict) {
             Some(hint) => {
-                for (fact, place) in hint.records {
-                    each(Found::Fact { fact, place, content: Content::Whole });
-                }
+                let whole = |fact, place| each(Found::Fact { fact, place, content: Content::Whole });
+                hint.records(whole).ok_or_else(|| damaged(header.number, 0, "its hint makes no sense"))?;
                 (hint.end, hint.next_group, None)
             }
-            None => Segment { files, header, ends, mode }.read(each)?,
+            None => Reader::read(files, (header, ends, mode), each)?,
         };
         if let Ends::At { end, .. } = ends
             && (!has_hint || files.size(header.number) > u64::from(end))
@@ -199,26 +186,35 @@ impl Ends {
     }
 }
 
-struct Segment<'a> {
-    files: &'a Files,
-    header: SegmentHeader,
-    ends: Ends,
-    mode: Mode,
-}
-
 /// The end of a segment, the number of the next group, and where the last group begins.
 type Read = (u32, u64, Option<u32>);
 
-impl Segment<'_> {
-    fn read(&self, each: &mut dyn FnMut(Found)) -> Result<Read, OpenError> {
-        let Some(file) = self.files.file(self.header.number).map_err(|error| self.failed(&error))? else {
-            return Err(damaged(self.header.number, 0, "the segment is missing"));
+/// Reads one segment group by group.
+struct Reader<'a> {
+    header: SegmentHeader,
+    ends: Ends,
+    mode: Mode,
+    file: Arc<dyn DiskFile>,
+    /// Nothing behind this belongs to the segment.
+    end: u64,
+    each: &'a mut dyn FnMut(Found),
+}
+
+impl Reader<'_> {
+    fn read(
+        files: &Files,
+        (header, ends, mode): (SegmentHeader, Ends, Mode),
+        each: &mut dyn FnMut(Found),
+    ) -> Result<Read, OpenError> {
+        let failed = |error: io::Error| OpenError::of_file(&segment_name(header.number), &error);
+        let Some(file) = files.file(header.number).map_err(failed)? else {
+            return Err(damaged(header.number, 0, "the segment is missing"));
         };
-        let size = file.size().map_err(|error| self.failed(&error))?;
-        let mut reader = Reader { segment: self, file: &*file, end: size, each };
-        if let Ends::At { end, .. } = self.ends {
+        let size = file.size().map_err(failed)?;
+        let mut reader = Reader { header, ends, mode, file, end: size, each };
+        if let Ends::At { end, .. } = ends {
             if u64::from(end) > size {
-                reader.tell(DamageKind::Group, size, "the segment is shorter than the next one says")?;
+                reader.tell(FindingKind::Group, size, "the segment is shorter than the next one says")?;
             }
             reader.end = size.min(u64::from(end));
         }
@@ -228,24 +224,10 @@ impl Segment<'_> {
     fn failed(&self, error: &io::Error) -> OpenError {
         OpenError::of_file(&segment_name(self.header.number), error)
     }
-}
 
-fn damaged(segment: u32, offset: u64, what: &'static str) -> OpenError {
-    OpenError::Damaged { segment: u64::from(segment), offset, what }
-}
-
-struct Reader<'a, 'e> {
-    segment: &'a Segment<'a>,
-    file: &'a dyn DiskFile,
-    /// Nothing behind this belongs to the segment.
-    end: u64,
-    each: &'e mut dyn FnMut(Found),
-}
-
-impl Reader<'_, '_> {
     fn run(&mut self) -> Result<Read, OpenError> {
         let mut at = u64::from(GROUPS_START);
-        let (mut group, mut last_group) = (self.segment.header.first_group, None);
+        let (mut group, mut last_group) = (self.header.first_group, None);
         loop {
             let Some(header) = self.group_at(at, group)? else {
                 let Some(next) = self.behind(at, group)? else { break };
@@ -254,24 +236,24 @@ impl Reader<'_, '_> {
             };
             let records = self.records(at, header)?;
             if !records.is_whole {
-                if self.segment.ends == Ends::Open && self.search(at + 1, header.number + 1)?.is_none() {
+                if self.ends == Ends::Open && self.search(at + 1, header.number + 1)?.is_none() {
                     // Nobody was promised a torn group, but what is whole of it may be kept.
-                    if self.segment.mode == Mode::Lenient {
+                    if self.mode == Mode::Lenient {
                         let is_whole = |found: &Found| matches!(found, Found::Fact { content: Content::Whole, .. });
                         records.found.into_iter().filter(is_whole).for_each(|found| (self.each)(found));
                     }
                     break;
                 }
                 let broken_at = records.broken_at.unwrap_or(at);
-                self.tell(DamageKind::Record, broken_at, "a record of a durable group does not read back")?;
+                self.tell(FindingKind::Record, broken_at, "a record of a durable group does not read back")?;
             }
             records.found.into_iter().for_each(|found| (self.each)(found));
             last_group = Some(narrow(at));
             (at, group) = (at + header.group_octets(), header.number + 1);
         }
-        match self.segment.ends {
+        match self.ends {
             Ends::At { next_group, .. } if group != next_group => {
-                self.tell(DamageKind::Group, at, "groups are missing before the next segment")?;
+                self.tell(FindingKind::Group, at, "groups are missing before the next segment")?;
                 Ok((narrow(at), next_group, last_group))
             }
             _ => Ok((narrow(at), group, last_group)),
@@ -281,20 +263,19 @@ impl Reader<'_, '_> {
     /// The header of a group at `at`: in a strict scan the one with this number, otherwise this or a later one.
     fn group_at(&self, at: u64, number: u64) -> Result<Option<GroupHeader>, OpenError> {
         let header = self.header_at(at)?;
-        let is_lenient = self.segment.mode == Mode::Lenient;
+        let is_lenient = self.mode == Mode::Lenient;
         let is_expected = |header: &GroupHeader| header.number == number || (is_lenient && header.number > number);
         Ok(header.filter(|header| is_expected(header) && at + header.group_octets() <= self.end))
     }
 
     fn header_at(&self, at: u64) -> Result<Option<GroupHeader>, OpenError> {
-        header_at(self.file, self.segment.header.salt, at, self.end).map_err(|error| self.segment.failed(&error))
+        header_at(&*self.file, self.header.salt, at, self.end).map_err(|error| self.failed(&error))
     }
 
     /// Finds the first group from `from` on with at least this number.
     fn search(&self, from: u64, number: u64) -> Result<Option<u64>, OpenError> {
         let is_wanted = |at, header: &GroupHeader| header.number >= number && at + header.group_octets() <= self.end;
-        find_header(self.file, self.segment.header.salt, from..self.end, is_wanted)
-            .map_err(|error| self.segment.failed(&error))
+        find_header(&*self.file, self.header.salt, from..self.end, is_wanted).map_err(|error| self.failed(&error))
     }
 
     /// Looks behind octets that are no group. `None` at the end of the segment.
@@ -302,21 +283,21 @@ impl Reader<'_, '_> {
         let next = self.search(at + 1, number)?;
         if next.is_some() || (at < self.end && self.is_cut(at)?) {
             let what = format!("{} octets are no group of records", next.unwrap_or(self.end) - at);
-            self.tell(DamageKind::Group, at, &what)?;
+            self.tell(FindingKind::Group, at, &what)?;
         }
         Ok(next)
     }
 
     /// Whether a group must have been at `at`, behind the last readable one.
     fn is_cut(&self, at: u64) -> Result<bool, OpenError> {
-        match self.segment.ends {
+        match self.ends {
             Ends::At { .. } => Ok(true),
             Ends::Open => Ok(false),
             // The segment was truncated to its valid part, unless that failed and zeros stayed.
             Ends::Somewhere => {
                 let mut rest = [0; GROUP_HEADER_OCTETS];
                 let length = usize::try_from(self.end - at).map_or(rest.len(), |left| left.min(rest.len()));
-                self.file.read_at(at, &mut rest[..length]).map_err(|error| self.segment.failed(&error))?;
+                self.file.read_at(at, &mut rest[..length]).map_err(|error| self.failed(&error))?;
                 Ok(rest.iter().any(|octet| *octet != 0))
             }
         }
@@ -326,10 +307,9 @@ impl Reader<'_, '_> {
     fn records(&self, at: u64, header: GroupHeader) -> Result<Records, OpenError> {
         let start = at + GROUP_HEADER_OCTETS as u64;
         let mut octets = vec![0; header.length as usize];
-        self.file.read_at(start, &mut octets).map_err(|error| self.segment.failed(&error))?;
+        self.file.read_at(start, &mut octets).map_err(|error| self.failed(&error))?;
         // A group that no later one follows may be torn, and then its contents decide.
-        let is_in_doubt =
-            self.segment.ends == Ends::Open && self.header_at(start + u64::from(header.length))?.is_none();
+        let is_in_doubt = self.ends == Ends::Open && self.header_at(start + u64::from(header.length))?.is_none();
         let mut records = Records { found: Vec::new(), is_whole: true, broken_at: None };
         let mut offset = 0;
         for _ in 0..header.records {
@@ -349,7 +329,7 @@ impl Reader<'_, '_> {
     fn record(&self, octets: &[u8], offset: u32, is_in_doubt: bool) -> Option<(Change, RecordPlace, usize, Content)> {
         let (head, fact) = decode_meta(octets)?;
         let content = octets.get(head.content_start()..head.length())?;
-        let is_looked_at = self.segment.mode == Mode::Lenient || is_in_doubt;
+        let is_looked_at = self.mode == Mode::Lenient || is_in_doubt;
         let content = if !is_looked_at || head.is_of(content) {
             Content::Whole
         } else if content.iter().all(|octet| *octet == 0) {
@@ -357,16 +337,16 @@ impl Reader<'_, '_> {
         } else {
             Content::Damaged
         };
-        Some((fact, head.place(self.segment.header.number, offset)?, head.length(), content))
+        Some((fact, head.place(self.header.number, offset)?, head.length(), content))
     }
 
     /// Tells of damage, or fails in a strict scan.
-    fn tell(&mut self, kind: DamageKind, offset: u64, what: &str) -> Result<(), OpenError> {
-        let segment = self.segment.header.number;
-        if self.segment.mode == Mode::Strict {
+    fn tell(&mut self, kind: FindingKind, offset: u64, what: &str) -> Result<(), OpenError> {
+        let segment = self.header.number;
+        if self.mode == Mode::Strict {
             return Err(damaged(segment, offset, "a durable group cannot be read"));
         }
-        (self.each)(Found::Damage { kind, segment, offset, what: what.to_owned() });
+        (self.each)(Found::Damage(Finding::at(kind, u64::from(segment), offset, what)));
         Ok(())
     }
 }
@@ -382,4 +362,8 @@ struct Records {
 /// An offset in a segment, which is below 4 GiB.
 fn narrow(offset: u64) -> u32 {
     u32::try_from(offset).unwrap_or(u32::MAX)
+}
+
+fn damaged(segment: u32, offset: u64, what: &'static str) -> OpenError {
+    OpenError::Damaged { segment: u64::from(segment), offset, what }
 }

@@ -34,6 +34,7 @@ pub(super) struct Spare {
 }
 
 /// What the thread, the journal and the readers of [`SpareView`] share.
+#[derive(Debug)]
 struct Maker {
     disk: Arc<dyn Disk>,
     hints: Arc<dyn Hints>,
@@ -57,12 +58,12 @@ struct State {
 }
 
 /// A sealed segment.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Sealed {
     pub(super) number: u32,
     pub(super) end: u32,
     /// `None` if its segment is to be scanned.
-    pub(super) hint: Option<Arc<[u8]>>,
+    pub(super) hint: Option<Vec<u8>>,
 }
 
 #[derive(Debug)]
@@ -74,9 +75,9 @@ enum Make {
         makes_do: bool,
     },
     Ready(ReadySpare),
-    /// The last attempt failed. Another one follows.
+    /// The last attempt failed, with the error for the caller of a change. Another one follows.
     Failing {
-        failure: SpareFailure,
+        failure: StoreError,
         retry_at: Instant,
     },
 }
@@ -92,36 +93,6 @@ impl ReadySpare {
     /// Whether it has octets of a dead segment in it.
     pub(super) fn is_recycled(&self) -> bool {
         self.name == DEAD
-    }
-}
-
-/// Why there is no next segment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SpareFailure {
-    /// The disk has no room. Otherwise it failed.
-    pub(crate) is_full: bool,
-    pub(crate) reason: String,
-}
-
-impl SpareFailure {
-    fn of(error: &io::Error) -> Self {
-        Self { is_full: is_out_of_space(error), reason: error.to_string() }
-    }
-
-    /// Translates the failure for the caller of a change.
-    pub(crate) fn to_store_error(&self) -> StoreError {
-        if self.is_full { StoreError::Full } else { StoreError::Failed(self.reason.clone()) }
-    }
-
-    fn to_io(&self) -> io::Error {
-        let kind = if self.is_full { io::ErrorKind::StorageFull } else { io::ErrorKind::Other };
-        io::Error::new(kind, self.reason.clone())
-    }
-}
-
-impl std::fmt::Debug for Maker {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Maker").field("state", &self.state).finish_non_exhaustive()
     }
 }
 
@@ -176,19 +147,23 @@ impl Maker {
             };
             let is_due = state.failed_at.is_none_or(|failed_at| failed_at.elapsed() >= RETRY_EVERY);
             let has_failed = state.failed_at.is_some() || matches!(state.spare, Make::Failing { .. });
-            state = match (makes_do, state.sealed.front().cloned().filter(|_| is_due)) {
+            // It stays in the queue until it is durable.
+            let first = state.sealed.front_mut().filter(|_| makes_do.is_none() && is_due);
+            let first =
+                first.map(|Sealed { number, end, hint }| Sealed { number: *number, end: *end, hint: hint.take() });
+            state = match (makes_do, first) {
                 // Senders may wait for the spare, and nobody for a hint.
                 (Some(makes_do), _) => self.attempt(state, makes_do),
-                (None, Some(sealed)) => {
+                (None, Some(mut sealed)) => {
                     drop(state);
-                    let kept = self.keep(&sealed);
+                    let kept = self.keep(&mut sealed);
                     let mut state = self.state();
                     state.failed_at = kept.is_err().then(Instant::now);
-                    let tried = state.sealed.pop_front();
+                    state.sealed.pop_front();
                     if let Err(error) = kept {
                         let segment = sealed.number;
                         tracing::warn!(segment, %error, "a finished segment could not be cut; that is tried again");
-                        state.sealed.extend(tried);
+                        state.sealed.push_back(sealed);
                     }
                     state
                 }
@@ -201,9 +176,9 @@ impl Maker {
     }
 
     /// Makes the length of a sealed segment durable, and then its hint.
-    fn keep(&self, sealed: &Sealed) -> io::Result<()> {
+    fn keep(&self, sealed: &mut Sealed) -> io::Result<()> {
         cut(&*self.disk, sealed.number, sealed.end)?;
-        if let Some(hint) = &sealed.hint {
+        if let Some(hint) = sealed.hint.take() {
             self.hints.put(sealed.number, hint);
         }
         Ok(())
@@ -227,7 +202,7 @@ impl Maker {
             Err(_) if !makes_do && matches!(state.spare, Make::Wanted { makes_do: true }) => {}
             Err(error) => {
                 let retry_at = Instant::now() + RETRY_EVERY;
-                state.spare = Make::Failing { failure: SpareFailure::of(&error), retry_at };
+                state.spare = Make::Failing { failure: StoreError::from_io(&error), retry_at };
             }
         }
         self.changed.notify_all();
@@ -259,13 +234,13 @@ impl Spare {
     /// Looks for the spare, and waits for it if need be. It stays the spare until [`Spare::used`].
     ///
     /// Fails if it cannot be made now. If `makes_do`, a small one is enough.
-    pub(super) fn get(&self, makes_do: bool) -> io::Result<ReadySpare> {
+    pub(super) fn get(&self, makes_do: bool) -> Result<ReadySpare, StoreError> {
         let mut state = self.maker.state();
         let mut is_asked = false;
         loop {
             match &state.spare {
                 Make::Ready(ready) => return Ok(ready.clone()),
-                Make::Failing { failure, .. } if !makes_do || is_asked => return Err(failure.to_io()),
+                Make::Failing { failure, .. } if !makes_do || is_asked => return Err(failure.clone()),
                 Make::Idle | Make::Failing { .. } => {
                     state.spare = Make::Wanted { makes_do };
                     is_asked = true;
@@ -337,8 +312,8 @@ impl Drop for Spare {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-        let state = self.maker.state();
-        for sealed in &state.sealed {
+        let mut state = self.maker.state();
+        for sealed in &mut state.sealed {
             // What fails now is done by the next start.
             let _ = self.maker.keep(sealed);
         }
@@ -353,7 +328,7 @@ pub(crate) struct SpareView(Arc<Maker>);
 
 impl SpareView {
     /// Why there is no spare. `None` while it is ready or being made.
-    pub(crate) fn failure(&self) -> Option<SpareFailure> {
+    pub(crate) fn failure(&self) -> Option<StoreError> {
         match &self.0.state().spare {
             Make::Failing { failure, .. } => Some(failure.clone()),
             Make::Idle | Make::Wanted { .. } | Make::Ready(_) => None,

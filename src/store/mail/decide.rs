@@ -5,9 +5,10 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::AddAssign;
 
-use super::events::Outbox;
+use super::events::{Outbox, Sums};
+use super::limits::DROPS_MAX;
 use super::{Mail, Receiver, Webhooks};
-use crate::model::{AttemptRecord, Client, Delivery, EmailId, Mailbox, Network, Timestamp, Verdict, WebhookId};
+use crate::model::{AttemptRecord, Delivery, EmailId, Mailbox, Timestamp, Verdict, WebhookId};
 use crate::store::Replayed;
 use crate::store::change::{Change, EventState};
 use crate::store::names::{event_id, mailbox_hash};
@@ -138,9 +139,7 @@ pub(crate) struct Pending {
     mailboxes: HashMap<[u8; 16], (usize, usize)>,
     events: HashMap<(WebhookId, u64), bool>,
     webhooks: HashMap<WebhookId, (i32, i64)>,
-    clients: HashMap<Client, i64>,
-    networks: HashMap<Network, i64>,
-    event_octets: i64,
+    pub(super) sums: Sums,
     sequences: u64,
 }
 
@@ -166,27 +165,20 @@ impl Pending {
         self.webhooks.get(&webhook).copied().unwrap_or_default()
     }
 
-    pub(super) fn sums(&self, registrant: Option<Client>) -> (i64, i64, i64) {
-        let of_client = registrant.and_then(|client| self.clients.get(&client)).copied().unwrap_or(0);
-        let of_network = registrant.and_then(|client| self.networks.get(&client.network())).copied().unwrap_or(0);
-        (of_client, of_network, self.event_octets)
-    }
-
     fn delete(&mut self, name: [u8; 16], email: EmailId) {
         self.deleted.insert(email);
         self.mailboxes.entry(name).or_default().1 += 1;
     }
 
     fn event(&mut self, receiver: &Receiver, sequence: u64, octets: u64, begins: bool) {
-        let sign = if begins { 1 } else { -1 };
-        let octets = sign * i64::try_from(octets).unwrap_or(i64::MAX);
         self.events.insert((receiver.id, sequence), begins);
-        let of_webhook = self.webhooks.entry(receiver.id).or_default();
-        *of_webhook = (of_webhook.0 + i32::from(sign == 1) - i32::from(sign == -1), of_webhook.1 + octets);
-        self.event_octets += octets;
-        if let Some(client) = receiver.registrant {
-            *self.clients.entry(client).or_default() += octets;
-            *self.networks.entry(client.network()).or_default() += octets;
+        let (events, pending) = self.webhooks.entry(receiver.id).or_default();
+        if begins {
+            (*events, *pending) = (*events + 1, *pending + octets.cast_signed());
+            self.sums.add(receiver.registrant, octets);
+        } else {
+            (*events, *pending) = (*events - 1, *pending - octets.cast_signed());
+            self.sums.subtract(receiver.registrant, octets);
         }
     }
 }
@@ -239,7 +231,7 @@ impl Mail {
         let names: Vec<[u8; 16]> = recipients.iter().map(|to| mailbox_hash(&self.secret, &to.mailbox)).collect();
         let mut evicted = Vec::new();
         for name in &names {
-            let Some(of_mailbox) = self.evicted(*name, pending, *received_at) else {
+            let Some(of_mailbox) = self.evicted(*name, names.len(), pending, *received_at) else {
                 return Outcome::MailboxFull.into();
             };
             evicted.extend(of_mailbox.into_iter().map(|email| (*name, email)));
@@ -287,7 +279,8 @@ impl Mail {
                     sequence,
                     attempts: 0,
                 };
-                let Some(making_way) = self.room_for_event(pending, &receiver, octets) else {
+                let making_way = self.room_for_event(pending, &receiver, octets);
+                let Some(making_way) = making_way.filter(|more| ended.len() + more.len() <= DROPS_MAX) else {
                     decided.dropped.push(new);
                     continue;
                 };

@@ -68,38 +68,46 @@ impl Outbox {
     }
 }
 
-/// Octets of pending events by whose they are. The administrator's count in all alone.
+/// Octets of events by whose they are. The administrator's count in all alone.
 #[derive(Debug, Default)]
-struct Sums {
-    of_client: HashMap<Client, u64>,
-    of_network: HashMap<Network, u64>,
-    in_all: u64,
+pub(super) struct Sums {
+    of_client: HashMap<Client, i64>,
+    of_network: HashMap<Network, i64>,
+    in_all: i64,
 }
 
 impl Sums {
-    fn add(&mut self, registrant: Option<Client>, octets: u64) {
+    /// Counts an event that begins.
+    pub(super) fn add(&mut self, registrant: Option<Client>, octets: u64) {
+        self.change(registrant, octets.cast_signed());
+    }
+
+    /// Counts an event that ends.
+    pub(super) fn subtract(&mut self, registrant: Option<Client>, octets: u64) {
+        self.change(registrant, -octets.cast_signed());
+    }
+
+    fn change(&mut self, registrant: Option<Client>, octets: i64) {
         self.in_all += octets;
         if let Some(client) = registrant {
-            *self.of_client.entry(client).or_default() += octets;
-            *self.of_network.entry(client.network()).or_default() += octets;
+            change(&mut self.of_client, client, octets);
+            change(&mut self.of_network, client.network(), octets);
         }
     }
 
-    fn subtract(&mut self, registrant: Option<Client>, octets: u64) {
-        self.in_all -= octets;
-        if let Some(client) = registrant {
-            lower(&mut self.of_client, client, octets);
-            lower(&mut self.of_network, client.network(), octets);
-        }
+    /// Those of a client, of its network, and all.
+    pub(super) fn of(&self, registrant: Option<Client>) -> [i64; 3] {
+        let of_client = registrant.and_then(|client| self.of_client.get(&client));
+        let of_network = registrant.and_then(|client| self.of_network.get(&client.network()));
+        [of_client.copied().unwrap_or(0), of_network.copied().unwrap_or(0), self.in_all]
     }
 }
 
-fn lower<K: std::hash::Hash + Eq>(sums: &mut HashMap<K, u64>, key: K, octets: u64) {
-    if let Some(sum) = sums.get_mut(&key) {
-        *sum -= octets;
-        if *sum == 0 {
-            sums.remove(&key);
-        }
+fn change<K: std::hash::Hash + Eq + Copy>(sums: &mut HashMap<K, i64>, key: K, octets: i64) {
+    let sum = sums.entry(key).or_default();
+    *sum += octets;
+    if *sum == 0 {
+        sums.remove(&key);
     }
 }
 
@@ -116,7 +124,7 @@ pub(crate) struct Due {
 #[derive(Debug, Default)]
 pub(super) struct Events {
     outboxes: BTreeMap<WebhookId, Outbox>,
-    sums: Sums,
+    pub(super) sums: Sums,
     count: usize,
 }
 
@@ -131,15 +139,6 @@ impl Events {
 
     pub(super) fn get(&self, webhook: WebhookId, sequence: u64) -> Option<&Event> {
         self.outboxes.get(&webhook)?.events.get(&sequence)
-    }
-
-    /// Octets of pending events: of a client, of its network, and of all.
-    pub(super) fn sums(&self, registrant: Option<Client>) -> (u64, u64, u64) {
-        let (of_client, of_network) = registrant.map_or((0, 0), |client| {
-            let of_network = self.sums.of_network.get(&client.network());
-            (self.sums.of_client.get(&client).copied().unwrap_or(0), of_network.copied().unwrap_or(0))
-        });
-        (of_client, of_network, self.sums.in_all)
     }
 
     /// Adds an event that is not pending yet.
@@ -222,17 +221,18 @@ impl Events {
         due
     }
 
-    /// At most `limit` pending events behind one, in the order of webhooks and Emails.
-    pub(super) fn after(&self, secret: &HashKey, after: Option<(WebhookId, u64)>, limit: usize) -> Vec<PendingEvent> {
-        let first = after.map_or(WebhookId::from_octets([0; 16]), |(webhook, _)| webhook);
-        let is_behind = |webhook: WebhookId, sequence: u64| after.is_none_or(|after| (webhook, sequence) > after);
+    /// The pending events behind one, in the order of webhooks and Emails.
+    pub(super) fn after(
+        &self,
+        secret: &HashKey,
+        after: Option<(WebhookId, u64)>,
+    ) -> impl Iterator<Item = PendingEvent> {
+        let (first, sequence) = after.unwrap_or((WebhookId::from_octets([0; 16]), 0));
         let outboxes = self.outboxes.range(first..);
-        let events = outboxes.flat_map(|(webhook, outbox)| {
-            let from = after.filter(|(after, _)| after == webhook).map_or(0, |(_, sequence)| sequence);
-            outbox.events.range(from..).map(move |(sequence, event)| (*webhook, *sequence, event))
-        });
-        let wanted = events.filter(|(webhook, sequence, _)| is_behind(*webhook, *sequence)).take(limit);
-        wanted.map(|(webhook, sequence, event)| pending(secret, webhook, sequence, event)).collect()
+        outboxes.flat_map(move |(webhook, outbox)| {
+            let from = if *webhook == first { sequence + 1 } else { 0 };
+            outbox.events.range(from..).map(move |(sequence, event)| pending(secret, *webhook, *sequence, event))
+        })
     }
 }
 

@@ -9,8 +9,12 @@ use crate::store::names::mailbox_hash;
 use crate::store::options::is_young;
 use crate::store::{OutboxLimits, StoreOptions};
 
-/// The most Emails of one mailbox that one message evicts. A mailbox that was filled under a higher cap shrinks in steps.
+/// The most Emails of one mailbox, and about the most of all, that one message evicts. A mailbox that was filled under a higher
+/// cap shrinks in steps.
 const EVICTIONS_MAX: usize = 256;
+const EVICTIONS_OF_ALL_MAX: usize = 500;
+/// The most pending events that end for those of one message. Beyond them, the new events are dropped.
+pub(super) const DROPS_MAX: usize = 500;
 
 /// What a store may keep.
 #[derive(Clone, Copy, Debug)]
@@ -37,11 +41,18 @@ impl Mail {
 
     /// Whether the cap permits one more Email of a mailbox.
     pub(crate) fn has_room(&self, mailbox: &Mailbox, now: Timestamp) -> bool {
-        self.evicted(mailbox_hash(&self.secret, mailbox), &Pending::default(), now).is_some()
+        self.evicted(mailbox_hash(&self.secret, mailbox), 1, &Pending::default(), now).is_some()
     }
 
-    /// The Emails of a mailbox that make way for one more. `None` if there is no room, since one of them is too young.
-    pub(super) fn evicted(&self, name: [u8; 16], pending: &Pending, now: Timestamp) -> Option<Vec<EmailId>> {
+    /// The Emails of a mailbox that make way for one more, of a message with so many recipients. `None` if there is no room,
+    /// since one of them is too young.
+    pub(super) fn evicted(
+        &self,
+        name: [u8; 16],
+        recipients: usize,
+        pending: &Pending,
+        now: Timestamp,
+    ) -> Option<Vec<EmailId>> {
         let cap = self.limits.emails_per_mailbox_max as usize;
         let mailbox = self.rows.mailbox(name);
         let (added, deleted) = pending.of_mailbox(name);
@@ -50,7 +61,9 @@ impl Mail {
             return Some(Vec::new());
         }
         let readable = mailbox.map_or(0, |mailbox| length - self.expired(mailbox, now));
-        let over = (readable + added + 1).saturating_sub(cap + deleted).min(EVICTIONS_MAX);
+        let over = (readable + added + 1)
+            .saturating_sub(cap + deleted)
+            .min(EVICTIONS_MAX.min(1.max(EVICTIONS_OF_ALL_MAX / recipients)));
         if over == 0 {
             return Some(Vec::new());
         }
@@ -71,15 +84,11 @@ impl Mail {
     pub(super) fn room_for_event(&self, pending: &Pending, receiver: &Receiver, octets: u64) -> Option<Vec<u64>> {
         let dropped = self.room_of_webhook(pending, receiver, octets)?;
         let freed: u64 = dropped.iter().map(|sequence| self.octets_of(receiver.id, *sequence)).sum();
-        let (of_client, of_network, in_all) = self.events.sums(receiver.registrant);
-        let (more_of_client, more_of_network, more) = pending.sums(receiver.registrant);
-        let with = |sum: u64, more: i64| sum.saturating_add_signed(more).saturating_sub(freed) + octets;
-        let (of_client, of_network) = match receiver.registrant {
-            Some(_) => (with(of_client, more_of_client), with(of_network, more_of_network)),
-            None => (0, 0),
-        };
+        let (now, more) = (self.events.sums.of(receiver.registrant), pending.sums.of(receiver.registrant));
+        let with = |n: usize| (now[n] + more[n]).cast_unsigned().saturating_sub(freed) + octets;
+        let (of_client, of_network) = receiver.registrant.map_or((0, 0), |_| (with(0), with(1)));
         let limits = self.limits.outbox;
-        limits.shares_allow(receiver.is_proven, of_client, of_network, with(in_all, more)).then_some(dropped)
+        limits.shares_allow(receiver.is_proven, of_client, of_network, with(2)).then_some(dropped)
     }
 
     /// Applies the limits of one webhook.

@@ -28,7 +28,7 @@ use events::{Event as PendingRow, Events};
 use rows::{NewMessage, Row, Rows, second_of};
 use segments::Segments;
 
-use super::change::{Change, EventState, RecordPlace};
+use super::change::{Change, Ending, EventState, RecordPlace};
 use crate::events::{Event, Happening, Topic};
 use crate::model::{Client, EmailId, Envelope, Mailbox, Timestamp, WebhookId};
 use crate::store::names::{HashKey, domain_hash, mailbox_hash};
@@ -120,23 +120,22 @@ impl Mail {
                 }
                 Told::new()
             }
-            Change::LivesShortened { retention } => {
-                // It must stay as long as anything older does.
-                self.segments.mention(place.segment, 0);
-                self.rows.shorten(|row| life_within(row, *retention));
-                Told::new()
-            }
-            Change::Expired { by, through } => {
-                self.segments.mention(place.segment, 0);
-                self.expire_through(*by, *through)
-            }
         }
     }
 
-    /// Removes the Emails up to a sequence number that had expired by a time, whatever the clock says now.
-    pub(crate) fn expire_through(&mut self, by: Timestamp, through: u64) -> Told {
-        let removed = self.rows.remove_due(second_before(by), through);
-        removed.into_iter().map(|removed| self.removed(removed, Happening::Expired)).collect()
+    /// Applies an ending, whatever the clock says now.
+    pub(crate) fn end(&mut self, ending: &Ending) {
+        match *ending {
+            Ending::Swept { by, through } => {
+                for removed in self.rows.remove_due(second_before(by), through) {
+                    self.removed(removed, Happening::Expired);
+                }
+            }
+            Ending::Shortened { retention, through } => {
+                self.rows
+                    .shorten(|row| if row.sequence <= through { life_within(row, retention) } else { row.expires_at });
+            }
+        }
     }
 
     fn receive(

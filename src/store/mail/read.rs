@@ -155,15 +155,15 @@ impl Mail {
         begun.into_iter().chain(rest).flat_map(|numbers| numbers.iter().rev()).map(|number| self.rows.row(*number))
     }
 
-    /// At most `limit` messages with living Emails behind one, in the order in which they expire.
-    pub(crate) fn live(&self, after: Option<(i64, u64)>, limit: usize) -> Vec<LiveMessage> {
+    /// The messages with living Emails behind one, in the order in which they expire.
+    pub(crate) fn live(&self, after: Option<(i64, u64)>) -> impl Iterator<Item = LiveMessage> {
         let (second, sequence) = after.unwrap_or((i64::MIN, 0));
         let due = self.rows.due();
-        let is_before = |number: &u32| self.rows.row(*number).sequence <= sequence;
+        let is_before = move |number: &u32| self.rows.row(*number).sequence <= sequence;
         let begun = due.get(&second).map(|numbers| &numbers[numbers.partition_point(is_before)..]);
         let rest = due.range(second.saturating_add(1)..).map(|(_, numbers)| &numbers[..]);
         let numbers = begun.into_iter().chain(rest).flatten().copied();
-        numbers.filter_map(|number| self.live_message(number)).take(limit).collect()
+        numbers.filter_map(|number| self.live_message(number))
     }
 
     /// The message of a row, if that is its first one.
@@ -207,9 +207,9 @@ impl Mail {
         self.events.get(webhook, sequence).map(|event| event.place)
     }
 
-    /// At most `limit` pending events behind one, in the order of webhooks and Emails.
-    pub(crate) fn events_after(&self, after: Option<(WebhookId, u64)>, limit: usize) -> Vec<PendingEvent> {
-        self.events.after(&self.secret, after, limit)
+    /// The pending events behind one, in the order of webhooks and Emails.
+    pub(crate) fn events_after(&self, after: Option<(WebhookId, u64)>) -> impl Iterator<Item = PendingEvent> {
+        self.events.after(&self.secret, after)
     }
 }
 

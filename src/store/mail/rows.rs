@@ -95,6 +95,8 @@ impl Sequence {
     pub(super) fn partition_point(&self, is_before: impl Fn(u32) -> bool) -> usize {
         match self {
             Self::One(row) => usize::from(is_before(*row)),
+            // What is new comes last.
+            Self::Many(rows) if rows.back().is_none_or(|row| is_before(*row)) => rows.len(),
             Self::Many(rows) => rows.partition_point(|row| is_before(*row)),
         }
     }
@@ -301,8 +303,12 @@ impl Rows {
         let Self { slab: rows, due, .. } = self;
         let row = rows[number as usize];
         let numbers = due.entry(second_of(row.expires_at)).or_default();
-        let position = numbers.partition_point(|other| rows[*other as usize].sequence < row.sequence);
-        numbers.insert(position, number);
+        let is_before = |other: &u32| rows[*other as usize].sequence < row.sequence;
+        if numbers.last().is_none_or(is_before) {
+            numbers.push(number);
+        } else {
+            numbers.insert(numbers.partition_point(is_before), number);
+        }
     }
 
     fn leave_due(&mut self, number: u32) {
@@ -390,8 +396,7 @@ impl Rows {
     pub(super) fn shorten(&mut self, ends: impl Fn(&Row) -> Timestamp) {
         let mut due: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
         for (number, row) in &mut self.slab {
-            let end = ends(row);
-            row.expires_at = end.min(row.expires_at);
+            row.expires_at = ends(row);
             due.entry(second_of(row.expires_at)).or_default().push(narrow(number));
         }
         for numbers in due.values_mut() {

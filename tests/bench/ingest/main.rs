@@ -3,8 +3,8 @@
 //! Postfix's smtp-source sends messages of 4 KB over 20 sessions to Postfix's smtp-sink, which throws everything away,
 //! and to the daemon, which answers 250 when the message is durable; with kept connections and with a new connection for
 //! each message, in interleaved rounds, because the speed of a shared machine changes from minute to minute. The daemon's
-//! processor time for each message depends less on what else runs there. After each round the daemon is asked over HTTP
-//! whether it has every message.
+//! processor time for each message depends less on what else runs there, and the time of an fdatasync after 4 KB, measured
+//! before each round, says what the disk takes. After each round the daemon is asked over HTTP whether it has every message.
 //!
 //! `cargo bench --bench ingest -- [MESSAGES] [--to one|each] [--json]`: messages per round (20,000 if not said), all to one
 //! mailbox or each to its own. Nothing fails for being slow.
@@ -12,6 +12,7 @@
 //! `cargo bench --bench ingest -- expiry [EMAILS]`: what messages wait for the store while 500,000 others expire at once,
 //! with and without the pauses between the steps, and while a backup is made.
 
+mod disk;
 mod pauses;
 mod postfix;
 mod sink;
@@ -27,7 +28,7 @@ use postfix::{Connections, Load, Mailboxes};
 use sink::Sink;
 use support::Result;
 use support::daemon::Daemon;
-use support::{http, programs};
+use support::{figures, http, programs};
 
 const ROUNDS: usize = 3;
 const MESSAGES: usize = 20_000;
@@ -89,8 +90,8 @@ fn run(Options { messages, mailboxes, is_json }: Options) -> Result<()> {
     if !is_json {
         println!("{messages} messages of 4 KB a round, 20 sessions, data in {}", daemon.data_dir().display());
         println!(
-            "{:16} {:>6} {:>12} {:>12} {:>6} {:>8}",
-            "connections", "round", "smtp-sink/s", "tempmail/s", "ratio", "us/mail"
+            "{:16} {:>6} {:>12} {:>12} {:>6} {:>8} {:>8}",
+            "connections", "round", "smtp-sink/s", "tempmail/s", "ratio", "us/mail", "us/sync"
         );
     }
     let mut results = [Vec::new(), Vec::new()];
@@ -98,6 +99,7 @@ fn run(Options { messages, mailboxes, is_json }: Options) -> Result<()> {
     for round in 1..=ROUNDS {
         for (connections, results) in [Connections::Kept, Connections::New].into_iter().zip(&mut results) {
             let load = Load { messages, connections, mailboxes };
+            let sync_micros = disk::sync_micros(&daemon.data_dir())?;
             let ceiling = rate(messages, load.send(&source, sink.address())?);
             let before = daemon.processor_time()?;
             let reached = rate(messages, load.send(&source, daemon.smtp_address())?);
@@ -105,7 +107,7 @@ fn run(Options { messages, mailboxes, is_json }: Options) -> Result<()> {
             rounds_sent += 1;
             expect_total(&daemon, &mailboxes.addresses(messages), (messages * rounds_sent) as u64)?;
             let micros = 1_000_000.0 / rate(messages, processor_time);
-            let measured = Measured { ceiling, reached, ratio: reached / ceiling, micros };
+            let measured = Measured { ceiling, reached, ratio: reached / ceiling, micros, sync_micros };
             measured.print(connections, &round.to_string(), is_json);
             results.push(measured);
         }
@@ -143,18 +145,20 @@ struct Measured {
     ratio: f64,
     /// The daemon's processor time for each message in microseconds.
     micros: f64,
+    /// What an fdatasync takes by itself in microseconds.
+    sync_micros: f64,
 }
 
 impl Measured {
     fn print(&self, connections: Connections, round: &str, is_json: bool) {
-        let Self { ceiling, reached, ratio, micros } = self;
+        let Self { ceiling, reached, ratio, micros, sync_micros } = self;
         let name = connections.name();
         if is_json {
             let figures = json!({"connections": name, "round": round, "smtpSinkRate": ceiling, "rate": reached,
-                                 "ratio": ratio, "microsPerMail": micros});
+                                 "ratio": ratio, "microsPerMail": micros, "microsPerSync": sync_micros});
             println!("{figures}");
         } else {
-            println!("{name:16} {round:>6} {ceiling:12.0} {reached:12.0} {ratio:6.2} {micros:8.0}");
+            println!("{name:16} {round:>6} {ceiling:12.0} {reached:12.0} {ratio:6.2} {micros:8.0} {sync_micros:8.0}");
         }
     }
 
@@ -162,14 +166,14 @@ impl Measured {
     fn median(rounds: &[Self]) -> Self {
         let of = |column: fn(&Self) -> f64| {
             let mut values: Vec<f64> = rounds.iter().map(column).collect();
-            values.sort_by(f64::total_cmp);
-            values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+            figures::median(&mut values)
         };
         Self {
             ceiling: of(|m| m.ceiling),
             reached: of(|m| m.reached),
             ratio: of(|m| m.ratio),
             micros: of(|m| m.micros),
+            sync_micros: of(|m| m.sync_micros),
         }
     }
 }

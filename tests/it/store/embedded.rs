@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tempmail::store::disk::Directory;
-use tempmail::store::{EmbeddedStore, OpenError, Store, StoreError, StoreOptions};
+use tempmail::store::{EmbeddedStore, OpenError, Storage, Store, StoreError, StoreOptions};
 
 use super::{
     HOUR, IN_USE, NOW, REGISTRY, TO, contents, delete_all, expire, is_on_disk, list, open, receive, to_many, try_open,
@@ -20,7 +20,7 @@ use crate::support::mail::{delivery, mailbox};
 use crate::support::test_disk::{Kind, TestDisk};
 use crate::support::until::until;
 
-fn in_memory() -> Ready<Arc<dyn Store>> {
+fn in_memory() -> Ready<Arc<dyn Storage>> {
     ready(Arc::new(open(&TestDisk::default(), &options())))
 }
 
@@ -206,7 +206,10 @@ async fn another_format_and_a_lost_registry_are_refused() {
     let segment = files.keys().find(|name| name.starts_with("journal-")).expect("a segment").clone();
     for (found, what_reads_it) in [(1, "`tempmail db restore"), (9, "`tempmail db restore"), (99, "or a newer one")] {
         let mut other = files.clone();
-        other.get_mut(&segment).expect("segment")[8] = found;
+        let header = &mut other.get_mut(&segment).expect("segment")[..52];
+        header[8] = found;
+        let crc = crc32c::crc32c(&header[..48]);
+        header[48..].copy_from_slice(&crc.to_le_bytes());
         let error = try_open(&TestDisk::with(other), &options()).expect_err("a format");
         let expected = format!("{segment} has format {found}; this version reads format ");
         assert!(error.to_string().starts_with(&expected), "{error}");

@@ -1,6 +1,7 @@
 //! What every store must do, and what the embedded one does when the power is cut.
 
 mod answers;
+mod attacks;
 mod caps;
 mod crash;
 mod damage;
@@ -11,6 +12,7 @@ mod each_call;
 mod embedded;
 mod failed_sync;
 mod faults;
+mod formats;
 mod full;
 mod opening;
 mod outbox_alone;

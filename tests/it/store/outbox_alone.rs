@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use tempmail::model::{AttemptRecord, DomainName, Verdict, WebhookRecord};
 use tempmail::store::{
-    DueQuery, Outbox, OutboxLimits, Registration, Store, StoreOptions, WebhookLimits, WebhookRegistration,
+    DueQuery, Outbox, OutboxLimits, Registration, Registry, Store, StoreOptions, WebhookLimits, WebhookRegistration,
+    WebhookSweep,
 };
 
 use super::{HOUR, NOW, open};
@@ -32,12 +33,15 @@ async fn a_sweep_goes_through_all_webhooks_and_writes_nothing_where_none_is_idle
         idle.extend((number % 50 == 7).then_some(record.id));
         assert_eq!(store.register_webhook(record, limits).await, Ok(WebhookRegistration::New));
     }
-    assert_eq!(store.delete_idle_webhooks(NOW).await, Ok(0));
-    assert_eq!(store.delete_idle_webhooks(later).await, Ok(idle.len()));
+    assert_eq!(store.delete_webhooks(WebhookSweep::IdleSince(NOW)).await, Ok(0));
+    assert_eq!(store.delete_webhooks(WebhookSweep::IdleSince(later)).await, Ok(idle.len()));
     for id in idle {
         assert_eq!(store.webhook(id).await, Ok(None));
     }
-    assert_eq!(store.delete_idle_webhooks(later.plus(Duration::from_secs(1))).await, Ok(1_100 - 22));
+    assert_eq!(
+        store.delete_webhooks(WebhookSweep::IdleSince(later.plus(Duration::from_secs(1)))).await,
+        Ok(1_100 - 22)
+    );
 }
 
 #[tokio::test]

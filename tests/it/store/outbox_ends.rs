@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::time::Duration;
 
 use tempmail::model::{AttemptRecord, Timestamp, Verdict, WebhookId, WebhookStatus};
-use tempmail::store::{EmbeddedStore, Outbox, OutboxLimits, Store, StoreOptions};
+use tempmail::store::{EmbeddedStore, Outbox, OutboxLimits, Registry, Store, StoreOptions, WebhookSweep};
 
 use super::{HOUR, NOW, REGISTRY, TO, receive, receive_all};
 use crate::suites::options;
@@ -58,7 +58,7 @@ async fn a_webhook_with_many_events_is_swept_in_steps() {
     let (_, store, _) = store(MANY).await;
     let other = register(&store, "b@example.test", "https://b.example/").await;
     let later = NOW.plus(Duration::from_secs(1));
-    assert_eq!(store.delete_idle_webhooks(later).await, Ok(2));
+    assert_eq!(store.delete_webhooks(WebhookSweep::IdleSince(later)).await, Ok(2));
     assert_eq!((store.webhook(other).await, store.pending_webhooks().await), (Ok(None), Ok(vec![])));
 }
 

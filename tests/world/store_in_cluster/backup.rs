@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::TryStreamExt;
 use tempmail::model::{DomainRecord, EmailId, Envelope, Timestamp};
 use tempmail::store::backup::{self, BackupCounts, BackupItem, BackupRecord};
-use tempmail::store::{EmbeddedStore, PageRequest, Store, StoreOptions};
+use tempmail::store::{EmbeddedStore, PageRequest, Storage, Store, StoreOptions};
 
 use crate::suites::options;
 use crate::support::mail::{delivery, mailbox};
@@ -31,7 +31,7 @@ pub fn large_options() -> StoreOptions {
     StoreOptions { message_octets_max: 1 << 20, segment_octets: 4 << 20, ..options() }
 }
 
-pub async fn content(store: &dyn Store, now: Timestamp) -> Content {
+pub async fn content(store: &dyn Storage, now: Timestamp) -> Content {
     let mut mailboxes = Vec::new();
     for address in MAILBOXES {
         let page = store.list(&mailbox(address), PageRequest { offset: 0, limit: 1000 }, now).await.expect("list");
@@ -52,7 +52,7 @@ pub fn domain(name: &str) -> DomainRecord {
 
 /// Puts mail of all kinds into a store: for one and for several, deleted for some, in several parts, at a clock that goes
 /// back.
-pub async fn fill(store: &dyn Store, message_octets: usize) {
+pub async fn fill(store: &dyn Storage, message_octets: usize) {
     for name in ["b.example", "a.example"] {
         store.register_domain(domain(name), 9).await.expect("register");
     }
@@ -75,12 +75,12 @@ pub async fn fill(store: &dyn Store, message_octets: usize) {
 }
 
 /// The records of a backup.
-pub async fn items(store: &dyn Store) -> Vec<BackupItem> {
+pub async fn items(store: &dyn Storage) -> Vec<BackupItem> {
     store.backup(NOW).try_concat().await.expect("a backup")
 }
 
 /// A backup as a file.
-pub async fn file(store: &dyn Store) -> Vec<u8> {
+pub async fn file(store: &dyn Storage) -> Vec<u8> {
     [backup::header(), backup::encode(&items(store).await).expect("encode")].concat()
 }
 

@@ -4,7 +4,7 @@
 use futures_util::future::join_all;
 use tempmail::model::Timestamp;
 use tempmail::store::cassandra::CassandraOptions;
-use tempmail::store::{Outbox, PageRequest, Store, WebhookLimits};
+use tempmail::store::{PageRequest, Registry, Store, WebhookLimits};
 
 use super::{keyspace, node};
 use crate::suites::options;

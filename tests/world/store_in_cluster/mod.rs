@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use tempmail::store::cassandra::{CassandraOptions, CassandraStore};
-use tempmail::store::{Storage, Store, StoreOptions};
+use tempmail::store::{Storage, StoreOptions};
 
 use crate::suites::conformance::conformance;
 use crate::suites::options as embedded_options;
@@ -35,7 +35,7 @@ pub async fn node(connection: &CassandraOptions, options: &StoreOptions) -> Arc<
     Arc::new(Box::pin(CassandraStore::connect(connection, options)).await.expect("connect"))
 }
 
-async fn in_cluster() -> Arc<dyn Store> {
+async fn in_cluster() -> Arc<dyn Storage> {
     store(&embedded_options()).await
 }
 

@@ -13,7 +13,9 @@ use tempmail::clock::SystemClock;
 use tempmail::model::{Timestamp, Verdict, WebhookId};
 use tempmail::store::backup::BackupRecord;
 use tempmail::store::cassandra::CassandraStore;
-use tempmail::store::{Outbox, OutboxLimits, PageRequest, Replay, Storage, Store, WebhookLimits, WebhookRegistration};
+use tempmail::store::{
+    Outbox, OutboxLimits, PageRequest, Registry, Replay, Storage, Store, WebhookLimits, WebhookRegistration,
+};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 

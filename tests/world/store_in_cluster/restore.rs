@@ -8,7 +8,7 @@ use tempmail::clock::SystemClock;
 use tempmail::model::Timestamp;
 use tempmail::store::backup::{BackupCounts, BackupItem, BackupRecord, RestoreError};
 use tempmail::store::cassandra::{CassandraOptions, CassandraStore, RestoreInto, Survey};
-use tempmail::store::{EmbeddedStore, OpenError, Outbox, Storage, Store};
+use tempmail::store::{EmbeddedStore, OpenError, Outbox, Registry, Storage, Store};
 use tokio_util::sync::CancellationToken;
 
 use super::backup::{content, domain, embedded, file, fill, items, large_options};
@@ -116,7 +116,7 @@ async fn webhooks_and_their_events_come_along() {
     for text in ["one", "two"] {
         original.receive(delivery(&["a@example.test"], text, NOW)).await.expect("receive");
     }
-    let of_webhooks = async |store: &dyn Store| {
+    let of_webhooks = async |store: &dyn Storage| {
         let is_wanted =
             |item: &BackupItem| matches!(item.record, BackupRecord::Webhook(_) | BackupRecord::Event { .. });
         items(store).await.into_iter().filter(is_wanted).collect::<Vec<_>>()

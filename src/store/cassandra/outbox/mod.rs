@@ -1,8 +1,9 @@
 //! Webhooks and their events in a cluster.
 //!
 //! ```text
-//! webhook, registration   webhooks            event       pending events, and the rows that lead to them
-//! due                     what is read        attempts    what an attempt changes
+//! registry                the trait Registry  event       pending events, and the rows that lead to them
+//! webhook, registration   webhooks            attempts    what an attempt changes
+//! due                     what is read
 //! log, replay             the delivery log    usage, room the limits      memory      what a node remembers
 //! ```
 //!
@@ -24,6 +25,7 @@ mod event;
 mod log;
 mod memory;
 mod registration;
+mod registry;
 mod replay;
 mod restore;
 mod room;
@@ -39,12 +41,8 @@ use tokio::sync::Notify;
 use super::CassandraStore;
 use super::leases::Work;
 use super::state::ClusterState;
-use crate::model::{AttemptRecord, Mailbox, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookRecord};
-use crate::store::outbox::SweepFilter;
-use crate::store::{
-    DueEvents, DueQuery, Outbox, Replay, Replayed, StoreError, WebhookFilter, WebhookLimits, WebhookPage,
-    WebhookRegistration,
-};
+use crate::model::{AttemptRecord, PendingEvent, StoredEmail, Timestamp, WebhookId};
+use crate::store::{DueEvents, DueQuery, Outbox, Replay, Replayed, StoreError};
 
 pub(super) use memory::OutboxState;
 pub(super) use statements::OutboxStatements;
@@ -52,8 +50,6 @@ pub(super) use webhook::StoredWebhook;
 
 /// The parts of the outbox, each of which has one dispatcher.
 pub(crate) const SHARDS: i8 = 8;
-/// The most webhooks that one read of a list examines.
-const LIST_ROWS_READ: usize = 10_000;
 
 /// The part of the outbox that has the events of a webhook, from 0 up to [`SHARDS`].
 pub(crate) fn shard_of(webhook: WebhookId) -> i8 {
@@ -63,47 +59,6 @@ pub(crate) fn shard_of(webhook: WebhookId) -> i8 {
 
 #[async_trait]
 impl Outbox for CassandraStore {
-    async fn register_webhook(
-        &self,
-        record: WebhookRecord,
-        limits: WebhookLimits,
-    ) -> Result<WebhookRegistration, StoreError> {
-        self.state.register_webhook(&record, limits).await
-    }
-
-    async fn webhooks(&self, mailbox: &Mailbox) -> Result<Vec<WebhookRecord>, StoreError> {
-        Ok(self.state.webhooks_of(mailbox).await?.into_iter().map(|webhook| webhook.record).collect())
-    }
-
-    async fn webhook(&self, id: WebhookId) -> Result<Option<WebhookRecord>, StoreError> {
-        Ok(self.state.stored_webhook(id).await?.map(|webhook| webhook.record))
-    }
-
-    async fn delete_webhook(&self, id: WebhookId) -> Result<bool, StoreError> {
-        self.state.delete_webhook(id).await
-    }
-
-    async fn delete_idle_webhooks(&self, idle_since: Timestamp) -> Result<usize, StoreError> {
-        self.state.sweep_alone(SweepFilter::IdleSince(idle_since)).await
-    }
-
-    async fn delete_unproven_webhooks(&self, registered_before: Timestamp) -> Result<usize, StoreError> {
-        self.state.sweep_alone(SweepFilter::UnprovenSince(registered_before)).await
-    }
-
-    async fn delete_webhooks_of_origin(&self, origin: String) -> Result<usize, StoreError> {
-        self.state.sweep_webhooks(&SweepFilter::Origin(origin)).await
-    }
-
-    async fn all_webhooks(
-        &self,
-        filter: WebhookFilter,
-        after: Option<WebhookId>,
-        limit: usize,
-    ) -> Result<WebhookPage, StoreError> {
-        self.state.webhook_page(|webhook| filter.lets_through(webhook), after, LIST_ROWS_READ, limit).await
-    }
-
     async fn pending_webhooks(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
         self.state.pending_webhooks().await
     }
@@ -124,15 +79,6 @@ impl Outbox for CassandraStore {
         self.state.end_events(expired_by).await
     }
 
-    async fn attempts(
-        &self,
-        webhook: WebhookId,
-        limit: usize,
-        now: Timestamp,
-    ) -> Result<Vec<AttemptRecord>, StoreError> {
-        Ok(self.state.read_log(webhook, limit, now).await?.into_iter().map(|(record, _)| record).collect())
-    }
-
     async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<Replayed, StoreError> {
         self.state.replay(webhook, &which, now).await
     }
@@ -143,11 +89,6 @@ impl Outbox for CassandraStore {
 }
 
 impl ClusterState {
-    /// Deletes webhooks that one node of all looks for.
-    async fn sweep_alone(&self, filter: SweepFilter) -> Result<usize, StoreError> {
-        if self.may_do(Work::Webhooks) { self.sweep_webhooks(&filter).await } else { Ok(0) }
-    }
-
     /// Whether this node sends the events of a shard.
     fn dispatches(&self, shard: i8) -> bool {
         self.may_do(Work::Dispatch(shard))

@@ -5,7 +5,7 @@
 
 use super::super::state::ClusterState;
 use crate::model::{WebhookId, WebhookRecord, WebhookStatus};
-use crate::store::outbox::SweepFilter;
+use crate::store::WebhookSweep;
 use crate::store::{StoreError, WebhookLimits, WebhookRegistration};
 
 use super::webhook::registrant_hash;
@@ -75,7 +75,7 @@ impl ClusterState {
     }
 
     /// Deletes the webhooks that match `filter`, and returns how many. A webhook that is registered meanwhile may be missed.
-    pub(in super::super) async fn sweep_webhooks(&self, filter: &SweepFilter) -> Result<usize, StoreError> {
+    pub(in super::super) async fn sweep_webhooks(&self, filter: &WebhookSweep) -> Result<usize, StoreError> {
         let (mut swept, mut after) = (0, None);
         loop {
             let page = self.webhook_page(|webhook| filter.matches(webhook), after, SWEEP_ROWS_READ, usize::MAX).await?;

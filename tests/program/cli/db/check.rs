@@ -7,12 +7,17 @@ use super::{damage, files, segments, send, serve};
 use crate::support::http;
 use crate::support::program::{local, refused};
 
+/// What is said when a registry that cannot be read had the tokens.
+const TOKENS_LOST: &str =
+    "tokens of remote callers cannot be read and are lost; `tempmail token new --name NAME` makes new ones";
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_changed_octet_of_a_message_is_found_and_costs_that_message_alone() {
     let dir = tempfile::tempdir().expect("directory");
     let daemon = serve(dir.path());
     daemon.tempmail(&["webhook", "add", "a@example.test", "https://hooks.invalid/x"]).ok();
     daemon.tempmail(&["domain", "add", "mine.example", "--skip-dns-check"]).ok();
+    daemon.tempmail(&["token", "new", "--name", "ci"]).ok();
     for text in ["first", "second", "third"] {
         send(&daemon, "b@example.test", &format!("Subject: {text}\r\n\r\nthe {text} message")).await;
     }
@@ -33,6 +38,8 @@ async fn a_changed_octet_of_a_message_is_found_and_costs_that_message_alone() {
     assert!(files(dir.path()) == before, "nothing changes without consent");
     let salvaged = local(dir.path(), &["db", "check", "--salvage", "--yes"]).ok();
     assert!(salvaged.stderr.contains("kept 2 Emails of 3, 1 domains and 1 webhooks"), "{}", salvaged.stderr);
+    assert!(!salvaged.stderr.contains("token"), "{}", salvaged.stderr);
+    assert!(local(dir.path(), &["token", "list"]).stdout.starts_with("ci\t"));
     let aside = files(&dir.path().join("damaged-1"));
     let octets = |files: &[(std::path::PathBuf, Vec<u8>)]| -> Vec<Vec<u8>> {
         files.iter().map(|(_, octets)| octets.clone()).collect()
@@ -82,9 +89,29 @@ async fn without_a_registry_the_journal_is_what_there_is() {
     std::fs::remove_file(dir.path().join("store/registry.redb")).expect("remove");
     let checked = local(dir.path(), &["db", "check"]);
     assert_eq!((checked.code, checked.stdout.as_str()), (Some(8), "registry-damaged\t\t\tregistry.redb is missing\n"));
-    assert_eq!(local(dir.path(), &["db", "check", "--salvage", "--yes"]).code, Some(0));
+    let salvaged = local(dir.path(), &["db", "check", "--salvage", "--yes"]).ok();
+    assert!(salvaged.stderr.contains(TOKENS_LOST), "{}", salvaged.stderr);
     let daemon = serve(dir.path());
     assert_eq!(http::total(daemon.http, "b@example.test").await, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_restore_over_a_damaged_registry_says_that_its_tokens_are_lost() {
+    let dir = tempfile::tempdir().expect("directory");
+    let (data, backup) = (dir.path().join("data"), dir.path().join("backup"));
+    let restore = ["db", "restore", backup.to_str().expect("path"), "--yes"];
+    let daemon = serve(&data);
+    daemon.tempmail(&["token", "new", "--name", "ci"]).ok();
+    daemon.tempmail(&["db", "backup", backup.to_str().expect("path")]).ok();
+    daemon.stop();
+    let restored = local(&data, &restore).ok();
+    assert_eq!(restored.stderr, "");
+    assert!(local(&data, &["token", "list"]).stdout.starts_with("ci\t"));
+    std::fs::write(data.join("store/registry.redb"), [9; 5000]).expect("write");
+    let restored = local(&data, &restore).ok();
+    assert!(restored.stderr.contains(TOKENS_LOST), "{}", restored.stderr);
+    assert_eq!(local(&data, &["token", "list"]).ok().stdout, "");
+    assert_eq!(local(&dir.path().join("new"), &restore).ok().stderr, "", "where nothing was, nothing is lost");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -68,6 +68,8 @@ async fn files_of_another_format_are_left_as_they_are() {
     for (format, said) in [(9, WAY), (99, "Use the version that wrote it, or a newer one")] {
         let mut other = octets.clone();
         other[8] = format;
+        let crc = crc32c::crc32c(&other[..48]);
+        other[48..52].copy_from_slice(&crc.to_le_bytes());
         std::fs::write(&segment, other).expect("write");
         are_left_as_they_are(dir.path(), said);
     }

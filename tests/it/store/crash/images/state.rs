@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tempmail::model::{Delivery, EmailId, Mailbox, StoredEmail, Timestamp, WebhookId, WebhookRecord};
-use tempmail::store::{EmbeddedStore, Outbox, PageRequest, Store, StoreError};
+use tempmail::store::{EmbeddedStore, Outbox, PageRequest, Registry, Store, StoreError};
 
 use crate::support::mail::mailbox;
 use crate::support::outbox::pending_events;

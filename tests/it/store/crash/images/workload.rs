@@ -11,7 +11,7 @@ use tempmail::model::{
     WebhookStatus,
 };
 use tempmail::random;
-use tempmail::store::{EmbeddedStore, OpenError, Outbox, Replay, Store, WebhookLimits};
+use tempmail::store::{EmbeddedStore, OpenError, Outbox, Registry, Replay, Store, WebhookLimits, WebhookSweep};
 
 use super::options;
 use super::recording::{Recording, Sent, Step};
@@ -295,7 +295,7 @@ impl Workload {
             assert_eq!(self.store.delete_webhook(webhook).await, Ok(true));
         } else {
             let idle_since = Timestamp::from_millis(self.now.millis() - 3_600_000);
-            self.store.delete_idle_webhooks(idle_since).await.expect("sweep");
+            self.store.delete_webhooks(WebhookSweep::IdleSince(idle_since)).await.expect("sweep");
         }
         self.note("webhook removed", asked, false, Vec::new()).await;
     }

@@ -41,7 +41,7 @@ impl Faults {
     fn after_power_cut(&self) -> Contents {
         let dir = tempfile::tempdir().expect("directory");
         std::fs::write(stored(dir.path()).join(NAME), &self.image().durable).expect("write");
-        contents(&Registry::open_untouched(&disk(dir.path())).expect("open").expect("there"))
+        contents(&EmbeddedRegistry::open_untouched(&disk(dir.path())).expect("open").expect("there"))
     }
 }
 
@@ -123,8 +123,8 @@ impl DiskFile for FaultyFile {
 }
 
 /// One of each change. Each tells whether it was acknowledged, and what the contents must then be.
-fn changes(registry: &Registry, faults: &Faults, what: &str) {
-    let steps: [&dyn Fn() -> Result<(), StoreError>; 9] = [
+fn changes(registry: &EmbeddedRegistry, faults: &Faults, what: &str) {
+    let steps: [&dyn Fn() -> Result<(), StoreError>; 11] = [
         &|| registry.register_domain(domain("a.example"), 9).map(drop),
         &|| registry.register_webhook(webhook(1, "x@a.example"), WebhookLimits::UNBOUNDED).map(drop),
         &|| registry.register_webhook(webhook(2, "x@a.example"), WebhookLimits::UNBOUNDED).map(drop),
@@ -132,12 +132,14 @@ fn changes(registry: &Registry, faults: &Faults, what: &str) {
         &|| registry.record(&[attempt(1, 1, 50), disabling(2)], &[true, true]).and_then(|_| registry.flush()),
         &|| registry.activate(id(2)).map(drop),
         &|| {
-            Hints::put(registry, 1, &[1; 9000]);
+            Hints::put(registry, 1, vec![1; 9000]);
             registry.record_mail(&mailbox("x@a.example"), at(70));
             registry.flush()
         },
         &|| registry.delete_webhooks(&|webhook| webhook.id == id(1)).map(drop),
         &|| registry.remove_domain(&domain("a.example").name).map(drop),
+        &|| registry.replace_tokens(&[token("a"), token("b")]),
+        &|| registry.replace_tokens(&[token("b")]),
     ];
     // What is known of receivers changes in memory first.
     let mut is_flushed = true;
@@ -153,8 +155,8 @@ fn changes(registry: &Registry, faults: &Faults, what: &str) {
             if is_flushed {
                 assert_eq!(kept, known, "{what}, step {number}");
             }
-            let without_health = |(domains, webhooks): Contents| {
-                (domains, webhooks.into_iter().map(|webhook| webhook.id).collect::<Vec<_>>())
+            let without_health = |(domains, webhooks, tokens): Contents| {
+                (domains, webhooks.into_iter().map(|webhook| webhook.id).collect::<Vec<_>>(), tokens)
             };
             assert_eq!(without_health(kept), without_health(known), "{what}, step {number}");
         }
@@ -170,10 +172,10 @@ fn run(first: usize, count: usize, is_full: bool) -> usize {
     faults.is_full.store(is_full, Ordering::SeqCst);
     faults.first.store(first, Ordering::SeqCst);
     faults.end.store(first + count, Ordering::SeqCst);
-    let registry = Registry::open(&disk, SECRET).or_else(|_| {
+    let registry = EmbeddedRegistry::open(&disk, SECRET).or_else(|_| {
         faults.end.store(0, Ordering::SeqCst);
         faults.image().unsynced.clear();
-        Registry::open(&disk, SECRET)
+        EmbeddedRegistry::open(&disk, SECRET)
     });
     let registry = registry.unwrap_or_else(|error| panic!("{what}: {error}"));
     changes(&registry, &faults, &what);

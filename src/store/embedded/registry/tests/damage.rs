@@ -15,11 +15,12 @@ fn file() -> (Vec<u8>, Contents) {
         registry.load_domain(&domain(&format!("d{number}.example"))).expect("domain");
         registry.load_webhook(webhook(number, "x@d1.example")).expect("webhook");
     }
+    registry.replace_tokens(&[token("a"), token("b")]).expect("tokens");
     registry.flush().expect("flush");
     for number in 0..30 {
         registry.record(&[attempt(number, 1, 50), attempt(number, 2, 51)], &[true, true]).expect("record");
     }
-    Hints::put(&registry, 1, &vec![5; HINT_OCTETS]);
+    Hints::put(&registry, 1, vec![5; HINT_OCTETS]);
     registry.flush().expect("flush");
     let contents = contents(&registry);
     drop(registry);
@@ -38,13 +39,13 @@ fn outcome(octets: &[u8], expected: &Contents, what: &str) -> Outcome {
     let dir = tempfile::tempdir().expect("directory");
     std::fs::write(stored(dir.path()).join(NAME), octets).expect("write");
     let disk = disk(dir.path());
-    let found = Registry::check(&disk).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let found = EmbeddedRegistry::check(&disk).unwrap_or_else(|error| panic!("{what}: {error}"));
     assert!(found.iter().all(|finding| finding.starts_with(NAME)), "{what}: {found:?}");
     assert!(
         std::fs::read(stored(dir.path()).join(NAME)).expect("read") == octets,
         "{what}: the check wrote to the file"
     );
-    match Registry::open(&disk, [0; 16]) {
+    match EmbeddedRegistry::open(&disk, [0; 16]) {
         Err(OpenError::Index(words)) => {
             for part in ["registry.redb", "`tempmail db check`", "`tempmail db check --salvage`"] {
                 assert!(words.contains(part), "{what}: {words}");
@@ -62,7 +63,7 @@ fn outcome(octets: &[u8], expected: &Contents, what: &str) -> Outcome {
 }
 
 /// Everything works or fails with an error, and what memory then has, a new opening has as well.
-fn use_all(registry: &Registry, expected: &Contents, what: &str) {
+fn use_all(registry: &EmbeddedRegistry, expected: &Contents, what: &str) {
     for webhook in &expected.1 {
         if let Ok(log) = registry.attempts(webhook.id, 10, at(60)) {
             let number = webhook.id.octets()[15].into();
@@ -70,7 +71,7 @@ fn use_all(registry: &Registry, expected: &Contents, what: &str) {
         }
     }
     assert!(Hints::get(registry, 1).is_none_or(|hint| hint == vec![5; HINT_OCTETS]), "{what}: a wrong hint");
-    Hints::put(registry, 2, &[6; 100]);
+    Hints::put(registry, 2, vec![6; 100]);
     let _ = registry.record(&[attempt(3, 3, 52)], &[true]);
     let _ = registry.register_domain(domain("new.example"), 100);
     let _ = registry.delete_webhooks(&|webhook| webhook.id == id(4));
@@ -129,19 +130,19 @@ fn another_format_is_named() {
     registry.lock().file.write(&[format]).expect("write");
     drop(registry);
     let expected = OpenError::Format { file: NAME.into(), found: 9, known: file::FORMAT };
-    assert_eq!(Registry::open(&disk(dir.path()), SECRET).expect_err("format"), expected);
-    assert_eq!(Registry::check(&disk(dir.path())).expect_err("format"), expected);
+    assert_eq!(EmbeddedRegistry::open(&disk(dir.path()), SECRET).expect_err("format"), expected);
+    assert_eq!(EmbeddedRegistry::check(&disk(dir.path())).expect_err("format"), expected);
 }
 
 #[test]
 fn an_untouched_registry_and_a_creation_that_was_cut_off_leave_no_trace() {
     let dir = tempfile::tempdir().expect("directory");
-    assert!(Registry::open_untouched(&disk(dir.path())).expect("nothing").is_none());
+    assert!(EmbeddedRegistry::open_untouched(&disk(dir.path())).expect("nothing").is_none());
     std::fs::write(stored(dir.path()).join("registry.new"), [0; 5000]).expect("write");
     open(dir.path()).register_domain(domain("a.example"), 1).expect("won");
     assert!(!stored(dir.path()).join("registry.new").exists());
     let before = std::fs::read(stored(dir.path()).join(NAME)).expect("read");
-    let registry = Registry::open_untouched(&disk(dir.path())).expect("open").expect("there");
+    let registry = EmbeddedRegistry::open_untouched(&disk(dir.path())).expect("open").expect("there");
     assert_eq!(registry.remove_domain(&domain("a.example").name).expect("remove"), Some(vec![]));
     drop(registry);
     assert!(std::fs::read(stored(dir.path()).join(NAME)).expect("read") == before);

@@ -2,19 +2,19 @@
 
 use std::sync::atomic::Ordering;
 
-use super::Registry;
+use super::EmbeddedRegistry;
 use super::row::{Row, Table};
 use crate::store::StoreError;
 use crate::store::journal::Hints;
 
-impl Hints for Registry {
+impl Hints for EmbeddedRegistry {
     fn get(&self, segment: u32) -> Option<Vec<u8>> {
         let hint = self.lock().file.get(Table::Segments, &segment.to_be_bytes());
         self.hint(hint.map_err(|error| error.to_store_error())).flatten()
     }
 
-    fn put(&self, segment: u32, hint: &[u8]) {
-        let row = Row::new(Table::Segments, &segment.to_be_bytes(), hint.into());
+    fn put(&self, segment: u32, hint: Vec<u8>) {
+        let row = Row::new(Table::Segments, &segment.to_be_bytes(), hint);
         let written = self.lock().file.write(&[row]);
         self.hint(written);
     }
@@ -36,7 +36,7 @@ impl Hints for Registry {
     }
 }
 
-impl Registry {
+impl EmbeddedRegistry {
     /// Logs the first failure.
     fn hint<T>(&self, result: Result<T, StoreError>) -> Option<T> {
         result

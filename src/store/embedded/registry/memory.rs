@@ -1,12 +1,14 @@
-//! All domains and webhooks in memory: what readers ask, and what the file is to hold.
+//! All domains, webhooks and tokens in memory: what readers ask, and what the file is to hold.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
 use super::row::{Row, Table, decode};
-use crate::model::{AttemptRecord, DomainRecord, Mailbox, Timestamp, WebhookId, WebhookRecord};
+use super::{ENDINGS_KEY, TOKENS_KEY};
+use crate::model::{AttemptRecord, DomainRecord, Mailbox, TokenRecord, WebhookId, WebhookRecord};
 use crate::store::StoreError;
+use crate::store::change::Ending;
 use crate::store::receiver_health::ReceiverHealth;
 
 /// The most records of delivery logs that wait to be written. Beyond them, the oldest are lost.
@@ -31,12 +33,12 @@ pub(super) struct Memory {
     /// By name.
     pub(super) domains: BTreeMap<String, DomainRecord>,
     pub(super) webhooks: BTreeMap<WebhookId, WebhookRow>,
+    /// In the order of creation.
+    pub(super) tokens: Vec<TokenRecord>,
     /// In the order of registration.
     by_mailbox: HashMap<Mailbox, Vec<WebhookId>>,
-    /// Until when expired Emails were removed, and up to which sequence number.
-    pub(super) swept: Option<(Timestamp, u64)>,
-    pub(super) is_swept_anew: bool,
-    unwritten: Unwritten,
+    pub(super) endings: Vec<Ending>,
+    pub(super) unwritten: Unwritten,
 }
 
 /// What the file does not have yet.
@@ -45,11 +47,12 @@ pub(super) struct Unwritten {
     pub(super) webhooks: BTreeSet<WebhookId>,
     /// Records of delivery logs, oldest first.
     pub(super) records: VecDeque<AttemptRecord>,
+    pub(super) has_endings: bool,
 }
 
 impl Unwritten {
     pub(super) fn is_empty(&self) -> bool {
-        self.webhooks.is_empty() && self.records.is_empty()
+        self.webhooks.is_empty() && self.records.is_empty() && !self.has_endings
     }
 }
 
@@ -78,6 +81,8 @@ impl Memory {
                 }
                 self.put_webhook(webhook);
             }
+            (Table::Meta, Some(octets)) if row.key == ENDINGS_KEY => self.endings = decode(row.table, octets)?,
+            (Table::Meta, Some(octets)) if row.key == TOKENS_KEY => self.tokens = decode(row.table, octets)?,
             (Table::Meta | Table::Logs | Table::Segments, _) => {}
         }
         Ok(())
@@ -146,18 +151,9 @@ impl Memory {
         self.unwritten.records.iter().filter(move |record| record.webhook == webhook)
     }
 
-    /// Takes until when expired Emails were removed, if the file does not have it yet.
-    pub(super) fn take_swept(&mut self) -> Option<(Timestamp, u64)> {
-        self.swept.filter(|_| std::mem::take(&mut self.is_swept_anew))
-    }
-
-    /// Takes what the file does not have yet, to be written.
-    pub(super) fn take_unwritten(&mut self) -> Unwritten {
-        std::mem::take(&mut self.unwritten)
-    }
-
     /// Puts back what could not be written.
     pub(super) fn put_back(&mut self, mut unwritten: Unwritten) {
+        self.unwritten.has_endings |= unwritten.has_endings;
         self.unwritten.webhooks.append(&mut unwritten.webhooks);
         for record in std::mem::replace(&mut self.unwritten.records, unwritten.records) {
             self.log(record);

@@ -11,8 +11,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::{
-    Address, Client, DomainName, DomainRecord, DomainStatus, EmailId, EventId, Mailbox, Subaddressing, Timestamp,
-    Verdict, WebhookRecord, WebhookStatus,
+    Address, Client, DomainName, DomainRecord, DomainStatus, EmailId, EventId, Mailbox, Scope, Subaddressing,
+    Timestamp, TokenRecord, Verdict, WebhookRecord, WebhookStatus,
 };
 use crate::store::disk::Directory;
 use crate::store::journal::Hints;
@@ -36,8 +36,8 @@ fn disk(path: &Path) -> Arc<dyn Disk> {
     Arc::new(Directory::lock(path).expect("lock"))
 }
 
-fn open(path: &Path) -> Registry {
-    Registry::open(&disk(path), SECRET).expect("open")
+fn open(path: &Path) -> EmbeddedRegistry {
+    EmbeddedRegistry::open(&disk(path), SECRET).expect("open")
 }
 
 /// What a copy of the file has that is taken now.
@@ -48,10 +48,10 @@ fn copied(path: &Path) -> Contents {
 }
 
 /// All that a registry keeps but the logs and the hints.
-type Contents = (Vec<DomainRecord>, Vec<WebhookRecord>);
+type Contents = (Vec<DomainRecord>, Vec<WebhookRecord>, Vec<TokenRecord>);
 
-fn contents(registry: &Registry) -> Contents {
-    (registry.domains(), registry.every_webhook())
+fn contents(registry: &EmbeddedRegistry) -> Contents {
+    (registry.domains(), registry.every_webhook(), registry.tokens())
 }
 
 fn domain(name: &str) -> DomainRecord {
@@ -67,6 +67,11 @@ fn domain(name: &str) -> DomainRecord {
         registrant: None,
         deactivated_at: None,
     }
+}
+
+fn token(name: &str) -> TokenRecord {
+    let (name, scope) = (name.parse().expect("name"), Scope::Admin);
+    TokenRecord { name, scope, created_at: at(1), expires_at: Some(at(9)), hash: [3; 32] }
 }
 
 fn mailbox(text: &str) -> Mailbox {
@@ -159,8 +164,34 @@ fn what_was_answered_is_in_a_copy_of_the_file() {
     assert_eq!(registry.remove_domain(&domain("a.example").name).expect("remove"), Some(vec![id(2), id(3)]));
     same("a removed domain");
     assert_eq!(registry.remove_domain(&domain("a.example").name).expect("remove"), None);
+    registry.replace_tokens(&[token("a"), token("b")]).expect("new");
+    same("tokens");
+    registry.replace_tokens(&[token("b")]).expect("revoked");
+    same("a revoked token");
     drop(registry);
-    assert_eq!(Registry::open(&disk(dir.path()), [0; 16]).expect("open").secret(), SECRET);
+    assert_eq!(EmbeddedRegistry::open(&disk(dir.path()), [0; 16]).expect("open").secret(), SECRET);
+}
+
+#[test]
+fn a_new_registry_gets_the_tokens_of_the_old_one() {
+    let (old, new) = (tempfile::tempdir().expect("directory"), tempfile::tempdir().expect("directory"));
+    let carried = || carry_tokens(&disk(old.path()), &disk(new.path())).expect("carry");
+    assert!(carried(), "no store has no tokens");
+    drop(open(old.path()));
+    assert!(carried());
+    let registry = open(old.path());
+    registry.replace_tokens(&[token("a"), token("b")]).expect("new");
+    // The rest of it may be damaged.
+    let wrong = Row::new(Table::Domains, b"a.example", vec![1]);
+    registry.lock().file.write(&[wrong]).expect("write");
+    drop(registry);
+    assert!(EmbeddedRegistry::open(&disk(old.path()), SECRET).is_err());
+    assert!(carried());
+    assert_eq!(open(new.path()).tokens(), [token("a"), token("b")]);
+    std::fs::write(stored(old.path()).join(NAME), [9; 3000]).expect("write");
+    assert!(!carried());
+    std::fs::rename(stored(old.path()).join(NAME), stored(old.path()).join("journal-1")).expect("rename");
+    assert!(!carried(), "a store without a registry had one");
 }
 
 #[test]
@@ -171,9 +202,9 @@ fn what_was_not_flushed_may_be_lost_and_harms_nothing() {
     let before = contents(&registry);
     registry.record_mail(&mailbox("x@a.example"), at(99));
     registry.record(&[attempt(1, 1, 50)], &[true]).expect("record");
-    Hints::put(&registry, 3, &[5; 10_000]);
+    Hints::put(&registry, 3, vec![5; 10_000]);
     assert_eq!(copied(dir.path()), before);
-    assert_eq!(Registry::check(&disk_of_copy(dir.path()).1).expect("check"), Vec::<String>::new());
+    assert_eq!(EmbeddedRegistry::check(&disk_of_copy(dir.path()).1).expect("check"), Vec::<String>::new());
     assert_eq!(registry.attempts(id(1), 10, at(60)).expect("log").len(), 1, "a reader sees what is not written yet");
     registry.flush().expect("flush");
     assert_eq!(copied(dir.path()), contents(&registry));
@@ -192,9 +223,9 @@ fn disk_of_copy(path: &Path) -> (tempfile::TempDir, Arc<dyn Disk>) {
 
 #[test]
 fn hints_are_kept_until_they_are_removed() {
-    let registry = Registry::in_memory(SECRET).expect("registry");
+    let registry = EmbeddedRegistry::in_memory(SECRET).expect("registry");
     for segment in 1..=4 {
-        Hints::put(&registry, segment, &segment.to_le_bytes());
+        Hints::put(&registry, segment, segment.to_le_bytes().into());
     }
     assert!(Hints::remove(&registry, &[2, 3]));
     let hints: Vec<_> = (1..=4).map(|segment| Hints::get(&registry, segment).is_some()).collect();
@@ -203,7 +234,7 @@ fn hints_are_kept_until_they_are_removed() {
 
 #[test]
 fn an_attempt_that_does_not_count_adds_only_its_back_off() {
-    let registry = Registry::in_memory(SECRET).expect("registry");
+    let registry = EmbeddedRegistry::in_memory(SECRET).expect("registry");
     registry.register_webhook(webhook(1, "x@a.example"), WebhookLimits::UNBOUNDED).expect("new");
     let late = AttemptRecord { backs_off_until: Some(at(500)), ..disabling(1) };
     assert_eq!(registry.record(&[late], &[false]).expect("record"), []);
@@ -216,7 +247,7 @@ fn an_attempt_that_does_not_count_adds_only_its_back_off() {
 
 #[test]
 fn dropped_events_are_counted_and_logged() {
-    let registry = Registry::in_memory(SECRET).expect("registry");
+    let registry = EmbeddedRegistry::in_memory(SECRET).expect("registry");
     registry.register_webhook(webhook(1, "x@a.example"), WebhookLimits::UNBOUNDED).expect("new");
     let (email, event) = (EmailId::from_octets([4; 16]), EventId::from_octets([2; 16]));
     let dropped = DroppedEvent { webhook: id(1), id: event, email, sequence: 8, attempts: 0 };
@@ -232,7 +263,7 @@ proptest! {
     /// A log shows the newest 100 records of the last 30 days, however they were written.
     #[test]
     fn a_log_is_that_of_a_simple_model(steps in proptest::collection::vec((0_u32..60, 0_i64..20, any::<bool>()), 1..12)) {
-        let registry = Registry::in_memory(SECRET).expect("registry");
+        let registry = EmbeddedRegistry::in_memory(SECRET).expect("registry");
         registry.register_webhook(webhook(1, "x@a.example"), WebhookLimits::UNBOUNDED).expect("new");
         let (mut model, mut now) = (Vec::new(), 0);
         for (records, days, is_flushed) in steps {

@@ -16,7 +16,7 @@ use redb::backends::InMemoryBackend;
 use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageBackend};
 
 use super::backend::{Backend, Gate};
-use super::row::{Row, Table, seal, unseal};
+use super::row::{CHECKSUM_OCTETS, Row, Table, seal, unseal};
 use crate::store::StoreError;
 use crate::store::disk::{Disk, DiskFile};
 use crate::store::error::{OpenError, is_out_of_space};
@@ -107,6 +107,12 @@ impl Opened {
             drop(self.database);
             Ok(())
         });
+    }
+}
+
+impl Drop for RegistryFile {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
@@ -325,9 +331,13 @@ fn commit(database: &Database, rows: &[Row]) -> Result<(), FileError> {
     for row in rows {
         let mut table = transaction.open_table(row.table.definition())?;
         match &row.octets {
-            Some(octets) => table.insert(&row.key[..], &seal(&row.key, octets)[..])?,
-            None => table.remove(&row.key[..])?,
-        };
+            // A hint can be large, so it is copied once.
+            Some(octets) => {
+                let mut value = table.insert_reserve(&row.key[..], octets.len() + CHECKSUM_OCTETS)?;
+                seal(&row.key, octets, value.as_mut());
+            }
+            None => drop(table.remove(&row.key[..])?),
+        }
     }
     Ok(transaction.commit()?)
 }

@@ -6,11 +6,11 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Only the owner may read a backup: the secrets of webhooks are in it.
+/// Only the owner may read it: a backup has the secrets of webhooks.
 const MODE: u32 = 0o600;
 
 /// A file that is not complete yet, under a name of its own. It is removed if it never is.
-pub(super) struct Unfinished {
+pub(crate) struct Unfinished {
     file: File,
     path: PathBuf,
     target: PathBuf,
@@ -19,7 +19,7 @@ pub(super) struct Unfinished {
 
 impl Unfinished {
     /// An empty one beside `target`, which must be a regular file or not exist.
-    pub(super) fn beside(target: &Path) -> io::Result<Self> {
+    pub(crate) fn beside(target: &Path) -> io::Result<Self> {
         match std::fs::symlink_metadata(target) {
             Ok(found) if !found.is_file() => return Err(io::Error::other("not a regular file")),
             _ => {}
@@ -34,12 +34,12 @@ impl Unfinished {
         Ok(Self { file, path, target: target.into(), is_finished: false })
     }
 
-    pub(super) fn write(&mut self, octets: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&mut self, octets: &[u8]) -> io::Result<()> {
         self.file.write_all(octets)
     }
 
     /// Makes it durable under its name.
-    pub(super) fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         self.file.flush()?;
         self.file.sync_all()?;
         std::fs::rename(&self.path, &self.target)?;

@@ -10,7 +10,7 @@ fn limits(per_recipient: u32, per_registrant: u32, total: u32, unproven_before: 
 
 #[test]
 fn the_same_webhook_is_registered_once_and_becomes_active_again() {
-    let registry = Registry::in_memory(SECRET).expect("registry");
+    let registry = EmbeddedRegistry::in_memory(SECRET).expect("registry");
     let all = limits(1, 1, 1, 0);
     registry.register_webhook(webhook(1, "x@a.example"), all).expect("new");
     registry.record(&[attempt(1, 1, 40), disabling(1)], &[true, true]).expect("record");
@@ -24,7 +24,7 @@ fn the_same_webhook_is_registered_once_and_becomes_active_again() {
 
 #[test]
 fn the_limits_of_webhooks_hold_and_the_oldest_unproven_one_makes_way() {
-    let registry = Registry::in_memory(SECRET).expect("registry");
+    let registry = EmbeddedRegistry::in_memory(SECRET).expect("registry");
     let register = |record: WebhookRecord, limits| registry.register_webhook(record, limits).expect("answer");
     let proven = WebhookRecord { last_delivery_at: Some(at(1)), ..webhook(1, "a@a.example") };
     let of_administrator = WebhookRecord { registrant: None, ..webhook(2, "b@a.example") };
@@ -62,7 +62,7 @@ fn a_domain_that_is_registered_again_has_no_webhooks_of_before() {
 
 #[test]
 fn only_active_webhooks_get_events_in_the_order_of_their_registration() {
-    let registry = Registry::in_memory(SECRET).expect("registry");
+    let registry = EmbeddedRegistry::in_memory(SECRET).expect("registry");
     for (number, created_at) in [(1, 30), (2, 10), (3, 20)] {
         let record = WebhookRecord { created_at: at(created_at), ..webhook(number, "x@a.example") };
         registry.register_webhook(record, WebhookLimits::UNBOUNDED).expect("new");

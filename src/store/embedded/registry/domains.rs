@@ -1,11 +1,11 @@
 //! Registered domains.
 
-use super::Registry;
+use super::EmbeddedRegistry;
 use super::row::{Row, Table};
 use crate::model::{DomainName, DomainRecord, WebhookId};
 use crate::store::{Registration, StoreError};
 
-impl Registry {
+impl EmbeddedRegistry {
     /// Every registered domain, in the order of the names.
     pub(crate) fn domains(&self) -> Vec<DomainRecord> {
         self.memory().domains.values().cloned().collect()

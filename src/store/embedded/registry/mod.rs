@@ -4,14 +4,14 @@
 //! mod       opening, the check, and how a change reaches the file and then memory
 //! domains   registered domains
 //! webhooks  webhooks, attempts, limits
-//! memory    what readers ask: all domains and webhooks
+//! memory    what readers ask: all domains, webhooks and tokens
 //! logs      delivery logs, in the file only
 //! hints     the index of sealed segments, in the file only
 //! file      registry.redb, the only place that touches redb; row has its rows, backend its storage
 //! ```
 //!
 //! One writer at a time decides by what is in memory, commits to the file, and then changes memory. Readers wait for no
-//! disk. What is known of receivers changes in memory first, and [`Registry::flush`] writes it.
+//! disk. What is known of receivers changes in memory first, and [`EmbeddedRegistry::flush`] writes it.
 
 mod backend;
 mod domains;
@@ -34,24 +34,30 @@ use row::{Row, Table};
 
 pub(crate) use file::NAME;
 
-use crate::model::{AttemptRecord, Timestamp, WebhookId};
+use crate::model::{AttemptRecord, TokenRecord, WebhookId};
 use crate::store::StoreError;
+use crate::store::change::Ending;
 use crate::store::disk::Disk;
 use crate::store::error::OpenError;
 use crate::store::names::HashKey;
 
 /// How many rows of a backup are written together.
 const LOADED_AT_ONCE: usize = 1_000;
-/// The key of the row that says until when expired Emails were removed.
-const SWEPT_KEY: &[u8] = b"swept";
+/// The key of the row with the endings.
+const ENDINGS_KEY: &[u8] = b"endings";
+/// The most endings that are kept: each is one more time that the clock was set back or the retention made shorter. The Emails
+/// of the first ones are long gone.
+const ENDINGS_MAX: usize = 64;
+/// The key of the row with all tokens.
+const TOKENS_KEY: &[u8] = b"tokens";
 
-/// The registry of a store.
+/// The registry of a store. Outside the store it is what keeps tokens.
 ///
 /// Reads come from memory. Changes block until the disk has them, unless they say otherwise. Each can return
 /// [`StoreError::Full`] and [`StoreError::Failed`], after which nothing changed, and [`StoreError::OutcomeUnknown`], after
 /// which a later read tells, once the file can be read again.
 #[derive(Debug)]
-pub(crate) struct Registry {
+pub struct EmbeddedRegistry {
     secret: HashKey,
     writer: Mutex<Writer>,
     /// Never locked while waiting for the disk.
@@ -85,7 +91,7 @@ impl Writer {
     }
 }
 
-impl Registry {
+impl EmbeddedRegistry {
     /// Whether there is a registry on `disk`.
     pub(crate) fn is_on(disk: &Arc<dyn Disk>) -> Result<bool, OpenError> {
         file::exists(disk).map_err(|error| OpenError::from(&error))
@@ -113,8 +119,6 @@ impl Registry {
     fn load_all(file: Result<RegistryFile, FileError>) -> Result<Self, FileError> {
         let (mut file, mut memory) = (file?, Memory::default());
         let secret = file.secret()?;
-        let swept = file.get(Table::Meta, SWEPT_KEY)?;
-        memory.swept = swept.map(|swept| row::decode(Table::Meta, &swept)).transpose().map_err(FileError::Damaged)?;
         for table in Table::IN_MEMORY {
             file.all(table, &mut |key, octets| memory.apply(&Row::new(table, key, octets.into())))?;
         }
@@ -155,16 +159,30 @@ impl Registry {
         self.secret
     }
 
-    /// Until when expired Emails were removed, and up to which sequence number. `None` in a new store.
-    pub(crate) fn swept(&self) -> Option<(Timestamp, u64)> {
-        self.memory().swept
+    /// The tokens of remote callers, in the order of creation.
+    pub(crate) fn tokens(&self) -> Vec<TokenRecord> {
+        self.memory().tokens.clone()
     }
 
-    /// Records until when expired Emails were removed. Durable with the next flush.
-    pub(crate) fn record_swept(&self, swept: (Timestamp, u64)) {
+    /// Replaces all tokens.
+    pub(crate) fn replace_tokens(&self, tokens: &[TokenRecord]) -> Result<(), StoreError> {
+        self.change(&mut *self.writer()?, &[Row::put(Table::Meta, TOKENS_KEY, &tokens)?])
+    }
+
+    /// What ended Emails without a fact in the journal, in that order.
+    pub(crate) fn endings(&self) -> Vec<Ending> {
+        self.memory().endings.clone()
+    }
+
+    /// Records an ending. Durable with the next flush.
+    pub(crate) fn record_ending(&self, ending: Ending) {
         let mut memory = self.memory_mut();
-        memory.swept = Some(swept);
-        memory.is_swept_anew = true;
+        while memory.endings.pop_if(|before| ending.includes(before)).is_some() {}
+        memory.endings.push(ending);
+        if memory.endings.len() > ENDINGS_MAX {
+            memory.endings.remove(0);
+        }
+        memory.unwritten.has_endings = true;
     }
 
     /// Makes everything durable that is not yet. Costs nothing if there is nothing.
@@ -172,25 +190,13 @@ impl Registry {
     /// After an error it is kept for the next flush, except for the oldest records of delivery logs if there are thousands.
     pub(crate) fn flush(&self) -> Result<(), StoreError> {
         let mut writer = self.writer()?;
-        let unwritten = self.memory_mut().take_unwritten();
-        let swept = self.memory_mut().take_swept();
         self.write_loaded(&mut writer)?;
-        if unwritten.is_empty() && swept.is_none() {
+        let unwritten = std::mem::take(&mut self.memory_mut().unwritten);
+        if unwritten.is_empty() {
             return Ok(());
         }
-        let rows = self.rows(&mut writer, &unwritten).and_then(|mut rows| {
-            if let Some(swept) = swept {
-                rows.push(Row::put(Table::Meta, SWEPT_KEY, &swept)?);
-            }
-            Ok(rows)
-        });
-        let result = rows.and_then(|rows| writer.file.write(&rows));
-        if result.is_err() {
-            let mut memory = self.memory_mut();
-            memory.put_back(unwritten);
-            memory.is_swept_anew |= swept.is_some();
-        }
-        result
+        let rows = self.rows(&mut writer, &unwritten);
+        rows.and_then(|rows| writer.file.write(&rows)).inspect_err(|_| self.memory_mut().put_back(unwritten))
     }
 
     /// Makes everything durable and closes the file, so that another process can open it. Later changes fail.
@@ -212,6 +218,9 @@ impl Registry {
         let memory = self.memory();
         for webhook in unwritten.webhooks.iter().filter_map(|id| memory.webhooks.get(id)) {
             rows.push(webhook.row()?);
+        }
+        if unwritten.has_endings {
+            rows.push(Row::put(Table::Meta, ENDINGS_KEY, &memory.endings)?);
         }
         Ok(rows)
     }
@@ -272,6 +281,23 @@ impl Registry {
     }
 }
 
+/// Gives the registry on `new`, which nobody has open, the tokens of the one on `old`, durably. `false` if those cannot be
+/// read.
+pub(crate) fn carry_tokens(old: &Arc<dyn Disk>, new: &Arc<dyn Disk>) -> Result<bool, StoreError> {
+    let row = match RegistryFile::copy(old) {
+        // Whatever else of it is damaged.
+        Ok(Some(mut file)) => file.get(Table::Meta, TOKENS_KEY).ok(),
+        Ok(None) => old.list().is_ok_and(|files| files.is_empty()).then_some(None),
+        Err(_) => None,
+    };
+    if let Some(Some(octets)) = &row {
+        let file = RegistryFile::open(new, &HashKey::default());
+        let row = Row::new(Table::Meta, TOKENS_KEY, octets.clone());
+        file.map_err(|error| error.to_store_error())?.write(&[row])?;
+    }
+    Ok(row.is_some())
+}
+
 /// Looks at the rows of a table, or at all pages.
 fn examine(mut file: RegistryFile, table: Option<Table>) -> Result<(), FileError> {
     let Some(table) = table else {
@@ -279,7 +305,7 @@ fn examine(mut file: RegistryFile, table: Option<Table>) -> Result<(), FileError
     };
     let mut memory = Memory::default();
     file.all(table, &mut |key, octets| match table {
-        Table::Logs => logs::page(key, octets).map(|_| ()),
+        Table::Logs => logs::record(key, octets).map(|_| ()),
         Table::Segments if key.len() != 4 => Err("a row of segments has a wrong key".into()),
         _ => memory.apply(&Row::new(table, key, octets.into())),
     })

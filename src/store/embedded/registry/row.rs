@@ -13,13 +13,13 @@ pub(super) type Definition = redb::TableDefinition<'static, &'static [u8], &'sta
 /// The tables. All are there from the file's creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Table {
-    /// The format and the store's secret, by name.
+    /// The format, the store's secret, what ended mail, and all tokens, by name.
     Meta,
     /// Domains, by name.
     Domains,
     /// Webhooks with the health of their receivers, by id.
     Webhooks,
-    /// Pages of delivery logs, by webhook and number.
+    /// Records of delivery logs, by webhook and number.
     Logs,
     /// Hints, by segment.
     Segments,
@@ -28,7 +28,7 @@ pub(super) enum Table {
 impl Table {
     pub(super) const ALL: [Self; 5] = [Self::Meta, Self::Domains, Self::Webhooks, Self::Logs, Self::Segments];
     /// Those whose rows are in memory as well.
-    pub(super) const IN_MEMORY: [Self; 2] = [Self::Domains, Self::Webhooks];
+    pub(super) const IN_MEMORY: [Self; 3] = [Self::Meta, Self::Domains, Self::Webhooks];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -44,6 +44,9 @@ impl Table {
         redb::TableDefinition::new(self.name())
     }
 }
+
+/// Octets of a row's checksum.
+pub(super) const CHECKSUM_OCTETS: usize = 4;
 
 /// What a row becomes. Without octets there is no such row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,9 +80,11 @@ pub(super) fn decode<T: DeserializeOwned>(table: Table, octets: &[u8]) -> Result
     postcard::from_bytes(octets).map_err(|_| format!("a row of {} cannot be decoded", table.name()))
 }
 
-/// The form of a row's octets in the file.
-pub(super) fn seal(key: &[u8], octets: &[u8]) -> Vec<u8> {
-    [octets, &checksum(key, octets).to_le_bytes()].concat()
+/// Writes a row's octets with their checksum into `value`, which is longer by that.
+pub(super) fn seal(key: &[u8], octets: &[u8], value: &mut [u8]) {
+    let (start, sum) = value.split_at_mut(octets.len());
+    start.copy_from_slice(octets);
+    sum.copy_from_slice(&checksum(key, octets).to_le_bytes());
 }
 
 /// The octets of a row as it is in the file; `None` if it is not what was written under this key.

@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use super::memory::{Memory, WebhookRow};
 use super::row::Row;
-use super::{Registry, Writer, logs};
+use super::{EmbeddedRegistry, Writer, logs};
 use crate::model::{AttemptRecord, Mailbox, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::store::mail::{Receiver, Webhooks};
 use crate::store::outbox_rules::{DroppedEvent, RECORDS_SHOWN};
@@ -25,7 +25,7 @@ enum Decision {
     },
 }
 
-impl Registry {
+impl EmbeddedRegistry {
     /// The webhooks of a mailbox, in the order of their registration.
     pub(crate) fn webhooks(&self, mailbox: &Mailbox) -> Vec<WebhookRecord> {
         self.memory().of_mailbox(mailbox).map(|row| row.record.clone()).collect()
@@ -213,7 +213,7 @@ impl Registry {
     }
 }
 
-impl Webhooks for Registry {
+impl Webhooks for EmbeddedRegistry {
     fn of(&self, mailbox: &Mailbox) -> Vec<Receiver> {
         let memory = self.memory();
         let active = memory.of_mailbox(mailbox).filter(|row| row.record.status == WebhookStatus::Active);
