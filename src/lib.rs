@@ -22,7 +22,8 @@
 //!      -> events           hints to the requests that wait for this mailbox; each then looks at the store
 //!      -> http             reads rows from memory, and reserves memory (http/memory) before it loads mail; cli asks http
 //!      -> reader           loads and parses (mime) on one of a few threads, and only when somebody reads the message
-//!      -> expiry           removes Emails in small steps between the writer's groups; it follows from time and writes nothing
+//!      -> expiry           removes Emails in small steps between the writer's groups; it follows
+//!                           from time; the registry notes up to when it was done
 //! ```
 //!
 //! Commands about mail or domains are HTTP requests to [`http::router`]. [`client`] sends them over one of three transports:
@@ -55,7 +56,7 @@
 //!
 //! # In a cluster
 //!
-//! The trait of the store has a second implementation, `store/cassandra`, for several nodes that share their mail. Nothing
+//! The traits of the store have a second implementation, `store/cassandra`, for several nodes that share their mail. Nothing
 //! above the store knows which one it has. A quorum of servers takes the place of the fdatasync, and a time of the message
 //! that of the journal's order: whatever repeats a write has the same timestamp, so a deletion wins.
 //!
@@ -108,8 +109,8 @@
 //! model     nobody
 //! ```
 //!
-//! Every module that is not pure may use `clock`, `random`, `logging`, `process` and `unfinished`, and every module `counts`. `error`
-//! knows the errors that end the program. `tests/it/layout.rs` reads the sources for the most important of these rules, and
+//! Every module that is not pure may use `clock`, `random`, `logging`, `process` and `unfinished`, and every module `counts`.
+//! `error` knows the errors that end the program. `tests/it/layout.rs` reads the sources for the most important of these rules, and
 //! for the one home of each large dependency, such as redb in `store/embedded/registry`.
 //!
 //! Tests of the service in their own process are in `tests/it`, those of the binary in `tests/program`, and those that need

@@ -40,8 +40,9 @@ impl Hub {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let buffer = Arc::new(Buffer::new(events_max));
         self.shard(topic).insert((topic, number), Arc::clone(&buffer));
-        // A store shows a change and then asks whether anybody watches. A subscriber is counted and then reads the store. In
-        // one order of all four, at least one of them sees the other.
+        // A store shows a change and then asks whether anybody watches. A subscriber is counted and then reads the store.
+        // Both hold the store's lock in between: if the change comes first, the reader sees it; otherwise the store sees the
+        // subscriber.
         self.subscriptions.fetch_add(1, Ordering::SeqCst);
         Subscription::new(Arc::clone(self), topic, number, buffer)
     }

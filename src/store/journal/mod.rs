@@ -309,8 +309,8 @@ impl Journal {
         self.spare.keep_hint(Sealed { number: old.header.number, end: old.end, hint: Some(hint) });
     }
 
-    /// Continues in a new segment if the one in use has groups and is older than `age`, or the opening is. Octets of dead segments that were
-    /// not written over in time go.
+    /// Continues in a new segment if the one in use has groups and is older than `age`, or the opening is. Octets of dead
+    /// segments that were not written over in time go.
     pub(crate) fn roll_if_old(&mut self, age: Duration, next_sequence: u64) {
         if self.dead_since.is_some_and(|since| since.elapsed() >= OVERWRITTEN_WITHIN / 2) {
             self.dead_since = None;

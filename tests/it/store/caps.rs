@@ -209,9 +209,9 @@ async fn state(store: &EmbeddedStore) -> BTreeMap<&'static str, Vec<EmailId>> {
 
 #[tokio::test]
 async fn a_replay_decides_the_same_under_other_caps() {
-    let no_checkpoint = |emails_per_mailbox_max| StoreOptions { emails_per_mailbox_max, ..options() };
+    let under = |emails_per_mailbox_max| StoreOptions { emails_per_mailbox_max, ..options() };
     let disk = TestDisk::default();
-    let store = open(&disk, &no_checkpoint(3));
+    let store = open(&disk, &under(3));
     let messages: Vec<Delivery> = (0..30)
         .map(|n| {
             let to: &[&str] = [&[A][..], &[B], &[A, B], &[C], &[A, C]][n as usize % 5];
@@ -231,7 +231,7 @@ async fn a_replay_decides_the_same_under_other_caps() {
     let killed = disk.kill();
     drop(store);
     for other in [0, 1] {
-        let again = open(&killed.copy(), &no_checkpoint(other));
+        let again = open(&killed.copy(), &under(other));
         assert_eq!(state(&again).await, before, "then {other}");
     }
 }

@@ -1,5 +1,5 @@
 //! Files that a store leaves behind and holds open.
-//! Mechanism: it goes with the index on disk; its regressions become cases of `each_call` or `crash`.
+//! Mechanism: it goes with the writer's thread and its files; its regressions become cases of `each_call` or `crash`.
 
 use std::path::Path;
 
@@ -12,9 +12,9 @@ use crate::support::mail::delivery;
 use crate::support::test_disk::TestDisk;
 use crate::support::until::until;
 
-/// The segment of the mail, the one in use, the next one, and one that waits for the next checkpoint.
+/// The segment of the mail, the one in use, the next one, and one that waits for its hint.
 const SEGMENTS_MAX: usize = 4;
-/// Segments that are open at most, the index, the lock, and the directory itself.
+/// Segments that are open at most, the registry, the lock, and the directory itself.
 const OPEN_MAX: usize = 64 + 8;
 
 /// Small segments: a message each.

@@ -47,7 +47,7 @@ enum Lasting {
 }
 
 fn few_octets() -> StoreOptions {
-    // Segments roll and checkpoints are made within a few messages.
+    // Segments roll within a few messages.
     StoreOptions { segment_octets: 200_000, ..options() }
 }
 

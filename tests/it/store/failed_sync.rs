@@ -38,8 +38,8 @@ async fn what_a_failed_sync_had_to_write_is_answered_as_failed_and_nothing_is_bu
     holds_after_a_power_cut(&disk, &["m1", "m3"]).await;
 }
 
-/// A regression: a process read the last group of the process before it from memory. The sync did nothing, and the index
-/// was then ahead of the durable journal, so the store did not open after the next power cut.
+/// A regression: a process read the last group of the process before it from memory. The sync did nothing, and what
+/// was shown was then ahead of the durable journal, so the store did not open after the next power cut.
 #[tokio::test]
 async fn what_the_last_process_could_not_sync_is_written_again_before_it_is_shown() {
     let disk = TestDisk::default();

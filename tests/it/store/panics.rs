@@ -1,5 +1,5 @@
 //! A panic in one of the store's helpers ends only the work that it did.
-//! Mechanism: it goes with the index on disk; its regressions become cases of `each_call` or `crash`.
+//! Mechanism: it goes with the writer's thread and its files; its regressions become cases of `each_call` or `crash`.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! The writer's answers to its callers, and the store that is left when a defect has ended the writer.
-//! Mechanism: it goes with the index on disk; its regressions become cases of `each_call` or `crash`.
+//! Mechanism: it goes with the writer's thread and its files; its regressions become cases of `each_call` or `crash`.
 
 use std::sync::Arc;
 use std::time::Duration;

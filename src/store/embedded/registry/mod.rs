@@ -45,8 +45,8 @@ use crate::store::names::HashKey;
 const LOADED_AT_ONCE: usize = 1_000;
 /// The key of the row with the endings.
 const ENDINGS_KEY: &[u8] = b"endings";
-/// The most endings that are kept: each is one more time that the clock was set back or the retention made shorter. The Emails
-/// of the first ones are long gone.
+/// The most endings that are kept: each is one more time that the clock was set back or the retention made shorter. Beyond
+/// them the first one is forgotten.
 const ENDINGS_MAX: usize = 64;
 /// The key of the row with all tokens.
 const TOKENS_KEY: &[u8] = b"tokens";
