@@ -61,11 +61,11 @@
 //! that of the journal's order: whatever repeats a write has the same timestamp, so a deletion wins.
 //!
 //! ```text
-//! Store::receive   one recipient: octets, the rows that find it, then the row of its mailbox, which is the commit point.
-//!                  Several recipients, or events: octets, then an intent, which is the commit point, then all rows.
-//!                  A sweeper on one node finishes the intents of nodes that died
-//! leases           one node verifies domains, one sweeps, one removes unused webhooks, one sends the events of a shard
-//! hints            events go to the other nodes in a table that all of them read
+//! Store::receive   announces the mail in its mailboxes, numbers it above what they have, and writes its rows. One Email without
+//!                  events is visible then, and otherwise one cell shows all. A reader waits for what is announced
+//! log              each node writes what it did, as facts; all nodes read all logs within some tenths of a second, and apply
+//!                  them to rows in memory like those of the embedded store: for those who wait, counts, caps and expiry
+//! lead             one node verifies domains, sweeps, and sends events
 //! ```
 //!
 //! # What must stay true

@@ -22,7 +22,7 @@ const FIELDS: [&str; 11] = [
     "store.mailboxes",
 ];
 /// Those that are shown where they say something: no zero, no empty list, no null and no false.
-const FIELDS_IF_ANY: [&str; 16] = [
+const FIELDS_IF_ANY: [&str; 15] = [
     "store.diskOctets",
     "cause",
     "smtpsListen",
@@ -36,8 +36,7 @@ const FIELDS_IF_ANY: [&str; 16] = [
     "domains.deactivated",
     "cluster.keyspace",
     "cluster.livingNodes",
-    "cluster.leases",
-    "cluster.openIntents",
+    "cluster.leads",
     "panics",
 ];
 

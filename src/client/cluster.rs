@@ -1,33 +1,18 @@
-//! Work on the store in a cluster itself: making, restoring and checking it.
+//! Work on the store in a cluster itself: restoring and checking it.
 
 use std::fs::File;
 use std::path::PathBuf;
 
 use super::offline::{ProgressCallback, blocking};
 use crate::clock::{Clock, SystemClock};
-use crate::config::{self, Sources, StoreLocation};
+use crate::config::{self, Sources};
 use crate::error::{Error, Exit};
 use crate::store::backup::{BackupCounts, RestoreError};
 use crate::store::check::CheckReport;
 use crate::store::{self, OpenError};
 
-pub use crate::store::Initialized;
-
-/// Makes keyspace and schema in the cluster that the settings name, as far as they are not there.
-///
-/// `replication` is the number of copies of each row in a keyspace that is made. An embedded store is a usage error, since
-/// it needs nothing.
-pub async fn init_cluster(sources: &Sources, replication: u32) -> Result<Initialized, Error> {
-    let config = config::load(sources)?.config;
-    if config.store.location == StoreLocation::Embedded {
-        let cause = format!("mail is kept in {}, where `tempmail serve` makes the store", config.data_dir.display());
-        return Err(Error::usage(cause)
-            .hint("for a cluster set TEMPMAIL_STORE=cassandra://HOST/KEYSPACE, or store in the configuration file"));
-    }
-    Ok(store::init_cluster(&config, replication).await?)
-}
-
-/// Fills the empty keyspace that the settings name from a backup. Nodes of the service must not run on it.
+/// Fills the keyspace that the settings name from a backup. It is made or must be empty, and no node of the service may run
+/// on it.
 pub async fn restore_into_cluster(
     sources: &Sources,
     file: PathBuf,
@@ -57,16 +42,13 @@ fn unrestored(error: RestoreError) -> Error {
         RestoreError::Open(error) => error.into(),
         RestoreError::Store(error) => error.into(),
         RestoreError::Backup(_) => Error::new(Exit::Failure, error),
-        RestoreError::NotEmpty { .. } => Error::new(Exit::Conflict, error)
-            .hint("nothing was changed; name another keyspace in TEMPMAIL_STORE and make it with `tempmail db init`"),
         RestoreError::InUse { .. } => {
-            Error::new(Exit::Conflict, error).hint("stop them first; a node that was killed counts for six seconds")
+            Error::new(Exit::Conflict, error).hint("stop them first; a node that was killed counts for five seconds")
         }
-        RestoreError::AnotherUnfinished { .. } => Error::new(Exit::Conflict, error)
-            .hint("finish that one, or name another keyspace in TEMPMAIL_STORE and make it with `tempmail db init`"),
-        RestoreError::Unfinished(error) => unrestored(*error).hint(
-            "the keyspace is not complete, and nobody can open it; run `tempmail db restore` with the same file again",
-        ),
+        RestoreError::NotEmpty { .. } | RestoreError::AnotherUnfinished { .. } => Error::new(Exit::Conflict, error)
+            .hint("nothing was changed; name another keyspace in TEMPMAIL_STORE, which is made"),
+        RestoreError::Unfinished(error) => unrestored(*error)
+            .hint("the keyspace is not complete, and nobody can open it; restore into another one, and drop this one"),
     }
 }
 

@@ -125,7 +125,7 @@ async fn open(config: &Config) -> Result<(Option<Arc<Directory>>, Arc<dyn Storag
     let opened = opened.await.map_err(|ended| OpenRouterError::Failed(Error::new(Exit::Failure, ended)))?;
     Ok(match opened.map_err(unopened)? {
         (directory, Some(store)) => (directory, store),
-        (directory, None) => (directory, store::open_cluster(config, &options).await.map_err(unopened)?),
+        (directory, None) => (directory, store::open_cluster(config, &options, false).await.map_err(unopened)?),
     })
 }
 

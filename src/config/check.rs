@@ -2,15 +2,11 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::time::Duration;
 
-use super::value::{show_duration, show_size};
-use super::{Certificate, Config, Endpoint, Revision, SmtpAuth, StoreLocation};
+use super::value::show_size;
+use super::{Certificate, Config, Endpoint, Revision, SmtpAuth};
 use crate::model::DomainName;
 
-/// How long a message may be in a cluster, where deletions are remembered for 10 days (`gc_grace_seconds` of its tables). The
-/// rest is room for clocks that differ.
-const LIFE_MAX_IN_CLUSTER: Duration = Duration::from_hours(9 * 24);
 /// The largest page that revision 1 of the interface permits.
 const PAGE_SIZE_MAX_OF_REVISION_ONE: usize = 100;
 
@@ -59,13 +55,6 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, String)> {
     found.extend(among_friends(config));
     found.extend(of_tls(config));
     found.extend(of_listeners(config));
-    let (retention, grace) = (config.mail.retention, config.webhooks.grace);
-    if config.store.location != StoreLocation::Embedded && retention.saturating_add(grace) > LIFE_MAX_IN_CLUSTER {
-        let (key, other) = if grace > retention { ("webhook-grace", retention) } else { ("retention", grace) };
-        let max = show_duration(LIFE_MAX_IN_CLUSTER.saturating_sub(other));
-        let why = "a store in a cluster remembers deletions for 10 days, and events of webhooks outlive their mail";
-        found.push((key, format!("{why}; accepted is at most {max}")));
-    }
     found
 }
 

@@ -12,6 +12,9 @@ use super::value::{ValueError, excerpt, number};
 
 /// The port of Cassandra's native protocol.
 const PORT: u16 = 9042;
+/// The servers that keep each row: with three, one may be lost.
+const REPLICATION: u32 = 3;
+const REPLICATION_MAX: u32 = 100;
 /// The longest name of a keyspace in octets, as Cassandra has it.
 const KEYSPACE_OCTETS_MAX: usize = 48;
 /// The longest name of a host in octets (RFC 1035 section 2.3.4).
@@ -21,7 +24,7 @@ const SCHEME: &str = "cassandra://";
 const SYSTEM: &str = "system";
 
 /// Where mail is kept. It reads as it is written: `embedded`, or
-/// `cassandra://HOST[:PORT][,HOST[:PORT]…]/KEYSPACE[?dc=NAME&user=NAME&password-file=FILE&ca=FILE|system]`.
+/// `cassandra://HOST[:PORT][,HOST[:PORT]…]/KEYSPACE[?dc=NAME&replication=N&user=NAME&password-file=FILE&ca=FILE|system]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum StoreLocation {
     /// In the data directory.
@@ -40,6 +43,8 @@ pub struct Cluster {
     pub keyspace: String,
     /// The data centre whose nodes are asked first, as `nodetool status` names it.
     pub data_center: Option<String>,
+    /// How many servers keep each row, in a keyspace that is made.
+    pub replication: u32,
     /// The user that the cluster knows, and the file with its password.
     pub credentials: Option<(String, PathBuf)>,
     /// Who vouches for the certificates of the nodes; `None` without TLS.
@@ -107,7 +112,12 @@ impl FromStr for Cluster {
             (None, Some(_)) => return Err("a password without a user; add user".to_owned()),
         };
         let trust = said.remove("ca").map(|ca| if ca == SYSTEM { Trust::System } else { Trust::File(ca.into()) });
-        Ok(Self { contact_points, keyspace, data_center: said.remove("dc"), credentials, trust })
+        let replication = said.remove("replication").map_or(Ok(REPLICATION), |text| {
+            let wrong = |_| format!("'{}' is no replication from 1 to {REPLICATION_MAX}", excerpt(&text));
+            number(1..=REPLICATION_MAX)(&text).map_err(wrong)
+        })?;
+        let data_center = said.remove("dc");
+        Ok(Self { contact_points, keyspace, data_center, replication, credentials, trust })
     }
 }
 
@@ -124,8 +134,8 @@ fn query(text: &str) -> Result<BTreeMap<String, String>, String> {
         if is_path && (value == "none" || value.starts_with('~')) {
             return Err(format!("'{shown}' is the path of a file; '~' is expanded by shells alone"));
         }
-        if !is_path && !["dc", "user"].contains(&&*key) {
-            return Err(format!("'{shown}' is none of dc, user, password-file and ca"));
+        if !is_path && !["dc", "replication", "user"].contains(&&*key) {
+            return Err(format!("'{shown}' is none of dc, replication, user, password-file and ca"));
         }
         if said.insert(key.into_owned(), value.into_owned()).is_some() {
             return Err(format!("'{shown}' is there twice"));
@@ -207,7 +217,14 @@ impl fmt::Display for Cluster {
         });
         let (user, file) =
             self.credentials.as_ref().map(|(user, file)| (user.clone(), file.display().to_string())).unzip();
-        let query = [("dc", self.data_center.clone()), ("user", user), ("password-file", file), ("ca", trust)];
+        let copies = (self.replication != REPLICATION).then(|| self.replication.to_string());
+        let query = [
+            ("dc", self.data_center.clone()),
+            ("replication", copies),
+            ("user", user),
+            ("password-file", file),
+            ("ca", trust),
+        ];
         let query = query.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", escaped(&value?))));
         let query = query.collect::<Vec<_>>();
         let mark = if query.is_empty() { "" } else { "?" };
@@ -254,7 +271,9 @@ mod tests {
     #[test]
     fn its_query_says_how_the_cluster_is_asked() {
         let bare = parsed("cassandra://a/t");
-        assert_eq!((bare.data_center, bare.credentials, bare.trust), (None, None, None));
+        assert_eq!((bare.data_center, bare.credentials, bare.trust, bare.replication), (None, None, None, 3));
+        let trial = "cassandra://a/t?dc=b&replication=1";
+        assert_eq!((parsed(trial).replication, &*parsed(trial).to_string()), (1, trial));
         let whole = parsed("cassandra://a/t?ca=/ca.pem&dc=DC 1&user=ann&password-file=/p");
         assert_eq!(whole.data_center.as_deref(), Some("DC 1"));
         assert_eq!(whole.credentials, Some(("ann".to_owned(), "/p".into())));
@@ -275,11 +294,14 @@ mod tests {
             ("scylla://a/t", "neither 'embedded' nor"),
             ("cassandra://ann:secret@a/t", "?user=NAME&password-file=FILE"),
             ("cassandra://ann:se/cret@a/t", "?user=NAME&password-file=FILE"),
-            ("cassandra://a/t?tls=on", "'tls' is none of dc, user, password-file and ca"),
+            ("cassandra://a/t?tls=on", "'tls' is none of dc, replication, user, password-file and ca"),
             ("cassandra://a/t?dc", "'dc' in it has no value"),
             ("cassandra://a/t?dc=", "'dc' in it has no value"),
             ("cassandra://a/t?dc= a", "'dc' in it has no value"),
             ("cassandra://a/t?dc=a&dc=b", "'dc' is there twice"),
+            ("cassandra://a/t?replication=0", "'0' is no replication from 1 to 100"),
+            ("cassandra://a/t?replication=101", "'101' is no replication from 1 to 100"),
+            ("cassandra://a/t?replication=+3", "'+3' is no replication from 1 to 100"),
             ("cassandra://a/t?ca=a&ca=system", "'ca' is there twice"),
             ("cassandra://a/t?user=ann", "add password-file"),
             ("cassandra://a/t?ca=none", "'ca' is the path of a file"),

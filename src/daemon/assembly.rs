@@ -26,6 +26,8 @@ pub struct Assembled {
     pub config: Arc<Config>,
     /// The domains.
     pub registry: Arc<Registry>,
+    /// The tokens of remote callers.
+    pub tokens: Arc<Tokens>,
     /// What sends events to webhooks.
     pub event_sender: Arc<EventSender>,
     /// The HTTP interface. Without a principal in a request's extensions the caller is the public.
@@ -79,14 +81,15 @@ pub async fn assemble(
         metrics.push(source("faults", daemon.faults.clone()));
         metrics.push(source("panics", Arc::new(daemon.panics.clone())));
     }
-    let tokens = Tokens::open(store.registry(), &config.data_dir, config.admin_token.as_ref(), clock.now())?;
+    let (admin, now) = (config.admin_token.as_ref(), clock.now());
+    let tokens = Tokens::open(store.clone(), &config.data_dir, admin, now).await?;
     let api = Api {
         config: Arc::clone(&config),
         store,
         guard,
         webhook_test: Arc::new(Tester::new(Arc::clone(&event_sender))),
         registry: Arc::clone(&registry),
-        tokens,
+        tokens: Arc::clone(&tokens),
         reader,
         memory: AnswerMemory::new(config.mail.message_octets_max),
         waiting: WaitingPlaces::new(&config),
@@ -96,7 +99,7 @@ pub async fn assemble(
         metrics,
     };
     let (router, metrics_router) = http::routers(api);
-    Ok(Assembled { config, registry, event_sender, router, metrics_router })
+    Ok(Assembled { config, registry, tokens, event_sender, router, metrics_router })
 }
 
 /// What webhooks may be sent to: nothing that is ours, at the addresses we listen on and those that lead to us.

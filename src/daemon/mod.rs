@@ -172,7 +172,7 @@ impl Daemon {
     /// the error.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
         let Self { assembled, listeners, tls, controls, clock, store, directory, supervisor, counters, faults } = self;
-        let Assembled { config, registry, event_sender, router, metrics_router } = assembled;
+        let Assembled { config, registry, tokens, event_sender, router, metrics_router } = assembled;
         let settings = SmtpSettings::from_config(&config);
         let receiver = Receiver::new(settings, store.clone(), Arc::clone(&registry), Arc::clone(&clock));
         let receiver = Arc::new(receiver.with_tls(tls.clone()).counting(counters).with_faults(faults));
@@ -204,6 +204,13 @@ impl Daemon {
         });
         let stop = shutdown.clone();
         tasks.spawn_restarting("verification", &shutdown, move || verifier::run(Arc::clone(&registry), stop.clone()));
+        if store.is_shared() {
+            let stop = shutdown.clone();
+            tasks.spawn_restarting("tokens", &shutdown, move || {
+                let (tokens, stop) = (Arc::clone(&tokens), stop.clone());
+                async move { _ = stop.run_until_cancelled(tokens.follow()).await }
+            });
+        }
         if config.revision == Revision::Two {
             let in_flight_max = config.webhooks.in_flight_max;
             let stop = shutdown.clone();

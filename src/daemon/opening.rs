@@ -14,8 +14,7 @@ const LOCK_RETRY_EVERY: Duration = Duration::from_millis(50);
 
 /// Takes the data directory, which is made if it is missing. Waits [`LOCK_TIMEOUT`] for its lock.
 ///
-/// The lock is held until the last reference is dropped. Wherever mail is kept, a daemon needs it for its control socket,
-/// and beside a cluster for its tokens.
+/// The lock is held until the last reference is dropped. Wherever mail is kept, a daemon needs it for its control socket.
 pub async fn hold_data_dir(config: &Config) -> Result<Arc<Directory>, OpenError> {
     let deadline = tokio::time::Instant::now() + LOCK_TIMEOUT;
     Directory::create(&config.data_dir)?;
@@ -34,7 +33,7 @@ pub async fn hold_data_dir(config: &Config) -> Result<Arc<Directory>, OpenError>
 pub async fn open_store(config: &Config, directory: &Arc<Directory>) -> Result<Arc<dyn Storage>, OpenError> {
     let options = StoreOptions::from_config(config);
     if let StoreLocation::Cassandra(_) = config.store.location {
-        return store::open_cluster(config, &options).await;
+        return store::open_cluster(config, &options, true).await;
     }
     let disk = Arc::clone(directory);
     let opened = blocking(config, move || EmbeddedStore::open_on(disk, &options)).await;

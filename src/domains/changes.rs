@@ -13,10 +13,8 @@ use super::{DomainError, Record, Registry};
 use crate::model::{Client, DomainName, DomainRecord};
 use crate::store::{Registration, StoreError};
 
-/// How often a process looks whether another one has changed a domain.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How often it reads all domains again, in case the other one died before it could say so.
-const FULL_LOOK_EVERY: Duration = Duration::from_mins(1);
+/// How soon domains are read again that could not be read.
+const READ_AGAIN_AFTER: Duration = Duration::from_millis(500);
 /// The most unknown domains that a shared store is asked about in a second, since strangers can name any.
 const LOOK_UPS_MAX: usize = 100;
 
@@ -53,10 +51,18 @@ impl Registry {
         }
         // Another process can have changed the domain a moment ago.
         let (is_replaced, there) = match after {
-            None => (self.store.remove_domain(name).await?, None),
-            Some(after) if before.is_some() => {
-                let is_replaced = self.store.update_domain(DomainRecord::clone(&after)).await?;
-                (is_replaced, is_replaced.then_some(after))
+            None => {
+                // A record that another process has changed is not the one that was to go.
+                let there = if self.store.is_shared() { self.store.domain(name).await? } else { None };
+                match (there, &before) {
+                    (Some(there), Some(before)) if there != **before => (false, Some(Arc::new(there))),
+                    _ => (self.store.remove_domain(name).await?, None),
+                }
+            }
+            Some(after) if let Some(before) = &before => {
+                let is_replaced = self.store.update_domain(before, DomainRecord::clone(&after)).await?;
+                let there = if is_replaced { Some(after) } else { self.store.domain(name).await?.map(Arc::new) };
+                (is_replaced, there)
             }
             Some(after) => {
                 self.room(after.registrant)?;
@@ -124,15 +130,11 @@ impl Registry {
 
     /// Reads the records again when another process that shares the store has changed them. Ends at once if none does.
     pub(super) async fn follow(&self) {
-        let (mut seen, mut read_at) = (None, Instant::now());
-        while self.store.is_shared() {
-            match self.store.domain_version().await {
-                Ok(version) if seen == Some(version) && read_at.elapsed() < FULL_LOOK_EVERY => {}
-                Ok(version) if self.reload().await => (seen, read_at) = (Some(version), Instant::now()),
-                Ok(_) => {}
-                Err(error) => tracing::debug!(%error, "it is not known whether domains have changed"),
+        let mut changed = self.store.changed();
+        while changed.changed().await.is_ok() {
+            while !self.reload().await {
+                sleep(READ_AGAIN_AFTER).await;
             }
-            sleep(LOOK_EVERY).await;
         }
     }
 

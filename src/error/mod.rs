@@ -96,15 +96,16 @@ impl From<OpenError> for Error {
                 (Exit::Unavailable, Some(hint))
             }
             OpenError::NoKeyspace { .. } => {
-                let hint = "`tempmail db init` makes it, with the store in TEMPMAIL_STORE or in the configuration file";
+                let hint = "see that store in TEMPMAIL_STORE or in the configuration file names the right one; `tempmail serve` makes it";
                 (Exit::Failure, Some(hint))
             }
             OpenError::Restoring { .. } => {
-                let hint = "wait for its end, or run `tempmail db restore` with the same file again; for a new store choose another keyspace and run `tempmail db init`";
+                let hint = "wait for its end; if it was interrupted, restore into another keyspace, and drop this one";
                 (Exit::Failure, Some(hint))
             }
             OpenError::Schema { found, known } if found < known => {
-                (Exit::Failure, Some("`tempmail db init` brings it up to date; stop the older nodes first"))
+                let hint = "nothing was changed; make a backup with the version that made it, and restore that into another keyspace with this version";
+                (Exit::Failure, Some(hint))
             }
             OpenError::Schema { .. } => (Exit::Failure, Some("use the version that made it, or a newer one")),
             OpenError::NotBuiltIn => {

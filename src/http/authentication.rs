@@ -39,17 +39,17 @@ impl Authentication {
     /// Sets the principal of a request with a valid token. The problem is that its token is not valid.
     ///
     /// A valid token is never refused because of wrong ones: strangers may share the client's address.
-    pub(super) fn identify(&self, request: &mut Request) -> Result<(), Problem> {
-        let Some(token) = token(request.headers()) else { return Ok(()) };
+    pub(super) async fn identify(&self, request: &mut Request) -> Result<(), Problem> {
+        let Some(token) = token(request.headers()).map(str::to_owned) else { return Ok(()) };
         let Requester::At(client) = Requester::of(request.extensions()) else { return Ok(()) };
-        let principal = self.bearer(token, client)?;
+        let principal = self.bearer(&token, client).await?;
         request.extensions_mut().insert(principal);
         Ok(())
     }
 
     /// The bearer of a token that `client` sent. The problem is that the token is not valid.
-    pub(super) fn bearer(&self, token: &str, client: model::Client) -> Result<Principal, Problem> {
-        match self.tokens.scope(token, self.clock.now()) {
+    pub(super) async fn bearer(&self, token: &str, client: model::Client) -> Result<Principal, Problem> {
+        match self.tokens.look_up(token, self.clock.now()).await {
             Some(Scope::Admin) => Ok(Principal::Administrator),
             Some(Scope::Read) => Ok(Principal::Reader),
             None => Err(self.refuse(client)),

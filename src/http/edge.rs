@@ -133,7 +133,7 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
     let id = RequestId::new();
     let line = Line::begin(edge.access_log, id, &request, in_flight.route());
     let is_options = request.method() == Method::OPTIONS;
-    let identified = edge.authentication.identify(&mut request);
+    let identified = edge.authentication.identify(&mut request).await;
     let mut quotas = edge.rate_limits.count(&request);
     let (grant, refusal) = match edge.admit(&request) {
         Ok(grant) => (grant, quotas.refusal.take().or(identified.err().filter(|_| !is_options))),

@@ -234,6 +234,12 @@ impl Feed {
             let Event { happening, email } = event;
             let piece = match happening {
                 Happening::Received if email.sequence <= self.shown_through => None,
+                // Mail that several nodes receive at once is told of in another order than its numbers have. So this is only a
+                // reason to look.
+                Happening::Received if self.mailbox.is_some() && self.api.store.is_shared() => {
+                    self.repeat = self.position.sequence..u64::MAX;
+                    None
+                }
                 Happening::Received => self.received(email).await?,
                 Happening::Deleted => self.removed("email.deleted", &email).await?,
                 Happening::Expired => self.removed("email.expired", &email).await?,

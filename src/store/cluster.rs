@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use serde::Serialize;
+use tokio::sync::watch;
 
 #[cfg(feature = "cassandra")]
 use super::backup::BackupError;
@@ -13,12 +13,11 @@ use super::backup::{BackupCounts, RestoreError};
 #[cfg(feature = "cassandra")]
 use super::cassandra::{CassandraOptions, CassandraStore, RestoreInto, Survey};
 use super::check::CheckReport;
-use super::{OpenError, Storage, StoreError, StoreOptions};
+use super::{OpenError, Storage, StoreOptions};
 use crate::config::Config;
 use crate::model::Timestamp;
 
 /// What a store that several processes may share says and does beside.
-#[async_trait]
 pub trait Cluster: Send + Sync + 'static {
     /// Whether other processes may share the store.
     fn is_shared(&self) -> bool {
@@ -35,9 +34,10 @@ pub trait Cluster: Send + Sync + 'static {
         true
     }
 
-    /// The version of the registered domains. It is another one after a change by another process that shares the store.
-    async fn domain_version(&self) -> Result<u64, StoreError> {
-        Ok(0)
+    /// Changes after another process that shares the store has changed domains, webhooks or tokens, and now and then. It is
+    /// closed if no other process can.
+    fn changed(&self) -> watch::Receiver<u64> {
+        watch::channel(0).1
     }
 }
 
@@ -51,47 +51,31 @@ pub struct ClusterStatus {
     pub node: String,
     /// The nodes of the service that live, this one included.
     pub living_nodes: u32,
-    /// The work that this node does for all.
-    pub leases: Vec<String>,
-    /// Messages for several recipients that are not finished yet, as far as this node looks after them.
-    pub open_intents: u64,
+    /// Whether this node does the work that one node does for all.
+    pub leads: bool,
     /// How long the cluster took for the last sign of life of this node, in microseconds.
     pub answer_micros: u64,
 }
 
-/// What [`init_cluster`] found or made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Initialized {
-    /// The keyspace of the store.
-    pub keyspace: String,
-    /// Whether it was made just now. One that exists keeps its replication.
-    pub is_new: bool,
-}
-
-/// Opens the store in the cluster that the settings name. Nothing is made there.
+/// Opens the store in the cluster that the settings name. A daemon makes keyspace and tables, as far as they are not there.
 ///
 /// The errors for a cluster that cannot be used are [`OpenError::Cluster`], [`OpenError::NoKeyspace`] and
 /// [`OpenError::Schema`]. A build without the feature `cassandra` has [`OpenError::NotBuiltIn`] alone.
 #[cfg(feature = "cassandra")]
-pub async fn open_cluster(config: &Config, options: &StoreOptions) -> Result<Arc<dyn Storage>, OpenError> {
+pub async fn open_cluster(
+    config: &Config,
+    options: &StoreOptions,
+    is_made: bool,
+) -> Result<Arc<dyn Storage>, OpenError> {
     let cluster = CassandraOptions::from_config(config)?.ok_or(OpenError::Empty)?;
     // The driver's futures are large.
-    Box::pin(CassandraStore::open(&cluster, options)).await
+    if is_made && Box::pin(CassandraStore::create(&cluster, options)).await? {
+        tracing::info!(keyspace = cluster.keyspace, copies = cluster.replication, "the keyspace was made");
+    }
+    Ok(Arc::new(Box::pin(CassandraStore::connect(&cluster, options)).await?))
 }
 
-/// Makes keyspace and schema in the cluster that the settings name, as far as they are not there.
-///
-/// `replication` is the number of copies of each row in a keyspace that is made. The errors are those of
-/// [`open_cluster`], except for [`OpenError::NoKeyspace`].
-#[cfg(feature = "cassandra")]
-pub async fn init_cluster(config: &Config, replication: u32) -> Result<Initialized, OpenError> {
-    let cluster = CassandraOptions::from_config(config)?.ok_or(OpenError::Empty)?;
-    let is_new = Box::pin(CassandraStore::init(&cluster, replication)).await?;
-    Ok(Initialized { keyspace: cluster.keyspace, is_new })
-}
-
-/// Fills the empty keyspace that the settings name from a backup. `open` opens its file, twice.
+/// Fills the keyspace that the settings name from a backup. It is made, or must be empty. `open` opens the file, twice.
 ///
 /// Blocks the thread, which must be one for blocking work. `checking` and `restoring` get the octets read so far. Mail that
 /// has expired by `now` is left out, and pending events are unless `with_events`. The counts are of what was restored.
@@ -106,7 +90,8 @@ pub fn restore_into_cluster(
     let unread = |error: io::Error| RestoreError::Backup(BackupError::Io(error.to_string()));
     let survey = Survey::of(&mut open().map_err(unread)?, checking)?;
     let cluster = CassandraOptions::from_config(config)?.ok_or(OpenError::Empty)?;
-    let store = StoreOptions::for_a_moment(config);
+    // How long mail lives says how long the servers remember its deletion.
+    let store = StoreOptions { retention: Some(config.mail.retention), ..StoreOptions::for_a_moment(config) };
     let how = RestoreInto { with_events, now };
     CassandraStore::restore(&mut open().map_err(unread)?, &survey, (&cluster, &store), how, restoring)
 }
@@ -153,13 +138,6 @@ pub async fn check_cluster(
 /// Opens the store in the cluster that the settings name, in a build that has it.
 #[cfg(not(feature = "cassandra"))]
 #[allow(clippy::unused_async, reason = "a build with the feature waits here")]
-pub async fn open_cluster(_: &Config, _: &StoreOptions) -> Result<Arc<dyn Storage>, OpenError> {
-    Err(OpenError::NotBuiltIn)
-}
-
-/// Makes keyspace and schema in the cluster that the settings name, in a build that has it.
-#[cfg(not(feature = "cassandra"))]
-#[allow(clippy::unused_async, reason = "a build with the feature waits here")]
-pub async fn init_cluster(_: &Config, _: u32) -> Result<Initialized, OpenError> {
+pub async fn open_cluster(_: &Config, _: &StoreOptions, _: bool) -> Result<Arc<dyn Storage>, OpenError> {
     Err(OpenError::NotBuiltIn)
 }

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! mod           the trait Store for mail, and Storage for all of a store
-//! registry      the trait Registry for domains and webhooks: what people typed in
+//! registry      the trait Registry for domains, webhooks and tokens: what people typed in
 //! outbox        the trait Outbox for pending events
 //! options       the settings of a store
 //! newest        questions about the newest Emails of all mailboxes
@@ -66,11 +66,9 @@ use crate::model::{Delivery, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
 use backup::BackupItem;
 pub use check::{Salvaged, salvage};
-pub use cluster::{
-    Cluster, ClusterStatus, Initialized, check_cluster, init_cluster, open_cluster, restore_into_cluster,
-};
+pub use cluster::{Cluster, ClusterStatus, check_cluster, open_cluster, restore_into_cluster};
+pub use embedded::EmbeddedStore;
 pub(crate) use embedded::carry_tokens;
-pub use embedded::{EmbeddedRegistry, EmbeddedStore};
 pub use error::{OpenError, StoreError};
 pub use newest::{NewestCursor, NewestCursorError, NewestEmail, NewestPage, NewestQuery};
 pub use options::{MAKES_WAY_AFTER, StoreOptions};
@@ -268,11 +266,6 @@ pub trait Store: Send + Sync + 'static {
 /// A whole store, as a daemon needs it.
 #[async_trait]
 pub trait Storage: Store + Registry + Outbox + Cluster + Counts {
-    /// What keeps the tokens of remote callers, if the store does.
-    fn registry(&self) -> Option<Arc<EmbeddedRegistry>> {
-        None
-    }
-
     /// Waits until the store can make no more changes in this process, which should then end.
     async fn ended(&self);
 

@@ -1,9 +1,11 @@
-//! What people typed in, domains and webhooks, behind one trait.
+//! What people typed in, domains, webhooks and tokens, behind one trait.
 
 use async_trait::async_trait;
 
 use super::StoreError;
-use crate::model::{AttemptRecord, DomainName, DomainRecord, Mailbox, Timestamp, WebhookId, WebhookRecord};
+use crate::model::{
+    AttemptRecord, DomainName, DomainRecord, Mailbox, Timestamp, TokenRecord, WebhookId, WebhookRecord,
+};
 
 /// The result of a domain's registration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +107,7 @@ impl WebhookSweep {
     }
 }
 
-/// The operations on domains and webhooks.
+/// The operations on domains, webhooks and tokens.
 ///
 /// Every method can return any error of [`StoreError`].
 #[async_trait]
@@ -123,11 +125,18 @@ pub trait Registry: Send + Sync + 'static {
     /// Webhooks that the domain had in an earlier registration are deleted first.
     async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError>;
 
-    /// Replaces the record of a registered domain. `false` if the domain is not registered.
-    async fn update_domain(&self, record: DomainRecord) -> Result<bool, StoreError>;
+    /// Replaces the record of a registered domain. `false` if the record is not `before` any more, or the domain is not
+    /// registered: then nothing changed.
+    async fn update_domain(&self, before: &DomainRecord, after: DomainRecord) -> Result<bool, StoreError>;
 
     /// Removes a domain and its webhooks. Its Emails stay until they expire. `false` if the domain is not registered.
     async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError>;
+
+    /// The tokens of remote callers, in the order of creation.
+    async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError>;
+
+    /// Replaces all tokens. `false` if they are not `before` any more: then nothing changed.
+    async fn replace_tokens(&self, before: &[TokenRecord], after: &[TokenRecord]) -> Result<bool, StoreError>;
 
     /// Registers a webhook, unless one with the same mailbox, URL and secret is registered or a limit is reached.
     async fn register_webhook(

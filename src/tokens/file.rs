@@ -1,4 +1,4 @@
-//! The file of tokens in the data directory, as JSON: of a node of a cluster, or of a version whose store kept none.
+//! The file of tokens in the data directory, as JSON, of a version whose store kept none.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::TokenRecord;
 use crate::store::OpenError;
-use crate::unfinished::Unfinished;
 
 /// The name of the file.
 pub(super) const NAME: &str = "tokens";
-/// The format that this version writes and reads.
+/// The format that this version reads.
 const FORMAT: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
@@ -35,11 +34,10 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<TokenRecord>>, OpenError> {
     }
 }
 
-/// Replaces the tokens. They are durable on return; after an error the old ones are still there.
+/// Writes a file as earlier versions did.
+#[cfg(test)]
 pub(super) fn write(path: &Path, tokens: &[TokenRecord]) -> io::Result<()> {
-    let mut file = Unfinished::beside(path)?;
-    file.write(&serde_json::to_vec(&Content { format: FORMAT, tokens: tokens.into() })?)?;
-    file.finish()
+    fs::write(path, serde_json::to_vec(&Content { format: FORMAT, tokens: tokens.into() })?)
 }
 
 /// Removes the file, durably.

@@ -1,35 +1,44 @@
 //! The tokens that the administrator gives out to remote callers.
 //!
-//! They are in memory, and in the registry of the store or, beside a cluster, in a file of the data directory. All have only
-//! hashes. The process that holds the data directory makes all changes, so memory and disk always agree.
+//! The store keeps them, and memory has a copy for the checks of requests. Both have only hashes. Where several processes share
+//! the store, each reads it anew when another one has changed it, and asks it about a token that it does not know.
 //!
 //! ```text
-//! mod   creates, lists, revokes and checks tokens     secret   makes a token, hashes and compares     file   the file
+//! mod   creates, lists, revokes and checks tokens     secret   makes a token, hashes and compares
+//! file   the file of earlier versions
 //! ```
 
 mod file;
 mod secret;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use tokio::time::{Instant, sleep};
 
 use crate::model::{Scope, Secret, Timestamp, TokenName, TokenRecord};
-use crate::store::{EmbeddedRegistry, OpenError, StoreError};
+use crate::store::{OpenError, Storage, StoreError};
 
 /// The most tokens at a time, including expired ones.
 const TOKENS_MAX: usize = 1_000;
+/// The most unknown tokens in a second about which a shared store is asked, since strangers can present any.
+const LOOK_UPS_MAX: u32 = 10;
+/// How often a change is tried while others change tokens at the same moment.
+const TRIES_MAX: u32 = 10;
+/// How soon tokens are read again that could not be read.
+const READ_AGAIN_AFTER: Duration = Duration::from_millis(500);
 
 /// Every token that is valid or has been.
 pub struct Tokens {
-    /// What keeps them; `None` if the file does.
-    registry: Option<Arc<EmbeddedRegistry>>,
-    file: PathBuf,
+    store: Arc<dyn Storage>,
     records: ArcSwap<Vec<TokenRecord>>,
-    /// Held during a change of disk and memory.
-    changes: Mutex<()>,
+    /// Held during a change of store and memory.
+    changes: tokio::sync::Mutex<()>,
+    /// When the current second began, and how often the store was asked since.
+    asked: Mutex<(Instant, u32)>,
     /// The token of the environment.
     admin: Option<[u8; 32]>,
 }
@@ -76,42 +85,39 @@ impl fmt::Debug for Tokens {
 }
 
 impl Tokens {
-    /// The tokens of a registry, or without one of a file in the data directory, and `admin`, a further token with the scope
-    /// `admin`.
+    /// The tokens of a store, and `admin`, a further token with the scope `admin`.
     ///
-    /// A registry takes over the tokens of a file, and the file is removed. A token that is valid at `now` wins against one
-    /// of the same name that has expired.
-    pub fn open(
-        registry: Option<Arc<EmbeddedRegistry>>,
+    /// The store takes over the tokens of a file in the data directory, which is removed. A token that is valid at `now` wins
+    /// against one of the same name that has expired.
+    pub async fn open(
+        store: Arc<dyn Storage>,
         data_dir: &Path,
         admin: Option<&Secret>,
         now: Timestamp,
     ) -> Result<Arc<Self>, OpenError> {
         let path = data_dir.join(file::NAME);
-        let found = file::read(&path)?;
-        let mut records = registry.as_ref().map_or_else(Vec::new, |registry| registry.tokens());
-        for record in found.iter().flatten() {
-            records.retain(|known| known.name != record.name || !known.is_expired(now));
-            if records.iter().all(|known| known.name != record.name) {
-                records.push(record.clone());
-            }
-        }
-        if let (Some(registry), Some(_)) = (&registry, found) {
-            let failed = |reason: String| OpenError::Io { path: path.clone(), reason };
-            records.sort_by_key(|record| record.created_at);
-            registry.replace_tokens(&records).map_err(|error| failed(error.to_string()))?;
+        let failed = |reason: String| OpenError::Io { path: path.clone(), reason };
+        if let Some(found) = file::read(&path)? {
+            while !take_over(&*store, &found, now).await.map_err(|error| failed(error.to_string()))? {}
             file::remove(&path).map_err(|error| failed(error.to_string()))?;
         }
-        let admin = admin.map(|token| secret::hash(token.expose()));
-        let records = ArcSwap::from_pointee(records);
-        Ok(Arc::new(Self { registry, file: path, records, changes: Mutex::default(), admin }))
+        let records = store.tokens().await.map_err(|error| failed(error.to_string()))?;
+        Ok(Arc::new(Self {
+            store,
+            records: ArcSwap::from_pointee(records),
+            changes: tokio::sync::Mutex::default(),
+            asked: Mutex::new((Instant::now(), 0)),
+            admin: admin.map(|token| secret::hash(token.expose())),
+        }))
     }
 
     /// Creates a token at `now`. It is durable and valid on return.
     ///
     /// A token of the same name that has expired is replaced.
     pub async fn create(self: &Arc<Self>, new: NewToken, now: Timestamp) -> Result<CreatedToken, TokenError> {
-        self.change(move |records| {
+        let secret = secret::fresh();
+        let hash = secret::hash(secret.expose());
+        let record = self.change(move |records| {
             records.retain(|record| record.name != new.name || !record.is_expired(now));
             if records.iter().any(|record| record.name == new.name) {
                 return Err(TokenError::NameTaken);
@@ -119,13 +125,12 @@ impl Tokens {
             if records.len() >= TOKENS_MAX {
                 return Err(TokenError::TooMany);
             }
-            let secret = secret::fresh();
-            let NewToken { name, scope, expires_at } = new;
-            let record = TokenRecord { name, scope, created_at: now, expires_at, hash: secret::hash(secret.expose()) };
+            let NewToken { name, scope, expires_at } = new.clone();
+            let record = TokenRecord { name, scope, created_at: now, expires_at, hash };
             records.push(record.clone());
-            Ok(CreatedToken { record, secret })
-        })
-        .await
+            Ok(record)
+        });
+        Ok(CreatedToken { record: record.await?, secret })
     }
 
     /// Every token in the order of creation, including expired ones.
@@ -145,7 +150,49 @@ impl Tokens {
         .await
     }
 
-    /// The scope of a presented token that is valid at `now`.
+    /// The scope of a presented token that is valid at `now`. A shared store is asked about an unknown one.
+    pub async fn look_up(&self, presented: &str, now: Timestamp) -> Option<Scope> {
+        let found = self.scope(presented, now);
+        if found.is_some() || !self.store.is_shared() || !self.is_question_due() {
+            return found;
+        }
+        self.reload().await;
+        self.scope(presented, now)
+    }
+
+    fn is_question_due(&self) -> bool {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if asked.0.elapsed() >= Duration::from_secs(1) {
+            *asked = (Instant::now(), 0);
+        }
+        asked.1 += 1;
+        asked.1 <= LOOK_UPS_MAX
+    }
+
+    /// Reads the tokens anew whenever another process that shares the store has changed them. Ends at once if none does.
+    pub async fn follow(&self) {
+        let mut changed = self.store.changed();
+        while changed.changed().await.is_ok() {
+            while !self.reload().await {
+                sleep(READ_AGAIN_AFTER).await;
+            }
+        }
+    }
+
+    /// Reads all tokens of the store; `false` if it failed.
+    async fn reload(&self) -> bool {
+        let _alone = self.changes.lock().await;
+        match self.store.tokens().await {
+            Ok(records) => self.records.store(Arc::new(records)),
+            Err(error) => {
+                tracing::warn!(%error, "the tokens could not be read again; the copy in memory stays in use");
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The scope of a presented token that is known and valid at `now`.
     ///
     /// The time that this takes does not depend on how much of the token is right.
     pub fn scope(&self, presented: &str, now: Timestamp) -> Option<Scope> {
@@ -160,36 +207,61 @@ impl Tokens {
         if is_admin { Some(Scope::Admin) } else { found }
     }
 
-    /// Changes the disk and then memory. The change runs to its end even if the caller is dropped.
+    /// Changes the store and then memory. The change runs to its end even if the caller is dropped.
     async fn change<T: Send + 'static>(
         self: &Arc<Self>,
-        change: impl FnOnce(&mut Vec<TokenRecord>) -> Result<T, TokenError> + Send + 'static,
+        change: impl Fn(&mut Vec<TokenRecord>) -> Result<T, TokenError> + Send + Sync + 'static,
     ) -> Result<T, TokenError> {
         let tokens = Arc::clone(self);
-        let changed = tokio::task::spawn_blocking(move || {
-            let _alone = tokens.changes.lock().unwrap_or_else(PoisonError::into_inner);
-            let before = tokens.records.load_full();
-            let mut records = Vec::clone(&before);
-            let result = change(&mut records)?;
-            if records != *before {
-                match &tokens.registry {
-                    Some(registry) => registry.replace_tokens(&records)?,
-                    None => file::write(&tokens.file, &records).map_err(|error| StoreError::from_io(&error))?,
-                }
-                tokens.records.store(Arc::new(records));
+        let changed = tokio::spawn(async move {
+            let changed = tokens.change_alone(change).await;
+            if matches!(changed, Err(TokenError::Store(StoreError::OutcomeUnknown))) {
+                tokens.reload().await;
             }
-            Ok(result)
+            changed
         });
         changed.await.map_err(|error| StoreError::Failed(error.to_string()))?
     }
+
+    /// Makes the change anew if another process changes tokens at the same moment.
+    async fn change_alone<T>(
+        &self,
+        change: impl Fn(&mut Vec<TokenRecord>) -> Result<T, TokenError>,
+    ) -> Result<T, TokenError> {
+        let _alone = self.changes.lock().await;
+        for _ in 0..TRIES_MAX {
+            let before = self.store.tokens().await?;
+            let mut records = before.clone();
+            let result = change(&mut records)?;
+            if records == before || self.store.replace_tokens(&before, &records).await? {
+                self.records.store(Arc::new(records));
+                return Ok(result);
+            }
+        }
+        Err(StoreError::Failed("others change tokens all the time".into()).into())
+    }
+}
+
+/// Adds the tokens of a file to a store. `false` if another process changed its tokens meanwhile.
+async fn take_over(store: &dyn Storage, found: &[TokenRecord], now: Timestamp) -> Result<bool, StoreError> {
+    let before = store.tokens().await?;
+    let mut records = before.clone();
+    for record in found {
+        records.retain(|known| known.name != record.name || !known.is_expired(now));
+        if records.iter().all(|known| known.name != record.name) {
+            records.push(record.clone());
+        }
+    }
+    records.sort_by_key(|record| record.created_at);
+    store.replace_tokens(&before, &records).await
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
+    use crate::config::{Config, Revision};
     use crate::store::disk::Directory;
+    use crate::store::{EmbeddedStore, StoreOptions};
 
     const NOW: Timestamp = Timestamp::from_millis(1_000);
 
@@ -197,17 +269,23 @@ mod tests {
         NewToken { name: name.parse().expect("name"), scope: Scope::Read, expires_at: None }
     }
 
-    fn registry(dir: &Path) -> Arc<EmbeddedRegistry> {
+    fn store(dir: &Path) -> Arc<dyn Storage> {
         let directory = Directory::lock(dir).expect("nobody else has it");
-        Arc::new(EmbeddedRegistry::open(&(Arc::new(directory) as _), [7; 16]).expect("open"))
+        let options = StoreOptions::for_a_moment(&Config::of_revision(Revision::Two, dir.into()));
+        Arc::new(EmbeddedStore::open_on(Arc::new(directory), &options).expect("open"))
     }
 
     /// The tokens of a directory that nobody else has open.
-    fn open(dir: &Path) -> Arc<Tokens> {
-        Tokens::open(Some(registry(dir)), dir, None, NOW).expect("open")
+    async fn open(dir: &Path) -> Arc<Tokens> {
+        Tokens::open(store(dir), dir, None, NOW).await.expect("open")
     }
 
-    fn file_with(dir: &Path, records: &[TokenRecord]) -> PathBuf {
+    /// Ends the store, so that another process may open it.
+    async fn close(tokens: Arc<Tokens>) {
+        tokens.store.close().await.expect("close");
+    }
+
+    fn file_with(dir: &Path, records: &[TokenRecord]) -> std::path::PathBuf {
         let path = dir.join(file::NAME);
         file::write(&path, records).expect("write");
         path
@@ -221,7 +299,7 @@ mod tests {
     #[tokio::test]
     async fn a_token_outlives_the_process_and_only_its_hash_is_on_the_disk() {
         let dir = tempfile::tempdir().expect("directory");
-        let tokens = open(dir.path());
+        let tokens = open(dir.path()).await;
         let created = tokens.create(new("ci-of-us"), NOW).await.expect("created");
         let token = created.secret.expose();
         assert!(token.starts_with("tm_") && token.len() == 46, "{token}");
@@ -233,8 +311,8 @@ mod tests {
         let has = |text: &str| octets.windows(text.len()).any(|window| window == text.as_bytes());
         assert!(has("ci-of-us") && !has(&token[3..]));
         let before = tokens.list();
-        drop(tokens);
-        let again = open(dir.path());
+        close(tokens).await;
+        let again = open(dir.path()).await;
         assert_eq!(again.scope(token, NOW), Some(Scope::Read));
         assert_eq!(again.list(), before);
     }
@@ -242,7 +320,7 @@ mod tests {
     #[tokio::test]
     async fn a_revoked_token_is_invalid_at_once_and_after_a_restart() {
         let dir = tempfile::tempdir().expect("directory");
-        let tokens = open(dir.path());
+        let tokens = open(dir.path()).await;
         let first = tokens.create(new("first"), NOW).await.expect("created");
         let second = tokens.create(new("second"), NOW).await.expect("created");
         assert_eq!(tokens.revoke("first".to_owned()).await.expect("revoked"), Some(first.record.clone()));
@@ -250,14 +328,14 @@ mod tests {
         assert_eq!(tokens.scope(first.secret.expose(), NOW), None);
         assert_eq!(tokens.scope(second.secret.expose(), NOW), Some(Scope::Read));
         tokens.revoke(second.record.id()).await.expect("revoked").expect("by its id");
-        drop(tokens);
-        assert!(open(dir.path()).list().is_empty());
+        close(tokens).await;
+        assert!(open(dir.path()).await.list().is_empty());
     }
 
     #[tokio::test]
     async fn names_are_unique_among_valid_tokens_and_the_number_is_limited() {
         let dir = tempfile::tempdir().expect("directory");
-        let tokens = open(dir.path());
+        let tokens = open(dir.path()).await;
         let expires_at = Some(NOW.plus(std::time::Duration::from_secs(1)));
         let short = tokens.create(NewToken { expires_at, ..new("ci") }, NOW).await.expect("created");
         assert!(matches!(tokens.create(new("ci"), NOW).await, Err(TokenError::NameTaken)));
@@ -267,16 +345,17 @@ mod tests {
         tokens.create(new("ci"), later).await.expect("the expired one is replaced");
         let record = tokens.list()[0].clone();
         let named = |number| TokenRecord { name: format!("t{number}").parse().expect("name"), ..record.clone() };
-        tokens.records.store(Arc::new((0..TOKENS_MAX).map(named).collect()));
+        let many: Vec<TokenRecord> = (0..TOKENS_MAX).map(named).collect();
+        assert!(tokens.store.replace_tokens(&tokens.list(), &many).await.expect("written"));
         assert!(matches!(tokens.create(new("one-more"), NOW).await, Err(TokenError::TooMany)));
     }
 
     #[tokio::test]
     async fn a_token_that_is_not_on_disk_is_not_valid() {
         let dir = tempfile::tempdir().expect("directory");
-        let tokens = open(dir.path());
+        let tokens = open(dir.path()).await;
         let created = tokens.create(new("ci"), NOW).await.expect("created");
-        tokens.registry.as_ref().expect("registry").close().expect("close");
+        tokens.store.close().await.expect("close");
         assert!(matches!(tokens.create(new("late"), NOW).await, Err(TokenError::Store(_))));
         assert!(matches!(tokens.revoke("ci".into()).await, Err(TokenError::Store(_))));
         assert_eq!(*tokens.list(), [created.record]);
@@ -287,13 +366,15 @@ mod tests {
         let dir = tempfile::tempdir().expect("directory");
         let of_file = [record("of-file", None, "a"), record("too", None, "b")];
         let path = file_with(dir.path(), &of_file);
-        assert_eq!(*open(dir.path()).list(), of_file);
+        let tokens = open(dir.path()).await;
+        assert_eq!(*tokens.list(), of_file);
+        close(tokens).await;
         assert!(!path.exists());
-        let tokens = open(dir.path());
+        let tokens = open(dir.path()).await;
         assert_eq!(*tokens.list(), of_file);
         tokens.revoke("too".to_owned()).await.expect("revoked").expect("it was there");
-        drop(tokens);
-        let tokens = open(dir.path());
+        close(tokens).await;
+        let tokens = open(dir.path()).await;
         assert_eq!(*tokens.list(), [record("of-file", None, "a")]);
         assert_eq!(tokens.scope("a", NOW), Some(Scope::Read));
     }
@@ -302,38 +383,23 @@ mod tests {
     async fn a_valid_token_wins_when_store_and_file_have_its_name() {
         let dir = tempfile::tempdir().expect("directory");
         let of_store = [record("first", Some(NOW), "s1"), record("second", None, "s2"), record("third", None, "s3")];
-        registry(dir.path()).replace_tokens(&of_store).expect("written");
+        let earlier = store(dir.path());
+        assert!(earlier.replace_tokens(&[], &of_store).await.expect("written"));
+        earlier.close().await.expect("close");
+        drop(earlier);
         let of_file = [record("first", None, "f1"), record("second", Some(NOW), "f2"), record("third", None, "f3")];
         file_with(dir.path(), &of_file);
-        let tokens = open(dir.path());
+        let tokens = open(dir.path()).await;
         let [_, second, third] = of_store;
         let [first, ..] = of_file;
         assert_eq!(*tokens.list(), [second, third, first]);
     }
 
     #[tokio::test]
-    async fn without_a_registry_tokens_are_in_the_file() {
-        let open = |dir: &Path| Tokens::open(None, dir, None, NOW).expect("open");
-        let dir = tempfile::tempdir().expect("directory");
-        let created = open(dir.path()).create(new("first"), NOW).await.expect("created");
-        let tokens = open(dir.path());
-        assert_eq!(*tokens.list(), [created.record]);
-        tokens.create(new("second"), NOW).await.expect("created");
-        tokens.revoke("first".into()).await.expect("revoked").expect("it was there");
-        assert_eq!(*open(dir.path()).list(), *tokens.list());
-        assert_eq!(tokens.list().len(), 1);
-        let mode = std::fs::metadata(dir.path().join(file::NAME)).expect("file").permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-        let tokens = open(&dir.path().join("gone"));
-        assert!(matches!(tokens.create(new("ci"), NOW).await, Err(TokenError::Store(_))));
-        assert!(tokens.list().is_empty());
-    }
-
-    #[test]
-    fn the_token_of_the_environment_has_the_scope_admin() {
+    async fn the_token_of_the_environment_has_the_scope_admin() {
         let dir = tempfile::tempdir().expect("directory");
         let admin = Secret::new("a".repeat(32));
-        let tokens = Tokens::open(None, dir.path(), admin.as_ref(), NOW).expect("open");
+        let tokens = Tokens::open(store(dir.path()), dir.path(), admin.as_ref(), NOW).await.expect("open");
         assert_eq!(tokens.scope(&"a".repeat(32), NOW), Some(Scope::Admin));
         assert_eq!(tokens.scope(&"a".repeat(31), NOW), None);
     }

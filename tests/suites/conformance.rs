@@ -228,12 +228,13 @@ pub async fn a_domain_is_registered_once_changed_and_removed(store: Arc<dyn Stor
     assert_eq!(store.register_domain(record("c.example"), 2).await, Ok(Registration::Full));
     assert_eq!(store.domains().await, Ok(vec![a.clone(), b.clone()]));
 
-    let mut changed = DomainRecord { last_checked_at: Some(NOW), ..a };
+    let mut changed = DomainRecord { last_checked_at: Some(NOW), ..a.clone() };
     changed.deactivate(NOW);
-    assert_eq!(store.update_domain(changed.clone()).await, Ok(true));
+    assert_eq!(store.update_domain(&a, changed.clone()).await, Ok(true));
+    assert_eq!(store.update_domain(&a, a.clone()).await, Ok(false), "it was changed meanwhile");
     assert_eq!(store.remove_domain(&b.name).await, Ok(true));
     assert_eq!(store.remove_domain(&b.name).await, Ok(false));
-    assert_eq!(store.update_domain(b).await, Ok(false));
+    assert_eq!(store.update_domain(&b, b.clone()).await, Ok(false));
     assert_eq!(store.domains().await, Ok(vec![changed]));
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
 use tempmail::store::cassandra::{CassandraOptions, CassandraStore};
+use tempmail::store::{OutboxLimits, StoreOptions};
 
 use super::ring::Ring;
 
@@ -45,7 +46,7 @@ pub async fn empty() -> CassandraOptions {
         taken.get_or_insert_with(|| Taken(options.clone()));
     });
     if is_new {
-        assert_eq!(CassandraStore::init(&options, 1).await, Ok(true), "a new keyspace");
+        assert_eq!(CassandraStore::create(&options, &store_options()).await, Ok(true), "a new keyspace");
     } else {
         clear(&options).await;
     }
@@ -67,6 +68,17 @@ fn take(ring: &Ring) -> (CassandraOptions, bool) {
     }
 }
 
+fn store_options() -> StoreOptions {
+    StoreOptions {
+        retention: Some(Duration::from_hours(2)),
+        message_octets_max: 1 << 20,
+        segment_octets: 4 << 20,
+        outbox: OutboxLimits::default(),
+        emails_max: 1_000_000,
+        emails_per_mailbox_max: 0,
+    }
+}
+
 /// The connection to a keyspace that is not made yet.
 pub fn connection(ring: &Ring) -> CassandraOptions {
     CassandraOptions {
@@ -77,12 +89,13 @@ pub fn connection(ring: &Ring) -> CassandraOptions {
         tls: None,
         timeout: Duration::from_secs(10),
         grace: Duration::from_hours(1),
+        replication: 1,
     }
 }
 
 /// The keyspace as the setting `store` names it.
 pub fn location(options: &CassandraOptions) -> String {
-    format!("cassandra://{}/{}", options.contact_points.join(","), options.keyspace)
+    format!("cassandra://{}/{}?replication=1", options.contact_points.join(","), options.keyspace)
 }
 
 /// The lines of a configuration file that name the keyspace.
@@ -104,7 +117,16 @@ async fn clear(options: &CassandraOptions) {
     let tables = tables.into_rows_result().expect("rows");
     let names: Vec<String> = tables.rows::<(String,)>().expect("names").map(|row| row.expect("a name").0).collect();
     assert!(!names.is_empty());
-    for name in names.iter().filter(|name| *name != "meta") {
+    let of_registry = "SELECT kind, key FROM registry";
+    let rows = session.query_unpaged(of_registry, ()).await.expect("rows").into_rows_result().expect("rows");
+    for row in rows.rows::<(String, String)>().expect("rows").map(|row| row.expect("a row")) {
+        if row.0 != "meta" || row.1 == "restoring" {
+            // They were written by conditional statements.
+            let delete = "DELETE FROM registry WHERE kind = ? AND key = ? IF EXISTS";
+            session.query_unpaged(delete, row).await.expect("delete");
+        }
+    }
+    for name in names.iter().filter(|name| *name != "registry") {
         let first = session.query_unpaged(format!("SELECT * FROM {name} LIMIT 1"), ()).await.expect("a row");
         if first.into_rows_result().expect("rows").rows_num() > 0 {
             session.query_unpaged(format!("TRUNCATE {name}"), ()).await.expect("truncate");

@@ -1,6 +1,6 @@
 //! `tempmail db check`
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::Context;
 use super::super::output::{self, Cell, Row};
@@ -14,7 +14,7 @@ use crate::error::{Error, Exit};
 /// The service must be stopped. Nothing is written. In a pipe each finding is a line of four fields separated by tabs:
 /// its kind, the segment of the journal, the octet in it, what is wrong. Exit code 8 when there is one.
 ///
-/// In a cluster the service may run meanwhile. What was written within the last minute is left out there.
+/// In a cluster the service may run meanwhile, and every message is read.
 ///
 /// With --salvage, what can still be read becomes the store, and the files as they are go into a directory damaged-N of
 /// the data directory. Needs as much free space as the mail takes.
@@ -55,7 +55,7 @@ impl Check {
         }
         let store = OfflineStore::take(&files(cx)?, false).await?;
         let report = store.check(bar(cx, "checking")).await?;
-        show(cx, &report, &json!({}))?;
+        show(cx, &report)?;
         if report.is_clean() {
             let (segments, records) = (report.segments, report.records);
             cx.hint(&format!("{records} records in {segments} segments and {} Emails are whole", report.emails));
@@ -82,14 +82,11 @@ fn files(cx: &Context) -> Result<Sources, Error> {
 }
 
 /// Shows the findings of a check.
-fn show(cx: &Context, report: &CheckReport, further: &Value) -> Result<(), Error> {
-    let mut whole = json!({
+fn show(cx: &Context, report: &CheckReport) -> Result<(), Error> {
+    let whole = json!({
         "clean": report.is_clean(), "segments": report.segments, "records": report.records,
         "emails": report.emails, "findings": report.findings, "unlisted": report.unlisted,
     });
-    if let (Some(whole), Some(further)) = (whole.as_object_mut(), further.as_object()) {
-        whole.extend(further.clone());
-    }
     cx.print(output::list(cx.style, &report.findings, &whole, cx.now()))?;
     if report.unlisted > 0 {
         cx.hint(&format!("and {} more", report.unlisted));
@@ -99,13 +96,7 @@ fn show(cx: &Context, report: &CheckReport, further: &Value) -> Result<(), Error
 
 async fn check_cluster(cx: &Context) -> Result<Exit, Error> {
     let report = client::check_cluster(&sources(cx)?, bar_of_parts(cx, "checking")).await?;
-    show(cx, &report, &json!({ "unused": report.unused }))?;
-    if report.unused > 0 {
-        cx.hint(&format!(
-            "no Email leads to {} of {} parts of messages; those of deleted and expired mail end by themselves",
-            report.unused, report.records
-        ));
-    }
+    show(cx, &report)?;
     if !report.is_clean() {
         cx.hint("`nodetool repair` brings back what another node of the cluster still has; a backup may have more");
         return Ok(Exit::CheckFailed);

@@ -1,8 +1,7 @@
-//! `tempmail db`: the store as a whole: check, backup and restore; in a cluster, making it.
+//! `tempmail db`: the store as a whole: check, backup and restore.
 
 mod backup;
 mod check;
-mod init;
 mod restore;
 
 use std::sync::Arc;
@@ -15,7 +14,7 @@ use crate::client::{self, Destination};
 use crate::config::{self, Sources, StoreLocation};
 use crate::error::{Error, Exit};
 
-/// Make, check, back up and restore the mail store
+/// Check, back up and restore the mail store
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -30,7 +29,6 @@ pub(super) struct Db {
 #[derive(Subcommand, Debug)]
 enum Verb {
     Check(check::Check),
-    Init(init::Init),
     Backup(backup::Backup),
     Restore(restore::Restore),
 }
@@ -39,7 +37,6 @@ impl Db {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         match self.verb {
             Verb::Check(check) => check.run(cx).await,
-            Verb::Init(init) => init.run(cx).await,
             Verb::Backup(backup) => backup.run(cx).await,
             Verb::Restore(restore) => restore.run(cx).await,
         }

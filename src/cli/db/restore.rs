@@ -15,9 +15,9 @@ use crate::error::{Error, Exit};
 /// it is complete nothing of the old one is touched. Events that were pending are not sent unless --with-events
 /// is given: their endpoints may have received them since.
 ///
-/// In a cluster the keyspace must be empty, as `tempmail db init` makes it, and no node of the service may run on it.
-/// Until the restore is complete nobody can open the keyspace. If it is interrupted, run it again with the same file.
-/// Mail that has expired is left out.
+/// In a cluster the keyspace is made, or must be empty, and no node of the service may run on it. Until the restore is
+/// complete nobody can open the keyspace. If it is interrupted, restore into another keyspace, and drop this one. Mail that
+/// has expired is left out.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -95,8 +95,8 @@ pub struct StoreConfig {
         long = "store",
         value_name = "embedded|URL",
         default_value = "embedded",
-        help = "Where mail is kept: in data-dir (embedded), or in a cluster, cassandra://HOST[:PORT],…/KEYSPACE[?dc=NAME\
-            &user=NAME&password-file=FILE&ca=FILE|system]"
+        help = "Where mail is kept: in data-dir (embedded), or in a cluster, cassandra://HOST,…/KEYSPACE[?dc=NAME\
+            &replication=N&user=NAME&password-file=FILE&ca=FILE|system]"
     )]
     pub location: StoreLocation,
 

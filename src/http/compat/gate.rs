@@ -39,7 +39,7 @@ impl Gate {
     }
 
     /// The caller of a request, if it may send it.
-    fn admit(&self, request: &Request) -> Result<Principal, Problem> {
+    async fn admit(&self, request: &mut Request) -> Result<Principal, Problem> {
         let principal = request.extensions().get().copied().unwrap_or_default();
         let is_read = [Method::GET, Method::HEAD].contains(request.method());
         let is_open = if is_read { self.is_open_to_read } else { self.is_open_to_delete };
@@ -50,7 +50,7 @@ impl Gate {
         else {
             return Err(token_required());
         };
-        match self.auth.bearer(&token, client)? {
+        match self.auth.bearer(&token, client).await? {
             Principal::Reader if !is_read => Err(scope_insufficient()),
             principal => Ok(principal),
         }
@@ -59,7 +59,7 @@ impl Gate {
 
 /// Refuses callers that may not see all mail.
 pub(super) async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
-    match gate.admit(&request) {
+    match gate.admit(&mut request).await {
         Ok(principal) => {
             request.extensions_mut().insert(principal);
             next.run(request).await

@@ -86,8 +86,7 @@ pub(super) const FAMILIES: &[Family] = &[
     counter("store", "removed", "tempmail_store_emails_removed_total", &["reason"], "Emails removed because a client deleted them, they expired, or newer mail replaced them under a cap."),
 
     gauge("cluster", "nodes", "tempmail_cluster_nodes", &[], "Nodes of the service that live and share the store; 1 without a cluster."),
-    gauge("cluster", "leases", "tempmail_cluster_leases", &[], "Leases of this node: work that one node does for all; 0 without a cluster."),
-    gauge("cluster", "openIntents", "tempmail_cluster_open_intents", &[], "Messages for several recipients that are not finished yet, where this node looks after them."),
+    gauge("cluster", "leads", "tempmail_cluster_leads", &[], "1 if this node does the work that one node does for all; 0 without a cluster."),
 
     gauge("smtp", "connections", "tempmail_smtp_connections", &[], "Connections that have a slot now, including those in a handshake."),
     gauge("smtp", "waiting", "tempmail_smtp_connections_waiting", &[], "Further connections that wait for a slot or for their PROXY header."),

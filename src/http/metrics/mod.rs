@@ -89,11 +89,7 @@ fn state(accepts_mail: bool, trouble: Option<Cause>) -> Vec<Count> {
 /// A store that is in no cluster belongs to one node.
 fn cluster(status: Option<ClusterStatus>) -> Vec<Count> {
     let status = status.unwrap_or(ClusterStatus { living_nodes: 1, ..ClusterStatus::default() });
-    vec![
-        Count::one("nodes", status.living_nodes.into()),
-        Count::one("leases", status.leases.len() as u64),
-        Count::one("openIntents", status.open_intents),
-    ]
+    vec![Count::one("nodes", status.living_nodes.into()), Count::one("leads", u64::from(status.leads))]
 }
 
 fn stored(stats: &StoreStats) -> Vec<Count> {

@@ -39,11 +39,11 @@ pub enum RestoreError {
         /// How many.
         nodes: usize,
     },
-    /// The restore had begun when this went wrong. It must be repeated before anybody can open the keyspace.
+    /// The restore had begun when this went wrong. Nobody can open the keyspace any more.
     #[error("{0}")]
     Unfinished(Box<Self>),
-    /// A restore of another file was begun and has not ended. Nothing changed.
-    #[error("another backup is being restored into keyspace {keyspace}, or was when that was interrupted")]
+    /// A restore was begun and has not ended. Nothing changed.
+    #[error("a backup is being restored into keyspace {keyspace} already, or was when that was interrupted")]
     AnotherUnfinished {
         /// The keyspace.
         keyspace: String,

@@ -1,45 +1,40 @@
-//! Backups of a cluster: a walk over all Emails by their expiry, at which each message comes once.
+//! Backups of a cluster, and its check: a backup to nowhere that names what it cannot read.
 //!
-//! A message is read *before* it is asked which of its Emails are there. An Email that is there then was not deleted while
-//! the message was read, so a backup blocks nobody. The number of a message follows from any of its Emails, since theirs are
-//! in a row.
+//! The picture says what there is. A message is read *before* it is asked which of its Emails are there. An Email that is there
+//! then was not deleted while the message was read, so a backup blocks nobody.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::try_join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
-use uuid::Uuid;
 
-use super::CassandraStore;
-use super::email::ReadMessage;
-use super::rows::{EmailRow, MailboxNames, signed};
-use super::state::ClusterState;
-use super::walk::MetMessages;
-use crate::model::{EmailId, Envelope, PendingEvent, Recipient, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
+use super::message::{MessageId, ReadMessage};
+use super::receive::NODE_BITS;
+use super::{CassandraOptions, CassandraStore, Shared};
+use crate::model::{EmailId, Timestamp, WebhookId};
 use crate::store::backup::{BATCHES_WAITING, BackupCounts, BackupItem, BackupRecord, Batch};
-use crate::store::{BackupStream, Registry, StoreError, WebhookFilter};
+use crate::store::check::{CheckReport, Finding, FindingKind};
+use crate::store::mail::LiveMessage;
+use crate::store::{BackupStream, OpenError, StoreError, StoreOptions};
 
-/// Messages are read together until they have this many octets, or are this many.
-const GROUP_OCTETS: u64 = 4 << 20;
-const GROUP_MESSAGES: usize = 64;
+/// How many messages are looked up in one hold of the picture's lock.
+const LOOKED_UP: usize = 500;
 /// The most messages that are read at once.
 const MESSAGES_AT_ONCE: usize = 16;
-/// The most Emails of a message that are looked for at once.
-const EMAILS_AT_ONCE: usize = 16;
 /// A message that is not whole is read so often, since somebody may be deleting it.
 const READS_MAX: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(200);
-const WEBHOOKS_AT_ONCE: usize = 1_000;
 
 /// Starts a backup. A task of its own reads the cluster, no faster than the stream is read.
-pub(super) fn stream(store: CassandraStore) -> BackupStream {
+pub(super) fn stream(shared: Arc<Shared>, now: Timestamp) -> BackupStream {
     let (sender, receiver) = mpsc::channel(BATCHES_WAITING);
     tokio::spawn(async move {
-        let batch = Batch::default();
-        let backup = Backup { store, sender: sender.clone(), batch, counts: BackupCounts::default() };
+        let backup =
+            Backup { shared, now, sender: sender.clone(), batch: Batch::default(), counts: BackupCounts::default() };
         if let Err(error) = backup.run().await {
             // This fails only if the reader of the stream has gone.
             let _ = sender.send(Err(error)).await;
@@ -49,7 +44,8 @@ pub(super) fn stream(store: CassandraStore) -> BackupStream {
 }
 
 struct Backup {
-    store: CassandraStore,
+    shared: Arc<Shared>,
+    now: Timestamp,
     sender: mpsc::Sender<Result<Vec<BackupItem>, StoreError>>,
     batch: Batch,
     counts: BackupCounts,
@@ -57,22 +53,34 @@ struct Backup {
 
 impl Backup {
     async fn run(mut self) -> Result<(), StoreError> {
-        let state = Arc::clone(&self.store.state);
-        let (domains, webhooks) = (self.store.domains().await?, self.webhooks().await?);
-        let slots = state.slots_of_mail().await?;
-        self.put(BackupRecord::Store { secret: state.secret }.into()).await?;
+        let shared = Arc::clone(&self.shared);
+        shared.catch_up().await?;
+        let (domains, webhooks) = (shared.domain_records().await?, shared.stored_webhooks().await?);
+        self.put(BackupRecord::Store { secret: shared.secret }.into()).await?;
         for domain in domains {
             self.put(BackupRecord::Domain(domain).into()).await?;
         }
-        for slot in slots {
-            self.slot(&state, slot).await?;
+        let mut after = None;
+        while let Some((messages, end)) = shared.next_messages(after, self.now) {
+            after = Some(end);
+            let mut read = stream::iter(messages).map(|message| shared.back_up(message)).buffered(MESSAGES_AT_ONCE);
+            while let Some(message) = read.try_next().await? {
+                if let Some(message) = message {
+                    self.put(message).await?;
+                }
+            }
         }
-        let is_active = |webhook: &&WebhookRecord| webhook.status == WebhookStatus::Active;
-        let active: HashSet<WebhookId> = webhooks.iter().filter(is_active).map(|webhook| webhook.id).collect();
+        let active: HashSet<WebhookId> =
+            webhooks.iter().filter(|webhook| webhook.is_active()).map(|webhook| webhook.record.id).collect();
         for webhook in webhooks {
-            self.put(BackupRecord::Webhook(Box::new(webhook)).into()).await?;
+            self.put(BackupRecord::Webhook(Box::new(webhook.record)).into()).await?;
         }
-        self.events(&state, &active).await?;
+        for event in shared.pending_events().await? {
+            let (webhook, email, attempts, due_at) = (event.webhook, event.email.id, event.attempts, event.due_at);
+            if active.contains(&webhook) && shared.find(email, self.now).await?.is_some() {
+                self.put(BackupRecord::Event { webhook, email, attempts, due_at }.into()).await?;
+            }
+        }
         self.put(BackupRecord::End(self.counts).into()).await?;
         let rest = self.batch.take();
         self.send(rest).await
@@ -90,123 +98,119 @@ impl Backup {
         // An error ends the backup, since the reader of the stream has gone.
         self.sender.send(Ok(items)).await.map_err(|_| StoreError::Stopping)
     }
-
-    async fn slot(&mut self, state: &ClusterState, slot: i64) -> Result<(), StoreError> {
-        let (mut rows, mut met) = (state.walk_slot(slot).await?, MetMessages::default());
-        let (mut group, mut octets) = (Vec::new(), 0);
-        while let Some(row) = rows.next().await? {
-            if state.is_announced(&row) || !met.is_first(&row) {
-                continue;
-            }
-            octets += row.octets.cast_unsigned();
-            group.push(row);
-            if octets >= GROUP_OCTETS || group.len() == GROUP_MESSAGES {
-                self.messages(state, std::mem::take(&mut group)).await?;
-                octets = 0;
-            }
-        }
-        self.messages(state, group).await
-    }
-
-    async fn messages(&mut self, state: &ClusterState, group: Vec<EmailRow>) -> Result<(), StoreError> {
-        let mut messages = stream::iter(group).map(|row| state.back_up(row)).buffered(MESSAGES_AT_ONCE);
-        while let Some(message) = messages.try_next().await? {
-            if let Some(message) = message {
-                self.put(message).await?;
-            }
-        }
-        Ok(())
-    }
-
-    async fn webhooks(&self) -> Result<Vec<WebhookRecord>, StoreError> {
-        let (mut webhooks, mut after) = (Vec::new(), None);
-        loop {
-            let page = self.store.all_webhooks(WebhookFilter::default(), after, WEBHOOKS_AT_ONCE).await?;
-            webhooks.extend(page.webhooks);
-            after = page.next;
-            if after.is_none() {
-                return Ok(webhooks);
-            }
-        }
-    }
-
-    async fn events(&mut self, state: &ClusterState, active: &HashSet<WebhookId>) -> Result<(), StoreError> {
-        for event in state.pending_events().await? {
-            let PendingEvent { webhook, email, attempts, due_at, .. } = event;
-            if active.contains(&webhook) && state.find_any(email.id).await?.is_some() {
-                self.put(BackupRecord::Event { webhook, email: email.id, attempts, due_at }.into()).await?;
-            }
-        }
-        Ok(())
-    }
 }
 
-impl ClusterState {
-    /// Reads the message of an Email. `None` if none of its Emails is there any more.
-    async fn back_up(&self, row: EmailRow) -> Result<Option<BackupItem>, StoreError> {
+/// What a reading of a message found.
+enum Reading {
+    Whole(BackupItem),
+    /// None of its Emails is there any more.
+    Gone,
+    /// It is not whole, although this Email of it is there.
+    Damaged(EmailId),
+}
+
+impl Shared {
+    /// The next messages of the picture that have not expired by `now`, and where they end; `None` at the end of all.
+    fn next_messages(&self, after: Option<(i64, u64)>, now: Timestamp) -> Option<(Vec<LiveMessage>, (i64, u64))> {
+        let mail = self.picture.mail();
+        let mut messages: Vec<LiveMessage> = mail.live(after).take(LOOKED_UP).collect();
+        let end = messages.last()?.position();
+        messages.retain(|message| message.expires_at > now);
+        Some((messages, end))
+    }
+
+    /// Reads a message for a backup. `None` if none of its Emails is there any more.
+    async fn back_up(&self, message: LiveMessage) -> Result<Option<BackupItem>, StoreError> {
+        match self.read_live(message).await? {
+            Reading::Whole(item) => Ok(Some(item)),
+            Reading::Gone => Ok(None),
+            Reading::Damaged(email) => Err(StoreError::Failed(format!(
+                "the message of Email {email} is not whole; `nodetool repair` may bring it back, and `tempmail db check` names \
+                 all such"
+            ))),
+        }
+    }
+
+    async fn read_live(&self, message: LiveMessage) -> Result<Reading, StoreError> {
+        let LiveMessage { place, expires_at, emails } = message;
+        let id = MessageId::of_record_place(place);
+        let mut left = EmailId::from_octets([0; 16]);
         for _ in 0..READS_MAX {
-            if let ReadMessage::Whole(envelope, content) =
-                self.read_message(row.message, row.octets.cast_unsigned()).await?
-            {
-                let sequence = first_number(&row, &envelope)?;
-                let live = self.live(&row, &envelope, sequence).await?;
-                let (received_at, expires_at) =
-                    (Timestamp::from_millis(row.received_at), Timestamp::from_millis(row.expires_at));
-                let is_live = !live.is_empty();
+            let read = self.read_message(id, u64::from(place.content)).await?;
+            let found = try_join_all(emails.iter().map(|(_, email)| self.find_row(*email))).await?;
+            let live: Vec<_> = found.into_iter().flatten().map(|(_, row)| row).collect();
+            if let (ReadMessage::Whole(envelope, content), Some(row)) = (read, live.first()) {
+                let nth = envelope.recipients.iter().position(|to| to.id == row.id()).unwrap_or(0);
+                let received_at = row.listed().received_at;
+                let live = live.iter().map(super::mailbox::EmailRow::id).collect();
+                let sequence = row.sequence().saturating_sub((nth as u64) << NODE_BITS);
                 let record = BackupRecord::Mail { envelope, received_at, expires_at, sequence, live };
-                return Ok(is_live.then_some(BackupItem { record, content }));
+                return Ok(Reading::Whole(BackupItem { record, content }));
             }
-            if !self.is_listed(&row.mailbox, row.sequence, row.id).await? {
-                return Ok(None);
-            }
+            // Without its envelope no row of it is found by its id.
+            let Some(row) = self.any_row(&emails).await? else { return Ok(Reading::Gone) };
+            left = row;
             sleep(PAUSE).await;
         }
-        Err(StoreError::Failed(format!(
-            "the message of Email {} is not whole; `nodetool repair` may bring it back, and `tempmail db check` names all such",
-            row.id
-        )))
+        Ok(Reading::Damaged(left))
     }
 
-    /// The Emails of a message that are there, in the order of its envelope.
-    async fn live(&self, row: &EmailRow, envelope: &Envelope, first: u64) -> Result<Vec<EmailId>, StoreError> {
-        let live = self.listed_of(envelope, first).await?;
-        if live.len() == envelope.recipients.len() {
-            return Ok(live);
-        }
-        // Its node may be writing it, or may have died while it did.
-        self.finish_message(Timestamp::from_millis(row.received_at), row.message).await?;
-        self.listed_of(envelope, first).await
-    }
-
-    async fn listed_of(&self, envelope: &Envelope, first: u64) -> Result<Vec<EmailId>, StoreError> {
-        let is_listed = |(recipient, sequence): (&Recipient, u64)| {
-            let (names, id) = (MailboxNames::new(&self.secret, &recipient.mailbox), recipient.id);
-            async move {
-                let is_listed = self.is_listed(&names.mailbox, signed(sequence), uuid(id)).await?;
-                Ok::<_, StoreError>(is_listed.then_some(id))
+    /// One of some Emails that a mailbox still lists.
+    async fn any_row(&self, emails: &[(u64, EmailId)]) -> Result<Option<EmailId>, StoreError> {
+        for (_, email) in emails {
+            let Some(mailbox) = self.picture.mail().mailbox_of(*email) else { continue };
+            if self.row_of(&mailbox, *email).await?.is_some() {
+                return Ok(Some(*email));
             }
-        };
-        let emails: Vec<_> = envelope.recipients.iter().zip(first..).map(is_listed).collect();
-        let emails: Vec<Option<EmailId>> = stream::iter(emails).buffered(EMAILS_AT_ONCE).try_collect().await?;
-        Ok(emails.into_iter().flatten().collect())
-    }
-
-    /// Whether a mailbox lists an Email.
-    pub(super) async fn is_listed(&self, mailbox: &[u8], sequence: i64, id: Uuid) -> Result<bool, StoreError> {
-        let row = self.cluster.first::<(i64,)>(&self.statements.email_find, (mailbox, sequence, id)).await?;
-        Ok(row.is_some())
+        }
+        Ok(None)
     }
 }
 
-fn uuid(id: EmailId) -> Uuid {
-    Uuid::from_bytes(id.octets())
+impl CassandraStore {
+    /// Checks the store in a keyspace: reads every message that has not expired by `now`. `progress` gets the Emails that
+    /// were read, and all.
+    ///
+    /// An error means that the check could not read everything.
+    pub async fn check(
+        options: &CassandraOptions,
+        store: &StoreOptions,
+        now: Timestamp,
+        progress: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<CheckReport, OpenError> {
+        let store = Self::connect(options, store).await?;
+        let report = store.shared.check(now, progress).await;
+        report.map_err(|error| OpenError::Cluster { reason: error.to_string() })
+    }
 }
 
-/// The number of the first recipient's Email.
-fn first_number(row: &EmailRow, envelope: &Envelope) -> Result<u64, StoreError> {
-    let nth = envelope.recipients.iter().position(|recipient| uuid(recipient.id) == row.id);
-    let nth = nth.ok_or_else(|| {
-        StoreError::Failed(format!("Email {} is not in the envelope of message {}", row.id, row.message))
-    })?;
-    Ok(row.sequence.cast_unsigned().saturating_sub(nth as u64))
+impl Shared {
+    async fn check(
+        &self,
+        now: Timestamp,
+        progress: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<CheckReport, StoreError> {
+        self.catch_up().await?;
+        let (mut report, mut after) = (CheckReport::default(), None);
+        let all = self.picture.mail().stats().emails;
+        while let Some((messages, end)) = self.next_messages(after, now) {
+            after = Some(end);
+            let mut read = stream::iter(messages).map(|message| self.read_live(message)).buffered(MESSAGES_AT_ONCE);
+            while let Some(reading) = read.try_next().await? {
+                match reading {
+                    Reading::Whole(BackupItem { record: BackupRecord::Mail { live, .. }, .. }) => {
+                        report.records += 1;
+                        report.emails += live.len() as u64;
+                    }
+                    Reading::Whole(_) | Reading::Gone => {}
+                    Reading::Damaged(email) => {
+                        let what = format!("the message of Email {email} is not whole");
+                        report.found(Finding::of(FindingKind::Email, what));
+                    }
+                }
+                progress(report.emails, all);
+            }
+        }
+        Ok(report)
+    }
 }

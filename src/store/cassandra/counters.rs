@@ -26,12 +26,12 @@ impl Counters {
         self.commits.note(took);
     }
 
-    pub(super) fn deleted(&self) {
-        self.deleted.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn deleted(&self, emails: u64) {
+        self.deleted.fetch_add(emails, Ordering::Relaxed);
     }
 
-    pub(super) fn evicted(&self) {
-        self.evicted.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn evicted(&self, emails: u64) {
+        self.evicted.fetch_add(emails, Ordering::Relaxed);
     }
 
     pub(super) fn webhook_disabled(&self) {
@@ -47,7 +47,7 @@ impl Counters {
 
 impl Counts for CassandraStore {
     fn read(&self) -> Vec<Count> {
-        let counters = &self.state.counters;
+        let counters = &self.shared.counters;
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         vec![
             Count::labelled("removed", "deleted", read(&counters.deleted)),
@@ -58,6 +58,6 @@ impl Counts for CassandraStore {
     }
 
     fn durations(&self) -> Vec<Durations> {
-        vec![self.state.counters.commits.read("commit")]
+        vec![self.shared.counters.commits.read("commit")]
     }
 }

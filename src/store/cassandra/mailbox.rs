@@ -1,70 +1,145 @@
-//! Lists of a mailbox.
+//! Lists of a mailbox, which pass over nothing that is acknowledged.
+//!
+//! A mail announces itself before it takes a sequence above all that it sees. So after a read that shows some Email, a second
+//! one shows the announcement of every mail that may get a lower sequence. A reader waits for those, and answers what the
+//! first read showed, and what is below it.
 
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use futures_util::future::try_join_all;
 use scylla::DeserializeRow;
-use tokio::time::Instant;
-use uuid::Uuid;
+use tokio::time::{Instant, sleep};
 
-use super::rows::{EmailRow, MailboxNames, signed};
-use super::state::ClusterState;
-use crate::model::{Listed, Mailbox, Timestamp};
+use super::Shared;
+use super::message::MessageId;
+use super::receive::{SETTLES_WITHIN, micros_of, sequence};
+use crate::model::{EmailId, Listed, Mailbox, Timestamp};
+use crate::store::names::mailbox_hash;
 use crate::store::{EmailsAfter, MailboxPage, PageRequest, StoreError};
 
-/// An Email with the time of its writes, which its deletion needs.
+/// Mail that is older than this is neither announced nor unshown any more, whatever the clocks say.
+const SETTLED_AFTER: Duration = Duration::from_secs(30);
+/// How much later than its Email's id the time of a sequence may be, and how much clocks may differ.
+const SEQUENCE_AFTER_ID: Duration = Duration::from_secs(25);
+/// Rows up to which a list counts exactly.
+const COUNTED_MAX: usize = 1_000;
+/// The most rows that one list reads.
+const ROWS_MAX: usize = 10_000;
+/// So many rows after another, a read looks whether it has enough.
+const LOOK_EVERY: usize = 500;
+/// The pauses between looks at what is announced.
+const PAUSES: [u64; 6] = [2, 5, 10, 20, 50, 100];
+
+/// An Email in its mailbox.
 #[derive(Clone, Debug, DeserializeRow)]
-pub(super) struct WrittenRow {
-    mailbox: Vec<u8>,
-    domain: Vec<u8>,
-    sequence: i64,
-    id: Uuid,
-    message: Uuid,
-    pub(super) received_at: i64,
-    expires_at: i64,
-    octets: i64,
-    shared: bool,
-    /// In microseconds since 1970.
-    pub(super) written_at: i64,
+pub(super) struct EmailRow {
+    id: Vec<u8>,
+    /// `None` while it is only announced.
+    sequence: Option<i64>,
+    message: Option<Vec<u8>>,
+    received_at: Option<i64>,
+    expires_at: Option<i64>,
+    octets: Option<i64>,
+    shared: Option<bool>,
+    settled: Option<bool>,
 }
 
-impl WrittenRow {
-    pub(super) fn email(&self) -> EmailRow {
-        let Self { sequence, id, message, received_at, expires_at, octets, shared, .. } = *self;
-        let (mailbox, domain) = (self.mailbox.clone(), self.domain.clone());
-        EmailRow { mailbox, domain, sequence, id, message, received_at, expires_at, octets, shared }
+impl EmailRow {
+    pub(super) fn id(&self) -> EmailId {
+        EmailId::from_octets(self.id[..].try_into().unwrap_or_default())
+    }
+
+    pub(super) fn sequence(&self) -> u64 {
+        self.sequence.unwrap_or(0).cast_unsigned()
+    }
+
+    pub(super) fn message(&self) -> MessageId {
+        MessageId::from_column(self.message.as_deref().unwrap_or_default())
+    }
+
+    /// Whether other Emails or events need its message as well.
+    pub(super) fn is_shared(&self) -> bool {
+        self.shared == Some(true)
+    }
+
+    /// Whether somebody must look whether its message is shown.
+    fn is_unsettled(&self) -> bool {
+        self.sequence.is_some() && self.is_shared() && self.settled != Some(true)
+    }
+
+    /// Whether it is visible, if its message is `shown` or not.
+    pub(super) fn is_visible(&self, shown: bool) -> bool {
+        self.sequence.is_some() && (shown || !self.is_unsettled())
+    }
+
+    pub(super) fn listed(&self) -> Listed {
+        let octets = self.octets.unwrap_or(0).cast_unsigned();
+        Listed {
+            id: self.id(),
+            sequence: self.sequence(),
+            received_at: Timestamp::from_millis(self.received_at.unwrap_or(0)),
+            expires_at: Timestamp::from_millis(self.expires_at.unwrap_or(0)),
+            size_octets: octets,
+            place: self.message().place(octets),
+        }
+    }
+
+    /// The time of its id.
+    fn at(&self) -> Timestamp {
+        self.id().received_at().unwrap_or(Timestamp::from_millis(self.received_at.unwrap_or(0)))
     }
 }
 
-impl ClusterState {
+/// Which rows of a mailbox to read.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    after: u64,
+    before: u64,
+    oldest_first: bool,
+    /// How many visible ones are enough.
+    enough: usize,
+}
+
+impl Range {
+    /// Whether a sequence comes before those of all rows behind `end`, up to which rows were read.
+    fn is_certain(&self, sequence: u64, end: Timestamp) -> bool {
+        if self.oldest_first { time_of(sequence) < end } else { time_of(sequence) > end.plus(SEQUENCE_AFTER_ID) }
+    }
+}
+
+/// What was read of a mailbox.
+struct Read {
+    /// The visible Emails in the range, in its order.
+    emails: Vec<Listed>,
+    /// The time of the id at which the read ended, if there may be more behind it.
+    end: Option<Timestamp>,
+}
+
+/// The least id of a time.
+fn id_at(at: Timestamp) -> [u8; 16] {
+    let mut id = [0; 16];
+    id[..6].copy_from_slice(&at.millis().max(0).to_be_bytes()[2..]);
+    id
+}
+
+fn time_of(sequence: u64) -> Timestamp {
+    Timestamp::from_millis(micros_of(sequence) / 1000)
+}
+
+impl Shared {
     pub(super) async fn list(
         &self,
         mailbox: &Mailbox,
         page: PageRequest,
         now: Timestamp,
     ) -> Result<MailboxPage, StoreError> {
-        let names = MailboxNames::new(&self.secret, mailbox);
-        let begun = Instant::now();
-        let counted = self.totals.get(&names.mailbox);
-        let (mut emails, mut expiries) = (Vec::new(), Vec::new());
-        let (mut newest, mut total, mut is_known) = (0, 0, false);
-        let values = (&names.mailbox[..], signed(self.least_sequence(now)), i64::MAX);
-        let take = |row: EmailRow| {
-            if expiries.is_empty() {
-                newest = row.sequence.cast_unsigned();
-                is_known = counted.as_ref().is_some_and(|counted| counted.begins_with(&row));
-            }
-            expiries.push(self.expiry_of(&row));
-            if self.is_readable(&row, now) {
-                if total >= page.offset && emails.len() < page.limit {
-                    emails.push(row.listed());
-                }
-                total += 1;
-            }
-            !is_known || emails.len() < page.limit
-        };
-        self.cluster.each(&self.statements.email_newest_first, values, take).await?;
-        match counted.filter(|_| is_known) {
-            Some(counted) => total = counted.readable(now, self),
-            None => self.totals.keep(names.mailbox, newest, expiries, begun),
-        }
+        let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
+        let enough = offset.saturating_add(page.limit).clamp(COUNTED_MAX, ROWS_MAX);
+        let read = self.read(mailbox, Range { after: 0, before: u64::MAX, oldest_first: false, enough }, now).await?;
+        let counted = read.emails.len() as u64;
+        let total = if read.end.is_some() { self.total(mailbox, now).await?.max(counted) } else { counted };
+        let emails = read.emails.into_iter().skip(offset).take(page.limit).collect();
         Ok(MailboxPage { emails, total })
     }
 
@@ -75,19 +150,12 @@ impl ClusterState {
         limit: usize,
         now: Timestamp,
     ) -> Result<Vec<Listed>, StoreError> {
-        let names = MailboxNames::new(&self.secret, mailbox);
-        let mut emails = Vec::new();
         if limit == 0 {
-            return Ok(emails);
+            return Ok(Vec::new());
         }
-        let values = (&names.mailbox[..], signed(self.least_sequence(now)), signed(before));
-        let take = |row: EmailRow| {
-            if self.is_readable(&row, now) {
-                emails.push(row.listed());
-            }
-            emails.len() < limit
-        };
-        self.cluster.each(&self.statements.email_newest_first, values, take).await?;
+        let range = Range { after: 0, before, oldest_first: false, enough: limit };
+        let mut emails = self.read(mailbox, range, now).await?.emails;
+        emails.truncate(limit);
         Ok(emails)
     }
 
@@ -98,58 +166,152 @@ impl ClusterState {
         limit: usize,
         now: Timestamp,
     ) -> Result<EmailsAfter, StoreError> {
-        let names = MailboxNames::new(&self.secret, mailbox);
-        let (mut emails, mut last, mut next) = (Vec::new(), after, None);
-        let values = (&names.mailbox[..], signed(after.max(self.least_sequence(now))));
+        let range = Range { after, before: u64::MAX, oldest_first: true, enough: limit.saturating_add(1) };
+        let Read { mut emails, end } = self.read(mailbox, range, now).await?;
+        let has_more = emails.len() > limit || end.is_some();
+        emails.truncate(limit);
+        // No row behind the end has a sequence before its time.
+        let end =
+            end.map_or(after, |end| sequence(end.millis().saturating_mul(1000), 0).saturating_sub(1).max(after + 1));
+        let next = emails.last().map_or(end, |last| last.sequence);
+        Ok(EmailsAfter { emails, next: has_more.then_some(next) })
+    }
+
+    /// A sequence behind every Email of a mailbox that is visible now, and before all others.
+    pub(super) async fn last_of(&self, mailbox: &Mailbox) -> Result<u64, StoreError> {
+        let newest = self.list_before(mailbox, u64::MAX, 1, self.now()).await?;
+        Ok(newest.first().map_or(0, |newest| newest.sequence))
+    }
+
+    /// The row of one Email, visible or not.
+    pub(super) async fn row_of(&self, mailbox: &[u8; 16], id: EmailId) -> Result<Option<EmailRow>, StoreError> {
+        self.session.first(&self.statements.email_select, (&mailbox[..], &id.octets()[..])).await
+    }
+
+    /// Whether an Email is readable at `now`. What was announced as expired stays away when the clock goes back.
+    pub(super) fn is_readable(&self, listed: &Listed, now: Timestamp) -> bool {
+        let life = self.options.retention.map(|retention| listed.received_at.plus(retention));
+        let expires_at = life.map_or(listed.expires_at, |life| life.min(listed.expires_at));
+        expires_at > now && !self.picture.has_expired(expires_at)
+    }
+
+    /// All visible Emails of a mailbox.
+    pub(super) async fn visible_rows(&self, mailbox: &[u8; 16]) -> Result<Vec<EmailRow>, StoreError> {
+        let values = (&mailbox[..], &[0_u8; 16][..], &[0xff_u8; 16][..]);
+        let rows = self.session.all::<EmailRow>(&self.statements.email_newest_first, values).await?;
+        self.only_visible(rows).await
+    }
+
+    /// Reads the visible Emails of a mailbox in a range, as the top of this page says.
+    async fn read(&self, mailbox: &Mailbox, range: Range, now: Timestamp) -> Result<Read, StoreError> {
+        let mailbox = mailbox_hash(&self.secret, mailbox);
+        let (rows, end) = self.rows_in(&mailbox, range, now).await?;
+        let mut rows = self.only_visible(rows).await?;
+        let cut = rows.iter().map(EmailRow::sequence).max().unwrap_or(0);
+        if cut > 0 && time_of(cut) > now.before(SETTLED_AFTER) {
+            self.settle_young(&mailbox, &mut rows, now).await?;
+            rows.retain(|row| row.sequence() <= cut);
+        }
+        let is_wanted = |listed: &Listed| {
+            listed.sequence > range.after
+                && listed.sequence < range.before
+                && end.is_none_or(|end| range.is_certain(listed.sequence, end))
+                && self.is_readable(listed, now)
+        };
+        let mut emails: Vec<Listed> = rows.iter().map(EmailRow::listed).filter(is_wanted).collect();
+        emails.sort_unstable_by_key(|listed| listed.sequence);
+        if !range.oldest_first {
+            emails.reverse();
+        }
+        Ok(Read { emails, end })
+    }
+
+    /// Reads rows of a range until those that are enough cannot change any more. Returns where it ended if there are more.
+    async fn rows_in(
+        &self,
+        mailbox: &[u8; 16],
+        range: Range,
+        now: Timestamp,
+    ) -> Result<(Vec<EmailRow>, Option<Timestamp>), StoreError> {
+        let statement =
+            if range.oldest_first { &self.statements.email_oldest_first } else { &self.statements.email_newest_first };
+        let from = id_at(time_of(range.after).before(SEQUENCE_AFTER_ID));
+        let to =
+            if range.before == u64::MAX { [0xff; 16] } else { id_at(time_of(range.before).plus(SEQUENCE_AFTER_ID)) };
+        let (mut rows, mut end) = (Vec::<EmailRow>::new(), None);
         let take = |row: EmailRow| {
-            if emails.len() >= limit {
-                next = Some(last);
+            let looks = rows.len() >= LOOK_EVERY && rows.len().is_multiple_of(LOOK_EVERY);
+            if rows.len() >= ROWS_MAX || looks && self.is_enough(&rows, range, now) {
+                end = rows.last().map(EmailRow::at);
                 return false;
             }
-            last = row.sequence.cast_unsigned();
-            if self.is_readable(&row, now) {
-                emails.push(row.listed());
-            }
+            rows.push(row);
             true
         };
-        self.cluster.each(&self.statements.email_oldest_first, values, take).await?;
-        Ok(EmailsAfter { emails, next })
+        self.session.each(statement, (&mailbox[..], &from[..], &to[..]), take).await?;
+        Ok((rows, end))
     }
 
-    /// The newest readable Emails of a mailbox, at most `limit`.
-    pub(super) async fn readable(
+    /// Those rows that are visible.
+    async fn only_visible(&self, rows: Vec<EmailRow>) -> Result<Vec<EmailRow>, StoreError> {
+        let shown = try_join_all(rows.iter().map(|row| self.is_visible(row))).await?;
+        Ok(rows.into_iter().zip(shown).filter_map(|(row, is_visible)| is_visible.then_some(row)).collect())
+    }
+
+    async fn is_visible(&self, row: &EmailRow) -> Result<bool, StoreError> {
+        if !row.is_unsettled() {
+            return Ok(row.is_visible(false));
+        }
+        let head = self.head_of(row.message()).await?;
+        Ok(row.is_visible(head.is_some_and(|(_, shown)| shown)))
+    }
+
+    /// Reads the young rows a second time, and waits for those that are announced or not shown yet.
+    async fn settle_young(
         &self,
-        mailbox: &[u8],
-        limit: usize,
+        mailbox: &[u8; 16],
+        rows: &mut Vec<EmailRow>,
         now: Timestamp,
-    ) -> Result<Vec<EmailRow>, StoreError> {
-        let mut rows = Vec::new();
-        let take = |row: EmailRow| {
-            if self.is_readable(&row, now) {
-                rows.push(row);
+    ) -> Result<(), StoreError> {
+        let from = id_at(now.before(SETTLED_AFTER));
+        let young = (&mailbox[..], &from[..], &[0xff_u8; 16][..]);
+        let young = self.session.all::<EmailRow>(&self.statements.email_newest_first, young).await?;
+        let mut known: HashMap<EmailId, EmailRow> = rows.drain(..).map(|row| (row.id(), row)).collect();
+        // What the second read does not have any more was deleted.
+        let there: HashSet<EmailId> = young.iter().map(EmailRow::id).collect();
+        known.retain(|id, _| id.octets() <= from || there.contains(id));
+        let begun = Instant::now();
+        let (mut waiting, mut pauses) = (young, PAUSES.into_iter());
+        let too_late = now.before(SETTLED_AFTER);
+        loop {
+            let before: Vec<EmailId> = waiting.iter().filter(|row| row.at() > too_late).map(EmailRow::id).collect();
+            let visible = self.only_visible(waiting).await?;
+            known.extend(visible.into_iter().map(|row| (row.id(), row)));
+            let left: Vec<EmailId> = before.into_iter().filter(|id| !known.contains_key(id)).collect();
+            if left.is_empty() || begun.elapsed() > SETTLES_WITHIN {
+                break;
             }
-            rows.len() < limit
-        };
-        let values = (mailbox, signed(self.least_sequence(now)), i64::MAX);
-        self.cluster.each(&self.statements.email_newest_first, values, take).await?;
-        Ok(rows)
+            sleep(Duration::from_millis(pauses.next().unwrap_or(100))).await;
+            let again = try_join_all(left.into_iter().map(|id| self.row_of(mailbox, id))).await?;
+            waiting = again.into_iter().flatten().collect();
+        }
+        rows.extend(known.into_values());
+        Ok(())
     }
 
-    /// All Emails of a mailbox below a number, expired ones as well, newest first.
-    pub(super) async fn written(
-        &self,
-        mailbox: &[u8],
-        before: u64,
-        now: Timestamp,
-    ) -> Result<Vec<WrittenRow>, StoreError> {
-        let values = (mailbox, signed(self.least_sequence(now)), signed(before));
-        self.cluster.all(&self.statements.email_written, values).await
+    /// Whether rows that were not read cannot change what is wanted.
+    fn is_enough(&self, rows: &[EmailRow], range: Range, now: Timestamp) -> bool {
+        let Some(end) = rows.last().map(EmailRow::at) else { return false };
+        let certain = rows.iter().filter(|row| {
+            let it = row.sequence();
+            it > range.after && it < range.before && range.is_certain(it, end) && row.is_visible(false)
+        });
+        certain.filter(|row| self.is_readable(&row.listed(), now)).count() >= range.enough
     }
 
-    /// The highest number of a mailbox's Emails; 0 without any.
-    pub(super) async fn newest_of(&self, mailbox: &Mailbox) -> Result<u64, StoreError> {
-        let names = MailboxNames::new(&self.secret, mailbox);
-        let row = self.cluster.first::<(i64,)>(&self.statements.email_newest, (&names.mailbox[..], 0_i64)).await?;
-        Ok(row.map_or(0, |(sequence,)| sequence.cast_unsigned()))
+    /// How many Emails of a mailbox the picture has.
+    async fn total(&self, mailbox: &Mailbox, now: Timestamp) -> Result<u64, StoreError> {
+        self.catch_up().await?;
+        Ok(self.picture.mail().list(mailbox, PageRequest { offset: 0, limit: 0 }, now).total)
     }
 }

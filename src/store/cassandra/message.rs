@@ -1,154 +1,164 @@
-//! A message on its way into the cluster, and the writes that make it visible.
+//! The octets of messages, in parts, with the envelope beside them.
 
 use bytes::Bytes;
 use futures_util::future::{try_join, try_join_all};
-use scylla::SerializeRow;
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
-use super::rows::{EmailRow, ExpiryPartition, MailboxNames, signed};
-use super::state::ClusterState;
-use crate::model::{Envelope, Timestamp, WebhookId};
+use super::Shared;
+use super::mailbox::EmailRow;
+use crate::model::{EmailId, Envelope, Listed, Place, StoredEmail, Timestamp};
 use crate::store::StoreError;
+use crate::store::change::RecordPlace;
+use crate::store::names::mailbox_hash;
 
 /// The largest part of a message's octets in one row.
-pub(super) const PART_OCTETS: usize = 256 << 10;
-/// How long a row outlives its mail, so that clocks may differ.
-const OUTLIVES_SECONDS: i64 = 60;
-/// The longest time to live that the cluster takes: 20 years.
-const TTL_MAX_SECONDS: i64 = 630_720_000;
+const PART_OCTETS: usize = 256 << 10;
 
-/// An event that a message gives to a webhook.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct MessageEvent {
-    /// The recipient whose Email it is about, by the position in the envelope.
-    pub(super) recipient: u32,
-    pub(super) webhook: WebhookId,
-}
+/// The id of a message. It follows from the id of its first Email, whose time and random octets it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct MessageId([u8; 12]);
 
-/// A message whose Emails have their numbers. It is also what an intent keeps of it, so that any node can write its rows.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Message {
-    pub(super) envelope: Envelope,
-    pub(super) received_at: Timestamp,
-    /// When its writes began. It may have waited for its admission after its receipt.
-    pub(super) begun_at: Timestamp,
-    pub(super) expires_at: Timestamp,
-    pub(super) octets: u64,
-    /// One for each recipient.
-    pub(super) sequences: Box<[u64]>,
-    pub(super) events: Vec<MessageEvent>,
-    /// The time of all its writes, in microseconds: that of its receipt, or of its restoration. A deletion has the same
-    /// one, and wins.
-    pub(super) written_at: i64,
-}
+impl MessageId {
+    /// The id of the message whose first Email this is.
+    pub(super) fn of(first: EmailId) -> Self {
+        let octets = first.octets();
+        Self(std::array::from_fn(|n| octets[if n < 8 { n } else { n + 4 }]))
+    }
 
-/// What a statement gets that inserts an Email.
-#[derive(SerializeRow)]
-struct InsertedEmail<'a> {
-    #[scylla(flatten)]
-    row: &'a EmailRow,
-    #[scylla(rename = "[ttl]")]
-    ttl: i32,
-    #[scylla(rename = "[timestamp]")]
-    written_at: i64,
-}
+    pub(super) fn octets(&self) -> &[u8] {
+        &self.0
+    }
 
-/// The same in the order of expiry.
-#[derive(SerializeRow)]
-struct InsertedByExpiry<'a> {
-    #[scylla(flatten)]
-    email: &'a InsertedEmail<'a>,
-    slot: i64,
-    shard: i8,
-}
+    /// The id in a column; zeros if it is damaged.
+    pub(super) fn from_column(octets: &[u8]) -> Self {
+        Self(octets.try_into().unwrap_or_default())
+    }
 
-impl<'a> InsertedEmail<'a> {
-    fn new(row: &'a EmailRow, message: &Message) -> Self {
-        Self { row, ttl: message.ttl(), written_at: message.written_at }
+    /// The message in the form that the picture has of places.
+    pub(super) fn record_place(self, octets: u32) -> RecordPlace {
+        let number = |at: usize| u32::from_le_bytes(std::array::from_fn(|n| self.0[at + n]));
+        RecordPlace { segment: number(0), offset: number(4), length: number(8), content: octets }
+    }
+
+    /// The id of the message in a place of the picture.
+    pub(super) fn of_record_place(place: RecordPlace) -> Self {
+        Self::of_place(place.opaque())
+    }
+
+    /// The id of the message of a listed Email or of an event.
+    pub(super) fn of_place(Place(octets): Place) -> Self {
+        Self(std::array::from_fn(|n| octets[n]))
+    }
+
+    /// The place of a listed Email.
+    pub(super) fn place(self, octets: u64) -> Place {
+        self.record_place(u32::try_from(octets).unwrap_or(u32::MAX)).opaque()
     }
 }
 
-impl Message {
-    /// The id of a message: that of its first recipient's Email.
-    pub(super) fn id_of(envelope: &Envelope) -> Option<Uuid> {
-        envelope.recipients.first().map(|first| Uuid::from_bytes(first.id.octets()))
-    }
-
-    fn id(&self) -> Uuid {
-        Self::id_of(&self.envelope).unwrap_or_default()
-    }
-
-    /// How long its rows live from the time of their writes, in seconds.
-    pub(super) fn ttl(&self) -> i32 {
-        let life = self.expires_at.millis().saturating_sub(self.written_at / 1000).max(0) / 1000;
-        to_ttl(life.saturating_add(1 + OUTLIVES_SECONDS))
-    }
-
-    /// The rows of its Emails.
-    pub(super) fn rows(&self, state: &ClusterState) -> Vec<EmailRow> {
-        let shared = self.envelope.recipients.len() > 1 || !self.events.is_empty();
-        let recipients = self.envelope.recipients.iter().zip(&self.sequences);
-        recipients
-            .map(|(recipient, sequence)| {
-                let MailboxNames { mailbox, domain } = MailboxNames::new(&state.secret, &recipient.mailbox);
-                EmailRow {
-                    mailbox: mailbox.to_vec(),
-                    domain: domain.to_vec(),
-                    sequence: signed(*sequence),
-                    id: Uuid::from_bytes(recipient.id.octets()),
-                    message: self.id(),
-                    received_at: self.received_at.millis(),
-                    expires_at: self.expires_at.millis(),
-                    octets: i64::try_from(self.octets).unwrap_or(i64::MAX),
-                    shared,
-                }
-            })
-            .collect()
-    }
+/// What is there of a message.
+#[derive(Debug)]
+pub(super) enum ReadMessage {
+    Whole(Envelope, Bytes),
+    /// Some parts are missing.
+    Parts,
+    /// Not even its envelope is there.
+    Nothing,
 }
 
-/// A time to live within the cluster's bounds.
-pub(super) fn to_ttl(seconds: i64) -> i32 {
-    i32::try_from(seconds.clamp(1, TTL_MAX_SECONDS)).unwrap_or(i32::MAX)
+fn parse(envelope: &[u8]) -> Result<Envelope, StoreError> {
+    postcard::from_bytes(envelope)
+        .map_err(|error| StoreError::Failed(format!("the envelope of a message is damaged: {error}")))
 }
 
-/// The number of parts of a message with so many octets.
-pub(super) fn parts(octets: u64) -> i32 {
-    i32::try_from(octets.div_ceil(PART_OCTETS as u64).max(1)).unwrap_or(i32::MAX)
-}
-
-impl ClusterState {
-    /// Writes the octets of a message, all parts at once. Nobody sees them yet.
-    pub(super) async fn write_raw(
+impl Shared {
+    /// Writes a message, which nobody sees yet: the envelope, all parts, and the way to it from its further Emails.
+    pub(super) async fn write_message(
         &self,
-        message: Uuid,
         envelope: &Envelope,
         raw: &Bytes,
         ttl: i32,
-        written_at: i64,
+        micros: i64,
     ) -> Result<(), StoreError> {
-        let envelope = postcard::to_stdvec(envelope).map_err(|error| StoreError::Failed(error.to_string()))?;
-        let parts = (0..parts(raw.len() as u64)).zip((0..).step_by(PART_OCTETS));
-        let writes = parts.map(|(part, start)| {
-            let envelope = (part == 0).then_some(&envelope[..]);
-            let octets = &raw[start..raw.len().min(start + PART_OCTETS)];
-            self.cluster.run(&self.statements.raw_insert, (message, part, envelope, octets, ttl, written_at))
+        let Some((first, further)) = envelope.recipients.split_first() else { return Ok(()) };
+        let id = MessageId::of(first.id);
+        let head = postcard::to_stdvec(envelope).map_err(|error| StoreError::Failed(error.to_string()))?;
+        let part = |start: usize| &raw[start..raw.len().min(start + PART_OCTETS)];
+        let first = self.session.run(&self.statements.first_part_insert, (id.octets(), head, part(0), ttl, micros));
+        let starts = (PART_OCTETS..raw.len()).step_by(PART_OCTETS);
+        let parts = (1_i32..).zip(starts).map(|(number, start)| {
+            self.session.run(&self.statements.part_insert, (id.octets(), number, part(start), ttl, micros))
         });
-        try_join_all(writes).await.map(drop)
+        let further = further.iter().map(|to| async move {
+            let email = to.id.octets();
+            self.session.run(&self.statements.recipient_insert, (&email[..], id.octets(), ttl, micros)).await
+        });
+        try_join(first, try_join(try_join_all(parts), try_join_all(further))).await.map(drop)
     }
 
-    /// Writes the rows by which an Email is found, but not that of its mailbox.
-    pub(super) async fn write_finders(&self, row: &EmailRow, message: &Message) -> Result<(), StoreError> {
-        let ExpiryPartition { slot, shard } = ExpiryPartition::of(row);
-        let email = InsertedEmail::new(row, message);
-        let by_id = self.cluster.run(&self.statements.by_id_insert, &email);
-        let by_expiry = InsertedByExpiry { email: &email, slot, shard };
-        try_join(by_id, self.cluster.run(&self.statements.by_expiry_insert, by_expiry)).await.map(drop)
+    /// Shows a message to all its Emails and events.
+    pub(super) async fn show_message(&self, id: MessageId, ttl: i32, micros: i64) -> Result<(), StoreError> {
+        self.session.run(&self.statements.shown_update, (ttl, micros, id.octets())).await
     }
 
-    /// Writes the row of an Email's mailbox, which makes it visible.
-    pub(super) async fn write_email(&self, row: &EmailRow, message: &Message) -> Result<(), StoreError> {
-        self.cluster.run(&self.statements.email_insert, InsertedEmail::new(row, message)).await
+    /// The envelope of a message, and whether it is shown. `None` if there is no such message.
+    pub(super) async fn head_of(&self, id: MessageId) -> Result<Option<(Envelope, bool)>, StoreError> {
+        type Head = (Option<Vec<u8>>, Option<bool>);
+        let row = self.session.first::<Head>(&self.statements.head_select, (id.octets(),)).await?;
+        let Some((Some(envelope), shown)) = row else { return Ok(None) };
+        Ok(Some((parse(&envelope)?, shown == Some(true))))
+    }
+
+    /// Reads the envelope and the octets of a message.
+    pub(super) async fn read_message(&self, id: MessageId, octets: u64) -> Result<ReadMessage, StoreError> {
+        type Part = (Option<Vec<u8>>, Option<Vec<u8>>);
+        // They come in their order, each with the envelope, which belongs to all.
+        let parts = self.session.all::<Part>(&self.statements.parts_select, (id.octets(),)).await?;
+        let Some((Some(envelope), _)) = parts.first() else { return Ok(ReadMessage::Nothing) };
+        let envelope = parse(envelope)?;
+        let mut parts: Vec<Vec<u8>> = parts.into_iter().filter_map(|(_, octets)| octets).collect();
+        let raw = if parts.len() == 1 { parts.remove(0) } else { parts.concat() };
+        let is_whole = raw.len() as u64 == octets;
+        Ok(if is_whole { ReadMessage::Whole(envelope, raw.into()) } else { ReadMessage::Parts })
+    }
+
+    /// Deletes the octets of a message at the time of their writes.
+    pub(super) async fn delete_message(&self, id: MessageId, micros: i64) -> Result<(), StoreError> {
+        self.session.run(&self.statements.message_delete, (micros, id.octets())).await
+    }
+
+    /// The visible row of an Email and the hash of its mailbox, even if it has expired.
+    pub(super) async fn find_row(&self, id: EmailId) -> Result<Option<([u8; 16], EmailRow)>, StoreError> {
+        let mut message = MessageId::of(id);
+        let is_of = |envelope: &Envelope| envelope.recipients.iter().find(|to| to.id == id).cloned();
+        let mut found = self.head_of(message).await?.and_then(|(envelope, shown)| Some((is_of(&envelope)?, shown)));
+        if found.is_none() {
+            let values = (&id.octets()[..],);
+            let Some((of,)) = self.session.first::<(Vec<u8>,)>(&self.statements.recipient_select, values).await? else {
+                return Ok(None);
+            };
+            message = MessageId::from_column(&of);
+            found = self.head_of(message).await?.and_then(|(envelope, shown)| Some((is_of(&envelope)?, shown)));
+        }
+        let Some((to, shown)) = found else { return Ok(None) };
+        let mailbox = mailbox_hash(&self.secret, &to.mailbox);
+        let row = self.row_of(&mailbox, id).await?;
+        Ok(row.filter(|row| row.is_visible(shown)).map(|row| (mailbox, row)))
+    }
+
+    pub(super) async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError> {
+        let found = self.find_row(id).await?;
+        Ok(found.map(|(_, row)| row.listed()).filter(|listed| self.is_readable(listed, now)))
+    }
+
+    pub(super) async fn load_listed(&self, listed: &Listed) -> Result<Option<StoredEmail>, StoreError> {
+        let id = MessageId::of_place(listed.place);
+        match self.read_message(id, listed.size_octets).await? {
+            ReadMessage::Whole(envelope, raw) => Ok(Some(StoredEmail { listed: listed.clone(), envelope, raw })),
+            ReadMessage::Nothing => Ok(None),
+            // It was deleted while its parts were read.
+            ReadMessage::Parts if self.find_row(listed.id).await?.is_none() => Ok(None),
+            ReadMessage::Parts => Err(StoreError::Failed(format!("a part of the message of {} is missing", listed.id))),
+        }
     }
 }

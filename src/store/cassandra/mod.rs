@@ -1,101 +1,155 @@
 //! The store in a cluster of Apache Cassandra, for several nodes of the service that share their mail.
 //!
 //! ```text
-//! mod           the traits; options   where the cluster is, and how it is asked
-//! cluster       connections, and how a statement is run      statements   the prepared ones
-//! server_settings   whether the servers keep the promise
-//! schema, init  the tables and their version (schema.cql)    rows         what a row of mail means
-//! state         what all operations share                    sequences    the order of a mailbox's Emails
-//! message, receive, intent   the way of a message, and the sweeper that finishes it
-//! mailbox, totals, email, newest     lists, one Email, the newest of all
-//! expiry, stats, domains     expired mail, counts, registered domains
-//! running, nodes, leases, hints   what a node does all the time, for itself and with the others
-//! backup, restore, walk   as one file, and back          check, ranges    whether all rows are there
-//! outbox                     webhooks and their events        counters    what this node did
+//! mod           the store and its traits; options   where the cluster is, and how it is asked
+//! session       connections, and how a statement is run      statements   the prepared ones
+//! schema        keyspace and tables (schema.cql), and the store's secret
+//! message       the octets of messages               receive      the way of a message
+//! mailbox       lists of a mailbox                   delete       what ends Emails
+//! log           what each node did, for all          picture      what the log says is there: newest, counts, expiry
+//! node          what a node does all the time: signs of life, the lead
+//! domains, webhooks   what people typed in           outbox       events of webhooks
+//! backup, restore     as one file, and back          counters     what this node did
 //! ```
 //!
-//! Every write and every read of mail is answered by a quorum of the local data centre, so a read that begins after a
-//! write has ended shows it. All writes of a message have the time of its receipt as their timestamp, and so has the
-//! deletion of one of its Emails. The cluster prefers a deletion, so nothing that repeats a write brings mail back.
+//! Four rules make it whole:
 //!
-//! A time to live only collects garbage: whether an Email is readable depends on the caller's `now`.
+//! 1. A row is written at a time that is part of the row, never at a clock's. Its deletion has the same time, and the cluster
+//!    prefers a deletion. So nothing that repeats a write brings mail back.
+//! 2. Announce, number, show. A mail announces itself in its mailbox before it reads the mailbox's highest sequence. A reader
+//!    waits for what is announced.
+//! 3. One cell shows a message that has several recipients or events.
+//! 4. Each node keeps one log of facts. All nodes apply all logs to a `picture` in memory, as an embedded store
+//!    applies its journal.
+//!
+//! Every write and every read is answered by a quorum of the local data centre, so a read that begins after a write has ended
+//! shows it.
 
 mod backup;
-mod check;
-mod cluster;
 mod counters;
+mod delete;
 mod domains;
-mod email;
-mod expiry;
-mod hints;
-mod init;
-mod intent;
-mod leases;
+mod log;
 mod mailbox;
 mod message;
-mod newest;
-mod nodes;
+mod node;
 mod options;
 mod outbox;
-mod ranges;
+mod picture;
 mod receive;
+mod registry;
 mod restore;
-mod rows;
-mod running;
 mod schema;
-mod sequences;
 mod server_settings;
-mod state;
+mod session;
 mod statements;
-mod stats;
-mod totals;
-mod walk;
+mod webhooks;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use scylla::client::session::Session;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use uuid::Uuid;
 
 use super::names::{HashKey, tag, topic};
 use super::{
     BackupStream, ClusterStatus, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError,
     PageRequest, Storage, Store, StoreError, StoreOptions, StoreStats,
 };
-use crate::clock::Clock;
+use crate::clock::{Clock, SystemClock};
 use crate::events::{Hub, Position, Subscription, Topic};
 use crate::model::{Delivery, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
-use cluster::Cluster;
 use counters::Counters;
-use expiry::ExpiryPosition;
-use hints::Outgoing;
-pub use intent::Swept;
-use leases::{Leases, Work};
+use log::Log;
+use node::Node;
 pub use options::CassandraOptions;
-use outbox::{OutboxState, OutboxStatements};
+use outbox::OutboxState;
+use picture::Picture;
+use registry::RegistryState;
 pub use restore::{RestoreInto, Survey};
-use sequences::Sequences;
-use state::ClusterState;
+use session::Session;
 use statements::Statements;
-use totals::Totals;
 
 /// A store in a cluster.
 #[derive(Debug)]
 pub struct CassandraStore {
-    state: Arc<ClusterState>,
+    shared: Arc<Shared>,
+}
+
+/// What all operations of a store share.
+struct Shared {
+    session: Session,
+    /// The same for signs of life, the lead and the log, which wait for no mail.
+    vital: Session,
+    statements: Statements,
+    secret: HashKey,
+    keyspace: String,
+    options: StoreOptions,
+    /// How long messages of events outlive their mail.
+    grace: Duration,
+    hub: Arc<Hub>,
+    /// The recipients of the messages that may be written at once.
+    receiving: Semaphore,
+    /// The last microsecond of a sequence that this node gave.
+    numbered: AtomicI64,
+    log: Log,
+    picture: Picture,
+    node: Node,
+    registry: RegistryState,
+    outbox: OutboxState,
+    counters: Arc<Counters>,
+    /// Work that nobody waits for. A stop waits for it.
+    tasks: TaskTracker,
+    is_closed: AtomicBool,
+    /// The clock of the daemon that runs the store.
+    clock: OnceLock<Arc<dyn Clock>>,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("keyspace", &self.keyspace).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn check_open(&self) -> Result<(), StoreError> {
+        if self.is_closed.load(Ordering::Acquire) { Err(StoreError::Stopping) } else { Ok(()) }
+    }
+
+    /// Whether a daemon runs the store. Otherwise each question reads what other nodes did.
+    fn is_running(&self) -> bool {
+        self.clock.get().is_some()
+    }
+
+    /// The time since some fixed point, suspension included.
+    fn boot(&self) -> Duration {
+        self.clock.get().map_or_else(|| SystemClock.boot(), |clock| clock.boot())
+    }
+
+    /// The time of day, for the minute of the log.
+    fn now(&self) -> Timestamp {
+        self.clock.get().map_or_else(|| SystemClock.now(), |clock| clock.now())
+    }
 }
 
 impl CassandraStore {
-    /// Connects to the cluster. The keyspace must have the schema of this version; [`CassandraStore::init`] makes it.
+    /// Makes the keyspace with its tables, as far as they are not there. Returns whether this made them.
+    ///
+    /// A cluster with fewer servers than [`CassandraOptions::replication`] is refused.
+    pub async fn create(options: &CassandraOptions, store: &StoreOptions) -> Result<bool, OpenError> {
+        schema::create(options, store).await
+    }
+
+    /// Connects to the cluster. The keyspace must have the schema of this version; [`CassandraStore::create`] makes it.
     pub async fn connect(options: &CassandraOptions, store: &StoreOptions) -> Result<Self, OpenError> {
-        let session = cluster::connect_to_keyspace(options).await?;
+        let session = session::connect_to_keyspace(options).await?;
         let found = schema::check(&session, &options.keyspace).await?;
-        if found.restoring.is_some() {
+        if found.is_restoring {
             return Err(OpenError::Restoring { keyspace: options.keyspace.clone() });
         }
         server_settings::check(&session, &options.keyspace).await;
@@ -104,53 +158,38 @@ impl CassandraStore {
 
     /// The store in the keyspace of a session, whose schema is checked.
     async fn on(
-        session: Session,
+        session: scylla::client::session::Session,
         options: &CassandraOptions,
         store: &StoreOptions,
         secret: HashKey,
     ) -> Result<Self, OpenError> {
-        let cluster = Cluster::new(session, options.keyspace.clone());
-        let statements = Statements::prepare(&cluster).await?;
-        let node = Uuid::now_v7();
-        let outbox = OutboxStatements::prepare(&cluster).await?;
-        let state = ClusterState {
-            vital: cluster.apart(),
-            cluster,
-            receiving: Semaphore::new(receive::RECIPIENTS_MAX as usize),
+        let session = Session::new(session, options.keyspace.clone());
+        let statements = Statements::prepare(&session).await?;
+        let node = Node::draw(&session, &statements).await?;
+        let (log, to_write) = Log::new();
+        let shared = Arc::new(Shared {
+            vital: session.apart(),
+            session,
             statements,
             secret,
+            keyspace: options.keyspace.clone(),
             options: *store,
             grace: options.grace,
-            hub: Arc::new(Hub::default()),
-            sequences: Sequences::default(),
-            outbox: OutboxState::new(outbox),
-            counters: Counters::default(),
-            known_slots: std::sync::Mutex::default(),
-            expired: std::sync::Mutex::new(ExpiryPosition::START),
+            hub: Arc::default(),
+            receiving: Semaphore::new(receive::RECIPIENTS_MAX as usize),
+            numbered: AtomicI64::new(0),
+            log,
+            picture: Picture::new(secret, store),
+            node,
+            registry: RegistryState::default(),
+            outbox: OutboxState::default(),
+            counters: Arc::default(),
             tasks: TaskTracker::new(),
             is_closed: AtomicBool::new(false),
-            node,
-            nodes: std::sync::Mutex::default(),
-            leases: Leases::default(),
-            totals: Totals::default(),
-            last_count: std::sync::Mutex::default(),
-            outgoing: Outgoing::default(),
-            open_intents: AtomicU64::new(0),
-            answer_micros: AtomicU64::new(0),
-            answered_at: std::sync::Mutex::default(),
-            clock: std::sync::Mutex::default(),
-        };
-        Ok(Self { state: Arc::new(state) })
-    }
-
-    /// Connects as [`CassandraStore::connect`] does, for callers of any store.
-    pub async fn open(options: &CassandraOptions, store: &StoreOptions) -> Result<Arc<dyn Storage>, OpenError> {
-        Ok(Arc::new(Self::connect(options, store).await?))
-    }
-
-    /// Finishes messages for several recipients that were received since `since` by nodes that died.
-    pub async fn sweep_intents(&self, since: Timestamp, now: Timestamp) -> Swept {
-        self.state.sweep(since, now).await
+            clock: OnceLock::new(),
+        });
+        log::spawn_writer(&shared, to_write);
+        Ok(Self { shared })
     }
 }
 
@@ -162,47 +201,51 @@ impl Storage for CassandraStore {
     }
 
     async fn run(&self, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
-        Box::pin(self.state.run(clock, &shutdown)).await;
+        let _ = self.shared.clock.set(clock);
+        Box::pin(self.shared.run(&shutdown)).await;
     }
 }
 
-#[async_trait]
 impl super::Cluster for CassandraStore {
     fn is_shared(&self) -> bool {
         true
     }
 
     fn cluster(&self) -> Option<ClusterStatus> {
-        Some(self.state.status())
+        Some(self.shared.status())
     }
 
     fn leads(&self) -> bool {
-        self.state.holds(Work::Verification)
+        self.shared.leads()
     }
 
-    async fn domain_version(&self) -> Result<u64, StoreError> {
-        self.state.domain_version().await
+    fn changed(&self) -> watch::Receiver<u64> {
+        self.shared.registry.changed()
     }
 }
 
 #[async_trait]
 impl Store for CassandraStore {
     async fn receive(&self, delivery: Delivery) -> Result<(), StoreError> {
-        self.state.receive(delivery).await
+        self.shared.receive(delivery).await
     }
 
     fn accepts(&self) -> Result<(), StoreError> {
-        self.state.check_open()?;
-        self.state.check_answers()
+        self.shared.check_open()?;
+        self.shared.check_answers()?;
+        self.shared.picture.check_room()
     }
 
-    fn check_cap(&self, _: &Mailbox, _: Timestamp) -> Result<(), StoreError> {
-        // The counts are in the cluster, so a message is refused when it is received.
-        Ok(())
+    fn shortage(&self) -> Option<String> {
+        self.shared.picture.shortage()
+    }
+
+    fn check_cap(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
+        self.shared.picture.check_cap(mailbox, now)
     }
 
     async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError> {
-        self.state.list(mailbox, page, now).await
+        self.shared.list(mailbox, page, now).await
     }
 
     async fn list_before(
@@ -212,7 +255,7 @@ impl Store for CassandraStore {
         limit: usize,
         now: Timestamp,
     ) -> Result<Vec<Listed>, StoreError> {
-        self.state.list_before(mailbox, before, limit, now).await
+        self.shared.list_before(mailbox, before, limit, now).await
     }
 
     async fn list_after(
@@ -222,69 +265,77 @@ impl Store for CassandraStore {
         limit: usize,
         now: Timestamp,
     ) -> Result<EmailsAfter, StoreError> {
-        self.state.list_after(mailbox, after, limit, now).await
+        self.shared.list_after(mailbox, after, limit, now).await
+    }
+
+    async fn begin_of(&self, _: &Mailbox, since: Timestamp) -> Result<u64, StoreError> {
+        Ok(receive::sequence(since.millis().saturating_mul(1000), 0).saturating_sub(1))
     }
 
     fn subscribe(&self, mailbox: Option<&Mailbox>, events_max: usize) -> Subscription {
-        let topic = mailbox.map_or(Topic::ALL, |mailbox| topic(&self.state.secret, mailbox));
-        self.state.hub.subscribe(topic, events_max)
+        let topic = mailbox.map_or(Topic::ALL, |mailbox| topic(&self.shared.secret, mailbox));
+        self.shared.hub.subscribe(topic, events_max)
     }
 
     async fn position(&self, mailbox: Option<&Mailbox>) -> Result<Position, StoreError> {
         let sequence = match mailbox {
-            Some(mailbox) => self.state.newest_of(mailbox).await?,
-            None => self.state.sequences.last(),
+            Some(mailbox) => self.shared.last_of(mailbox).await?,
+            None => self.shared.picture.last_sequence(),
         };
-        Ok(Position { tag: tag(&self.state.secret, mailbox), sequence })
+        Ok(Position { tag: tag(&self.shared.secret, mailbox), sequence })
     }
 
     async fn newest(&self, query: NewestQuery, now: Timestamp) -> Result<NewestPage, StoreError> {
-        self.state.newest(query, now).await
+        self.shared.catch_up().await?;
+        Ok(self.shared.picture.newest(&query, now))
     }
 
     async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError> {
-        self.state.find(id, now).await
+        self.shared.find(id, now).await
     }
 
     async fn load(&self, listed: &Listed) -> Result<Option<StoredEmail>, StoreError> {
-        self.state.load(listed).await
+        self.shared.load_listed(listed).await
     }
 
     async fn delete(&self, id: EmailId, now: Timestamp) -> Result<bool, StoreError> {
-        self.state.delete(id, now).await
+        self.shared.delete(id, now).await
     }
 
     async fn delete_all(&self, mailbox: &Mailbox, before: u64, now: Timestamp) -> Result<u64, StoreError> {
-        self.state.delete_all(mailbox, before, now).await
+        self.shared.delete_all(mailbox, before, now).await
     }
 
     async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError> {
-        self.state.expire(now, limit).await
+        self.shared.expire(now, limit).await
     }
 
     async fn answers(&self) -> Result<(), StoreError> {
         // Changes do not queue, and a new start of this node mends no cluster.
-        self.state.check_open()
+        self.shared.check_open()
     }
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {
-        self.state.count().await
+        self.shared.stats().await
     }
 
     async fn detailed_stats(&self) -> Result<DetailedStats, StoreError> {
-        self.state.count_in_detail().await
+        let stats = self.shared.stats().await?;
+        let span = self.shared.picture.span();
+        let domains = self.shared.domain_records().await?.len() as u64;
+        Ok(DetailedStats { domains, oldest: span.map(|(first, _)| first), newest: span.map(|(_, last)| last), stats })
     }
 
-    fn backup(&self, _: Timestamp) -> BackupStream {
-        backup::stream(Self { state: Arc::clone(&self.state) })
+    fn backup(&self, now: Timestamp) -> BackupStream {
+        backup::stream(Arc::clone(&self.shared), now)
     }
 
     async fn close(&self) -> Result<(), StoreError> {
-        self.state.is_closed.store(true, Ordering::Release);
-        self.state.receiving.close();
-        self.state.tasks.close();
-        self.state.tasks.wait().await;
-        self.state.write_last_hints().await;
+        self.shared.is_closed.store(true, Ordering::Release);
+        self.shared.receiving.close();
+        self.shared.log.close();
+        self.shared.tasks.close();
+        self.shared.tasks.wait().await;
         Ok(())
     }
 }

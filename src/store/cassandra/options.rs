@@ -21,10 +21,12 @@ const OTHERS: u32 = 0o007;
 pub struct CassandraOptions {
     /// Nodes to begin with, each as `host:port`. The driver learns the others from them.
     pub contact_points: Vec<String>,
-    /// The keyspace that `tempmail db init` made.
+    /// The keyspace.
     pub keyspace: String,
     /// The data centre whose nodes are asked; `None` in a cluster with one.
     pub data_center: Option<String>,
+    /// How many servers keep each row of a keyspace that is made.
+    pub replication: u32,
     /// User and password, if the cluster asks for them.
     pub credentials: Option<(String, Secret)>,
     /// What secures the connections; `None` without TLS.
@@ -44,7 +46,7 @@ impl CassandraOptions {
     /// Reads the files of the password and of the authorities. [`OpenError::Setting`] names the one that can't be used.
     pub fn from_config(config: &Config) -> Result<Option<Self>, OpenError> {
         let StoreLocation::Cassandra(cluster) = &config.store.location else { return Ok(None) };
-        let Cluster { contact_points, keyspace, data_center, credentials, trust } = cluster.clone();
+        let Cluster { contact_points, keyspace, data_center, replication, credentials, trust } = cluster.clone();
         let secret = |(user, file): (String, PathBuf)| password(&file).map(|password| (user, password));
         let credentials = credentials.map(secret).transpose()?;
         let ca = if let Some(Trust::File(file)) = &trust { Some(file.as_path()) } else { None };
@@ -53,6 +55,7 @@ impl CassandraOptions {
             contact_points,
             keyspace,
             data_center,
+            replication,
             credentials,
             tls: tls.map_err(|error| OpenError::Setting { key: "store: ca", reason: error.to_string() })?,
             timeout: config.store.cluster_timeout,
@@ -121,7 +124,7 @@ mod tests {
         assert_eq!(options.contact_points, ["10.0.0.1:9042", "[::1]:9142"]);
         assert_eq!((&*options.keyspace, options.data_center.as_deref()), ("tempmail", Some("east")));
         assert_eq!((options.timeout, options.grace), (Duration::from_millis(300), config.webhooks.grace));
-        assert!(options.credentials.is_none() && options.tls.is_none());
+        assert!(options.credentials.is_none() && options.tls.is_none() && options.replication == 3);
     }
 
     #[test]

@@ -1,30 +1,26 @@
-//! Filling a keyspace from a backup.
+//! Filling a new keyspace from a backup.
 //!
-//! A restore marks the keyspace first, and nobody opens one that is marked. It removes the mark when all is written. If it
-//! is interrupted the mark stays, and a second restore of the same file does everything again. The mark names the file.
+//! A restore makes the keyspace, which must be empty, and marks it; nobody opens one that is marked. It removes the mark when
+//! all is written. One that was interrupted leaves its keyspace to be dropped, and begins again in another one.
 //!
-//! The numbers of a store in a directory begin with 1, and readers of a cluster pass over numbers below the time of receipt.
-//! So the same is added to every number: the least that lifts them all to their times. Numbers of a cluster stay.
+//! The first reading of the file gives each message its place: in the order of the sequences that it had, none before its
+//! receipt.
 
-use std::io::{self, Read};
+use std::collections::HashMap;
+use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::future::try_join;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::message::Message;
-use super::nodes::Node;
-use super::sequences::least_of;
-use super::state::ClusterState;
-use super::{CassandraOptions, CassandraStore, cluster, schema};
-use crate::model::{EmailId, Timestamp};
+use super::receive::PutMessage;
+use super::{CassandraOptions, CassandraStore, Shared, schema, session};
+use crate::model::Timestamp;
 use crate::store::backup::{BackupCounts, BackupError, BackupItem, BackupRecord, RestoreError, each_record};
 use crate::store::names::HashKey;
-use crate::store::{Registry, Store, StoreError, StoreOptions, WebhookFilter};
+use crate::store::{Registry, Store, StoreError, StoreOptions};
 
 /// The most messages that are written at once.
 const MESSAGES_AT_ONCE: usize = 32;
@@ -35,13 +31,11 @@ const RETRIES_MAX: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// What the first reading of a backup tells about it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Survey {
     secret: HashKey,
-    /// A checksum of the file and its length.
-    fingerprint: [u8; 12],
-    /// What is added to every number of mail.
-    lift: u64,
+    /// The microsecond of the first Email of each message, by the message's place in the file.
+    places: HashMap<u64, i64>,
 }
 
 /// How to restore.
@@ -56,46 +50,40 @@ pub struct RestoreInto {
 impl Survey {
     /// Reads a whole backup. `progress` gets the number of octets read so far.
     pub fn of(file: &mut dyn Read, progress: &mut dyn FnMut(u64)) -> Result<Self, BackupError> {
-        let mut file = Summed { file, crc: 0, octets: 0 };
-        let (mut secret, mut lift) = (HashKey::default(), 0);
-        each_record(&mut file, progress, &mut |item| {
+        let (mut secret, mut messages) = (HashKey::default(), Vec::new());
+        each_record(file, progress, &mut |item| {
             match item.record {
                 BackupRecord::Store { secret: found } => secret = found,
-                BackupRecord::Mail { received_at, sequence, .. } => {
-                    lift = least_of(received_at).saturating_sub(sequence).max(lift);
+                BackupRecord::Mail { envelope, received_at, sequence, .. } => {
+                    let micros = received_at.millis().saturating_mul(1000);
+                    messages.push((sequence, messages.len() as u64, micros, envelope.recipients.len()));
                 }
                 _ => {}
             }
             Ok::<(), BackupError>(())
         })?;
-        let mut fingerprint = [0; 12];
-        fingerprint[..4].copy_from_slice(&file.crc.to_be_bytes());
-        fingerprint[4..].copy_from_slice(&file.octets.to_be_bytes());
-        Ok(Self { secret, fingerprint, lift })
+        Ok(Self { secret, places: places(messages) })
     }
 }
 
-/// A file with the checksum of what was read of it.
-struct Summed<'a> {
-    file: &'a mut dyn Read,
-    crc: u32,
-    octets: u64,
-}
-
-impl Read for Summed<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let length = self.file.read(into)?;
-        self.crc = crc32c::crc32c_append(self.crc, &into[..length]);
-        self.octets += length as u64;
-        Ok(length)
-    }
+/// Places for messages, each with its sequence, its place in the file, the microsecond of its receipt, and how many
+/// recipients it has. Each of those has a microsecond of its own.
+fn places(mut messages: Vec<(u64, u64, i64, usize)>) -> HashMap<u64, i64> {
+    messages.sort_unstable();
+    let mut next = i64::MIN;
+    let place = |(_, nth, received, recipients): (u64, u64, i64, usize)| {
+        let micros = next.max(received);
+        next = micros.saturating_add(i64::try_from(recipients).unwrap_or(i64::MAX));
+        (nth, micros)
+    };
+    messages.into_iter().map(place).collect()
 }
 
 impl CassandraStore {
-    /// Fills an empty keyspace from a backup that was [surveyed](Survey). Blocks the thread, which must not run tasks.
+    /// Fills a keyspace, which is made, from a backup that was [surveyed](Survey). Blocks the thread, which must not run tasks.
     ///
-    /// The counts are those of what was restored. After [`RestoreError::Unfinished`] nobody can open the keyspace until the
-    /// same file is restored into it. After any other error nothing has changed.
+    /// The counts are those of what was restored. After [`RestoreError::Unfinished`] nobody can open the keyspace any more.
+    /// After any other error nothing has changed.
     pub fn restore(
         file: &mut dyn Read,
         survey: &Survey,
@@ -104,35 +92,63 @@ impl CassandraStore {
         progress: &mut dyn FnMut(u64),
     ) -> Result<BackupCounts, RestoreError> {
         let runtime = tokio::runtime::Handle::current();
-        let mut filling = runtime.block_on(Filling::begin(options, store, survey, how))?;
-        runtime
-            .block_on(filling.take_over(survey))
-            .and_then(|()| each_record(file, progress, &mut |item| runtime.block_on(filling.push(item))))
-            .and_then(|_| runtime.block_on(filling.finish()))
-            .map_err(|error| RestoreError::Unfinished(Box::new(error)))
+        runtime.block_on(begin(options, store))?;
+        let mut restored = || {
+            let mut filling = runtime.block_on(Filling::begin(options, store, survey, how))?;
+            each_record(file, progress, &mut |item| runtime.block_on(filling.push(item)))?;
+            runtime.block_on(filling.finish(options))
+        };
+        restored().map_err(|error: RestoreError| RestoreError::Unfinished(Box::new(error)))
     }
+}
 
+/// Makes the keyspace if it is missing, sees that it is empty and that no node runs on it, and marks it.
+async fn begin(options: &CassandraOptions, store: &StoreOptions) -> Result<(), RestoreError> {
+    CassandraStore::create(options, store).await?;
+    let keyspace = || options.keyspace.clone();
+    let driver = session::connect_to_keyspace(options).await?;
+    let found = schema::check(&driver, &options.keyspace).await?;
+    if found.is_restoring {
+        return Err(RestoreError::AnotherUnfinished { keyspace: keyspace() });
+    }
+    let store = CassandraStore::on(driver, options, store, found.secret).await?;
+    let nodes = store.shared.living_nodes().await?;
+    if nodes > 0 {
+        return Err(RestoreError::InUse { keyspace: keyspace(), nodes });
+    }
+    if let Some(what) = store.holds().await? {
+        return Err(RestoreError::NotEmpty { keyspace: keyspace(), what });
+    }
+    if !schema::begin_restore(store.shared.session.driver()).await? {
+        return Err(RestoreError::AnotherUnfinished { keyspace: keyspace() });
+    }
+    Ok(())
+}
+
+impl CassandraStore {
     /// What is in the keyspace, in a word; `None` if it is empty.
     async fn holds(&self) -> Result<Option<&'static str>, StoreError> {
-        for slot in self.state.slots_of_mail().await? {
-            if self.state.walk_slot(slot).await?.next().await?.is_some() {
-                return Ok(Some("mail"));
-            }
+        let Shared { session, statements, .. } = &*self.shared;
+        if session.first::<(i64, Vec<u8>)>(&statements.log_partitions, ()).await?.is_some() {
+            return Ok(Some("mail"));
         }
         if !self.domains().await?.is_empty() {
             return Ok(Some("domains"));
         }
-        let webhooks = self.all_webhooks(WebhookFilter::default(), None, 1).await?;
-        Ok((!webhooks.webhooks.is_empty() || webhooks.next.is_some()).then_some("webhooks"))
+        if !self.shared.stored_webhooks().await?.is_empty() {
+            return Ok(Some("webhooks"));
+        }
+        Ok((!self.tokens().await?.is_empty()).then_some("tokens"))
     }
 }
 
 /// A keyspace that is being filled.
 struct Filling {
     store: CassandraStore,
-    keyspace: String,
     how: RestoreInto,
-    lift: u64,
+    survey: Survey,
+    /// How many messages of the file came so far.
+    messages: u64,
     counts: BackupCounts,
     /// Each returns the events that it wrote.
     writes: JoinSet<Result<u64, StoreError>>,
@@ -142,33 +158,22 @@ struct Filling {
 }
 
 impl Filling {
+    /// Gives the keyspace, which is marked, the secret of the backup.
     async fn begin(
         options: &CassandraOptions,
         store: &StoreOptions,
         survey: &Survey,
         how: RestoreInto,
     ) -> Result<Self, RestoreError> {
-        let keyspace = options.keyspace.clone();
-        let session = cluster::connect_to_keyspace(options).await?;
-        let found = schema::check(&session, &keyspace).await?;
-        let is_again = match &found.restoring {
-            Some(fingerprint) if fingerprint[..] == survey.fingerprint => true,
-            Some(_) => return Err(RestoreError::AnotherUnfinished { keyspace }),
-            None => false,
-        };
-        let store = CassandraStore::on(session, options, store, found.secret).await?;
-        refuse_nodes(&store.state, &keyspace).await?;
-        if !is_again && let Some(what) = store.holds().await? {
-            return Err(RestoreError::NotEmpty { keyspace, what });
-        }
-        if !is_again && !schema::begin_restore(store.state.cluster.session(), &survey.fingerprint).await? {
-            return Err(RestoreError::AnotherUnfinished { keyspace });
-        }
+        let driver = session::connect_to_keyspace(options).await?;
+        schema::replace_secret(&driver, &survey.secret).await?;
         Ok(Self {
-            store,
-            keyspace,
+            // Its lives are those of the backup, whatever today's retention is.
+            store: CassandraStore::on(driver, options, &StoreOptions { retention: None, ..*store }, survey.secret)
+                .await?,
             how,
-            lift: survey.lift,
+            survey: survey.clone(),
+            messages: 0,
             counts: BackupCounts::default(),
             writes: JoinSet::new(),
             room: Arc::new(Semaphore::new(KILOBYTES_AT_ONCE as usize)),
@@ -176,16 +181,13 @@ impl Filling {
         })
     }
 
-    /// Gives the keyspace, which is marked, the secret of the backup.
-    async fn take_over(&mut self, survey: &Survey) -> Result<(), RestoreError> {
-        schema::replace_secret(self.store.state.cluster.session(), &survey.secret).await?;
-        let state = Arc::get_mut(&mut self.store.state);
-        let state = state.ok_or_else(|| StoreError::Failed("somebody uses the store already".into()))?;
-        state.secret = survey.secret;
-        Ok(())
-    }
-
     async fn push(&mut self, item: BackupItem) -> Result<(), RestoreError> {
+        let mut micros = 0;
+        if let BackupRecord::Mail { .. } = item.record {
+            micros = self.survey.places.get(&self.messages).copied().unwrap_or(0);
+            self.messages += 1;
+        }
+        let is_event = matches!(item.record, BackupRecord::Event { .. });
         let is_wanted = match &item.record {
             BackupRecord::Mail { expires_at, live, .. } => *expires_at > self.how.now && !live.is_empty(),
             BackupRecord::Event { .. } => self.how.with_events,
@@ -195,20 +197,19 @@ impl Filling {
         if !is_wanted {
             return Ok(());
         }
-        if self.is_before_events && matches!(item.record, BackupRecord::Event { .. }) {
+        if is_event && std::mem::take(&mut self.is_before_events) {
             self.settle(0).await?;
-            self.is_before_events = false;
         }
-        if !matches!(item.record, BackupRecord::Event { .. }) {
+        if !is_event {
             self.counts.count(&item);
         }
         self.settle(MESSAGES_AT_ONCE - 1).await?;
         let kilobytes = u32::try_from(item.content.len() >> 10).unwrap_or(u32::MAX).clamp(1, KILOBYTES_AT_ONCE);
         let room = Arc::clone(&self.room).acquire_many_owned(kilobytes).await;
-        let (store, how, lift) = (Arc::clone(&self.store.state), self.how, self.lift);
+        let (shared, with_events) = (Arc::clone(&self.store.shared), self.how.with_events);
         self.writes.spawn(async move {
             let _room = room;
-            store.restore_item(item, how, lift).await
+            shared.restore_item(&item, micros, with_events).await
         });
         Ok(())
     }
@@ -222,29 +223,25 @@ impl Filling {
         Ok(())
     }
 
-    async fn finish(mut self) -> Result<BackupCounts, RestoreError> {
+    async fn finish(mut self, options: &CassandraOptions) -> Result<BackupCounts, RestoreError> {
         self.settle(0).await?;
-        // A node that started meanwhile knows another secret.
-        refuse_nodes(&self.store.state, &self.keyspace).await?;
-        self.store.state.change_domain_version().await;
-        schema::end_restore(self.store.state.cluster.session()).await?;
         self.store.close().await?;
+        // A node that started meanwhile knows another secret.
+        let nodes = self.store.shared.living_nodes().await?;
+        if nodes > 0 {
+            return Err(RestoreError::InUse { keyspace: options.keyspace.clone(), nodes });
+        }
+        schema::end_restore(self.store.shared.session.driver()).await?;
         Ok(self.counts)
     }
 }
 
-async fn refuse_nodes(state: &ClusterState, keyspace: &str) -> Result<(), RestoreError> {
-    let nodes = state.cluster.all::<Node>(&state.statements.node_select, ()).await?.len();
-    if nodes > 0 { Err(RestoreError::InUse { keyspace: keyspace.into(), nodes }) } else { Ok(()) }
-}
-
-impl ClusterState {
-    /// Writes a record of a backup. Returns the number of events.
-    async fn restore_item(&self, item: BackupItem, how: RestoreInto, lift: u64) -> Result<u64, StoreError> {
-        let BackupItem { record, content } = item;
+impl Shared {
+    /// Writes a record of a backup, with retries. Returns the number of events.
+    async fn restore_item(&self, item: &BackupItem, micros: i64, keeps_messages: bool) -> Result<u64, StoreError> {
         let mut pause = PAUSE;
         for _ in 0..RETRIES_MAX {
-            match self.restore_record(&record, &content, how, lift).await {
+            match self.restore_record(item, micros, keeps_messages).await {
                 Err(StoreError::Failed(reason)) => tracing::debug!(reason, "a record of the backup is written again"),
                 Err(StoreError::OutcomeUnknown) => {}
                 done => return done,
@@ -252,61 +249,56 @@ impl ClusterState {
             sleep(pause).await;
             pause *= 2;
         }
-        self.restore_record(&record, &content, how, lift).await
+        self.restore_record(item, micros, keeps_messages).await
     }
 
     async fn restore_record(
         &self,
-        record: &BackupRecord,
-        content: &Bytes,
-        how: RestoreInto,
-        lift: u64,
+        BackupItem { record, content }: &BackupItem,
+        micros: i64,
+        keeps_message: bool,
     ) -> Result<u64, StoreError> {
         match record {
-            BackupRecord::Mail { envelope, received_at, expires_at, sequence, live } => {
-                let count = envelope.recipients.len() as u64;
-                let first = sequence.saturating_add(lift);
-                let message = Message {
+            BackupRecord::Mail { envelope, received_at, expires_at, live, .. } => {
+                let message = PutMessage {
                     envelope: envelope.clone(),
+                    raw: content.clone(),
                     received_at: *received_at,
-                    begun_at: how.now,
                     expires_at: *expires_at,
-                    octets: content.len() as u64,
-                    sequences: (first..first.saturating_add(count)).collect(),
-                    events: Vec::new(),
-                    // Above what an earlier deletion of the same mail left in the keyspace.
-                    written_at: how.now.millis().saturating_mul(1000),
+                    micros,
+                    live: live.clone(),
+                    keeps_message,
                 };
-                self.restore_message(&message, content, live, how).await.map(|()| 0)
+                self.put(&message).await.map(|()| 0)
             }
             BackupRecord::Domain(record) => self.insert_domain(record).await.map(|()| 0),
             BackupRecord::Webhook(record) => self.insert_webhook(record).await.map(|()| 0),
             BackupRecord::Event { webhook, email, attempts, due_at } => {
-                self.insert_event(*webhook, *email, *attempts, *due_at).await.map(u64::from)
+                let Some((_, row)) = self.find_row(*email).await? else { return Ok(0) };
+                self.insert_event(*webhook, &row.listed(), *attempts, *due_at).await.map(|()| 1)
             }
             BackupRecord::Store { .. } | BackupRecord::End(_) => Ok(0),
         }
     }
+}
 
-    /// Writes a message with those of its Emails that are live.
-    async fn restore_message(
-        &self,
-        message: &Message,
-        content: &Bytes,
-        live: &[EmailId],
-        how: RestoreInto,
-    ) -> Result<(), StoreError> {
-        let Some(id) = Message::id_of(&message.envelope) else { return Ok(()) };
-        let _admission = self.admit(message.envelope.recipients.len()).await?;
-        let ttl = self.ttl_of_raw(message.ttl());
-        let raw = self.write_raw(id, &message.envelope, content, ttl, message.written_at);
-        try_join(raw, self.enter_slot(how.now, message.expires_at)).await?;
-        let mut rows = message.rows(self);
-        rows.retain(|row| live.contains(&EmailId::from_octets(row.id.into_bytes())));
-        for row in &mut rows {
-            // An event that comes later must find the octets, even if the Email is deleted.
-            row.shared |= how.with_events;
-        }
-        self.write_rows(&rows, message).await
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_keep_their_order_and_share_no_sequence() {
+        const SECOND: i64 = 1_000_000;
+        let placed = |messages: &[(u64, i64, usize)]| {
+            let messages = (0..)
+                .zip(messages)
+                .map(|(nth, (sequence, received, recipients))| (*sequence, nth, *received, *recipients));
+            let placed = places(messages.collect());
+            (0..placed.len() as u64).map(|nth| placed[&nth]).collect::<Vec<_>>()
+        };
+        let at = 100 * SECOND;
+        // The order is that of the sequences and not that of the file, also when a clock goes back.
+        assert_eq!(placed(&[(2, at, 1), (1, at, 3), (3, at - 90 * SECOND, 2)]), [at + 3, at, at + 4]);
+        assert_eq!(placed(&[(1, at, 2), (2, at + SECOND, 2)]), [at, at + SECOND]);
     }
 }

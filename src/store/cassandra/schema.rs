@@ -1,83 +1,146 @@
-//! The schema of a keyspace and its version.
+//! The keyspace of a store: its tables, its version and its secret.
 
-use scylla::client::session::Session;
+use std::collections::BTreeMap;
+
+use scylla::client::session::Session as DriverSession;
 use scylla::serialize::row::SerializeRow;
 use scylla::statement::unprepared::Statement;
 use scylla::statement::{Consistency, SerialConsistency};
+use siphasher::sip128::{Hasher128, SipHasher13};
+use uuid::Uuid;
 
-use super::cluster::{reason, was_applied};
-use crate::store::OpenError;
+use super::CassandraOptions;
+use super::session::{self, reason, was_applied};
 use crate::store::names::HashKey;
+use crate::store::{OpenError, StoreOptions};
 
 /// The version of the tables and of the records in them that this program reads and writes. `schema.cql` makes the tables.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 const STATEMENTS: &str = include_str!("schema.cql");
 
-const NAME_OF_VERSION: &str = "schema";
-const NAME_OF_SECRET: &str = "secret";
-/// Names the backup that is being restored. It is there from the first write of a restore to the last.
-const NAME_OF_RESTORE: &str = "restoring";
+/// The least time, in seconds, for which a server remembers that mail was deleted.
+const GRACE_MIN: u64 = 3 * 3600;
+/// By how much it is longer than mail lives.
+const GRACE_MORE: u64 = 3600;
+
+const OF_VERSION: &str = "schema";
+const OF_SECRET: &str = "secret";
+/// There from the first write of a restore to the last.
+const OF_RESTORE: &str = "restoring";
 
 /// What a keyspace says of itself.
 #[derive(Debug)]
 pub(super) struct Found {
     /// The store's secret.
     pub(super) secret: HashKey,
-    /// Which backup is being restored, or was when the restore was interrupted.
-    pub(super) restoring: Option<Vec<u8>>,
+    /// Whether a backup is being restored, or was when the restore was interrupted.
+    pub(super) is_restoring: bool,
 }
 
-/// Makes a keyspace and its tables, unless they are there. Returns whether this made them.
-pub(super) async fn create(
-    session: &Session,
-    keyspace: &str,
-    data_center: &str,
-    replication: u32,
-) -> Result<bool, OpenError> {
-    let failed = |error: &dyn std::error::Error| OpenError::Cluster { reason: reason(error) };
-    // The data centre is quoted for CQL. The name of the keyspace is checked by the settings.
-    let data_center = data_center.replace('\'', "''");
-    let keyspace_statement = format!(
-        "CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = \
-         {{'class': 'NetworkTopologyStrategy', '{data_center}': {replication}}}"
-    );
-    session.query_unpaged(keyspace_statement, ()).await.map_err(|error| failed(&error))?;
-    session.use_keyspace(keyspace, false).await.map_err(|error| failed(&error))?;
-    if let Some(version) = read(session, NAME_OF_VERSION).await? {
+/// Makes the keyspace and its tables, as far as they are not there. Returns whether this made them.
+///
+/// Several nodes may do that at one moment: the id of a table follows from its name, so none makes another table.
+pub(super) async fn create(options: &CassandraOptions, store: &StoreOptions) -> Result<bool, OpenError> {
+    let driver = session::connect(options).await?;
+    let keyspace = &options.keyspace;
+    if driver.use_keyspace(keyspace, false).await.is_err() {
+        make_keyspace(&driver, options).await?;
+    }
+    let grace = store.retention.map_or(GRACE_MIN, |life| life.as_secs().saturating_add(GRACE_MORE).max(GRACE_MIN));
+    if let Some(version) = read(&driver, OF_VERSION).await? {
         check_version(&version)?;
+        remember_longer(&driver, keyspace, grace).await?;
+        return Ok(false);
     }
-    for statement in statements() {
-        session.query_unpaged(statement, ()).await.map_err(|error| failed(&error))?;
+    for statement in statements(keyspace, grace) {
+        run(&driver, statement).await?;
     }
-    insert_once(session, NAME_OF_SECRET, &rand::random::<HashKey>()).await?;
+    driver.await_schema_agreement().await.map_err(|error| failed(&error))?;
+    insert_once(&driver, OF_SECRET, &rand::random::<HashKey>()).await?;
     // The version comes last: a keyspace with it is complete.
-    insert_once(session, NAME_OF_VERSION, &VERSION.to_be_bytes()).await
+    insert_once(&driver, OF_VERSION, &VERSION.to_be_bytes()).await
 }
 
 /// Reads what a keyspace says of itself, if it has the schema of this version.
-pub(super) async fn check(session: &Session, keyspace: &str) -> Result<Found, OpenError> {
+pub(super) async fn check(driver: &DriverSession, keyspace: &str) -> Result<Found, OpenError> {
     let no_keyspace = || OpenError::NoKeyspace { keyspace: keyspace.into() };
-    let version = read(session, NAME_OF_VERSION).await?.ok_or_else(no_keyspace)?;
+    let version = read(driver, OF_VERSION).await?.ok_or_else(no_keyspace)?;
     check_version(&version)?;
-    let secret = read(session, NAME_OF_SECRET).await?.ok_or_else(no_keyspace)?;
+    let secret = read(driver, OF_SECRET).await?.ok_or_else(no_keyspace)?;
     let secret = HashKey::try_from(&secret[..]).map_err(|_| no_keyspace())?;
-    Ok(Found { secret, restoring: read(session, NAME_OF_RESTORE).await? })
+    Ok(Found { secret, is_restoring: read(driver, OF_RESTORE).await?.is_some() })
 }
 
 /// Marks a keyspace as one into which a backup is restored. Returns whether it was not marked before.
-pub(super) async fn begin_restore(session: &Session, backup: &[u8]) -> Result<bool, OpenError> {
-    insert_once(session, NAME_OF_RESTORE, backup).await
+pub(super) async fn begin_restore(driver: &DriverSession) -> Result<bool, OpenError> {
+    insert_once(driver, OF_RESTORE, b"1").await
 }
 
 /// Removes the mark of a restore.
-pub(super) async fn end_restore(session: &Session) -> Result<bool, OpenError> {
-    change(session, "DELETE FROM meta WHERE name = ? IF EXISTS", (NAME_OF_RESTORE,)).await
+pub(super) async fn end_restore(driver: &DriverSession) -> Result<bool, OpenError> {
+    change(driver, "DELETE FROM registry WHERE kind = 'meta' AND key = ? IF EXISTS", (OF_RESTORE,)).await
 }
 
 /// Gives a keyspace that nobody uses another secret.
-pub(super) async fn replace_secret(session: &Session, secret: &HashKey) -> Result<bool, OpenError> {
-    // Conditional, since the first secret was written so, by the cluster's time and not by this machine's.
-    change(session, "UPDATE meta SET value = ? WHERE name = ? IF EXISTS", (&secret[..], NAME_OF_SECRET)).await
+pub(super) async fn replace_secret(driver: &DriverSession, secret: &HashKey) -> Result<bool, OpenError> {
+    let statement = "UPDATE registry SET value = ? WHERE kind = 'meta' AND key = ? IF EXISTS";
+    change(driver, statement, (&secret[..], OF_SECRET)).await
+}
+
+async fn make_keyspace(driver: &DriverSession, options: &CassandraOptions) -> Result<(), OpenError> {
+    let CassandraOptions { keyspace, replication, .. } = options;
+    let data_center = data_center(driver, options)?.replace('\'', "''");
+    run(
+        driver,
+        format!(
+            "CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = \
+             {{'class': 'NetworkTopologyStrategy', '{data_center}': {replication}}}"
+        ),
+    )
+    .await?;
+    driver.await_schema_agreement().await.map_err(|error| failed(&error))?;
+    driver.use_keyspace(keyspace, false).await.map_err(|error| failed(&error))
+}
+
+/// The data centre for a new keyspace, if it has enough servers.
+fn data_center(driver: &DriverSession, options: &CassandraOptions) -> Result<String, OpenError> {
+    let mut servers: BTreeMap<String, u32> = BTreeMap::new();
+    for data_center in driver.get_cluster_state().get_nodes_info().iter().filter_map(|node| node.datacenter.clone()) {
+        *servers.entry(data_center).or_default() += 1;
+    }
+    let refused = |reason: String| OpenError::Cluster { reason };
+    let chosen = match (&options.data_center, servers.len()) {
+        (Some(named), _) => named.clone(),
+        (None, 1) => servers.keys().next().cloned().unwrap_or_default(),
+        (None, _) => {
+            let names = servers.into_keys().collect::<Vec<_>>().join(", ");
+            return Err(refused(format!(
+                "it has several data centres ({names}); name yours at the end of store: ?dc=NAME"
+            )));
+        }
+    };
+    match servers.get(&chosen) {
+        None => Err(refused(format!("it has no data centre '{chosen}'"))),
+        Some(there) if *there < options.replication => Err(refused(format!(
+            "{} servers are to keep each row, but the data centre '{chosen}' has {there}; \
+             for a trial name fewer at the end of store: ?replication=1",
+            options.replication
+        ))),
+        Some(_) => Ok(chosen),
+    }
+}
+
+/// Has the servers remember deletions of mail for at least so many seconds.
+async fn remember_longer(driver: &DriverSession, keyspace: &str, grace: u64) -> Result<(), OpenError> {
+    let statement =
+        "SELECT gc_grace_seconds FROM system_schema.tables WHERE keyspace_name = ? AND table_name = 'email'";
+    let found = driver.query_unpaged(statement, (keyspace,)).await.map_err(|error| failed(&error))?;
+    let found = found.into_rows_result().map_err(|error| failed(&error))?;
+    let found = found.maybe_first_row::<(i32,)>().map_err(|error| failed(&error))?;
+    if found.is_some_and(|(seconds,)| u64::from(seconds.unsigned_abs()) < grace) {
+        run(driver, format!("ALTER TABLE {keyspace}.email WITH gc_grace_seconds = {grace}")).await?;
+    }
+    Ok(())
 }
 
 /// Refuses the schema of another version.
@@ -89,44 +152,66 @@ fn check_version(version: &[u8]) -> Result<(), OpenError> {
 }
 
 /// The statements of the schema, without its comments.
-fn statements() -> impl Iterator<Item = String> {
+fn statements(keyspace: &str, grace: u64) -> Vec<String> {
     let lines = STATEMENTS.lines().map(|line| line.split("--").next().unwrap_or_default());
     let text = lines.collect::<Vec<_>>().join("\n");
-    text.split(';')
-        .map(str::trim)
-        .filter(|statement| !statement.is_empty())
-        .map(str::to_owned)
-        .collect::<Vec<_>>()
-        .into_iter()
+    let text = text.replace("{keyspace}", keyspace).replace("{grace}", &grace.to_string());
+    let statements = text.split(';').map(str::trim).filter(|statement| !statement.is_empty());
+    statements.map(|statement| with_id(statement, keyspace)).collect()
+}
+
+/// A statement with the id of its table in the place of `{id.TABLE}`.
+fn with_id(statement: &str, keyspace: &str) -> String {
+    let Some((before, rest)) = statement.split_once("{id.") else { return statement.to_owned() };
+    let (table, after) = rest.split_once('}').unwrap_or((rest, ""));
+    let mut hasher = SipHasher13::new();
+    std::hash::Hasher::write(&mut hasher, format!("{keyspace}.{table}").as_bytes());
+    let id: Uuid = uuid::Builder::from_custom_bytes(hasher.finish128().as_bytes()).into_uuid();
+    format!("{before}{id}{after}")
+}
+
+async fn run(driver: &DriverSession, statement: String) -> Result<(), OpenError> {
+    driver.query_unpaged(statement, ()).await.map(drop).map_err(|error| failed(&error))
 }
 
 /// Inserts a value unless one is there. Returns whether this inserted it.
-async fn insert_once(session: &Session, name: &str, value: &[u8]) -> Result<bool, OpenError> {
-    change(session, "INSERT INTO meta (name, value) VALUES (?, ?) IF NOT EXISTS", (name, value)).await
+async fn insert_once(driver: &DriverSession, key: &str, value: &[u8]) -> Result<bool, OpenError> {
+    change(driver, "INSERT INTO registry (kind, key, value) VALUES ('meta', ?, ?) IF NOT EXISTS", (key, value)).await
 }
 
 /// Runs a conditional statement. Returns whether its condition held.
-async fn change(session: &Session, statement: &str, values: impl SerializeRow) -> Result<bool, OpenError> {
+async fn change(driver: &DriverSession, statement: &str, values: impl SerializeRow) -> Result<bool, OpenError> {
     let mut statement = Statement::new(statement);
     statement.set_serial_consistency(Some(SerialConsistency::LocalSerial));
-    let failed = |error: &dyn std::error::Error| OpenError::Cluster { reason: reason(error) };
-    let result = session.query_unpaged(statement, values).await.map_err(|error| failed(&error))?;
+    let result = driver.query_unpaged(statement, values).await.map_err(|error| failed(&error))?;
     was_applied(result).map_err(|error| failed(&error))
 }
 
-async fn read(session: &Session, name: &str) -> Result<Option<Vec<u8>>, OpenError> {
-    let mut statement = Statement::new("SELECT value FROM meta WHERE name = ?");
+async fn read(driver: &DriverSession, key: &str) -> Result<Option<Vec<u8>>, OpenError> {
+    let mut statement = Statement::new("SELECT value FROM registry WHERE kind = 'meta' AND key = ?");
     statement.set_consistency(Consistency::LocalQuorum);
-    let failed = |error: &dyn std::error::Error| OpenError::Cluster { reason: reason(error) };
-    let result = match session.query_unpaged(statement, (name,)).await {
+    let result = match driver.query_unpaged(statement, (key,)).await {
         Ok(result) => result,
         // The table is missing, so the keyspace is not ours or is not complete.
-        Err(error) if is_invalid(&error) => return Ok(None),
+        Err(error) if is_invalid(&error) => return of_version_1(driver, key).await,
         Err(error) => return Err(failed(&error)),
     };
     let rows = result.into_rows_result().map_err(|error| failed(&error))?;
     let row = rows.maybe_first_row::<(Vec<u8>,)>().map_err(|error| failed(&error))?;
     Ok(row.map(|(value,)| value))
+}
+
+/// The version that a keyspace of version 1 says, which has another table for it.
+async fn of_version_1(driver: &DriverSession, key: &str) -> Result<Option<Vec<u8>>, OpenError> {
+    let Ok(result) = driver.query_unpaged("SELECT value FROM meta WHERE name = ?", (key,)).await else {
+        return Ok(None);
+    };
+    let rows = result.into_rows_result().map_err(|error| failed(&error))?;
+    Ok(rows.maybe_first_row::<(Vec<u8>,)>().map_err(|error| failed(&error))?.map(|(value,)| value))
+}
+
+fn failed(error: &dyn std::error::Error) -> OpenError {
+    OpenError::Cluster { reason: reason(error) }
 }
 
 fn is_invalid(error: &scylla::errors::ExecutionError) -> bool {

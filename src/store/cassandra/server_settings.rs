@@ -11,7 +11,7 @@ use scylla::policies::load_balancing::{NodeIdentifier, SingleTargetLoadBalancing
 use scylla::statement::Consistency;
 use scylla::statement::unprepared::Statement;
 
-use super::cluster::reason;
+use super::session::reason;
 
 /// The copies of each row with which one server may be lost.
 const COPIES_MIN: u32 = 3;

@@ -1,114 +1,98 @@
-//! The prepared statements on mail and domains.
+//! The prepared statements. `USING TIMESTAMP` has a time that is part of the row, in microseconds, and never a clock's.
 
 use scylla::statement::prepared::PreparedStatement;
 
-use super::cluster::Cluster;
-use super::rows::COLUMNS;
+use super::session::Session;
 use crate::store::OpenError;
 
 macro_rules! statements {
-    ($struct:ident, $visible:vis, $($name:ident = $text:expr;)* @conditional $($if_name:ident = $if_text:expr;)*) => {
+    ($($name:ident = $text:expr;)* @conditional $($if_name:ident = $if_text:expr;)*) => {
+        /// All of them, by their names.
         #[derive(Debug)]
-        $visible struct $struct {
-            $($visible $name: PreparedStatement,)*
-            $($visible $if_name: PreparedStatement,)*
+        pub(super) struct Statements {
+            $(pub(super) $name: PreparedStatement,)*
+            $(pub(super) $if_name: PreparedStatement,)*
         }
 
-        impl $struct {
-            $visible async fn prepare(cluster: &Cluster) -> Result<Self, OpenError> {
+        impl Statements {
+            pub(super) async fn prepare(session: &Session) -> Result<Self, OpenError> {
                 Ok(Self {
-                    $($name: cluster.prepare(&$text).await?,)*
-                    $($if_name: cluster.prepare_conditional(&$if_text).await?,)*
+                    $($name: session.prepare($text).await?,)*
+                    $($if_name: session.prepare_conditional($if_text).await?,)*
                 })
             }
         }
     };
 }
-pub(super) use statements;
 
-/// The end of each statement that writes mail. The time is that of its receipt, so that a repetition never undoes a
-/// deletion.
-pub(super) const USING: &str = "USING TTL ? AND TIMESTAMP ?";
+statements! {
+    part_insert = "INSERT INTO message (id, part, octets) VALUES (?, ?, ?) USING TTL ? AND TIMESTAMP ?";
+    first_part_insert = "INSERT INTO message (id, part, envelope, octets) VALUES (?, 0, ?, ?) USING TTL ? AND TIMESTAMP ?";
+    shown_update = "UPDATE message USING TTL ? AND TIMESTAMP ? SET shown = true WHERE id = ?";
+    head_select = "SELECT DISTINCT envelope, shown FROM message WHERE id = ?";
+    parts_select = "SELECT envelope, octets FROM message WHERE id = ?";
+    message_delete = "DELETE FROM message USING TIMESTAMP ? WHERE id = ?";
+    recipient_insert = "INSERT INTO recipient (id, message) VALUES (?, ?) USING TTL ? AND TIMESTAMP ?";
+    recipient_select = "SELECT message FROM recipient WHERE id = ?";
 
-statements! { Statements, pub(super),
-    raw_insert = format!("INSERT INTO raw (id, part, envelope, octets) VALUES (?, ?, ?, ?) {USING}");
-    raw_select = "SELECT envelope, octets FROM raw WHERE id = ? AND part = ?";
-    raw_find = "SELECT id FROM raw WHERE id = ? AND part = ?";
-    raw_envelope = "SELECT envelope FROM raw WHERE id = ? AND part = 0";
-    raw_scan = "SELECT DISTINCT id, part FROM raw WHERE token(id, part) > ? AND token(id, part) <= ?";
-    raw_delete = "DELETE FROM raw USING TIMESTAMP ? WHERE id = ? AND part = ?";
+    announce = "INSERT INTO email (mailbox, id, message) VALUES (?, ?, ?) USING TTL ? AND TIMESTAMP ?";
+    number_select = "SELECT last, sequence, id FROM email WHERE mailbox = ? AND id = ?";
+    email_insert = "INSERT INTO email \
+         (mailbox, id, last, sequence, message, received_at, expires_at, octets, shared, settled) \
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TTL ? AND TIMESTAMP ?";
+    email_settle = "UPDATE email USING TTL ? AND TIMESTAMP ? SET settled = true WHERE mailbox = ? AND id = ?";
+    email_newest_first = "SELECT id, sequence, message, received_at, expires_at, octets, shared, settled FROM email \
+         WHERE mailbox = ? AND id > ? AND id < ?";
+    email_oldest_first = "SELECT id, sequence, message, received_at, expires_at, octets, shared, settled FROM email \
+         WHERE mailbox = ? AND id > ? AND id < ? ORDER BY id ASC";
+    email_select = "SELECT id, sequence, message, received_at, expires_at, octets, shared, settled FROM email \
+         WHERE mailbox = ? AND id = ?";
+    email_delete = "DELETE FROM email USING TIMESTAMP ? WHERE mailbox = ? AND id IN ?";
 
-    email_insert = format!("INSERT INTO email ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) {USING}");
-    email_newest_first = format!("SELECT {COLUMNS} FROM email WHERE mailbox = ? AND sequence > ? AND sequence < ?");
-    email_oldest_first = format!(
-        "SELECT {COLUMNS} FROM email WHERE mailbox = ? AND sequence > ? ORDER BY sequence ASC, id ASC"
-    );
-    email_newest = "SELECT sequence FROM email WHERE mailbox = ? AND sequence > ? LIMIT 1";
-    email_written = format!(
-        "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email WHERE mailbox = ? AND sequence > ? AND sequence < ?"
-    );
-    email_scan = format!(
-        "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email WHERE token(mailbox) > ? AND token(mailbox) <= ?"
-    );
-    email_find = "SELECT sequence FROM email WHERE mailbox = ? AND sequence = ? AND id = ?";
-    email_delete = "DELETE FROM email USING TIMESTAMP ? WHERE mailbox = ? AND sequence = ? AND id = ?";
+    log_insert = "INSERT INTO log (minute, node, seq, facts) VALUES (?, ?, ?, ?) USING TTL ?";
+    log_select = "SELECT seq, facts FROM log WHERE minute = ? AND node = ? AND seq > ?";
+    log_follow = "SELECT seq, facts FROM log WHERE minute IN ? AND node = ? AND seq > ?";
+    log_partitions = "SELECT DISTINCT minute, node FROM log";
 
-    by_id_insert = format!("INSERT INTO email_by_id ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) {USING}");
-    by_id_select = format!("SELECT {COLUMNS} FROM email_by_id WHERE id = ?");
-    by_id_written = format!("SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email_by_id WHERE id = ?");
-    by_id_scan = format!(
-        "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email_by_id WHERE token(id) > ? AND token(id) <= ?"
-    );
-    by_id_delete = "DELETE FROM email_by_id USING TIMESTAMP ? WHERE id = ?";
+    event_insert = "INSERT INTO event \
+         (webhook, due, email, sequence, message, attempts, received_at, expires_at, octets, written) \
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TTL ? AND TIMESTAMP ?";
+    event_select = "SELECT due, email, sequence, message, attempts, received_at, expires_at, octets, written \
+         FROM event WHERE webhook = ? AND due >= ?";
+    event_delete = "DELETE FROM event USING TIMESTAMP ? WHERE webhook = ? AND due = ? AND email = ?";
+    events_delete = "DELETE FROM event USING TIMESTAMP ? WHERE webhook = ?";
 
-    by_expiry_insert = format!(
-        "INSERT INTO email_by_expiry ({COLUMNS}, slot, shard) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) {USING}"
-    );
-    by_expiry_due = format!(
-        "SELECT {COLUMNS} FROM email_by_expiry WHERE slot = ? AND shard = ? \
-         AND (expires_at, sequence) > (?, ?) AND expires_at <= ? ORDER BY expires_at ASC, sequence ASC, id ASC LIMIT ?"
-    );
-    by_expiry_first = "SELECT expires_at FROM email_by_expiry WHERE slot = ? AND shard = ? \
-         AND (expires_at, sequence) > (?, ?) ORDER BY expires_at ASC, sequence ASC, id ASC LIMIT 1";
-    by_expiry_written = format!(
-        "SELECT {COLUMNS}, WRITETIME(octets) AS written_at FROM email_by_expiry WHERE slot = ? AND shard = ?"
-    );
-    by_expiry_find = "SELECT id FROM email_by_expiry \
-        WHERE slot = ? AND shard = ? AND expires_at = ? AND sequence = ? AND id = ?";
-    by_expiry_in_order = format!(
-        "SELECT {COLUMNS} FROM email_by_expiry WHERE slot = ? AND shard = ? ORDER BY expires_at ASC, sequence ASC, id ASC"
-    );
-    by_expiry_before = format!(
-        "SELECT {COLUMNS} FROM email_by_expiry WHERE slot = ? AND shard = ? AND (expires_at, sequence) < (?, ?) LIMIT ?"
-    );
-    by_expiry_delete = "DELETE FROM email_by_expiry USING TIMESTAMP ? \
-         WHERE slot = ? AND shard = ? AND expires_at = ? AND sequence = ? AND id = ?";
+    attempt_insert = "INSERT INTO attempt (webhook, at, revision, event, record) VALUES (?, ?, ?, ?, ?) USING TTL ?";
+    attempt_select = "SELECT at, record FROM attempt WHERE webhook = ? LIMIT ?";
+    attempt_trim = "DELETE FROM attempt WHERE webhook = ? AND at < ?";
+    attempts_delete = "DELETE FROM attempt WHERE webhook = ?";
 
-    slot_insert = "INSERT INTO expiry_slot (bucket, slot) VALUES (0, ?) USING TTL ?";
-    slot_select = "SELECT slot FROM expiry_slot WHERE bucket = 0";
+    webhook_insert = "INSERT INTO webhook (id, record) VALUES (?, ?) USING TIMESTAMP ?";
+    webhook_select = "SELECT id, record FROM webhook WHERE id = ?";
+    webhook_scan = "SELECT id, record FROM webhook";
+    webhook_delete = "DELETE FROM webhook USING TIMESTAMP ? WHERE id = ?";
+    webhook_of_insert = "INSERT INTO webhook_of (mailbox, id) VALUES (?, ?) USING TIMESTAMP ?";
+    webhook_of_select = "SELECT id FROM webhook_of WHERE mailbox = ?";
+    webhook_of_delete = "DELETE FROM webhook_of USING TIMESTAMP ? WHERE mailbox = ? AND id = ?";
+    health_select = "SELECT webhook, health, revision, enabled, low, last_mail FROM health WHERE webhook = ?";
+    health_scan = "SELECT webhook, health, revision, enabled, low, last_mail FROM health";
+    health_update = "UPDATE health USING TIMESTAMP ? SET health = ?, revision = ?, low = ? WHERE webhook = ?";
+    health_enable = "UPDATE health USING TIMESTAMP ? SET enabled = ? WHERE webhook = ?";
+    health_mail = "UPDATE health USING TIMESTAMP ? SET last_mail = ? WHERE webhook = ?";
+    health_delete = "DELETE FROM health USING TIMESTAMP ? WHERE webhook = ?";
 
-    intent_insert = format!("INSERT INTO intent (slot, shard, message, intent) VALUES (?, ?, ?, ?) {USING}");
-    intent_select = "SELECT message, intent FROM intent WHERE slot = ? AND shard = ?";
-    intent_scan = "SELECT message, WRITETIME(intent) FROM intent WHERE token(slot, shard) > ? AND token(slot, shard) <= ?";
-    intent_find = "SELECT message, intent FROM intent WHERE slot = ? AND shard = ? AND message = ?";
-    intent_delete = "DELETE FROM intent USING TIMESTAMP ? WHERE slot = ? AND shard = ? AND message = ?";
-
-    node_insert = "INSERT INTO node (bucket, id, address, started_at, sequence) VALUES (0, ?, '', ?, ?) USING TTL ?";
-    node_select = "SELECT id, started_at, sequence FROM node WHERE bucket = 0";
-    node_delete = "DELETE FROM node WHERE bucket = 0 AND id = ?";
-    hint_insert = "INSERT INTO hint (node, number, events) VALUES (?, ?, ?) USING TTL ?";
-    hint_select = "SELECT number, events FROM hint WHERE node = ? AND number > ?";
-
-    meta_insert = "INSERT INTO meta (name, value) VALUES (?, ?)";
-    meta_select = "SELECT value FROM meta WHERE name = ?";
-    domain_select = "SELECT record FROM domain WHERE bucket = 0";
-    domain_find = "SELECT record FROM domain WHERE bucket = 0 AND name = ?";
-    // Conditional, but harmless twice: the second run finds what the first one has left.
-    lease_renew = "UPDATE lease USING TTL ? SET holder = ? WHERE name = ? IF holder = ?";
+    registry_select = "SELECT value FROM registry WHERE kind = ? AND key = ?";
+    registry_scan = "SELECT key, value FROM registry WHERE kind = ?";
+    node_insert = "INSERT INTO node (cluster, id, bits, started_at) VALUES (0, ?, ?, ?) USING TTL ?";
+    node_alive = "UPDATE node USING TTL ? SET alive = true WHERE cluster = 0 AND id = ?";
+    node_select = "SELECT id, bits, alive FROM node WHERE cluster = 0";
+    node_delete = "DELETE FROM node WHERE cluster = 0 AND id = ?";
     @conditional
-    lease_take = "UPDATE lease USING TTL ? SET holder = ? WHERE name = ? IF holder = null";
-    lease_give_back = "DELETE FROM lease WHERE name = ? IF holder = ?";
-    domain_insert = "INSERT INTO domain (bucket, name, record) VALUES (0, ?, ?) IF NOT EXISTS";
-    domain_update = "UPDATE domain SET record = ? WHERE bucket = 0 AND name = ? IF EXISTS";
-    domain_delete = "DELETE FROM domain WHERE bucket = 0 AND name = ? IF EXISTS";
+    registry_insert = "INSERT INTO registry (kind, key, value) VALUES (?, ?, ?) IF NOT EXISTS";
+    registry_swap = "UPDATE registry SET value = ? WHERE kind = ? AND key = ? IF value = ?";
+    registry_replace = "UPDATE registry SET value = ? WHERE kind = ? AND key = ? IF EXISTS";
+    registry_delete = "DELETE FROM registry WHERE kind = ? AND key = ? IF EXISTS";
+    lead_take = "UPDATE registry USING TTL ? SET value = ? WHERE kind = 'lead' AND key = '' IF value = null";
+    lead_renew = "UPDATE registry USING TTL ? SET value = ? WHERE kind = 'lead' AND key = '' IF value = ?";
+    lead_give_back = "DELETE FROM registry WHERE kind = 'lead' AND key = '' IF value = ?";
 }

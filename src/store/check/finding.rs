@@ -20,10 +20,6 @@ pub enum FindingKind {
     Email,
     /// A pending event has no whole record.
     Event,
-    /// Rows of the index contradict each other, or one of them is missing.
-    Rows,
-    /// A node began to store a message, and nobody finished it.
-    Intent,
 }
 
 impl FindingKind {
@@ -37,8 +33,6 @@ impl FindingKind {
             Self::Record => "record",
             Self::Email => "email",
             Self::Event => "event",
-            Self::Rows => "rows",
-            Self::Intent => "intent",
         }
     }
 }

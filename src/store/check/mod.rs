@@ -32,12 +32,10 @@ pub struct CheckReport {
     pub unlisted: u64,
     /// Segments that were read.
     pub segments: u64,
-    /// Records that were read; in a cluster, the parts of messages.
+    /// Records that were read; in a cluster, messages.
     pub records: u64,
     /// Emails that are readable.
     pub emails: u64,
-    /// In a cluster, records to which no Email leads. They end by themselves.
-    pub unused: u64,
 }
 
 impl CheckReport {

@@ -15,8 +15,8 @@ use crate::store::{OpenError, StoreError, StoreOptions};
 /// A group is written once it has this many octets, or this many facts.
 const GROUP_OCTETS: u64 = 4 << 20;
 const GROUP_FACTS: usize = 1024;
-/// The highest sequence number that a backup may have. A service that takes a million mails a second reaches it never.
-const SEQUENCE_MAX: u64 = 1 << 62;
+/// The highest sequence number that a backup may have. Those of a cluster come near it in the year 2040.
+const SEQUENCE_MAX: u64 = (1 << 63) - (1 << 40);
 
 /// A store that is being filled. Nobody else has it open.
 #[derive(Debug)]

@@ -114,10 +114,6 @@ impl Cluster for EmbeddedStore {}
 
 #[async_trait]
 impl Storage for EmbeddedStore {
-    fn registry(&self) -> Option<Arc<EmbeddedRegistry>> {
-        Some(Arc::clone(&self.shared.registry))
-    }
-
     /// Waits until the writer thread has panicked.
     ///
     /// From then on every change fails with [`StoreError::WriterEnded`]. Reads still work.

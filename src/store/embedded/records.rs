@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 
 use super::EmbeddedStore;
-use crate::model::{AttemptRecord, DomainName, DomainRecord, Mailbox, Timestamp, WebhookId, WebhookRecord};
+use crate::model::{
+    AttemptRecord, DomainName, DomainRecord, Mailbox, Timestamp, TokenRecord, WebhookId, WebhookRecord,
+};
 use crate::store::{
     Registration, Registry, StoreError, WebhookFilter, WebhookLimits, WebhookPage, WebhookRegistration, WebhookSweep,
 };
@@ -24,8 +26,9 @@ impl Registry for EmbeddedStore {
         Ok(registration)
     }
 
-    async fn update_domain(&self, record: DomainRecord) -> Result<bool, StoreError> {
-        self.blocking(move |shared| shared.registry.update_domain(record)).await
+    async fn update_domain(&self, before: &DomainRecord, after: DomainRecord) -> Result<bool, StoreError> {
+        let before = before.clone();
+        self.blocking(move |shared| shared.registry.update_domain(&before, after)).await
     }
 
     async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
@@ -33,6 +36,15 @@ impl Registry for EmbeddedStore {
         let gone = self.blocking(move |shared| shared.registry.remove_domain(&name)).await?;
         self.forget(gone.as_deref().unwrap_or_default());
         Ok(gone.is_some())
+    }
+
+    async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
+        Ok(self.shared.registry.tokens())
+    }
+
+    async fn replace_tokens(&self, before: &[TokenRecord], after: &[TokenRecord]) -> Result<bool, StoreError> {
+        let (before, after) = (before.to_vec(), after.to_vec());
+        self.blocking(move |shared| shared.registry.replace_tokens(&before, &after)).await
     }
 
     async fn register_webhook(

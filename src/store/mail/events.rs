@@ -141,6 +141,12 @@ impl Events {
         self.outboxes.get(&webhook)?.events.get(&sequence)
     }
 
+    /// A pending event as others know it.
+    #[cfg(feature = "cassandra")]
+    pub(super) fn pending(&self, secret: &HashKey, webhook: WebhookId, sequence: u64) -> Option<PendingEvent> {
+        self.get(webhook, sequence).map(|event| pending(secret, webhook, sequence, event))
+    }
+
     /// Adds an event that is not pending yet.
     pub(super) fn add(&mut self, webhook: WebhookId, registrant: Option<Client>, sequence: u64, event: Event) {
         self.sums.add(registrant, u64::from(event.place.content));

@@ -46,7 +46,7 @@ impl Mail {
 
     /// The Emails of a mailbox that make way for one more, of a message with so many recipients. `None` if there is no room,
     /// since one of them is too young.
-    pub(super) fn evicted(
+    pub(crate) fn evicted(
         &self,
         name: [u8; 16],
         recipients: usize,

@@ -25,11 +25,14 @@ pub(crate) use limits::Limits;
 pub(crate) use read::LiveMessage;
 
 use events::{Event as PendingRow, Events};
-use rows::{NewMessage, Row, Rows, second_of};
+pub(crate) use rows::NewMessage;
+use rows::{Row, Rows, second_of};
 use segments::Segments;
 
 use super::change::{Change, Ending, EventState, RecordPlace};
 use crate::events::{Event, Happening, Topic};
+#[cfg(feature = "cassandra")]
+use crate::model::PendingEvent;
 use crate::model::{Client, EmailId, Envelope, Mailbox, Timestamp, WebhookId};
 use crate::store::names::{HashKey, domain_hash, mailbox_hash};
 
@@ -145,24 +148,30 @@ impl Mail {
         first: u64,
         place: RecordPlace,
     ) -> Told {
-        let recipients = &envelope.recipients;
-        if recipients.iter().any(|to| self.rows.find(to.id).is_some()) {
-            return Told::new();
-        }
-        self.next_sequence = self.next_sequence.max(first.saturating_add(recipients.len() as u64));
-        if !has_own_life {
-            self.latest = self.latest.max(expires_at);
-        }
         let email = |(to, sequence): (&crate::model::Recipient, u64)| {
             (to.id, sequence, mailbox_hash(&self.secret, &to.mailbox), self.domain_of(to.mailbox.domain()))
         };
-        let emails = recipients.iter().zip(first..).map(email).collect();
-        let numbers = self.rows.insert(NewMessage { place, received_at, expires_at, has_own_life, emails });
-        self.segments.begin(place);
+        let emails = envelope.recipients.iter().zip(first..).map(email).collect();
+        self.insert(NewMessage { place, received_at, expires_at, has_own_life, emails })
+    }
+
+    /// Adds the Emails of a message, unless one of them is there.
+    pub(crate) fn insert(&mut self, message: NewMessage) -> Told {
+        if message.emails.iter().any(|(id, ..)| self.rows.find(*id).is_some()) {
+            return Told::new();
+        }
+        let last = message.emails.iter().map(|(_, sequence, ..)| *sequence).max().unwrap_or(0);
+        self.next_sequence = self.next_sequence.max(last.saturating_add(1));
+        if !message.has_own_life {
+            self.latest = self.latest.max(message.expires_at);
+        }
+        self.segments.begin(message.place);
+        let numbers = self.rows.insert(message);
         numbers.into_iter().map(|number| self.told(self.rows.row(number), Happening::Received)).collect()
     }
 
-    fn delete(&mut self, email: EmailId, told_in: u32) -> Option<(Topic, Event)> {
+    /// Removes an Email, as a record in the segment `told_in` says. `None` if it is not there.
+    pub(crate) fn delete(&mut self, email: EmailId, told_in: u32) -> Option<(Topic, Event)> {
         let number = self.rows.find(email)?;
         self.segments.mention(told_in, self.rows.row(number).place.segment);
         let removed = self.rows.remove(number);
@@ -182,7 +191,7 @@ impl Mail {
     }
 
     /// A part of the hash of a domain. Nobody can choose two domains that have it in common.
-    fn domain_of(&self, domain: &str) -> u64 {
+    pub(crate) fn domain_of(&self, domain: &str) -> u64 {
         let hash = domain_hash(&self.secret, domain);
         u64::from_le_bytes(std::array::from_fn(|n| hash[n]))
     }
@@ -202,7 +211,7 @@ impl Mail {
         let Some(receiver) = webhooks.get(webhook).filter(|_| self.events.get(webhook, row.sequence).is_none()) else {
             return;
         };
-        self.segments.hold(row.place, begun_in);
+        self.segments.hold(row.place, true, begun_in);
         let event = PendingRow {
             email: row.id,
             received_at: row.received_at,
@@ -216,7 +225,47 @@ impl Mail {
         self.events.add(webhook, receiver.registrant, row.sequence, event);
     }
 
-    fn change_event(&mut self, webhook: WebhookId, sequence: u64, state: EventState, told_in: u32) {
+    /// Begins an event that a table has, which may outlive its Email, unless it has no room: then `None`. Returns the events
+    /// that end for it. `emails` are all of its message. An event that had an attempt had room before.
+    ///
+    /// It must not be pending.
+    #[cfg(feature = "cassandra")]
+    pub(crate) fn admit_event(
+        &mut self,
+        receiver: &Receiver,
+        event: &PendingEvent,
+        emails: &[EmailId],
+    ) -> Option<Vec<PendingEvent>> {
+        let PendingEvent { email, attempts, due_at, .. } = event;
+        let place = RecordPlace::of(email);
+        let making_way = match attempts {
+            0 => self.room_for_event(&Pending::default(), receiver, u64::from(place.content))?,
+            _ => Vec::new(),
+        };
+        let end = |sequence| {
+            let ended = self.events.pending(&self.secret, receiver.id, sequence);
+            self.change_event(receiver.id, sequence, EventState::Ended, 0);
+            ended
+        };
+        let ended = making_way.into_iter().filter_map(end).collect();
+        let has_emails = emails.iter().any(|email| self.rows.find(*email).is_some());
+        self.segments.hold(place, has_emails, 0);
+        let event = PendingRow {
+            email: email.id,
+            received_at: email.received_at,
+            expires_at: email.expires_at,
+            place,
+            attempts: *attempts,
+            due_at: *due_at,
+            begun_in: 0,
+            told_in: 0,
+        };
+        self.events.add(receiver.id, receiver.registrant, email.sequence, event);
+        Some(ended)
+    }
+
+    /// Ends or changes a pending event, as a record in the segment `told_in` says.
+    pub(crate) fn change_event(&mut self, webhook: WebhookId, sequence: u64, state: EventState, told_in: u32) {
         match state {
             EventState::Ended => {
                 if let Some(event) = self.events.end(webhook, sequence) {
@@ -300,6 +349,12 @@ impl Mail {
     /// Those of the segments `exist` that nothing needs. They come in their order, without the last segment.
     pub(crate) fn removable(&mut self, exist: &[u32]) -> Vec<u32> {
         self.segments.removable(exist)
+    }
+
+    /// Forgets what is dead, for a store that has its octets elsewhere.
+    #[cfg(feature = "cassandra")]
+    pub(crate) fn forget_dead(&mut self) {
+        self.segments.forget_dead();
     }
 
     /// Takes the places of messages that nobody can read any more, since the last call.

@@ -109,6 +109,12 @@ impl Mail {
         self.rows.find(id).map(|number| self.rows.row(number)).filter(|row| row.expires_at > now).map(Row::listed)
     }
 
+    /// The hash of the mailbox of an Email.
+    #[cfg(feature = "cassandra")]
+    pub(crate) fn mailbox_of(&self, id: EmailId) -> Option<[u8; 16]> {
+        self.rows.find(id).map(|number| self.rows.mailbox_of(self.rows.row(number)).name)
+    }
+
     /// Lists the newest Emails of all mailboxes: those that expire last come first. That is the order of their receipt while
     /// the retention stays the same.
     pub(crate) fn newest(&self, query: &NewestQuery, now: Timestamp) -> NewestPage {

@@ -176,13 +176,13 @@ pub(super) struct Rows {
 }
 
 /// A message to insert. Its Emails follow each other in the order of `emails`.
-pub(super) struct NewMessage {
-    pub(super) place: RecordPlace,
-    pub(super) received_at: Timestamp,
-    pub(super) expires_at: Timestamp,
-    pub(super) has_own_life: bool,
+pub(crate) struct NewMessage {
+    pub(crate) place: RecordPlace,
+    pub(crate) received_at: Timestamp,
+    pub(crate) expires_at: Timestamp,
+    pub(crate) has_own_life: bool,
     /// Of each Email: id, sequence number, and the hashes of its mailbox and its domain.
-    pub(super) emails: Vec<(EmailId, u64, [u8; 16], u64)>,
+    pub(crate) emails: Vec<(EmailId, u64, [u8; 16], u64)>,
 }
 
 /// The first full second at which an Email has expired.

@@ -35,8 +35,17 @@ pub(super) struct Segments {
 }
 
 impl Segments {
-    /// A message has Emails.
+    /// A message has Emails. An event may keep it already.
     pub(super) fn begin(&mut self, place: RecordPlace) {
+        if let Some(held) = self.held.get_mut(&place)
+            && !std::mem::replace(&mut held.has_emails, true)
+        {
+            return;
+        }
+        self.enter(place);
+    }
+
+    fn enter(&mut self, place: RecordPlace) {
         self.uses.entry(place.segment).or_default().messages += 1;
         self.messages += 1;
         self.octets += u64::from(place.content);
@@ -50,9 +59,12 @@ impl Segments {
         }
     }
 
-    /// An event keeps its message, which has Emails, and the segment of the record that began it.
-    pub(super) fn hold(&mut self, place: RecordPlace, begun_in: u32) {
-        self.held.entry(place).or_insert(Held { events: 0, has_emails: true }).events += 1;
+    /// An event keeps its message, and the segment of the record that began it. The message may have Emails.
+    pub(super) fn hold(&mut self, place: RecordPlace, has_emails: bool, begun_in: u32) {
+        if !has_emails && !self.held.contains_key(&place) {
+            self.enter(place);
+        }
+        self.held.entry(place).or_insert(Held { events: 0, has_emails }).events += 1;
         self.uses.entry(begun_in).or_default().events += 2;
     }
 
@@ -111,6 +123,13 @@ impl Segments {
         exist.iter().filter(is_removable).copied().collect()
     }
 
+    /// Forgets the messages that died, and the segments without anything alive.
+    #[cfg(feature = "cassandra")]
+    pub(super) fn forget_dead(&mut self) {
+        self.dead.clear();
+        self.uses.retain(|_, used| used.messages > 0 || used.events > 0);
+    }
+
     /// Takes the messages that died since the last call.
     pub(super) fn take_dead(&mut self) -> Vec<RecordPlace> {
         std::mem::take(&mut self.dead)
@@ -146,8 +165,8 @@ mod tests {
     fn events_keep_their_message_and_the_segment_that_tells_of_them() {
         let mut segments = Segments::default();
         segments.begin(place(1));
-        segments.hold(place(1), 1);
-        segments.hold(place(1), 1);
+        segments.hold(place(1), true, 1);
+        segments.hold(place(1), true, 1);
         segments.end_emails(place(1));
         segments.tell(1, 2);
         assert_eq!(segments.removable(&[1, 2]), [0; 0]);
@@ -156,5 +175,22 @@ mod tests {
         segments.release(place(1), 1, 2);
         assert_eq!(segments.take_dead(), [place(1)]);
         assert_eq!(segments.removable(&[1, 2]), [1, 2]);
+    }
+
+    #[test]
+    fn a_message_that_an_event_keeps_counts_once_whether_its_emails_come_or_not() {
+        let mut segments = Segments::default();
+        for emails_come in [false, true] {
+            segments.hold(place(1), false, 0);
+            assert_eq!((segments.messages, segments.octets), (1, 10));
+            if emails_come {
+                segments.begin(place(1));
+                assert_eq!(segments.messages, 1);
+            }
+            segments.release(place(1), 0, 0);
+            assert_eq!(segments.messages, u64::from(emails_come));
+        }
+        segments.end_emails(place(1));
+        assert_eq!((segments.messages, segments.octets), (0, 0));
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! First it measures how soon a request that waits gets mail that another node received.
 //!
-//! Beside the mail, in each round: the embedded store, and a plain loop of quorum inserts by the driver. All of it shares the
+//! Beside the mail, in each round: the embedded store, and a plain loop of quorum inserts by the driver, of the rows that a mail
+//! has. All of it shares the
 //! processors of one machine, so a further node brings no further processor. The figures show what a mail costs, and not how
 //! far a cluster of real machines goes.
 //!
@@ -18,6 +19,8 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tempmail::config::{Config, Revision};
+use tempmail::store::StoreOptions;
 use tempmail::store::cassandra::{CassandraOptions, CassandraStore};
 
 use support::Result;
@@ -73,7 +76,7 @@ fn begin() -> Result<()> {
     let idle: Result<Vec<u64>> = (0..LOOKS).map(|_| Ok(statements_of(&ring, pause)?.0)).collect();
     let idle = idle?.into_iter().min().unwrap_or_default() / NODES as u64 / IDLE.as_secs();
     println!("an idle node of the service runs {idle} statements per second");
-    for (what, at) in [("a connection between nodes", &nodes[1]), ("the table alone", &nodes[2])] {
+    for (what, at) in [("its log", &nodes[1]), ("its log, at a third node", &nodes[2])] {
         let (median, p99) =
             waking::measure(at, &nodes[0], &format!("waking-{}@example.test", at.smtp_address().port()))?;
         println!("mail of another node wakes who waits by {what}: median {median:.1?}, 99 of 100 within {p99:.1?}");
@@ -110,8 +113,10 @@ async fn keyspace(ring: &Ring, contact_points: &[String]) -> Result<String> {
         tls: None,
         timeout: Duration::from_secs(10),
         grace: Duration::from_hours(1),
+        replication: 3,
     };
-    CassandraStore::init(&options, 3).await?;
+    CassandraStore::create(&options, &StoreOptions::from_config(&Config::of_revision(Revision::Two, "data".into())))
+        .await?;
     Ok(format!("cassandra://{}/{}", contact_points.join(","), options.keyspace))
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tempmail::model::Timestamp;
 use tempmail::store::backup;
 use tempmail::store::disk::{Directory, Disk};
-use tempmail::store::{EmbeddedStore, Outbox, Registry, Storage, Store, StoreOptions};
+use tempmail::store::{EmbeddedStore, Outbox, Registry, Store, StoreOptions};
 use tempmail::tokens::Tokens;
 
 use super::texts;
@@ -67,6 +67,6 @@ async fn a_store_of_format_11_is_opened() {
     let store =
         EmbeddedStore::open_on(Arc::new(Directory::lock(dir.path()).expect("lock")), &any_life()).expect("open");
     holds_all(&store).await;
-    let tokens = Tokens::open(store.registry(), dir.path(), None, THEN).expect("tokens");
+    let tokens = Tokens::open(Arc::new(store), dir.path(), None, THEN).await.expect("tokens");
     assert_eq!(tokens.list().iter().map(|token| token.name.to_string()).collect::<Vec<_>>(), ["ci"]);
 }

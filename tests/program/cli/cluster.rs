@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::Outcome;
 use crate::support::command::{outcome, tempmail};
-use crate::support::program::{Program, local, local_with, refused};
+use crate::support::program::{Program, local_with, refused};
 
 /// Nothing listens there.
 const DEAD: &str = "cassandra://127.0.0.1:1/tempmail";
@@ -55,7 +55,7 @@ fn a_command_finds_the_cluster_in_the_environment_and_in_the_file() {
     let file = dir.path().join("tempmail/config.toml");
     std::fs::create_dir(file.parent().expect("a parent")).expect("directory");
     std::fs::write(&file, format!("store = '{DEAD}'\ndata-dir = '{}'", data.display())).expect("write");
-    for args in [&["inbox", "a@example.test"][..], &["status"], &["db", "init", "--replication", "1"]] {
+    for args in [&["inbox", "a@example.test"][..], &["status"], &["db", "check"]] {
         assert_unreached(&outcome(tempmail(dir.path()).args(args)));
     }
     assert!(!data.exists(), "a command made the data directory");
@@ -65,20 +65,6 @@ fn a_command_finds_the_cluster_in_the_environment_and_in_the_file() {
 fn a_daemon_that_runs_goes_before_the_cluster() {
     let daemon = Program::fresh(&[]);
     local_with(daemon.dir(), &[("TEMPMAIL_STORE", DEAD)], &["inbox", "a@example.test"]).ok();
-}
-
-#[test]
-fn a_store_in_the_data_directory_is_not_made_by_init() {
-    let dir = tempfile::tempdir().expect("directory");
-    let refused = local(dir.path(), &["db", "init"]);
-    assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{}", refused.stderr);
-    for words in ["where `tempmail serve` makes the store", "set TEMPMAIL_STORE=cassandra://"] {
-        assert!(refused.stderr.contains(words), "{words}: {}", refused.stderr);
-    }
-    assert_eq!(names(dir.path()), [""; 0]);
-    for copies in ["0", "101", "-1", "x"] {
-        assert_eq!(local(dir.path(), &["db", "init", "--replication", copies]).code, Some(2), "{copies}");
-    }
 }
 
 #[test]
@@ -104,7 +90,7 @@ fn a_password_that_others_may_read_is_a_bad_configuration() {
     std::fs::write(&password, "secret\n").expect("write");
     std::fs::set_permissions(&password, Permissions::from_mode(0o644)).expect("mode");
     let store = format!("{DEAD}?user=ann&password-file={}", password.display());
-    let refused = local_with(dir.path(), &[("TEMPMAIL_STORE", &store)], &["db", "init"]);
+    let refused = local_with(dir.path(), &[("TEMPMAIL_STORE", &store)], &["inbox", "a@example.test"]);
     assert_eq!(refused.code, Some(78), "{}", refused.stderr);
     assert!(refused.stderr.contains("password-file: /"), "{}", refused.stderr);
     assert!(refused.stderr.contains("chmod o="), "{}", refused.stderr);

@@ -6,11 +6,12 @@ use tempmail::model::Timestamp;
 use tempmail::store::cassandra::{CassandraOptions, CassandraStore};
 use tokio::task::block_in_place;
 
+use crate::suites;
 use crate::support::ring::Ring;
 use crate::support::until::until;
 
 /// The tables whose rows a deletion removes.
-const TABLES: [&str; 4] = ["raw", "email", "email_by_id", "email_by_expiry"];
+const TABLES: [&str; 4] = ["message", "email", "recipient", "log"];
 /// What is written goes to files every second, and these are merged as soon as there are two. So a deletion that may be
 /// forgotten is forgotten within seconds, and not after days.
 const AT_ONCE: &str = "memtable_flush_period_in_ms = 1000 AND compaction = {'class': 'SizeTieredCompactionStrategy', \
@@ -38,8 +39,9 @@ impl Keyspace {
             tls: None,
             timeout: Duration::from_secs(10),
             grace: Duration::from_hours(1),
+            replication: 3,
         };
-        assert_eq!(CassandraStore::init(&options, 3).await, Ok(true), "a new keyspace");
+        assert_eq!(CassandraStore::create(&options, &suites::options()).await, Ok(true), "a new keyspace");
         for table in TABLES {
             ring.query(0, &format!("ALTER TABLE {name}.{table} WITH {AT_ONCE}")).expect("the table is changed");
         }

@@ -49,7 +49,6 @@ pub(super) async fn lose_one_at_a_time(ring: &Ring, keyspace: &Keyspace, nodes: 
     expect_none(&ledger.faults(nodes).await, "after the losses");
     expect_none(&ledger.faults_of_octets(nodes).await, "after the losses");
     println!("losses: {}; all is as it must be", ledger.shown());
-    println!("losses: {} messages of nodes that died were finished", finished(nodes));
 }
 
 /// Runs a fault while mail goes on, and prints the longest time without a 250 at each node that ran all the time.
@@ -138,11 +137,4 @@ async fn lose_both(ring: &Ring, nodes: &Nodes, traffic: &Traffic) {
         traffic.acknowledged(20).await;
     })
     .await;
-}
-
-/// How many messages the sweepers of the running nodes have finished.
-fn finished(nodes: &Nodes) -> u64 {
-    let lines = nodes.living().into_iter().flat_map(|node| nodes.log(node));
-    let finished = lines.filter(|line| line["message"] == "finished messages of a node that died");
-    finished.filter_map(|line| line["messages"].as_u64()).sum()
 }

@@ -5,7 +5,8 @@
 //! traffic    senders, and one who deletes          ledger     what was acknowledged, and what must hold of it
 //! losses     one node at a time is lost            outage     two of three nodes of Cassandra are lost
 //! clocks     the clocks of two nodes differ        waking     mail of one node wakes those who wait at another
-//! leases     who does the work of a node that died    events     webhooks get an event for each mail
+//! leader     who does the work of a node that died    events     webhooks get an event for each mail
+//! following  clients follow a mailbox by since=         starting   nodes that start at one moment, and their tokens
 //! ```
 //!
 //! All runs share one ring, which takes a while to start, and so they are one test.
@@ -13,13 +14,15 @@
 
 mod clocks;
 mod events;
+mod following;
 mod hints;
 mod keyspace;
-mod leases;
+mod leader;
 mod ledger;
 mod losses;
 mod nodes;
 mod outage;
+mod starting;
 mod traffic;
 mod waking;
 
@@ -42,9 +45,11 @@ const EVENTS_OF_MAIL: usize = 16;
 async fn nodes_that_share_a_ring_keep_their_promises_while_some_fail() {
     let (ring, keyspace) = start().await;
     clocks::keep_order(&keyspace).await;
+    Box::pin(starting::share_what_was_typed_in(&ring)).await;
     let nodes = Arc::new(Nodes::start(&keyspace.store, 3));
     waking::wake_elsewhere(&nodes).await;
-    leases::pass_on(&nodes).await;
+    leader::passes_on(&nodes).await;
+    following::meet_every_mail_once(&ring, &nodes).await;
     losses::lose_one_at_a_time(&ring, &keyspace, &nodes).await;
     outage::lose_the_quorum(&ring, &nodes).await;
     // The ring blocks this thread while it ends.

@@ -193,18 +193,13 @@ async fn nobody_restores_under_a_node() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Cassandra"]
-async fn an_interrupted_restore_is_seen_and_done_again() {
+async fn an_interrupted_restore_leaves_a_keyspace_that_nobody_uses() {
     let options = keyspace().await;
-    let (original, file) = filled_file().await;
+    let (_, file) = filled_file().await;
     let interrupted = restore_part(&file, file.len() / 2, &options, NOW).await;
     assert!(matches!(interrupted, Err(RestoreError::Unfinished(_))), "{interrupted:?}");
     let opened = CassandraStore::connect(&options, &large_options()).await.map(drop);
     assert_eq!(opened, Err(OpenError::Restoring { keyspace: options.keyspace.clone() }));
-
-    let other = EmbeddedStore::open_on(Arc::new(TestDisk::default()), &large_options()).expect("open");
-    let refused = restore(&super::backup::file(&other).await, &options, NOW).await;
+    let refused = restore(&file, &options, NOW).await;
     assert!(matches!(refused, Err(RestoreError::AnotherUnfinished { .. })), "{refused:?}");
-    restore(&file, &options, NOW).await.expect("restore");
-    let cluster = CassandraStore::connect(&options, &large_options()).await.expect("connect");
-    assert_eq!(content(&cluster, NOW).await, content(&original, NOW).await);
 }

@@ -21,17 +21,6 @@ fn the_store_is_named_by_the_environment_the_file_or_a_flag() {
 }
 
 #[test]
-fn mail_lives_no_longer_than_a_cluster_remembers_deletions() {
-    let error = clustered().flag("retention", "8d1s").error();
-    assert!(error.starts_with("--retention: a store in a cluster remembers deletions for 10 days"), "{error}");
-    assert!(error.ends_with("; accepted is at most 8d"), "{error}");
-    clustered().flag("retention", "8d").config();
-    let error = clustered().flag("retention", "1d").flag("webhook-grace", "30d").error();
-    assert!(error.starts_with("--webhook-grace: ") && error.ends_with("; accepted is at most 8d"), "{error}");
-    World::new().flag("retention", "9d").config();
-}
-
-#[test]
 fn files_that_the_url_names_are_relative_to_the_file_that_names_them() {
     let world = World::new().file(&format!("store = '{URL}?user=ann&password-file=password&ca=/ca.pem'"));
     let config = world.config();

@@ -134,8 +134,10 @@ fn cluster() -> Value {
             ("keyspace", text("The keyspace of the store.", "tempmail")),
             ("node", text("The id of this node, new at each start.", "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b")),
             ("livingNodes", count("The nodes of the service that live, this one included.")),
-            ("leases", texts("The work that this node does for all.")),
-            ("openIntents", count("Messages for several recipients that are not finished yet.")),
+            (
+                "leads",
+                json!({ "type": "boolean", "description": "Whether this node does the work that one node does for all." }),
+            ),
             ("answerMicros", count("How long the cluster took for the last sign of life, in microseconds.")),
         ],
         [],

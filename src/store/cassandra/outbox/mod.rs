@@ -1,119 +1,234 @@
-//! Webhooks and their events in a cluster.
+//! The events of webhooks.
 //!
 //! ```text
-//! registry                the trait Registry  event       pending events, and the rows that lead to them
-//! webhook, registration   webhooks            attempts    what an attempt changes
-//! due                     what is read
-//! log, replay             the delivery log    usage, room the limits      memory      what a node remembers
+//! table    the rows of events                     load     what the leader knows of them, and the limits
+//! record   what ends and changes events           replay   ended events that are pending again
 //! ```
 //!
-//! The events of a message are in its intent, so they exist if and only if the message is stored. Its octets live for the
-//! grace longer than its Emails would, even if these are deleted, and so do its events.
-//!
-//! In a daemon, only the node with the lease of a [shard](shard_of) sees its events as due or pending, so no other one sends
-//! them. All nodes may do all else.
-//!
-//! Events keep to the limits as far as a node knows them: it may not know yet what others added or ended in the last ten
-//! seconds, or in the last minute where the limits are about more than one webhook.
-//!
-//! What a node has read counts as current for a second, unless the node itself ended something. So a webhook that another node
-//! deletes or disables may still get a request which a node was about to send within that second.
+//! A message writes its events before it is shown. One node, the leader, sends them. It holds those that are pending in memory,
+//! as an embedded store does, and the limits are what this memory admits. The log brings new events; the whole table is read
+//! when a node takes the lead, and each minute.
 
-mod attempts;
-mod due;
-mod event;
-mod log;
-mod memory;
-mod registration;
-mod registry;
+mod load;
+mod record;
 mod replay;
-mod restore;
-mod room;
-mod statements;
-mod usage;
-mod webhook;
+mod table;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::sync::Notify;
+use futures_util::future::try_join;
+use tokio::sync::{Mutex as AsyncMutex, Notify};
 
-use super::CassandraStore;
-use super::leases::Work;
-use super::state::ClusterState;
-use crate::model::{AttemptRecord, PendingEvent, StoredEmail, Timestamp, WebhookId};
+use super::log::Fact;
+use super::message::{MessageId, ReadMessage};
+use super::registry::StoredWebhook;
+use super::{CassandraStore, Shared};
+use crate::model::{AttemptRecord, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookRecord};
+use crate::store::change::EventState;
+use crate::store::mail::{Due, Receiver};
 use crate::store::{DueEvents, DueQuery, Outbox, Replay, Replayed, StoreError};
 
-pub(super) use memory::OutboxState;
-pub(super) use statements::OutboxStatements;
-pub(super) use webhook::StoredWebhook;
+/// An event: its webhook, and the sequence of its Email.
+type Key = (WebhookId, u64);
 
-/// The parts of the outbox, each of which has one dispatcher.
-pub(crate) const SHARDS: i8 = 8;
+/// How long it is remembered that the message of an event was not shown.
+const UNSHOWN_FOR: Duration = Duration::from_mins(10);
 
-/// The part of the outbox that has the events of a webhook, from 0 up to [`SHARDS`].
-pub(crate) fn shard_of(webhook: WebhookId) -> i8 {
-    let [.., last] = webhook.octets();
-    (last % SHARDS.cast_unsigned()).cast_signed()
+/// The outbox of a node.
+#[derive(Debug, Default)]
+pub(super) struct OutboxState {
+    /// Rings when there may be new events.
+    pub(super) hint: Arc<Notify>,
+    /// Held while events are read or changed.
+    known: AsyncMutex<Known>,
+    /// Facts about events that are not looked at yet. A node that does not lead keeps none.
+    noted: Mutex<Vec<Fact>>,
+    keeps: AtomicBool,
+    /// How often this node took the lead.
+    term: AtomicU64,
+    /// Whether webhooks have changed since they were read.
+    has_changed: AtomicBool,
+}
+
+/// What the leader knows, beside the events themselves in the picture.
+#[derive(Debug, Default)]
+struct Known {
+    /// The term in which all of the table was read.
+    settled: Option<u64>,
+    /// The active webhooks.
+    receivers: HashMap<WebhookId, Receiver>,
+    /// When the rows of the pending events were written, in microseconds.
+    written: HashMap<Key, i64>,
+    /// The same of those that ended in this minute, and in the one before: what comes late of them begins no event.
+    ended: [HashMap<Key, i64>; 2],
+    /// Since when events are known whose messages are not shown, on the boot clock.
+    unshown: HashMap<Key, Duration>,
+}
+
+impl OutboxState {
+    /// Takes a fact of any node that may be about events.
+    pub(super) fn note(&self, fact: &Fact) {
+        let has_events = match fact {
+            Fact::Received(received) => !received.events.is_empty(),
+            Fact::EventsAdded(_) => true,
+            Fact::Deleted(_) => false,
+        };
+        if has_events && self.keeps.load(Ordering::Acquire) {
+            self.noted().push(fact.clone());
+            self.hint.notify_one();
+        }
+    }
+
+    /// Webhooks have changed.
+    pub(super) fn reload(&self) {
+        self.has_changed.store(true, Ordering::Release);
+    }
+
+    /// This node takes the lead now. It did not have it a moment ago, so others may have changed any event.
+    pub(super) fn take_over(&self) {
+        self.term.fetch_add(1, Ordering::AcqRel);
+        self.hint.notify_one();
+    }
+
+    /// Keeps no facts until this node leads.
+    fn rest(&self) {
+        self.keeps.store(false, Ordering::Release);
+        self.noted().clear();
+    }
+
+    fn take_noted(&self) -> Vec<Fact> {
+        std::mem::take(&mut *self.noted())
+    }
+
+    fn noted(&self) -> MutexGuard<'_, Vec<Fact>> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    /// Ends a pending event. Returns when its row was written.
+    fn end(&mut self, key: Key) -> i64 {
+        let written = self.written.remove(&key).unwrap_or(0);
+        self.ended[0].insert(key, written);
+        written
+    }
+
+    /// When the last row of an event was written that has ended lately.
+    fn ended_at(&self, key: &Key) -> Option<i64> {
+        self.ended.iter().filter_map(|ended| ended.get(key).copied()).max()
+    }
+
+    /// Begins another minute.
+    fn turn(&mut self, now: Duration) {
+        self.ended[1] = std::mem::take(&mut self.ended[0]);
+        self.unshown.retain(|_, since| now.saturating_sub(*since) < UNSHOWN_FOR);
+    }
+}
+
+fn key_of(event: &PendingEvent) -> Key {
+    (event.webhook, event.email.sequence)
+}
+
+fn receiver_of(record: &WebhookRecord) -> Receiver {
+    Receiver { id: record.id, registrant: record.registrant, is_proven: record.is_proven() }
 }
 
 #[async_trait]
 impl Outbox for CassandraStore {
     async fn pending_webhooks(&self) -> Result<Vec<(WebhookId, Option<Timestamp>)>, StoreError> {
-        self.state.pending_webhooks().await
+        let shared = &self.shared;
+        shared.check_open()?;
+        if !shared.may_lead() {
+            return Ok(Vec::new());
+        }
+        let mut known = shared.outbox.known.lock().await;
+        shared.settle(&mut known).await?;
+        let mut pending = shared.picture.mail().pending_webhooks();
+        pending.retain(|(webhook, _)| known.receivers.contains_key(webhook));
+        Ok(pending)
     }
 
     async fn due_events(&self, webhook: WebhookId, query: DueQuery) -> Result<Option<DueEvents>, StoreError> {
-        self.state.due_events(webhook, &query).await
+        let shared = &self.shared;
+        shared.check_open()?;
+        if !shared.may_lead() {
+            return Ok(None);
+        }
+        shared.settle(&mut *shared.outbox.known.lock().await).await?;
+        let stored = shared.stored_webhook(webhook).await?;
+        let Some(StoredWebhook { record, health, .. }) = stored.filter(StoredWebhook::is_active) else {
+            return Ok(None);
+        };
+        let Due { events, has_more, next_due_at } = shared.picture.mail().due_events(webhook, &query);
+        let backs_off_until = health.backs_off_until(query.due_by);
+        Ok(Some(DueEvents { webhook: record, events, has_more, next_due_at, backs_off_until }))
     }
 
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
-        self.state.load_event(event).await
+        let shared = &self.shared;
+        shared.check_open()?;
+        if !shared.may_lead() {
+            return Ok(None);
+        }
+        shared.settle_alone().await?;
+        let (webhook, listed) = (shared.stored_webhook(event.webhook), &event.email);
+        let message = shared.read_message(MessageId::of_place(listed.place), listed.size_octets);
+        let (webhook, message) = try_join(webhook, message).await?;
+        // Asked last, so that a node that was suspended while it read the message sends nothing.
+        let is_known = shared.picture.mail().place_of_event(event.webhook, listed.sequence).is_some();
+        if !is_known || !webhook.is_some_and(|webhook| webhook.is_active()) || !shared.may_lead() {
+            return Ok(None);
+        }
+        if let ReadMessage::Whole(envelope, raw) = message {
+            return Ok(Some(StoredEmail { listed: listed.clone(), envelope, raw }));
+        }
+        tracing::error!(webhook = %event.webhook, email = %listed.id, "the message of an event is missing");
+        Err(StoreError::Damaged { segment: 0, offset: 0 })
     }
 
     async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
-        self.state.record_attempts(attempts).await
+        self.shared.record_attempts(attempts).await
     }
 
     async fn end_events(&self, expired_by: Timestamp) -> Result<usize, StoreError> {
-        self.state.end_events(expired_by).await
+        self.shared.end_events(expired_by).await
     }
 
     async fn replay(&self, webhook: WebhookId, which: Replay, now: Timestamp) -> Result<Replayed, StoreError> {
-        self.state.replay(webhook, &which, now).await
+        self.shared.replay(webhook, &which, now).await
     }
 
     fn outbox_hint(&self) -> Arc<Notify> {
-        Arc::clone(&self.state.outbox.hint)
+        Arc::clone(&self.shared.outbox.hint)
     }
 }
 
-impl ClusterState {
-    /// Whether this node sends the events of a shard.
-    fn dispatches(&self, shard: i8) -> bool {
-        self.may_do(Work::Dispatch(shard))
+impl Shared {
+    /// The pending events of a webhook that this node knows, in the order of their Emails.
+    fn events_of(&self, webhook: WebhookId) -> Vec<PendingEvent> {
+        let mail = self.picture.mail();
+        mail.events_after(Some((webhook, 0))).take_while(|event| event.webhook == webhook).collect()
     }
 
-    /// Tells this node's dispatcher that there may be new events.
-    pub(super) fn ring_outbox(&self) {
-        self.outbox.hint.notify_one();
+    /// Ends an event in memory.
+    fn take_out(&self, known: &mut Known, event: &PendingEvent) {
+        let key = key_of(event);
+        self.picture.mail_mut().change_event(key.0, key.1, EventState::Ended, 0);
+        known.end(key);
     }
 
-    /// Ends events that nobody will deliver: their webhook is gone or disabled, or their Email expired before `expired_by`.
-    async fn end_events(&self, expired_by: Timestamp) -> Result<usize, StoreError> {
-        self.check_open()?;
-        if !self.may_do(Work::Webhooks) {
-            return Ok(0);
-        }
-        let mut ended = 0;
-        for (webhook, mut events) in self.pending().await? {
-            if self.stored_webhook(webhook).await?.is_some_and(|webhook| webhook.is_active()) {
-                events.retain(|event| event.expires_at < expired_by.millis());
-            }
-            if !events.is_empty() {
-                ended += self.end_without_delivery(webhook, events).await?;
-            }
-        }
-        Ok(ended)
+    /// All pending events, in the order of webhooks and Emails.
+    pub(super) async fn pending_events(&self) -> Result<Vec<PendingEvent>, StoreError> {
+        self.settle_alone().await?;
+        self.all_events().await
+    }
+
+    /// Lets the limits drop what they drop, in a store that no daemon runs. There nobody else does it.
+    pub(super) async fn settle_alone(&self) -> Result<(), StoreError> {
+        if self.is_running() { Ok(()) } else { self.settle(&mut *self.outbox.known.lock().await).await }
     }
 }

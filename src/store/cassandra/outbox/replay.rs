@@ -1,77 +1,86 @@
 //! The replay of ended events: those in the delivery log whose Emails still exist and for which there is room.
 
-use std::collections::HashMap;
-
-use futures_util::future::try_join_all;
-use uuid::Uuid;
-
-use super::super::mailbox::WrittenRow;
-use super::super::message::to_ttl;
-use super::super::state::ClusterState;
-use super::event::EventRow;
-use crate::model::{EmailId, Timestamp, WebhookId, WebhookStatus};
+use super::super::Shared;
+use super::super::log::Fact;
+use super::record::Only;
+use super::{Known, receiver_of};
+use crate::model::{PendingEvent, Timestamp, WebhookId};
+use crate::store::change::Change;
+use crate::store::mail::{Outcome, Pending, Request};
 use crate::store::outbox_rules::RECORDS_SHOWN;
 use crate::store::{Replay, Replayed, StoreError};
 
-impl ClusterState {
-    /// Makes ended events pending again. A write of an event is later than its end, which its log tells.
+/// How long the log says that there are events again, in seconds.
+const ADDED_SECONDS: i32 = 600;
+
+impl Shared {
+    /// Makes ended events pending again, at any node.
     pub(super) async fn replay(&self, id: WebhookId, which: &Replay, now: Timestamp) -> Result<Replayed, StoreError> {
         self.check_open()?;
-        let mut result = Replayed::default();
-        let Some(mut webhook) = self.stored_webhook(id).await? else { return Ok(result) };
-        let log = self.read_log(id, RECORDS_SHOWN, now).await?;
-        let mut revisions: HashMap<EmailId, i64> = HashMap::new();
-        for (record, revision) in &log {
-            if let Some(email) = record.email {
-                let known = revisions.entry(email).or_insert(*revision);
-                *known = (*known).max(*revision);
-            }
+        let mut known = self.outbox.known.lock().await;
+        let leads = self.may_lead();
+        if leads {
+            self.settle(&mut known).await?;
+        } else {
+            self.catch_up().await?;
+            self.count_room(&mut known).await?;
         }
-        let pending = self.events_of(id).await?;
-        let (limits, usages) = (self.options.outbox, &self.outbox.usages);
-        if usages.begin_count() {
-            self.count_events().await.inspect_err(|_| usages.abort_count())?;
+        let Some(mut webhook) = self.stored_webhook(id).await? else { return Ok(Replayed::default()) };
+        let mut log = self.log_of(id, RECORDS_SHOWN, now).await?;
+        log.reverse();
+        let last = log.iter().map(|attempt| attempt.at).fold(self.now(), Timestamp::max);
+        let request = Request::Replay { webhook: id, emails: which.select(log), now };
+        let (replayed, events) = self.decide_replay(id, &request, &Only(receiver_of(&webhook.record)), now);
+        if !leads {
+            self.forget(&mut known);
         }
-        usages.count(&webhook.record, &pending);
-        let mut again = Vec::new();
-        for row in self.existing(which.select(log.into_iter().map(|(record, _)| record).rev()), now).await? {
-            let email = row.email();
-            if pending.iter().any(|event| event.email == email.id) {
-                continue;
-            }
-            let event = ((email.sequence, email.id), email.octets.cast_unsigned());
-            if usages.make_room(limits, &webhook.record, event, 0).is_none() {
-                result.no_room += 1;
-                continue;
-            }
-            let known = revisions.get(&EmailId::from_octets(email.id.into_bytes())).copied().unwrap_or(0);
-            let life = (email.expires_at.saturating_sub(now.millis()) / 1000).saturating_add(60);
-            let ttl = self.ttl_of_raw(to_ttl(life));
-            let event = EventRow::of(&email, ttl, known.max(row.written_at).saturating_add(1));
-            again.push(EventRow { due_at: now.millis(), ..event });
+        if events.is_empty() {
+            return Ok(replayed);
         }
-        if again.is_empty() {
-            return Ok(result);
-        }
-        // A sweep ends events of a webhook that is disabled.
-        webhook.record.status = WebhookStatus::Active;
-        webhook.record.failing_since = None;
-        self.write_webhook_state(&mut webhook).await?;
-        try_join_all(again.iter().map(|event| self.write_event(id, event))).await?;
-        result.replayed = again.len();
-        self.ring_outbox();
-        Ok(result)
+        // First: the leader ends events of a webhook that is disabled.
+        self.enable_webhook(&mut webhook, now).await?;
+        let writes = events.iter().map(|event| {
+            // Later than the end of the event, whose attempt is in the log.
+            let written = last.max(event.email.received_at).millis().saturating_add(1).saturating_mul(1000);
+            self.write_event(event, written, self.event_ttl(&event.email))
+        });
+        super::table::all(writes).await?;
+        self.append(Fact::EventsAdded(id), ADDED_SECONDS).await?;
+        self.change_version().await;
+        Ok(replayed)
     }
 
-    /// The Emails of these that exist, the oldest first: they expire first, and their records are the first to leave the log.
-    async fn existing(&self, emails: Vec<EmailId>, now: Timestamp) -> Result<Vec<WrittenRow>, StoreError> {
-        let mut rows = Vec::new();
-        for email in emails {
-            let id = Uuid::from_bytes(email.octets());
-            let row = self.cluster.first::<WrittenRow>(&self.statements.by_id_written, (id,)).await?;
-            rows.extend(row.filter(|row| self.is_readable(&row.email(), now)));
+    /// Finds the events that a request makes pending again.
+    fn decide_replay(
+        &self,
+        webhook: WebhookId,
+        request: &Request,
+        only: &Only,
+        now: Timestamp,
+    ) -> (Replayed, Vec<PendingEvent>) {
+        let mail = self.picture.mail();
+        let decided = mail.decide(&mut Pending::default(), request, only);
+        let replayed = if let Outcome::Replayed(replayed) = decided.outcome { replayed } else { Replayed::default() };
+        let emails = decided.facts.into_iter().flat_map(|fact| match fact {
+            Change::EventsAdded { emails, .. } => emails,
+            _ => Vec::new(),
+        });
+        let emails = emails.filter_map(|email| mail.find(email, now));
+        (replayed, emails.map(|email| self.new_event(webhook, email, now)).collect())
+    }
+
+    /// Takes all events of the table into memory, for a moment, to know what room there is. Only the leader has them there.
+    async fn count_room(&self, known: &mut Known) -> Result<(), StoreError> {
+        self.forget(known);
+        let webhooks = self.stored_webhooks().await?;
+        known.receivers = webhooks.iter().map(|webhook| (webhook.record.id, receiver_of(&webhook.record))).collect();
+        for event in self.all_events().await? {
+            if let Some(receiver) = known.receivers.get(&event.webhook) {
+                // As if it had an attempt: the leader alone drops events.
+                let event = PendingEvent { attempts: event.attempts.max(1), ..event };
+                self.picture.mail_mut().admit_event(receiver, &event, &[event.email.id]);
+            }
         }
-        rows.sort_by_key(|row| row.email().sequence);
-        Ok(rows)
+        Ok(())
     }
 }

@@ -46,15 +46,15 @@ impl EmbeddedRegistry {
         Ok((Registration::Won, gone))
     }
 
-    /// Replaces the record of a registered domain, durably. `false` if the domain is not registered.
-    pub(crate) fn update_domain(&self, record: DomainRecord) -> Result<bool, StoreError> {
+    /// Replaces the record of a registered domain, durably. `false` if it is not `before` any more.
+    pub(crate) fn update_domain(&self, before: &DomainRecord, after: DomainRecord) -> Result<bool, StoreError> {
         let mut writer = self.writer()?;
-        match self.memory().domains.get(record.name.as_str()) {
-            None => return Ok(false),
-            Some(known) if *known == record => return Ok(true),
-            Some(_) => {}
+        if self.memory().domains.get(before.name.as_str()) != Some(before) {
+            return Ok(false);
         }
-        self.change(&mut writer, &[row(&record)?])?;
+        if *before != after {
+            self.change(&mut writer, &[row(&after)?])?;
+        }
         Ok(true)
     }
 

@@ -51,7 +51,7 @@ const ENDINGS_MAX: usize = 64;
 /// The key of the row with all tokens.
 const TOKENS_KEY: &[u8] = b"tokens";
 
-/// The registry of a store. Outside the store it is what keeps tokens.
+/// The registry of a store.
 ///
 /// Reads come from memory. Changes block until the disk has them, unless they say otherwise. Each can return
 /// [`StoreError::Full`] and [`StoreError::Failed`], after which nothing changed, and [`StoreError::OutcomeUnknown`], after
@@ -164,9 +164,14 @@ impl EmbeddedRegistry {
         self.memory().tokens.clone()
     }
 
-    /// Replaces all tokens.
-    pub(crate) fn replace_tokens(&self, tokens: &[TokenRecord]) -> Result<(), StoreError> {
-        self.change(&mut *self.writer()?, &[Row::put(Table::Meta, TOKENS_KEY, &tokens)?])
+    /// Replaces all tokens, durably. `false` if they are not `before` any more.
+    pub(crate) fn replace_tokens(&self, before: &[TokenRecord], after: &[TokenRecord]) -> Result<bool, StoreError> {
+        let mut writer = self.writer()?;
+        if self.memory().tokens != before {
+            return Ok(false);
+        }
+        self.change(&mut writer, &[Row::put(Table::Meta, TOKENS_KEY, &after)?])?;
+        Ok(true)
     }
 
     /// What ended Emails without a fact in the journal, in that order.

@@ -65,7 +65,6 @@ config init                                     2      -   -     -     -      - 
 config show                                     2      6   -     4     7     78     - 130  143      0
 db backup {dir}/new                             2      6   6     4     7     78     4 130  143      0
 db check                                        2      2   6     2     2     78     4   -    -      -
-db init                                         2      2   -     2     2     78     -   -    -      -
 db restore {backup}                             2      2   -     2     2     78     4   -    -      -
 delete gone@example.test --yes                  2      6   6     -     7     78     4 130  143      0
 doctor                                          2      2   6     2     2     78     4   -    -      -

@@ -15,7 +15,7 @@ fn file() -> (Vec<u8>, Contents) {
         registry.load_domain(&domain(&format!("d{number}.example"))).expect("domain");
         registry.load_webhook(webhook(number, "x@d1.example")).expect("webhook");
     }
-    registry.replace_tokens(&[token("a"), token("b")]).expect("tokens");
+    registry.replace_tokens(&registry.tokens(), &[token("a"), token("b")]).expect("tokens");
     registry.flush().expect("flush");
     for number in 0..30 {
         registry.record(&[attempt(number, 1, 50), attempt(number, 2, 51)], &[true, true]).expect("record");

@@ -128,7 +128,7 @@ fn changes(registry: &EmbeddedRegistry, faults: &Faults, what: &str) {
         &|| registry.register_domain(domain("a.example"), 9).map(drop),
         &|| registry.register_webhook(webhook(1, "x@a.example"), WebhookLimits::UNBOUNDED).map(drop),
         &|| registry.register_webhook(webhook(2, "x@a.example"), WebhookLimits::UNBOUNDED).map(drop),
-        &|| registry.update_domain(DomainRecord { owner: None, ..domain("a.example") }).map(drop),
+        &|| registry.update_domain(&domain("a.example"), DomainRecord { owner: None, ..domain("a.example") }).map(drop),
         &|| registry.record(&[attempt(1, 1, 50), disabling(2)], &[true, true]).and_then(|_| registry.flush()),
         &|| registry.activate(id(2)).map(drop),
         &|| {
@@ -138,8 +138,8 @@ fn changes(registry: &EmbeddedRegistry, faults: &Faults, what: &str) {
         },
         &|| registry.delete_webhooks(&|webhook| webhook.id == id(1)).map(drop),
         &|| registry.remove_domain(&domain("a.example").name).map(drop),
-        &|| registry.replace_tokens(&[token("a"), token("b")]),
-        &|| registry.replace_tokens(&[token("b")]),
+        &|| registry.replace_tokens(&registry.tokens(), &[token("a"), token("b")]).map(drop),
+        &|| registry.replace_tokens(&registry.tokens(), &[token("b")]).map(drop),
     ];
     // What is known of receivers changes in memory first.
     let mut is_flushed = true;

@@ -139,10 +139,10 @@ fn what_was_answered_is_in_a_copy_of_the_file() {
     let again = registry.register_domain(domain("a.example"), 9).expect("taken").0;
     assert_eq!(again, Registration::Taken(domain("a.example")));
     let changed = DomainRecord { owner: None, ..domain("a.example") };
-    assert!(registry.update_domain(changed.clone()).expect("update"));
+    assert!(registry.update_domain(&domain("a.example"), changed.clone()).expect("update"));
     same("a change of a domain");
     assert_eq!(registry.domain(&changed.name), Some(changed));
-    assert!(!registry.update_domain(domain("b.example")).expect("not there"));
+    assert!(!registry.update_domain(&domain("b.example"), domain("b.example")).expect("not there"));
     for number in 1..=3 {
         let (new, _) =
             registry.register_webhook(webhook(number, "x@a.example"), WebhookLimits::UNBOUNDED).expect("new");
@@ -164,9 +164,9 @@ fn what_was_answered_is_in_a_copy_of_the_file() {
     assert_eq!(registry.remove_domain(&domain("a.example").name).expect("remove"), Some(vec![id(2), id(3)]));
     same("a removed domain");
     assert_eq!(registry.remove_domain(&domain("a.example").name).expect("remove"), None);
-    registry.replace_tokens(&[token("a"), token("b")]).expect("new");
+    registry.replace_tokens(&registry.tokens(), &[token("a"), token("b")]).expect("new");
     same("tokens");
-    registry.replace_tokens(&[token("b")]).expect("revoked");
+    registry.replace_tokens(&registry.tokens(), &[token("b")]).expect("revoked");
     same("a revoked token");
     drop(registry);
     assert_eq!(EmbeddedRegistry::open(&disk(dir.path()), [0; 16]).expect("open").secret(), SECRET);
@@ -180,7 +180,7 @@ fn a_new_registry_gets_the_tokens_of_the_old_one() {
     drop(open(old.path()));
     assert!(carried());
     let registry = open(old.path());
-    registry.replace_tokens(&[token("a"), token("b")]).expect("new");
+    registry.replace_tokens(&registry.tokens(), &[token("a"), token("b")]).expect("new");
     // The rest of it may be damaged.
     let wrong = Row::new(Table::Domains, b"a.example", vec![1]);
     registry.lock().file.write(&[wrong]).expect("write");

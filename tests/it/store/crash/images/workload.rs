@@ -202,17 +202,18 @@ impl Workload {
         let name = DOMAINS[self.random.random_range(0..DOMAINS.len())].parse().expect("a domain");
         let owner = Some(format!("owner {}", self.random.random::<u32>()));
         let record = DomainRecord { owner, ..DomainRecord::new(name, self.now) };
-        let is_registered =
-            self.store.domains().await.expect("domains").iter().any(|domain| domain.name == record.name);
+        let known = self.store.domains().await.expect("domains").into_iter().find(|domain| domain.name == record.name);
         // Webhooks of a domain go before it is registered, and before it is removed.
-        let mut is_series = !is_registered;
-        if !is_registered {
-            self.store.register_domain(record, 10).await.expect("register");
-        } else if self.random.random_bool(0.6) {
-            self.store.update_domain(record).await.expect("update");
-        } else {
-            is_series = true;
-            self.store.remove_domain(&record.name).await.expect("remove");
+        let mut is_series = known.is_none();
+        match known {
+            None => _ = self.store.register_domain(record, 10).await.expect("register"),
+            Some(known) if self.random.random_bool(0.6) => {
+                assert!(self.store.update_domain(&known, record).await.expect("update"));
+            }
+            Some(_) => {
+                is_series = true;
+                self.store.remove_domain(&record.name).await.expect("remove");
+            }
         }
         self.note("domain", asked, is_series, Vec::new()).await;
     }

@@ -11,7 +11,7 @@ use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
 use scylla::client::PoolSize;
 use scylla::client::execution_profile::ExecutionProfile;
-use scylla::client::session::Session;
+use scylla::client::session::Session as DriverSession;
 use scylla::client::session_builder::SessionBuilder;
 use scylla::deserialize::row::DeserializeRow;
 use scylla::errors::ExecutionError;
@@ -46,14 +46,14 @@ const PAGE_ROWS: i32 = 1000;
 
 /// An open session in a keyspace.
 #[derive(Debug)]
-pub(super) struct Cluster {
-    session: Arc<Session>,
+pub(super) struct Session {
+    driver: Arc<DriverSession>,
     keyspace: String,
     turns: Semaphore,
 }
 
 /// Connects without choosing a keyspace.
-pub(super) async fn connect(options: &CassandraOptions) -> Result<Session, OpenError> {
+pub(super) async fn connect(options: &CassandraOptions) -> Result<DriverSession, OpenError> {
     let mut policy = DefaultPolicy::builder();
     if let Some(data_center) = &options.data_center {
         policy = policy.prefer_datacenter(data_center.clone());
@@ -84,7 +84,7 @@ pub(super) async fn connect(options: &CassandraOptions) -> Result<Session, OpenE
 }
 
 /// Connects, and chooses the keyspace.
-pub(super) async fn connect_to_keyspace(options: &CassandraOptions) -> Result<Session, OpenError> {
+pub(super) async fn connect_to_keyspace(options: &CassandraOptions) -> Result<DriverSession, OpenError> {
     let session = connect(options).await?;
     match session.use_keyspace(&options.keyspace, false).await {
         Ok(()) => Ok(session),
@@ -92,15 +92,15 @@ pub(super) async fn connect_to_keyspace(options: &CassandraOptions) -> Result<Se
     }
 }
 
-impl Cluster {
-    pub(super) fn new(session: Session, keyspace: String) -> Self {
-        Self { session: Arc::new(session), keyspace, turns: Semaphore::new(STATEMENTS_MAX) }
+impl Session {
+    pub(super) fn new(session: DriverSession, keyspace: String) -> Self {
+        Self { driver: Arc::new(session), keyspace, turns: Semaphore::new(STATEMENTS_MAX) }
     }
 
     /// The same session, for statements that do not wait for those of `self`.
     pub(super) fn apart(&self) -> Self {
         Self {
-            session: Arc::clone(&self.session),
+            driver: Arc::clone(&self.driver),
             keyspace: self.keyspace.clone(),
             turns: Semaphore::new(STATEMENTS_MAX),
         }
@@ -116,18 +116,14 @@ impl Cluster {
         }
     }
 
-    pub(super) fn keyspace(&self) -> &str {
-        &self.keyspace
-    }
-
     /// For statements that are run once in the life of a keyspace.
-    pub(super) fn session(&self) -> &Session {
-        &self.session
+    pub(super) fn driver(&self) -> &DriverSession {
+        &self.driver
     }
 
     /// Prepares a statement that may be run twice without harm.
     pub(super) async fn prepare(&self, text: &str) -> Result<PreparedStatement, OpenError> {
-        let prepared = self.session.prepare(qualified(text, &self.keyspace)).await;
+        let prepared = self.driver.prepare(qualified(text, &self.keyspace)).await;
         let mut prepared = prepared.map_err(|error| OpenError::Cluster { reason: reason(&error) })?;
         prepared.set_is_idempotent(true);
         prepared.set_page_size(PAGE_ROWS);
@@ -144,7 +140,7 @@ impl Cluster {
     /// Runs a statement that has no result.
     pub(super) async fn run(&self, statement: &PreparedStatement, values: impl SerializeRow) -> Result<(), StoreError> {
         let _turn = self.turn().await?;
-        self.session.execute_unpaged(statement, values).await.map(drop).map_err(|error| failed(&error))
+        self.driver.execute_unpaged(statement, values).await.map(drop).map_err(|error| failed(&error))
     }
 
     /// Runs a conditional statement. Returns whether its condition held.
@@ -155,7 +151,7 @@ impl Cluster {
         statement: &PreparedStatement,
         values: impl SerializeRow,
     ) -> Result<bool, StoreError> {
-        let result = self.session.execute_unpaged(statement, values).await.map_err(|error| unknown(&error))?;
+        let result = self.driver.execute_unpaged(statement, values).await.map_err(|error| unknown(&error))?;
         was_applied(result)
     }
 
@@ -169,7 +165,7 @@ impl Cluster {
         R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata>,
     {
         let _turn = self.turn().await?;
-        let result = self.session.execute_unpaged(statement, values).await.map_err(|error| failed(&error))?;
+        let result = self.driver.execute_unpaged(statement, values).await.map_err(|error| failed(&error))?;
         let rows = result.into_rows_result().map_err(|error| failed(&error))?;
         rows.maybe_first_row().map_err(|error| failed(&error))
     }
@@ -184,7 +180,7 @@ impl Cluster {
         R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata> + Send + 'static,
     {
         let _turn = self.turn().await?;
-        let pager = self.session.execute_iter(statement.clone(), values).await.map_err(|error| failed(&error))?;
+        let pager = self.driver.execute_iter(statement.clone(), values).await.map_err(|error| failed(&error))?;
         let rows = pager.rows_stream::<R>().map_err(|error| failed(&error))?;
         Ok(rows.map_err(|error| failed(&error)).boxed())
     }

@@ -1,0 +1,86 @@
+//! Deleting Emails, at the times of their rows. The cluster prefers a deletion, so nothing that repeats a write undoes it.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::{try_join, try_join_all};
+
+use super::Shared;
+use super::log::Fact;
+use super::mailbox::EmailRow;
+use super::receive::micros_of;
+use crate::model::{EmailId, Mailbox, Timestamp};
+use crate::store::StoreError;
+use crate::store::names::mailbox_hash;
+
+/// The most Emails of one statement.
+const AT_ONCE: usize = 100;
+
+impl Shared {
+    pub(super) async fn delete(&self, id: EmailId, now: Timestamp) -> Result<bool, StoreError> {
+        let Some((mailbox, row)) = self.find_row(id).await? else { return Ok(false) };
+        if !self.is_readable(&row.listed(), now) {
+            return Ok(false);
+        }
+        self.check_open()?;
+        self.delete_rows(&mailbox, &[row]).await?;
+        self.counters.deleted(1);
+        Ok(true)
+    }
+
+    pub(super) async fn delete_all(&self, mailbox: &Mailbox, before: u64, now: Timestamp) -> Result<u64, StoreError> {
+        let mailbox = mailbox_hash(&self.secret, mailbox);
+        let mut rows = self.visible_rows(&mailbox).await?;
+        rows.retain(|row| row.sequence() < before);
+        self.check_open()?;
+        let mut readable = 0;
+        for rows in rows.chunks(AT_ONCE) {
+            self.delete_rows(&mailbox, rows).await?;
+            self.counters.deleted(rows.len() as u64);
+            readable += rows.iter().filter(|row| self.is_readable(&row.listed(), now)).count() as u64;
+        }
+        Ok(readable)
+    }
+
+    /// Deletes Emails that make way for others, each of the mailbox that is named with it. The message that they make way
+    /// for is safe, so a failure is not its own.
+    pub(super) async fn make_way(&self, evicted: Vec<([u8; 16], EmailId)>) {
+        let mut by_mailbox: BTreeMap<[u8; 16], Vec<EmailId>> = BTreeMap::new();
+        for (mailbox, id) in evicted {
+            by_mailbox.entry(mailbox).or_default().push(id);
+        }
+        for (mailbox, ids) in by_mailbox {
+            let made_way = async {
+                let rows = try_join_all(ids.iter().map(|id| self.row_of(&mailbox, *id))).await?;
+                let rows: Vec<EmailRow> = rows.into_iter().flatten().collect();
+                self.delete_rows(&mailbox, &rows).await?;
+                Ok::<_, StoreError>(rows.len() as u64)
+            };
+            match made_way.await {
+                Ok(evicted) => self.counters.evicted(evicted),
+                Err(error) => {
+                    tracing::warn!(%error, "the oldest mail of a full mailbox was not deleted; the next mail tries again");
+                }
+            }
+        }
+    }
+
+    /// Deletes Emails of a mailbox, and their messages as far as nobody else needs them.
+    async fn delete_rows(&self, mailbox: &[u8; 16], rows: &[EmailRow]) -> Result<(), StoreError> {
+        // The highest of their times deletes every one of them, and no row of another id.
+        let Some(last) = rows.iter().map(EmailRow::sequence).max() else { return Ok(()) };
+        let ids: Vec<Vec<u8>> = rows.iter().map(|row| row.id().octets().to_vec()).collect();
+        let deleted = self.session.run(&self.statements.email_delete, (micros_of(last), &mailbox[..], ids));
+        let alone = rows.iter().filter(|row| !row.is_shared());
+        let messages = alone.map(|row| self.delete_message(row.message(), micros_of(row.sequence())));
+        try_join(deleted, try_join_all(messages)).await.map_err(|error| unknown(&error))?;
+        let life = rows.iter().map(|row| row.listed().expires_at.since(row.listed().received_at).as_secs()).max();
+        let life = i32::try_from(life.unwrap_or(0).saturating_add(60)).unwrap_or(i32::MAX);
+        let deleted = Fact::Deleted(rows.iter().map(EmailRow::id).collect());
+        self.append(deleted, life).await.map_err(|error| unknown(&error))
+    }
+}
+
+fn unknown(error: &StoreError) -> StoreError {
+    tracing::warn!(%error, "the cluster did not say whether mail was deleted");
+    StoreError::OutcomeUnknown
+}
