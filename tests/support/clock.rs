@@ -74,6 +74,14 @@ impl SetClock {
         self.wake();
     }
 
+    /// Sets the time of day back, alone.
+    pub(crate) fn step_back(&self, by: Duration) {
+        let mut times = self.times.lock().expect("clock");
+        times.now = times.now.before(by);
+        drop(times);
+        self.wake();
+    }
+
     /// How often the worker of expiry has slept on this clock. Beside it only streams of events do.
     pub(crate) fn sleeps(&self) -> u64 {
         self.times.lock().expect("clock").sleeps

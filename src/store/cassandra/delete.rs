@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use futures_util::future::{try_join, try_join_all};
+use futures_util::future::{join, try_join_all};
 
 use super::Shared;
 use super::log::Fact;
@@ -12,12 +12,20 @@ use crate::model::{EmailId, Mailbox, Timestamp};
 use crate::store::StoreError;
 use crate::store::names::mailbox_hash;
 
+/// How long all nodes must know of a deletion whose mail is not there any more, in seconds.
+const FORGOTTEN_SECONDS: i32 = 24 * 3600;
 /// The most Emails of one statement.
 const AT_ONCE: usize = 100;
 
 impl Shared {
     pub(super) async fn delete(&self, id: EmailId, now: Timestamp) -> Result<bool, StoreError> {
-        let Some((mailbox, row)) = self.find_row(id).await? else { return Ok(false) };
+        let Some((mailbox, row)) = self.find_row(id).await? else {
+            // A deletion that was cut off may have told no node. What the picture has was visible once.
+            if self.picture.mail().find(id, Timestamp::from_millis(i64::MIN)).is_some() {
+                self.append(Fact::Deleted(vec![id]), FORGOTTEN_SECONDS).await.map_err(|error| unknown(&error))?;
+            }
+            return Ok(false);
+        };
         if !self.is_readable(&row.listed(), now) {
             return Ok(false);
         }
@@ -29,7 +37,7 @@ impl Shared {
 
     pub(super) async fn delete_all(&self, mailbox: &Mailbox, before: u64, now: Timestamp) -> Result<u64, StoreError> {
         let mailbox = mailbox_hash(&self.secret, mailbox);
-        let mut rows = self.visible_rows(&mailbox).await?;
+        let mut rows = self.visible_rows(&mailbox, now).await?;
         rows.retain(|row| row.sequence() < before);
         self.check_open()?;
         let mut readable = 0;
@@ -53,6 +61,9 @@ impl Shared {
                 let rows = try_join_all(ids.iter().map(|id| self.row_of(&mailbox, *id))).await?;
                 let rows: Vec<EmailRow> = rows.into_iter().flatten().collect();
                 self.delete_rows(&mailbox, &rows).await?;
+                if rows.len() < ids.len() {
+                    self.append(Fact::Deleted(ids), FORGOTTEN_SECONDS).await?;
+                }
                 Ok::<_, StoreError>(rows.len() as u64)
             };
             match made_way.await {
@@ -69,14 +80,16 @@ impl Shared {
         // The highest of their times deletes every one of them, and no row of another id.
         let Some(last) = rows.iter().map(EmailRow::sequence).max() else { return Ok(()) };
         let ids: Vec<Vec<u8>> = rows.iter().map(|row| row.id().octets().to_vec()).collect();
-        let deleted = self.session.run(&self.statements.email_delete, (micros_of(last), &mailbox[..], ids));
+        let deleted = self.session.run(&self.statements.email_delete, (micros_of(last), &mailbox[..], ids)).await;
+        deleted.map_err(|error| unknown(&error))?;
         let alone = rows.iter().filter(|row| !row.is_shared());
         let messages = alone.map(|row| self.delete_message(row.message(), micros_of(row.sequence())));
-        try_join(deleted, try_join_all(messages)).await.map_err(|error| unknown(&error))?;
         let life = rows.iter().map(|row| row.listed().expires_at.since(row.listed().received_at).as_secs()).max();
         let life = i32::try_from(life.unwrap_or(0).saturating_add(60)).unwrap_or(i32::MAX);
         let deleted = Fact::Deleted(rows.iter().map(EmailRow::id).collect());
-        self.append(deleted, life).await.map_err(|error| unknown(&error))
+        // All nodes must know, even if octets are left, which nobody can read.
+        let (octets, told) = join(try_join_all(messages), self.append(deleted, life)).await;
+        octets.map(drop).and(told).map_err(|error| unknown(&error))
     }
 }
 

@@ -101,6 +101,7 @@ pub(super) fn spawn_writer(shared: &Arc<Shared>, mut to_write: mpsc::UnboundedRe
             }
             let Some(shared) = store.upgrade() else { return };
             seq += 1;
+            // A clock that was ahead and is set right takes the minute back: others look at the minutes around their own time.
             shared.write_row(minute_of(shared.now()), seq, waiting).await;
         }
     });
@@ -197,12 +198,12 @@ impl Shared {
         Ok(())
     }
 
-    /// Reads what living nodes did lately. Rows that this one missed are looked for in all minutes.
-    pub(super) async fn follow_logs(&self) -> Result<(), StoreError> {
+    /// Reads what living nodes did lately. Rows that this one missed, or may have missed, are looked for in all minutes.
+    pub(super) async fn follow_logs(&self, may_have_missed: bool) -> Result<(), StoreError> {
         let mut read = self.log.read.lock().await;
         let minute = minute_of(self.now());
         let minutes = [minute - 1, minute, minute + 1];
-        let mut is_whole = true;
+        let mut is_whole = !may_have_missed;
         let follows = self.node.others().into_iter().map(|node| {
             let after = read.get(&node).copied().unwrap_or(0);
             async move {

@@ -34,6 +34,9 @@ const PAUSES: [u64; 6] = [2, 5, 10, 20, 50, 100];
 /// An Email in its mailbox.
 #[derive(Clone, Debug, DeserializeRow)]
 pub(super) struct EmailRow {
+    /// The highest sequence of the mailbox. It is read so that a repair by the read carries it along with the row.
+    #[expect(dead_code, reason = "the servers compare it")]
+    last: Option<i64>,
     id: Vec<u8>,
     /// `None` while it is only announced.
     sequence: Option<i64>,
@@ -195,9 +198,14 @@ impl Shared {
         expires_at > now && !self.picture.has_expired(expires_at)
     }
 
-    /// All visible Emails of a mailbox.
-    pub(super) async fn visible_rows(&self, mailbox: &[u8; 16]) -> Result<Vec<EmailRow>, StoreError> {
-        let values = (&mailbox[..], &[0_u8; 16][..], &[0xff_u8; 16][..]);
+    /// When the oldest Email was received that may be readable.
+    fn oldest_at(&self, now: Timestamp) -> Timestamp {
+        self.options.retention.map_or(Timestamp::from_millis(0), |life| now.before(life))
+    }
+
+    /// All visible Emails of a mailbox that may be readable.
+    pub(super) async fn visible_rows(&self, mailbox: &[u8; 16], now: Timestamp) -> Result<Vec<EmailRow>, StoreError> {
+        let values = (&mailbox[..], &id_at(self.oldest_at(now))[..], &[0xff_u8; 16][..]);
         let rows = self.session.all::<EmailRow>(&self.statements.email_newest_first, values).await?;
         self.only_visible(rows).await
     }
@@ -235,11 +243,16 @@ impl Shared {
     ) -> Result<(Vec<EmailRow>, Option<Timestamp>), StoreError> {
         let statement =
             if range.oldest_first { &self.statements.email_oldest_first } else { &self.statements.email_newest_first };
-        let from = id_at(time_of(range.after).before(SEQUENCE_AFTER_ID));
+        // What lies before is not readable any more, and the servers refuse to pass over too much of it.
+        let oldest = self.oldest_at(now);
+        let from = id_at(time_of(range.after).before(SEQUENCE_AFTER_ID).max(oldest));
         let to =
             if range.before == u64::MAX { [0xff; 16] } else { id_at(time_of(range.before).plus(SEQUENCE_AFTER_ID)) };
         let (mut rows, mut end) = (Vec::<EmailRow>::new(), None);
         let take = |row: EmailRow| {
+            if range.oldest_first && row.sequence.is_some() && row.sequence() <= range.after {
+                return true;
+            }
             let looks = rows.len() >= LOOK_EVERY && rows.len().is_multiple_of(LOOK_EVERY);
             if rows.len() >= ROWS_MAX || looks && self.is_enough(&rows, range, now) {
                 end = rows.last().map(EmailRow::at);
@@ -281,17 +294,19 @@ impl Shared {
         let there: HashSet<EmailId> = young.iter().map(EmailRow::id).collect();
         known.retain(|id, _| id.octets() <= from || there.contains(id));
         let begun = Instant::now();
-        let (mut waiting, mut pauses) = (young, PAUSES.into_iter());
+        let (mut waiting, mut pauses, mut is_last) = (young, PAUSES.into_iter(), false);
         let too_late = now.before(SETTLED_AFTER);
         loop {
             let before: Vec<EmailId> = waiting.iter().filter(|row| row.at() > too_late).map(EmailRow::id).collect();
             let visible = self.only_visible(waiting).await?;
             known.extend(visible.into_iter().map(|row| (row.id(), row)));
             let left: Vec<EmailId> = before.into_iter().filter(|id| !known.contains_key(id)).collect();
-            if left.is_empty() || begun.elapsed() > SETTLES_WITHIN {
+            if left.is_empty() || is_last {
                 break;
             }
             sleep(Duration::from_millis(pauses.next().unwrap_or(100))).await;
+            // Only a look that begins after that time may end the wait.
+            is_last = begun.elapsed() > SETTLES_WITHIN;
             let again = try_join_all(left.into_iter().map(|id| self.row_of(mailbox, id))).await?;
             waiting = again.into_iter().flatten().collect();
         }

@@ -37,7 +37,7 @@ const STOPS_WITHIN: Duration = Duration::from_mins(2);
 const LOOKED_WITHIN: Duration = Duration::from_secs(3);
 /// How often the logs of other nodes are read.
 const FOLLOW_EVERY: Duration = Duration::from_millis(200);
-/// After so long without a read of the logs, subscribers may have missed something.
+/// After so long without a read of the logs, this node may have missed rows.
 const MISSED_AFTER: Duration = Duration::from_secs(30);
 /// A node that cannot say that it lives for so long takes no mail.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(4);
@@ -235,16 +235,16 @@ impl Shared {
 
     async fn follow(&self) {
         let mut turn = ticks(FOLLOW_EVERY);
-        let mut read_at = Instant::now();
+        let mut read_at = self.boot();
         loop {
             turn.tick().await;
+            let now = self.boot();
             let read = async {
                 self.catch_up().await?;
-                self.follow_logs().await
+                self.follow_logs(now.saturating_sub(read_at) > MISSED_AFTER).await
             };
             match read.await {
-                Ok(()) if std::mem::replace(&mut read_at, Instant::now()).elapsed() > MISSED_AFTER => self.hub.miss(),
-                Ok(()) => {}
+                Ok(()) => read_at = now,
                 Err(error) => tracing::debug!(%error, "the logs of other nodes could not be read"),
             }
         }

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::{try_join, try_join_all};
+use scylla::value::MaybeUnset;
 use tokio::sync::SemaphorePermit;
 use tokio::time::timeout;
 
@@ -34,6 +35,8 @@ const ANNOUNCED_SECONDS: i32 = 15;
 pub(super) const RECIPIENTS_MAX: u32 = 32;
 /// How long a message waits for its admission.
 const ADMITTED_WITHIN: Duration = Duration::from_secs(10);
+/// How much longer it may take until it is announced.
+const WAITS_MORE: Duration = Duration::from_secs(2);
 /// How long a row outlives its mail, so that clocks may differ.
 pub(super) const OUTLIVES_SECONDS: i64 = 60;
 /// The longest time to live that the cluster takes: 20 years.
@@ -121,6 +124,7 @@ impl<'a> Incoming<'a> {
 
 impl Shared {
     pub(super) async fn receive(&self, delivery: Delivery) -> Result<(), StoreError> {
+        let called = self.boot();
         self.check_open()?;
         let limit = self.options.message_octets_max;
         if delivery.raw.len() as u64 > limit {
@@ -137,12 +141,13 @@ impl Shared {
         let times = (*received_at, *expires_at);
         let mut incoming = Incoming::new(self, envelope, raw.len(), times);
         let evicted = self.picture.evicted(&incoming.mailboxes, *received_at)?;
+        self.check_wait(called, *received_at)?;
         let begun = self.boot();
         let webhooks = self.announce(&mut incoming).await?;
         let written = self.write_message(envelope, raw, incoming.message_ttl, incoming.received_micros);
         let (numbered, ()) = try_join(self.number(&incoming), written).await?;
-        let Some(numbered) = numbered else { return Ok(()) };
         self.check_time(Some(begun))?;
+        let numbered = numbered.ok_or_else(|| StoreError::Failed("all Emails of the message were deleted".into()))?;
         self.commit(&mut incoming, numbered, Some(begun)).await.map_err(|error| unconfirmed(&error))?;
         self.counters.committed(self.boot().saturating_sub(begun));
         self.note_mail(&webhooks, *received_at).await;
@@ -160,6 +165,17 @@ impl Shared {
                 "more mail comes than the cluster takes; it waited {ADMITTED_WITHIN:?}"
             ))),
         }
+    }
+
+    /// Refuses a message that waited for too long before its announcement: readers look for those of the last half minute, and
+    /// its id has the time of its receipt.
+    fn check_wait(&self, called: Duration, received_at: Timestamp) -> Result<(), StoreError> {
+        let waited = self.boot().saturating_sub(called);
+        let is_old = self.is_running() && self.now().since(received_at) > ADMITTED_WITHIN + SETTLES_WITHIN;
+        if is_old || waited > ADMITTED_WITHIN + WAITS_MORE {
+            return Err(StoreError::Failed("the message waited for too long".into()));
+        }
+        Ok(())
     }
 
     /// Refuses to go on with a message that took too long: a reader may have passed over it.
@@ -276,6 +292,8 @@ impl Shared {
             }
             let (message, octets) = (fact.message.octets(), i64::from(fact.octets));
             let (received_at, expires_at) = (fact.at.millis(), fact.expires_at.millis());
+            // A value that is set later at the same time must not have another one before it.
+            let settled = if shared { MaybeUnset::Unset } else { MaybeUnset::Set(true) };
             let times = (received_at, expires_at);
             let values = (
                 &mailbox[..],
@@ -287,7 +305,7 @@ impl Shared {
                 times.1,
                 octets,
                 shared,
-                !shared,
+                settled,
                 *ttl,
                 micros,
             );

@@ -25,7 +25,9 @@ const TOKENS: &str = "tokens";
 /// How often a node looks whether another one has changed something.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How often it reads all anew, in case the other one died before it could say so.
-const FULL_LOOK_EVERY: Duration = Duration::from_mins(1);
+const FULL_LOOK_EVERY: Duration = Duration::from_secs(10);
+/// The pauses before the tries to change the version, in milliseconds: many may change it at one moment.
+const CHANGE_PAUSES: [u64; 4] = [0, 100, 300, 1000];
 
 /// What a node remembers of the registry.
 #[derive(Debug, Default)]
@@ -70,21 +72,27 @@ impl Shared {
         Ok(row.and_then(|(octets,)| octets.try_into().ok()).map_or(0, u64::from_be_bytes))
     }
 
-    /// Makes all nodes read anew what people typed in. If that fails, they do so within a minute.
+    /// Makes all nodes read anew what people typed in. If that fails, they do so within ten seconds.
     pub(super) async fn change_version(&self) {
-        // Conditional, so that it does not depend on the clocks of servers which of two changes is the later one.
-        let version = &rand::random::<u64>().to_be_bytes()[..];
-        let replaced = self.session.run_if(&self.statements.registry_replace, (version, "version", "")).await;
-        let changed = match replaced {
-            Ok(false) => {
-                self.session.run_if(&self.statements.registry_insert, ("version", "", version)).await.map(drop)
+        for pause in CHANGE_PAUSES {
+            sleep(Duration::from_millis(pause)).await;
+            match self.replace_version().await {
+                Ok(()) => break,
+                Err(error) => {
+                    tracing::warn!(%error, "the version was not changed; other nodes look again by themselves");
+                }
             }
-            done => done.map(drop),
-        };
-        if let Err(error) = changed {
-            tracing::warn!(%error, "other nodes learn of a change only at their next full look");
         }
         self.outbox.reload();
+    }
+
+    async fn replace_version(&self) -> Result<(), StoreError> {
+        // Conditional, so that it does not depend on the clocks of servers which of two changes is the later one.
+        let version = &rand::random::<u64>().to_be_bytes()[..];
+        if !self.session.run_if(&self.statements.registry_replace, (version, "version", "")).await? {
+            self.session.run_if(&self.statements.registry_insert, ("version", "", version)).await?;
+        }
+        Ok(())
     }
 
     /// The value of a row after every change of it that is still in progress.

@@ -41,11 +41,11 @@ statements! {
          (mailbox, id, last, sequence, message, received_at, expires_at, octets, shared, settled) \
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TTL ? AND TIMESTAMP ?";
     email_settle = "UPDATE email USING TTL ? AND TIMESTAMP ? SET settled = true WHERE mailbox = ? AND id = ?";
-    email_newest_first = "SELECT id, sequence, message, received_at, expires_at, octets, shared, settled FROM email \
+    email_newest_first = "SELECT last, id, sequence, message, received_at, expires_at, octets, shared, settled FROM email \
          WHERE mailbox = ? AND id > ? AND id < ?";
-    email_oldest_first = "SELECT id, sequence, message, received_at, expires_at, octets, shared, settled FROM email \
+    email_oldest_first = "SELECT last, id, sequence, message, received_at, expires_at, octets, shared, settled FROM email \
          WHERE mailbox = ? AND id > ? AND id < ? ORDER BY id ASC";
-    email_select = "SELECT id, sequence, message, received_at, expires_at, octets, shared, settled FROM email \
+    email_select = "SELECT last, id, sequence, message, received_at, expires_at, octets, shared, settled FROM email \
          WHERE mailbox = ? AND id = ?";
     email_delete = "DELETE FROM email USING TIMESTAMP ? WHERE mailbox = ? AND id IN ?";
 

@@ -1,4 +1,4 @@
-//! The clocks of two nodes differ by two seconds. The daemons run in this process, each with a clock of its own.
+//! The clocks of two nodes differ by three seconds, and one of them is stepped back by six. The daemons run in this process, each with a clock of its own.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::support::http;
 use crate::support::test_server::TestServer;
 use crate::support::until::until_some;
 
-const AHEAD: Duration = Duration::from_secs(2);
+const AHEAD: Duration = Duration::from_secs(3);
 const MAILS: usize = 12;
 /// Longer than the life of a lease.
 const SUSPENDED: Duration = Duration::from_secs(8);
@@ -22,6 +22,9 @@ pub(super) async fn keep_order(keyspace: &Keyspace) {
     let servers = [&ahead, &behind];
     let to = format!("order@{DOMAIN}");
     for mail in 0..MAILS {
+        if mail == MAILS / 2 {
+            ahead.clock.step_back(2 * AHEAD);
+        }
         // Each follows each, and itself.
         servers[mail / 2 % 2].send(&to, &mail.to_string(), "text").await;
     }

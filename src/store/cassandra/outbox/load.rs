@@ -83,6 +83,10 @@ impl Shared {
             }
             self.admit_noted(known, noted).await?;
         } else {
+            if settled.is_none() && known.written.is_empty() {
+                // A replay that was cut off may have left events.
+                self.forget(known);
+            }
             self.catch_up().await?;
             let webhooks = self.read_webhooks(known).await?;
             self.load(known, &webhooks).await?;
