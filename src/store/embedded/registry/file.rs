@@ -49,9 +49,12 @@ pub(super) enum FileError {
 impl<E: Into<redb::Error>> From<E> for FileError {
     fn from(error: E) -> Self {
         match error.into() {
-            // Where the disk itself works, a file that ends too early is damage.
+            // Where the disk itself works, a file that ends too early is damage, and so is a place behind the end of a copy.
             redb::Error::Io(error)
-                if !matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData) =>
+                if !matches!(
+                    error.kind(),
+                    io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput
+                ) =>
             {
                 Self::Io(error)
             }
