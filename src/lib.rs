@@ -22,8 +22,8 @@
 //!      -> events           hints to the requests that wait for this mailbox; each then looks at the store
 //!      -> http             reads rows from memory, and reserves memory (http/memory) before it loads mail; cli asks http
 //!      -> reader           loads and parses (mime) on one of a few threads, and only when somebody reads the message
-//!      -> expiry           removes Emails in small steps between the writer's groups; it follows
-//!                           from time; the registry notes up to when it was done
+//!      -> expiry           removes Emails in small steps between the writer's groups; it follows from time,
+//!                          and the registry notes up to when it was done
 //! ```
 //!
 //! Commands about mail or domains are HTTP requests to [`http::router`]. [`client`] sends them over one of three transports:
@@ -110,8 +110,8 @@
 //! ```
 //!
 //! Every module that is not pure may use `clock`, `random`, `logging`, `process` and `unfinished`, and every module `counts`.
-//! `error` knows the errors that end the program. `tests/it/layout.rs` reads the sources for the most important of these rules, and
-//! for the one home of each large dependency, such as redb in `store/embedded/registry`.
+//! `error` knows the errors that end the program. `tests/it/layout.rs` reads the sources for the most important of these
+//! rules, and for the one home of each large dependency, such as redb in `store/embedded/registry`.
 //!
 //! Tests of the service in their own process are in `tests/it`, those of the binary in `tests/program`, and those that need
 //! other programs in `tests/world`. What each test file promises outlives the code, unless its top comment says otherwise.

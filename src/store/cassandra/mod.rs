@@ -8,8 +8,9 @@
 //! mailbox       lists of a mailbox                   delete       what ends Emails
 //! log           what each node did, for all          picture      what the log says is there: newest, counts, expiry
 //! node          what a node does all the time: signs of life, the lead
-//! domains, webhooks   what people typed in           outbox       events of webhooks
-//! backup, restore     as one file, and back          counters     what this node did
+//! registry, domains, webhooks   what people typed in, tokens too, and how other nodes learn of changes
+//! outbox        events of webhooks                   counters     what this node did
+//! backup, restore     as one file, and back          server_settings   whether the servers keep the promise
 //! ```
 //!
 //! Four rules make it whole:
