@@ -93,11 +93,11 @@
 //! client    http (the router's types), daemon (to assemble one in-process, whether one listens), config, smtp/fault, store,
 //!           error, model
 //! daemon    everybody: the only one that puts parts together
-//! http      store, events, domains, tokens, smtp/fault, dns (reports), reader, mime, webhook (the guard, a test), tls (its
+//! http      admission, store, events, domains, tokens, smtp/fault, dns (reports), reader, mime, webhook (the guard, a test), tls (its
 //!           state), panics, connections, config, model
 //! webhook   store (the outbox), reader, mime, dns (the resolver), tls, config, model
-//! smtp      store, domains, tls, connections, config, model
-//! domains   dns, store, config, model
+//! smtp      admission, store, domains, tls, connections, config, model
+//! domains   admission, dns, store, config, model
 //! expiry    store, model
 //! store     events, tls (a cluster's connections), config, model
 //! tls       model
@@ -105,6 +105,7 @@
 //! reader    mime
 //! dns, mime model at most
 //! config    smtp/fault, model
+//! admission config, model
 //! connections, events, random  model
 //! model     nobody
 //! ```
@@ -116,6 +117,7 @@
 //! Tests of the service in their own process are in `tests/it`, those of the binary in `tests/program`, and those that need
 //! other programs in `tests/world`. What each test file promises outlives the code, unless its top comment says otherwise.
 
+pub mod admission;
 pub mod cli;
 pub mod client;
 pub mod clock;

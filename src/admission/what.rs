@@ -1,0 +1,145 @@
+//! The one table of what a client, its network and all clients together may have.
+
+use std::time::Duration;
+
+use crate::config::Config;
+use crate::model::Share;
+
+const MINUTE: Duration = Duration::from_mins(1);
+/// How many shares of a client a network has.
+const CLIENTS_OF_NETWORK: u64 = 4;
+
+/// Something that clients get from a bounded store of it. Rates come last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Connections of SMTP at once.
+    SmtpConnection,
+    /// Connections of HTTP at once, those that wait for mail included.
+    HttpConnection,
+    /// Requests that wait for mail at once.
+    Waiting,
+    /// Octets of messages that are being received.
+    MailOctets,
+    /// Questions to DNS at once.
+    DnsLookup,
+    /// New connections of SMTP in a minute.
+    SmtpConnections,
+    /// Recipients of mail in a minute.
+    Recipients,
+    /// Recipients of mail in the time that mail is kept.
+    KeptRecipients,
+    /// Octets of mail in a minute.
+    ReceivedOctets,
+    /// Requests of HTTP in a minute.
+    Requests,
+    /// Registrations of domains in a minute.
+    DomainRegistrations,
+    /// Checks of DNS in a minute.
+    DnsChecks,
+    /// Registrations of webhooks in a minute.
+    WebhookRegistrations,
+    /// Wrong tokens in a minute.
+    WrongTokens,
+}
+
+/// What one row of the table says.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// How much one client, one network and all may have.
+    pub(super) share: Share,
+    pub(super) kind: Kind,
+    /// Whether a client of `limit-exempt` has neither a client's share nor a network's.
+    pub(super) is_exempted: bool,
+    /// What of it does not make it crowded, and the most of that.
+    pub(super) apart: Option<(What, u64)>,
+}
+
+/// How a row is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Places at once, and how long a request for one may wait.
+    Places(Duration),
+    /// Octets at once. A client or network that holds none may take one message, however large.
+    Octets,
+    /// So much in this time. All of it may come at once; then it comes back evenly.
+    Rate(Duration),
+}
+
+impl Row {
+    /// A network has four shares of a client and at most a quarter of all; a client has at most what its network has.
+    fn held(kind: Kind, client: u64, all: u64) -> Self {
+        let network = client.saturating_mul(CLIENTS_OF_NETWORK).min((all / 4).max(1));
+        Self { share: Share { client: client.min(network), network, all }, kind, is_exempted: true, apart: None }
+    }
+
+    fn places(client: usize, all: usize) -> Self {
+        Self::held(Kind::Places(Duration::ZERO), client as u64, all as u64)
+    }
+
+    fn in_time(client: u64, time: Duration) -> Self {
+        let client = client.max(1);
+        let share = Share { client, network: client.saturating_mul(CLIENTS_OF_NETWORK), all: u64::MAX };
+        Self { share, kind: Kind::Rate(time), is_exempted: true, apart: None }
+    }
+
+    fn a_minute(client: u64) -> Self {
+        Self::in_time(client, MINUTE)
+    }
+
+    /// The row for everybody, clients of `limit-exempt` too.
+    const fn for_everybody(self) -> Self {
+        Self { is_exempted: false, ..self }
+    }
+}
+
+impl What {
+    /// Everything, each at the index of its number.
+    pub(super) const ALL: [Self; 14] = [
+        Self::SmtpConnection,
+        Self::HttpConnection,
+        Self::Waiting,
+        Self::MailOctets,
+        Self::DnsLookup,
+        Self::SmtpConnections,
+        Self::Recipients,
+        Self::KeptRecipients,
+        Self::ReceivedOctets,
+        Self::Requests,
+        Self::DomainRegistrations,
+        Self::DnsChecks,
+        Self::WebhookRegistrations,
+        Self::WrongTokens,
+    ];
+
+    /// Whether it comes back with time, instead of being given back.
+    pub(super) const fn is_rate(self) -> bool {
+        self as usize >= Self::SmtpConnections as usize
+    }
+
+    /// Its row; `None` if the settings switch it off.
+    pub(super) fn row(self, config: &Config) -> Option<Row> {
+        let Config { smtp, http, mail, webhooks, .. } = config;
+        Some(match self {
+            Self::SmtpConnection => Row::places(smtp.connections_per_client_max, smtp.connections_max),
+            Self::HttpConnection => Row {
+                apart: Some((Self::Waiting, http.waiting_max as u64)),
+                ..Row::places(http.connections_per_client_max, http.connections_max)
+            },
+            Self::Waiting => Row::places(http.waiting_per_client_max, http.waiting_max),
+            Self::MailOctets => Row::held(Kind::Octets, smtp.bodies_octets_max / 4, smtp.bodies_octets_max),
+            Self::DnsLookup => Row::held(Kind::Places(Duration::from_secs(5)), 4, 64).for_everybody(),
+            Self::SmtpConnections => Row::a_minute(smtp.connections_per_minute_max as u64),
+            Self::Recipients => Row::a_minute(6_000),
+            Self::KeptRecipients => {
+                let row = Row::in_time(mail.emails_max / 8, mail.retention);
+                Row { share: Share { network: row.share.client * 2, ..row.share }, ..row }
+            }
+            Self::ReceivedOctets => Row::a_minute(256_000_000),
+            Self::Requests => Row::a_minute(http.rate_limit?.into()).for_everybody(),
+            Self::DomainRegistrations => Row::a_minute(30).for_everybody(),
+            Self::DnsChecks => Row::a_minute(60).for_everybody(),
+            Self::WebhookRegistrations => Row::a_minute(webhooks.registrations_per_minute.into()).for_everybody(),
+            Self::WrongTokens => Row::a_minute(30).for_everybody(),
+        })
+    }
+}
