@@ -127,8 +127,9 @@ async fn clear(options: &CassandraOptions) {
         }
     }
     for name in names.iter().filter(|name| *name != "registry") {
-        let first = session.query_unpaged(format!("SELECT * FROM {name} LIMIT 1"), ()).await.expect("a row");
-        if first.into_rows_result().expect("rows").rows_num() > 0 {
+        // The server does not look for a row where too much was deleted.
+        let first = session.query_unpaged(format!("SELECT * FROM {name} LIMIT 1"), ()).await.ok();
+        if first.is_none_or(|first| first.into_rows_result().expect("rows").rows_num() > 0) {
             session.query_unpaged(format!("TRUNCATE {name}"), ()).await.expect("truncate");
         }
     }

@@ -5,15 +5,23 @@ mod burst;
 mod caps;
 mod check;
 mod commands;
+mod first;
+mod following;
+mod lists;
+mod on_its_way;
 mod outbox;
 mod restore;
+mod rows;
 mod schema;
 
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use tempmail::clock::Clock;
 use tempmail::store::cassandra::{CassandraOptions, CassandraStore};
 use tempmail::store::{Storage, StoreOptions};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use crate::suites::conformance::conformance;
 use crate::suites::options as embedded_options;
@@ -33,6 +41,12 @@ pub async fn store(options: &StoreOptions) -> Arc<CassandraStore> {
 /// One more node of the service in a keyspace.
 pub async fn node(connection: &CassandraOptions, options: &StoreOptions) -> Arc<CassandraStore> {
     Arc::new(Box::pin(CassandraStore::connect(connection, options)).await.expect("connect"))
+}
+
+/// Runs a node as a daemon does, until it is told to stop.
+pub fn run(node: &Arc<CassandraStore>, clock: Arc<dyn Clock>, stop: &CancellationToken) -> JoinHandle<()> {
+    let (node, stop) = (Arc::clone(node), stop.clone());
+    tokio::spawn(async move { node.run(clock, stop).await })
 }
 
 async fn in_cluster() -> Arc<dyn Storage> {
