@@ -6,12 +6,10 @@
 //! # The way of a message
 //!
 //! ```text
-//! peer -> smtp/accept      checks the limits of the client and takes a free slot, or answers 421; reads a PROXY header,
-//!                          and starts TLS where it comes first
-//!      -> smtp/connection  reads and writes with a timeout; only this part of SMTP waits
-//!      -> smtp/session     EHLO MAIL RCPT DATA or BDAT, pure: octets in, replies and actions out.
-//!                          MAIL asks smtp/policy whether the store has room, RCPT whether domain and mailbox take mail,
-//!                          DATA and BDAT reserve memory (smtp/budget) until the store has answered
+//! peer -> smtp/accept      asks admission for a place of this client and its network, or answers 421; reads a PROXY header
+//!      -> smtp/session     a method for each command over pure parsers; smtp/io reads, writes, and ends who is late.
+//!                          MAIL asks smtp/backend whether the store has room, RCPT whether domain and mailbox take mail,
+//!                          and the octets of DATA and BDAT take memory of admission as they arrive
 //!      -> Delivery         envelope with an id per recipient, octets as sent, received_at, expires_at
 //!      -> Store::receive   a request in a queue of 64 MB; when the queue is full, the session and its peer wait
 //!      -> writer thread    takes all queued requests as one group: decides the facts, appends them to the journal, ONE
@@ -70,8 +68,8 @@
 //!
 //! # What must stay true
 //!
-//! 1. No 250 before the fdatasync that covers the message has returned and the rows show it; `Session::stored` alone says
-//!    it. After a 4yz the message is not in the store. If that is uncertain, the connection closes without a reply. A store in
+//! 1. No 250 before the fdatasync that covers the message has returned and the rows show it; `smtp/session/transaction`
+//!    alone says it. After a 4yz the message is not in the store. If that is uncertain, the connection closes without a reply. A store in
 //!    a cluster is the exception: there a 451 may come after the message was stored, and the sender sends it again.
 //! 2. A MIME error never loses, refuses or delays a mail. Any octets give an Email with what could be read.
 //! 3. What must survive a crash is in the journal, in the same record as its cause, or was typed in and is in the registry.

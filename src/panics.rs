@@ -82,7 +82,7 @@ mod tests {
     fn a_module_is_known_by_the_path_of_its_source() {
         let root = HERE.strip_suffix("panics.rs").expect("this file");
         for (file, module) in [
-            ("smtp/session/commands.rs", "smtp"),
+            ("smtp/session/transaction.rs", "smtp"),
             ("store/mod.rs", "store"),
             ("expiry.rs", "expiry"),
             ("panics.rs", "elsewhere"),

@@ -3,7 +3,6 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::config::{Config, Revision};
-use crate::connections::WAITING_MAX;
 use crate::webhook::{IDLE_CONNECTIONS_MAX, SLOW_MAX};
 
 /// Open files besides connections: listeners, segments, index, lock, DNS sockets, the runtime's own, and some to spare.
@@ -21,18 +20,16 @@ pub fn raise_open_files_limit() -> Option<u64> {
 /// The warning for the operator when `limit` open files (`None`: no limit) are fewer than the connection limits need.
 pub fn open_files_warning(limit: Option<u64>, config: &Config) -> Option<String> {
     let limit = limit?;
-    let (smtp, http, waiting) = (config.smtp.connections_max, config.http.connections_max, config.http.waiting_max);
+    let (smtp, http) = (config.smtp.connections_max, config.http.connections_max);
     let webhooks = match config.revision {
         Revision::One => 0,
         Revision::Two => config.webhooks.in_flight_max.saturating_add(SLOW_MAX + IDLE_CONNECTIONS_MAX),
     };
-    let needed = [smtp, WAITING_MAX, http, WAITING_MAX, waiting, webhooks]
-        .into_iter()
-        .fold(OTHER_FILES, |sum, files| sum.saturating_add(files as u64));
+    let needed = [smtp, http, webhooks].into_iter().fold(OTHER_FILES, |sum, files| sum.saturating_add(files as u64));
     (needed > limit).then(|| {
         format!(
             "at most {limit} files can be open, but max-smtp-connections ({smtp}), \
-             max-http-connections ({http}), {WAITING_MAX} of each that wait for a slot, {waiting} requests that wait, \
+             max-http-connections ({http}), \
              {webhooks} for webhooks (among them {SLOW_MAX} slow attempts and {IDLE_CONNECTIONS_MAX} idle connections) and {OTHER_FILES} others need {needed}: raise the limit (ulimit -Hn, LimitNOFILE=) or lower max-smtp-connections and max-http-connections"
         )
     })
@@ -52,8 +49,7 @@ mod tests {
     #[test]
     fn too_few_files_for_the_connections_are_warned_about() {
         let mut config = Config::of_revision(Revision::Two, "/nonexistent".into());
-        (config.smtp.connections_max, config.http.connections_max) = (600, 136);
-        config.http.waiting_max = 100;
+        (config.smtp.connections_max, config.http.connections_max) = (600, 364);
         config.webhooks.in_flight_max = 44;
         assert_eq!(open_files_warning(None, &config), None);
         assert_eq!(open_files_warning(Some(2416), &config), None);

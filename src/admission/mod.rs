@@ -27,14 +27,14 @@ use tokio::time::Instant;
 pub use permit::Permit;
 use queue::Queue;
 use usage::Table;
-pub use what::What;
 use what::{Kind, Row};
+pub use what::{RENDERED, What};
 
 use crate::config::Config;
 use crate::model::Client;
 
 /// Whose shares count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Who {
     /// A client and its network.
     Client(Client),
@@ -75,8 +75,8 @@ pub struct Left {
     pub amount: u64,
     /// When all of it is back.
     pub whole_in: Duration,
-    /// All of it, and the time in which that comes back.
-    pub quota: (u64, Duration),
+    /// All of it.
+    pub quota: u64,
 }
 
 /// The shares of all clients.
@@ -100,7 +100,7 @@ impl Admission {
     /// Admits as the settings say.
     pub fn new(config: &Config) -> Self {
         let rows = What::ALL.iter().map(|what| what.row(config)).collect();
-        let exempt = config.smtp.exempt.to_vec();
+        let exempt = config.smtp.exempt.clone();
         Self { rows, exempt, began_at: Instant::now(), state: Mutex::default() }
     }
 
@@ -119,11 +119,19 @@ impl Admission {
     }
 
     /// Takes something as [`admit`](Self::admit) does, and waits for it as long as its row says: in the order of
-    /// the requests, but past those whose client or network has used up its own share.
+    /// the requests, but past those whose client or network has used up its own share, and past one for more than the
+    /// share of a client. More than there is of all counts as all of it.
     pub async fn admit_soon(self: &Arc<Self>, who: Who, what: What, amount: u64) -> Result<Permit, Refused> {
-        let Some(&Row { kind: Kind::Places(patience), .. }) = self.row(what) else {
+        let Some(&Row { kind: Kind::Places(patience) | Kind::Octets(patience), share, .. }) = self.row(what) else {
             return self.admit(who, what, amount);
         };
+        let amount = amount.min(share.all);
+        if who == Who::Administrator || !self.state().queue.has(what) {
+            let admitted = self.admit(who, what, amount);
+            if admitted.is_ok() {
+                return admitted;
+            }
+        }
         let turn = self.state().queue.push(who, what, amount);
         self.serve_queue(what);
         match tokio::time::timeout(patience, turn).await {
@@ -134,19 +142,24 @@ impl Admission {
 
     /// Uses up some of a rate.
     pub fn spend(&self, who: Who, what: What, amount: u64) -> Result<Left, Refused> {
-        let unlimited = Left { amount: u64::MAX, whole_in: Duration::ZERO, quota: (u64::MAX, Duration::ZERO) };
+        let unlimited = Left { amount: u64::MAX, whole_in: Duration::ZERO, quota: u64::MAX };
         let Some(row) = self.row(what) else { return Ok(unlimited) };
-        match row.bounded(who) {
+        match row.client_of(who) {
             Some(client) => self.state().table.spend(what, row, client, amount, self.began_at.elapsed()),
             None => Ok(unlimited),
         }
+    }
+
+    /// How much of a rate a client has; `None` if the settings switch it off.
+    pub fn quota(&self, what: What) -> Option<u64> {
+        self.row(what).map(|row| row.share.client)
     }
 
     /// Uses up some of a rate after the fact, however much is left. What is too much is waited for by
     /// [`spend`](Self::spend), even if it asks for nothing.
     pub fn charge(&self, who: Who, what: What, amount: u64) {
         if let Some(row) = self.row(what)
-            && let Some(client) = row.bounded(who)
+            && let Some(client) = row.client_of(who)
         {
             self.state().table.charge(what, row, client, amount, self.began_at.elapsed());
         }
@@ -177,7 +190,7 @@ impl Admission {
         let Some(row) = self.row(what) else { return };
         let mut state = self.state();
         let State { table, queue } = &mut *state;
-        let unclaimed = queue.serve(what, |who, amount| {
+        let unclaimed = queue.serve(what, row.share.client, |who, amount| {
             table.take(what, row, who, 0, amount, self.began_at.elapsed())?;
             Ok(Permit::of(Arc::clone(self), who, what, amount))
         });
@@ -191,9 +204,19 @@ impl Admission {
     }
 }
 
+impl Who {
+    /// The client, if it is one.
+    const fn client(self) -> Option<Client> {
+        match self {
+            Self::Client(client) | Self::Exempt(client) => Some(client),
+            Self::Server | Self::Administrator => None,
+        }
+    }
+}
+
 impl Row {
     /// The client whose shares count for this row.
-    const fn bounded(&self, who: Who) -> Option<Client> {
+    const fn client_of(&self, who: Who) -> Option<Client> {
         match who {
             Who::Client(client) => Some(client),
             Who::Exempt(client) if !self.is_exempted => Some(client),

@@ -151,7 +151,7 @@ async fn a_rate_comes_back_evenly() {
     let (admission, what) = (admission(|_| {}), What::DnsChecks);
     let spend = |who, amount| admission.spend(who, what, amount);
     let left = spend(client(0, 1), 59).expect("all of it at once");
-    assert_eq!((left.amount, left.whole_in, left.quota), (1, Duration::from_secs(59), (60, MINUTE)));
+    assert_eq!((left.amount, left.whole_in, left.quota), (1, Duration::from_secs(59), 60));
     assert_eq!(spend(client(0, 1), 1).map(|left| left.amount), Ok(0));
     let wait = |amount: u64| Refused { what, by: Bound::Client, retry_after: Duration::from_secs(amount) };
     assert_eq!(spend(client(0, 1), 2), Err(wait(2)));
@@ -201,6 +201,47 @@ async fn turns_come_in_order_but_past_those_who_have_used_up_their_own() {
     assert_eq!(own.await.err(), Some(refused(what, Bound::Network)), "an eighth, in the crowd");
     drop((held, rest));
     assert_eq!(admission.held(what), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_wait_for_room_and_the_largest_one_holds_up_nobody() {
+    let (admission, what) = (admission(|_| {}), What::AnswerOctets);
+    let (all, share) = (128 << 20, 32 << 20);
+    let held = admission.admit(client(0, 1), what, 100).expect("room");
+    let mut largest = Box::pin(admission.admit_soon(client(1, 1), what, u64::MAX));
+    assert!(poll!(&mut largest).is_pending(), "it takes all there is");
+    let others = admission.admit_soon(client(2, 1), what, share).await.expect("room");
+    let mut own = Box::pin(admission.admit_soon(client(2, 1), what, 1));
+    assert!(poll!(&mut own).is_pending());
+    drop((held, others));
+    let Poll::Ready(Ok(largest)) = poll!(&mut largest) else { panic!("its turn") };
+    assert_eq!(largest.amount(), all);
+    tokio::time::advance(Duration::from_secs(11)).await;
+    assert_eq!(own.await.err(), Some(refused(what, Bound::All)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_prepares_a_few_answers_at_once_and_leaves_the_threads_to_others() {
+    let (admission, what) = (admission(|_| {}), What::Preparation);
+    let mut prepared = fill(&admission, admission.who(Ipv4Addr::LOCALHOST.into()), what).0;
+    assert_eq!(prepared.len(), 8);
+    let mut next = Box::pin(admission.admit_soon(admission.who(Ipv4Addr::LOCALHOST.into()), what, 1));
+    assert!(poll!(&mut next).is_pending());
+    assert!(admission.admit(client(0, 1), what, 1).is_ok(), "another client goes on");
+    prepared.pop();
+    assert!(matches!(poll!(&mut next), Poll::Ready(Ok(_))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_administrator_waits_behind_nobody() {
+    let (admission, what) = (small(), What::DnsLookup);
+    let all = admission.admit(Who::Server, what, 64).expect("room");
+    let mut waits = Box::pin(admission.admit_soon(client(1, 1), what, 1));
+    assert!(poll!(&mut waits).is_pending());
+    let mut administrator = Box::pin(admission.admit_soon(Who::Administrator, what, 1));
+    assert!(matches!(poll!(&mut administrator), Poll::Ready(Ok(_))));
+    drop(all);
+    assert!(matches!(poll!(&mut waits), Poll::Ready(Ok(_))));
 }
 
 #[tokio::test(start_paused = true)]

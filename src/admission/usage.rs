@@ -64,12 +64,12 @@ impl Table {
         if self.in_all(what).saturating_add(more) > row.share.all {
             return Err(Bound::All);
         }
-        let Some(client) = row.bounded(who) else { return Ok(()) };
+        let Some(client) = row.client_of(who) else { return Ok(()) };
         let is_newcomer = own == 0 && self.is_crowded(what, row);
         // The network is asked first, so that one that is refused leaves no trace of its clients.
         for (bound, share) in [(Bound::Network, row.share.network), (Bound::Client, row.share.client)] {
             let held = self.parties.get(&bound.party(client)).map_or(0, |usage| usage[what as usize]);
-            let is_first = row.kind == Kind::Octets && held == own;
+            let is_first = matches!(row.kind, Kind::Octets(_)) && held == own;
             let share = if is_newcomer { (share / CROWD_DIVISOR).max(1) } else { share };
             if held.saturating_add(more) > share && !is_first {
                 return Err(bound);
@@ -90,7 +90,7 @@ impl Table {
     ) -> Result<(), Bound> {
         self.check(what, row, who, own, more)?;
         self.in_all[what as usize] += more;
-        if let Some(client) = row.bounded(who) {
+        if let Some(client) = row.client_of(who) {
             self.forget(now);
             for bound in [Bound::Network, Bound::Client] {
                 self.parties.entry(bound.party(client)).or_default()[what as usize] += more;
@@ -102,7 +102,7 @@ impl Table {
     /// Gives back some of what `who` holds.
     pub(super) fn give_back(&mut self, what: What, row: &Row, who: Who, amount: u64) {
         self.in_all[what as usize] -= amount;
-        if let Some(client) = row.bounded(who) {
+        if let Some(client) = row.client_of(who) {
             for bound in [Bound::Network, Bound::Client] {
                 if let Some(usage) = self.parties.get_mut(&bound.party(client)) {
                     usage[what as usize] -= amount;
@@ -135,7 +135,7 @@ impl Table {
         Ok(Left {
             amount: u64::try_from(left).unwrap_or(u64::MAX),
             whole_in: Duration::from_nanos(until - now_ns),
-            quota: (quota, time),
+            quota,
         })
     }
 

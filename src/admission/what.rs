@@ -2,10 +2,21 @@
 
 use std::time::Duration;
 
-use crate::config::Config;
+use crate::config::{Config, HttpConfig};
 use crate::model::Share;
 
 const MINUTE: Duration = Duration::from_mins(1);
+/// What a message needs at most while it becomes JSON, as a multiple of its size: its octets, its text, and both bodies
+/// as JSON. A text of quotation marks needs 16 times its size, since HTML has six octets for each.
+pub const RENDERED: u64 = 18;
+/// The least memory for answers, and what there is beside the largest message, in octets.
+const ANSWERS_MIN: u64 = 128 << 20;
+const ANSWERS_BESIDE: u64 = 32 << 20;
+/// The most answers of a client that are prepared at once: those that wait for room, and those that are read.
+/// With fewer, one connection after another would wait although the threads of the reader are idle.
+const PREPARED_AT_ONCE: u64 = 8;
+/// How long an answer waits for its turn and its room.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
 /// How many shares of a client a network has.
 const CLIENTS_OF_NETWORK: u64 = 4;
 
@@ -20,10 +31,14 @@ pub enum What {
     Waiting,
     /// Octets of messages that are being received.
     MailOctets,
+    /// Octets of answers that are prepared or not written yet.
+    AnswerOctets,
+    /// Answers with mail that are prepared at once.
+    Preparation,
     /// Questions to DNS at once.
     DnsLookup,
     /// New connections of SMTP in a minute.
-    SmtpConnections,
+    NewSmtpConnections,
     /// Recipients of mail in a minute.
     Recipients,
     /// Recipients of mail in the time that mail is kept.
@@ -59,8 +74,9 @@ pub struct Row {
 pub(super) enum Kind {
     /// Places at once, and how long a request for one may wait.
     Places(Duration),
-    /// Octets at once. A client or network that holds none may take one message, however large.
-    Octets,
+    /// Octets at once, and how long a request for some may wait. A client or network that holds none may take one message
+    /// or answer, however large.
+    Octets(Duration),
     /// So much in this time. All of it may come at once; then it comes back evenly.
     Rate(Duration),
 }
@@ -94,13 +110,15 @@ impl Row {
 
 impl What {
     /// Everything, each at the index of its number.
-    pub(super) const ALL: [Self; 14] = [
+    pub(super) const ALL: [Self; 16] = [
         Self::SmtpConnection,
         Self::HttpConnection,
         Self::Waiting,
         Self::MailOctets,
+        Self::AnswerOctets,
+        Self::Preparation,
         Self::DnsLookup,
-        Self::SmtpConnections,
+        Self::NewSmtpConnections,
         Self::Recipients,
         Self::KeptRecipients,
         Self::ReceivedOctets,
@@ -113,7 +131,7 @@ impl What {
 
     /// Whether it comes back with time, instead of being given back.
     pub(super) const fn is_rate(self) -> bool {
-        self as usize >= Self::SmtpConnections as usize
+        self as usize >= Self::NewSmtpConnections as usize
     }
 
     /// Its row; `None` if the settings switch it off.
@@ -122,13 +140,24 @@ impl What {
         Some(match self {
             Self::SmtpConnection => Row::places(smtp.connections_per_client_max, smtp.connections_max),
             Self::HttpConnection => Row {
-                apart: Some((Self::Waiting, http.waiting_max as u64)),
+                apart: Some((Self::Waiting, waiting_max(http) as u64)),
                 ..Row::places(http.connections_per_client_max, http.connections_max)
             },
-            Self::Waiting => Row::places(http.waiting_per_client_max, http.waiting_max),
-            Self::MailOctets => Row::held(Kind::Octets, smtp.bodies_octets_max / 4, smtp.bodies_octets_max),
+            Self::Waiting => Row::places(http.waiting_per_client_max, waiting_max(http)),
+            Self::MailOctets => {
+                Row::held(Kind::Octets(Duration::ZERO), smtp.bodies_octets_max / 4, smtp.bodies_octets_max)
+            }
+            Self::AnswerOctets => {
+                let largest = mail.message_octets_max.saturating_mul(RENDERED);
+                let all = largest.saturating_add(ANSWERS_BESIDE).max(ANSWERS_MIN);
+                Row::held(Kind::Octets(ANSWER_PATIENCE), all / 4, all)
+            }
+            Self::Preparation => {
+                let all = http.connections_max as u64;
+                Row::held(Kind::Places(ANSWER_PATIENCE), PREPARED_AT_ONCE, all).for_everybody()
+            }
             Self::DnsLookup => Row::held(Kind::Places(Duration::from_secs(5)), 4, 64).for_everybody(),
-            Self::SmtpConnections => Row::a_minute(smtp.connections_per_minute_max as u64),
+            Self::NewSmtpConnections => Row::a_minute(smtp.connections_per_minute_max as u64),
             Self::Recipients => Row::a_minute(6_000),
             Self::KeptRecipients => {
                 let row = Row::in_time(mail.emails_max / 8, mail.retention);
@@ -136,10 +165,14 @@ impl What {
             }
             Self::ReceivedOctets => Row::a_minute(256_000_000),
             Self::Requests => Row::a_minute(http.rate_limit?.into()).for_everybody(),
-            Self::DomainRegistrations => Row::a_minute(30).for_everybody(),
+            Self::DomainRegistrations | Self::WrongTokens => Row::a_minute(30).for_everybody(),
             Self::DnsChecks => Row::a_minute(60).for_everybody(),
             Self::WebhookRegistrations => Row::a_minute(webhooks.registrations_per_minute.into()).for_everybody(),
-            Self::WrongTokens => Row::a_minute(30).for_everybody(),
         })
     }
+}
+
+/// How many connections of HTTP may wait for mail. The others always have a quarter of the places.
+fn waiting_max(http: &HttpConfig) -> usize {
+    http.waiting_max.min(http.connections_max - http.connections_max.div_ceil(4)).max(1)
 }

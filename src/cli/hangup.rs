@@ -1,9 +1,12 @@
-//! What SIGHUP does: it reads the certificate again, and tells which changed settings need a restart.
+//! What SIGHUP does: it stops a daemon of a terminal, whose window has closed. Another one reads the certificate again and
+//! tells which changed settings need a restart.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 use crate::clock::{Clock, SystemClock};
 use crate::config::{self, Config, Loaded, Sources};
@@ -16,12 +19,23 @@ pub(super) struct Settings {
     pub(super) config: Config,
 }
 
-/// Reads the certificate again and compares the settings at each SIGHUP, which ends nothing.
-pub(super) fn reload(tls: Option<Arc<Keeper>>, settings: Settings) -> Result<impl Future<Output = ()> + use<>, Error> {
-    let mut hangup = signal(SignalKind::hangup()).map_err(|error| Error::new(Exit::Failure, error))?;
+/// Does at each SIGHUP what it is for. One that was ignored at the start, as `nohup` does, stays ignored.
+pub(super) fn watch(
+    tls: Option<Arc<Keeper>>,
+    settings: Settings,
+    shutdown: CancellationToken,
+) -> Result<impl Future<Output = ()> + use<>, Error> {
+    let hangup = if is_ignored() { None } else { Some(signal(SignalKind::hangup())) };
+    let hangup = hangup.transpose().map_err(|error| Error::new(Exit::Failure, error))?;
+    let has_terminal = File::open("/dev/tty").is_ok();
     let settings = Arc::new(settings);
     Ok(async move {
+        let Some(mut hangup) = hangup else { return };
         while hangup.recv().await.is_some() {
+            if has_terminal {
+                tracing::info!("stopping: the terminal has gone");
+                return shutdown.cancel();
+            }
             let (tls, settings) = (tls.clone(), Arc::clone(&settings));
             // The results are logged, and so is a panic.
             let _ = tokio::task::spawn_blocking(move || {
@@ -31,6 +45,15 @@ pub(super) fn reload(tls: Option<Arc<Keeper>>, settings: Settings) -> Result<imp
             .await;
         }
     })
+}
+
+/// Whether this process ignores SIGHUP, by the mask of signals in `/proc` (`proc_pid_status(5)`).
+fn is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    // The lowest bit is signal 1, which is SIGHUP.
+    mask & 1 == 1
 }
 
 impl Settings {

@@ -8,7 +8,7 @@ use super::Cli;
 
 /// The commands by what they are for; every command is in one group.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Service", &["serve", "status", "doctor", "config", "token", "db"]),
+    ("Service", &["serve", "status", "stop", "doctor", "config", "token", "db"]),
     (
         "Mail",
         &["new", "inbox", "read", "open", "wait", "expect", "watch", "delete", "send-test", "sendmail", "fault", "mcp"],

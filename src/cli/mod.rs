@@ -3,7 +3,7 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve new inbox read open delete send_test status man completions/; domain/ webhook/ token/ fault/ db/ config/ with a file per verb
+//! serve new inbox read open delete send_test status stop man completions/; domain/ webhook/ token/ fault/ db/ config/ with a file per verb
 //! doctor/   checks of the service and its machine
 //! sendmail/ mail from programs that call `sendmail`
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
@@ -49,6 +49,7 @@ mod sendmail;
 mod serve;
 mod span;
 mod status;
+mod stop;
 mod token;
 mod topic;
 mod wait;
@@ -103,6 +104,7 @@ enum Command {
     Config(config::Config),
     Doctor(doctor::Doctor),
     Status(status::Status),
+    Stop(stop::Stop),
     Completions(completions::Completions),
     Man(man::Man),
     Help(guide::Help),
@@ -201,6 +203,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Config(config) => config.run(cx).await,
         Command::Doctor(doctor) => doctor.run(cx).await,
         Command::Status(status) => status.run(cx).await,
+        Command::Stop(stop) => stop.run(cx).await,
         Command::Completions(completions) => completions.run(cx),
         Command::Man(man) => man.run(cx),
         Command::Help(help) => help.run(cx),

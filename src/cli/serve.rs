@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tokio::runtime::{Builder, Handle};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -19,8 +20,9 @@ use crate::{client, logging, process};
 ///
 /// Works without any argument: SMTP on port 2525 and HTTP on port 8080 of the loopback addresses, for the domain
 /// example.test. Settings come from flags, then the environment (TEMPMAIL_*), then the configuration file, then the
-/// revision's defaults. SIGTERM and SIGINT stop it; a second one stops it at once. SIGHUP reads the certificate
-/// again and logs which settings have changed that need a restart.
+/// revision's defaults. SIGTERM and SIGINT stop it, as `tempmail stop` does; a second one stops it at once. SIGHUP stops it
+/// where it runs in a terminal; elsewhere it reads the certificate again and logs which settings have changed that need a
+/// restart.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -57,7 +59,7 @@ impl Serve {
         let stop = tokio::spawn(stop_on_signal(shutdown.clone())?);
         let command = command_for(&config.data_dir, cx);
         let daemon = tokio::select! {
-            started = start(config, sources, panics, cx) => started?,
+            started = start(config, sources, panics, &shutdown, cx) => started?,
             // A start can end at any point: the next one finds nothing worse than after a crash.
             () = shutdown.cancelled() => return Ok(Exit::Ok),
         };
@@ -95,14 +97,21 @@ fn has_handed_over(cx: &Context) -> bool {
 }
 
 /// Binds and opens everything.
-async fn start(config: Config, sources: Sources, panics: Panics, cx: &Context) -> Result<Daemon, Error> {
+async fn start(
+    config: Config,
+    sources: Sources,
+    panics: Panics,
+    shutdown: &CancellationToken,
+    cx: &Context,
+) -> Result<Daemon, Error> {
     let runtime_dir = cx.env.get("XDG_RUNTIME_DIR").map(PathBuf::from);
     let socket = client::socket_path(&config.data_dir, runtime_dir.as_deref()).ok_or_else(|| {
         Error::new(Exit::BadConfig, format!("{} is too long for a socket's path", config.data_dir.display()))
             .hint("set XDG_RUNTIME_DIR, or choose a data-dir with a shorter path")
     })?;
     let tls = daemon::open_certificate(&config, SystemClock.now())?;
-    tokio::spawn(hangup::reload(tls.clone(), hangup::Settings { sources, config: config.clone() })?);
+    let settings = hangup::Settings { sources, config: config.clone() };
+    tokio::spawn(hangup::watch(tls.clone(), settings, shutdown.clone())?);
     let listeners = Listeners::bind(&config)?;
     // The last step that can be refused for what the operator chose: only now is a directory made.
     let directory = daemon::hold_data_dir(&config).await?;
@@ -118,7 +127,17 @@ async fn start(config: Config, sources: Sources, panics: Panics, cx: &Context) -
         None
     });
     let daemon = Daemon::new(config, store, listeners, tls, controls, Arc::new(SystemClock), panics).await?;
-    Ok(daemon.holding(directory).supervised_by(supervisor))
+    Ok(daemon.holding(directory).supervised_by(supervisor).receiving_on(sessions()?))
+}
+
+/// A runtime of one thread, which ends with the process.
+fn sessions() -> Result<Handle, Error> {
+    let failed = |error| Error::new(Exit::Failure, error);
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let handle = runtime.handle().clone();
+    let thread = std::thread::Builder::new().name("smtp".to_owned());
+    thread.spawn(move || runtime.block_on(std::future::pending::<()>())).map_err(failed)?;
+    Ok(handle)
 }
 
 /// Cancels `shutdown` at the first SIGTERM or SIGINT. The future that is returned ends at the second.

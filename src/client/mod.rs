@@ -46,7 +46,7 @@ use crate::model::{Address, DomainName, EmailId};
 
 pub use backoff::Backoff;
 pub use backup::Backup;
-pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, daemon, running, socket_path};
+pub use choice::{Destination, LOCK_TIMEOUT, SYSTEM_SOCKET, choose, daemon, daemon_socket, running, socket_path};
 pub use cluster::{check_cluster, restore_into_cluster};
 pub use domain::{AddedDomain, Domain, FreshAddress, NewDomain, Round};
 pub use email::{Attachment, Email, EmailBatch, EmailDetail, EmailPage, Header, Link, MailFilter, OneTimeCode};

@@ -75,6 +75,7 @@ pub(super) const REMOVED: &[Removed] = &[
         "webhooks are refused at ports 25, 465 and 587 alone; let a firewall close others",
     ),
     gone(&["index-cache-size"], None, "it is the same in every installation"),
+    gone(&["max-line-size"], None, "max-message-size bounds the lines of a message too"),
 ];
 
 #[cfg(test)]

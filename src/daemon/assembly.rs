@@ -6,12 +6,13 @@ use std::sync::Arc;
 use axum::Router;
 
 use super::{DaemonError, example_domain};
+use crate::admission::Admission;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::counts::Counts;
 use crate::dns::{DnsResolver, Resolver};
 use crate::domains::Registry;
-use crate::http::{self, AnswerMemory, Api, DaemonStatus, MetricSource, RenderedEmails, WaitingPlaces};
+use crate::http::{self, Api, DaemonStatus, MetricSource, RenderedEmails};
 use crate::reader::Reader;
 use crate::store::Storage;
 use crate::tokens::Tokens;
@@ -24,6 +25,8 @@ const READERS: usize = 3;
 pub struct Assembled {
     /// The settings in effect, with the domain that a first start gets.
     pub config: Arc<Config>,
+    /// What each client may have, for all listeners.
+    pub admission: Arc<Admission>,
     /// The domains.
     pub registry: Arc<Registry>,
     /// The tokens of remote callers.
@@ -49,7 +52,10 @@ pub async fn assemble(
     let config = Arc::new(config);
     let dns = DnsResolver::new(config.domains.resolvers.clone(), config.constants.dns_timeout);
     let resolver: Arc<dyn Resolver> = Arc::new(dns);
-    let registry = Registry::open(&config, store.clone(), Arc::clone(&resolver), Arc::clone(&clock)).await?;
+    let admission = Arc::new(Admission::new(&config));
+    let opened =
+        Registry::open(&config, store.clone(), Arc::clone(&resolver), Arc::clone(&clock), Arc::clone(&admission));
+    let registry = opened.await?;
     let guard = Arc::new(guard(&config, status.as_ref()));
     let reader = Reader::start(READERS)?;
     let calls = CallerSettings {
@@ -91,15 +97,14 @@ pub async fn assemble(
         registry: Arc::clone(&registry),
         tokens: Arc::clone(&tokens),
         reader,
-        memory: AnswerMemory::new(config.mail.message_octets_max),
-        waiting: WaitingPlaces::new(&config),
         rendered: RenderedEmails::default(),
+        admission: Arc::clone(&admission),
         clock,
         status: status.map(Arc::new),
         metrics,
     };
     let (router, metrics_router) = http::routers(api);
-    Ok(Assembled { config, registry, tokens, event_sender, router, metrics_router })
+    Ok(Assembled { config, admission, registry, tokens, event_sender, router, metrics_router })
 }
 
 /// What webhooks may be sent to: nothing that is ours, at the addresses we listen on and those that lead to us.

@@ -134,16 +134,15 @@ impl Listeners {
         let mut running = Running { mail: Vec::new(), http: Vec::new(), metrics: Vec::new(), files: Vec::new() };
         for (service, listeners) in [(Service::Smtp, self.smtp), (Service::Smtps, self.smtps)] {
             for listener in listeners {
-                let listener = Listener::Tcp(tokio::net::TcpListener::from_std(listener)?);
-                running.mail.push(ServiceListener { listener, service });
+                running.mail.push(ServiceListener { listener: Listener::Tcp(listener), service });
             }
         }
         for listener in self.lmtp {
             let listener = match listener {
-                Bound::Tcp(listener) => Listener::Tcp(tokio::net::TcpListener::from_std(listener)?),
+                Bound::Tcp(listener) => Listener::Tcp(listener),
                 Bound::Unix(listener, _, file) => {
                     running.files.push(file);
-                    Listener::Unix(tokio::net::UnixListener::from_std(listener)?)
+                    Listener::Unix(listener)
                 }
             };
             running.mail.push(ServiceListener { listener, service: Service::Lmtp });

@@ -29,6 +29,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
@@ -39,7 +40,7 @@ use crate::http::{self, DaemonStatus, HttpLimits};
 use crate::model::{DomainPattern, Timestamp};
 use crate::panics::Panics;
 use crate::smtp::fault::Faults;
-use crate::smtp::{self, Counters, Receiver, SmtpSettings};
+use crate::smtp::{self, Counters, Receiver, Refusals};
 use crate::store::disk::Directory;
 use crate::store::{OpenError, Storage, StoreError};
 use crate::tls::{self, CertificateError, CertificateFiles, CertificateSource, Keeper};
@@ -98,6 +99,8 @@ pub struct Daemon {
     supervisor: Option<Supervisor>,
     counters: Arc<Counters>,
     faults: Arc<Faults>,
+    /// The runtime of SMTP sessions.
+    sessions: Handle,
 }
 
 impl Daemon {
@@ -138,6 +141,7 @@ impl Daemon {
             store,
             directory: None,
             supervisor: None,
+            sessions: Handle::current(),
             counters,
             faults,
         })
@@ -153,6 +157,12 @@ impl Daemon {
     #[must_use]
     pub fn supervised_by(self, supervisor: Option<Supervisor>) -> Self {
         Self { supervisor, ..self }
+    }
+
+    /// The same daemon with its SMTP sessions on another runtime: with one thread of their own they wake each other less.
+    #[must_use]
+    pub fn receiving_on(self, sessions: Handle) -> Self {
+        Self { sessions, ..self }
     }
 
     /// The settings in effect.
@@ -171,28 +181,51 @@ impl Daemon {
     /// Workers restart after a panic. A panic in a listener or in the store's writer stops all other tasks in order, and is
     /// the error.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
-        let Self { assembled, listeners, tls, controls, clock, store, directory, supervisor, counters, faults } = self;
-        let Assembled { config, registry, tokens, event_sender, router, metrics_router } = assembled;
-        let settings = SmtpSettings::from_config(&config);
-        let receiver = Receiver::new(settings, store.clone(), Arc::clone(&registry), Arc::clone(&clock));
-        let receiver = Arc::new(receiver.with_tls(tls.clone()).counting(counters).with_faults(faults));
+        let Self {
+            assembled,
+            listeners,
+            tls,
+            controls,
+            clock,
+            store,
+            directory,
+            supervisor,
+            counters,
+            faults,
+            sessions,
+        } = self;
+        let Assembled { config, admission, registry, tokens, event_sender, router, metrics_router } = assembled;
+        let receiver = Arc::new(Receiver {
+            config: Arc::clone(&config),
+            store: store.clone(),
+            domains: Arc::clone(&registry),
+            clock: Arc::clone(&clock),
+            admission: Arc::clone(&admission),
+            tls: tls.clone(),
+            counters,
+            faults,
+            refusals: Refusals::default(),
+            handshakes: Handle::current(),
+        });
         let limits = HttpLimits::from_config(&config);
         let Running { mail, http, metrics, files: mut socket_files } = listeners.run(tls.as_deref())?;
         // The workers stop at once; mail and requests that are in progress still need the store.
         let mut tasks = Tasks::default();
-        tasks.spawn("SMTP", smtp::serve(mail, receiver, shutdown.clone()));
-        let serving = http::serve_public(http, router.clone(), limits.clone(), Arc::clone(&clock), shutdown.clone());
-        tasks.spawn("HTTP", serving);
+        tasks.spawn_on(&sessions, "SMTP", smtp::serve(mail, receiver, shutdown.clone()));
+        let shared = (admission, Arc::clone(&clock), shutdown.clone());
+        let serve_public = |listeners, router| {
+            let (admission, clock, stop) = shared.clone();
+            http::serve_public(listeners, router, limits.clone(), admission, clock, stop)
+        };
+        tasks.spawn("HTTP", serve_public(http, router.clone()));
         if !metrics.is_empty() {
-            let serving =
-                http::serve_public(metrics, metrics_router, limits.clone(), Arc::clone(&clock), shutdown.clone());
-            tasks.spawn("metrics", serving);
+            tasks.spawn("metrics", serve_public(metrics, metrics_router));
         }
         for control in controls {
             let (listener, file) = control.into_parts()?;
             socket_files.push(file);
-            let serving =
-                http::serve_control(listener, router.clone(), limits.clone(), Arc::clone(&clock), shutdown.clone());
+            let (admission, clock, stop) = shared.clone();
+            let serving = http::serve_control(listener, router.clone(), limits.clone(), admission, clock, stop);
             tasks.spawn("the control socket", serving);
         }
         tasks.spawn_restarting("the store", &shutdown, {

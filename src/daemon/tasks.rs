@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use tokio::runtime::Handle;
 use tokio::task::{Id, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +25,16 @@ impl Tasks {
     /// Starts a task.
     pub(super) fn spawn(&mut self, name: &'static str, task: impl Future<Output = ()> + Send + 'static) {
         self.names.push((self.running.spawn(task).id(), name));
+    }
+
+    /// Starts a task on another runtime.
+    pub(super) fn spawn_on(
+        &mut self,
+        runtime: &Handle,
+        name: &'static str,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) {
+        self.names.push((self.running.spawn_on(task, runtime).id(), name));
     }
 
     /// Starts a task that restarts after a panic. `begin` makes it, and may panic as well.

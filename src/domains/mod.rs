@@ -3,8 +3,7 @@
 //! ```text
 //! registry   registers, pins and removes domains             table     the domains in memory
 //! changes    changes of domains, in the store first          verifier  checks the MX of every domain once a period
-//! storm      what a round of checks may deactivate; pure     turns     shares callers' checks between clients
-//! counters   counts domains and MX checks
+//! storm      what a round of checks may deactivate; pure     counters  counts domains and MX checks
 //! ```
 
 pub mod registry;
@@ -14,7 +13,6 @@ pub mod verifier;
 mod changes;
 mod counters;
 mod storm;
-mod turns;
 
 use crate::dns::{Failure, MxReport};
 use crate::model::{DomainName, DomainStatus};

@@ -8,8 +8,8 @@ use tokio::time::{Instant, timeout};
 
 use super::counters::Counters;
 use super::storm::Streaks;
-use super::turns::Turns;
 use super::{DomainEntry, DomainError, DomainTable, NewDomain};
+use crate::admission::{Admission, What, Who};
 use crate::clock::Clock;
 use crate::config::{Config, DomainsConfig};
 use crate::dns::{self, Failure, FoundDetail, MxReport, Ours, Resolver};
@@ -34,7 +34,7 @@ pub struct Registry {
     pub(super) streaks: Streaks,
     pub(super) counters: Counters,
     resolver: Arc<dyn Resolver>,
-    turns: Turns,
+    admission: Arc<Admission>,
 }
 
 impl Registry {
@@ -44,6 +44,7 @@ impl Registry {
         store: Arc<dyn Storage>,
         resolver: Arc<dyn Resolver>,
         clock: Arc<dyn Clock>,
+        admission: Arc<Admission>,
     ) -> Result<Arc<Self>, StoreError> {
         let config = config.domains.clone();
         let table = DomainTable::new(config.fixed.clone());
@@ -58,7 +59,7 @@ impl Registry {
             changing: tokio::sync::Mutex::default(),
             asked: Mutex::new((Instant::now(), HashSet::new())),
             streaks: Streaks::default(),
-            turns: Turns::new(),
+            admission,
             counters: Counters::default(),
         }))
     }
@@ -168,7 +169,7 @@ impl Registry {
         }
     }
 
-    /// Checks a domain for a caller. A client needs a turn for that; the administrator does not.
+    /// Checks a domain for a caller, when it is the caller's turn.
     async fn check_for(
         &self,
         client: Option<Client>,
@@ -178,10 +179,8 @@ impl Registry {
         if self.ours.hosts.is_empty() {
             return Err(DomainError::MxHostUnset);
         }
-        let _turn = match client {
-            Some(client) => Some(self.turns.take(client).await.ok_or(DomainError::Busy)?),
-            None => None,
-        };
+        let who = client.map_or(Who::Administrator, Who::Client);
+        let _turn = self.admission.admit_soon(who, What::DnsLookup, 1).await.map_err(|_| DomainError::Busy)?;
         self.ask(name, detail).await.map_err(DomainError::Dns)
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 use super::Registry;
+use crate::admission::Admission;
 use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, Revision};
 use crate::dns::{DnsResolver, Resolver};
@@ -29,7 +30,8 @@ pub(super) async fn registry_with(
     set(&mut config);
     let disk = Arc::new(Directory::lock(dir.path()).expect("lock"));
     let store = EmbeddedStore::open_on(disk, &StoreOptions::from_config(&config)).expect("open");
-    (dir, Registry::open(&config, Arc::new(store), dns, clock).await.expect("registry"))
+    let admission = Arc::new(Admission::new(&config));
+    (dir, Registry::open(&config, Arc::new(store), dns, clock, admission).await.expect("registry"))
 }
 
 /// The record of an active domain that was registered at the epoch.

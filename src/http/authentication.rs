@@ -11,29 +11,31 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::access;
-use super::principal::{Principal, Requester};
+use super::principal::{Principal, who};
 use super::problem::{Code, Problem};
-use super::rate_limit::RateLimit;
+use super::rate_limit;
+use crate::admission::{Admission, What, Who};
 use crate::clock::Clock;
 use crate::config::PublicConfig;
-use crate::model::{self, Scope};
+use crate::model::Scope;
 use crate::tokens::Tokens;
-
-/// The most wrong tokens of a client in a minute. A client with more gets 429 for wrong ones.
-const WRONG_PER_MINUTE: u32 = 30;
 
 /// Finds out who sent a request.
 pub(super) struct Authentication {
     tokens: Arc<Tokens>,
     clock: Arc<dyn Clock>,
-    wrong: RateLimit,
+    admission: Arc<Admission>,
     public: PublicConfig,
 }
 
 impl Authentication {
-    pub(super) fn new(tokens: Arc<Tokens>, clock: Arc<dyn Clock>, public: PublicConfig) -> Arc<Self> {
-        let wrong = RateLimit::new("wrong-tokens", "requests with wrong tokens", WRONG_PER_MINUTE);
-        Arc::new(Self { tokens, clock, wrong, public })
+    pub(super) fn new(
+        tokens: Arc<Tokens>,
+        clock: Arc<dyn Clock>,
+        admission: Arc<Admission>,
+        public: PublicConfig,
+    ) -> Arc<Self> {
+        Arc::new(Self { tokens, clock, admission, public })
     }
 
     /// Sets the principal of a request with a valid token. The problem is that its token is not valid.
@@ -41,18 +43,21 @@ impl Authentication {
     /// A valid token is never refused because of wrong ones: strangers may share the client's address.
     pub(super) async fn identify(&self, request: &mut Request) -> Result<(), Problem> {
         let Some(token) = token(request.headers()).map(str::to_owned) else { return Ok(()) };
-        let Requester::At(client) = Requester::of(request.extensions()) else { return Ok(()) };
-        let principal = self.bearer(&token, client).await?;
+        let who = who(request.extensions(), &self.admission);
+        if who == Who::Administrator {
+            return Ok(());
+        }
+        let principal = self.bearer(&token, who).await?;
         request.extensions_mut().insert(principal);
         Ok(())
     }
 
-    /// The bearer of a token that `client` sent. The problem is that the token is not valid.
-    pub(super) async fn bearer(&self, token: &str, client: model::Client) -> Result<Principal, Problem> {
+    /// The bearer of a token that `who` sent. The problem is that the token is not valid.
+    pub(super) async fn bearer(&self, token: &str, who: Who) -> Result<Principal, Problem> {
         match self.tokens.look_up(token, self.clock.now()).await {
             Some(Scope::Admin) => Ok(Principal::Administrator),
             Some(Scope::Read) => Ok(Principal::Reader),
-            None => Err(self.refuse(client)),
+            None => Err(self.refuse(who)),
         }
     }
 
@@ -70,9 +75,9 @@ impl Authentication {
         }
     }
 
-    fn refuse(&self, client: model::Client) -> Problem {
-        if let Err(problem) = self.wrong.count(client, self.clock.boot()) {
-            return problem;
+    fn refuse(&self, who: Who) -> Problem {
+        if let Err(refused) = self.admission.spend(who, What::WrongTokens, 1) {
+            return rate_limit::exceeded(&self.admission, refused);
         }
         Problem::new(Code::TokenInvalid, "the token is wrong, has expired, or was revoked")
             .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""))

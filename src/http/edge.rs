@@ -17,10 +17,13 @@ use super::access_log::{Line, REQUEST_ID, RequestId};
 use super::authentication::Authentication;
 use super::forwarded::{TrustedProxies, is_forwarded};
 use super::host::{AllowedHosts, authority};
+use super::memory;
 use super::metrics::Requests;
 use super::origin::{AllowedOrigins, Grant};
+use super::principal;
 use super::problem::{Code, LogDetail, Problem};
-use super::rate_limit::RateLimits;
+use super::rate_limit;
+use crate::admission::Admission;
 use crate::config::{AccessLog, Config};
 
 /// The client's address of a request of the public, in the request's extensions. Where a proxy named it, the port is 0.
@@ -60,13 +63,13 @@ impl Callers {
     }
 }
 
-/// The permitted callers of requests of the public, the rate limits, and the counters of requests.
+/// The permitted callers of requests of the public, their shares, and the counters of requests.
 pub(super) struct Edge {
     callers: Callers,
     proxies: TrustedProxies,
     has_warned_of_proxy: AtomicBool,
     authentication: Arc<Authentication>,
-    rate_limits: RateLimits,
+    admission: Arc<Admission>,
     requests: Arc<Requests>,
     access_log: AccessLog,
 }
@@ -75,7 +78,7 @@ impl Edge {
     pub(super) fn new(
         config: &Config,
         authentication: Arc<Authentication>,
-        rate_limits: RateLimits,
+        admission: Arc<Admission>,
         requests: Arc<Requests>,
     ) -> Arc<Self> {
         Arc::new(Self {
@@ -83,7 +86,7 @@ impl Edge {
             proxies: TrustedProxies::new(&config.http.trusted_proxies),
             has_warned_of_proxy: AtomicBool::new(false),
             authentication,
-            rate_limits,
+            admission,
             requests,
             access_log: config.http.access_log,
         })
@@ -134,7 +137,9 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
     let line = Line::begin(edge.access_log, id, &request, in_flight.route());
     let is_options = request.method() == Method::OPTIONS;
     let identified = edge.authentication.identify(&mut request).await;
-    let mut quotas = edge.rate_limits.count(&request);
+    let who = principal::who(request.extensions(), &edge.admission);
+    request.extensions_mut().insert(who);
+    let mut quotas = rate_limit::count(&edge.admission, who, &request);
     let (grant, refusal) = match edge.admit(&request) {
         Ok(grant) => (grant, quotas.refusal.take().or(identified.err().filter(|_| !is_options))),
         Err(problem) => (None, quotas.refusal.take().or(Some(problem))),
@@ -142,7 +147,10 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
     let mut response = match refusal {
         Some(problem) => problem.into_response(),
         None if is_options => options(),
-        None => answer(request, next).instrument(tracing::info_span!("request", request_id = %id)).await,
+        None => {
+            let answered = answer(request, next).instrument(tracing::info_span!("request", request_id = %id)).await;
+            memory::hold(&edge.admission, who, answered).await
+        }
     };
     quotas.write(response.headers_mut());
     response.headers_mut().insert(REQUEST_ID, id.value());

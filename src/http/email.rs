@@ -59,7 +59,7 @@ impl Api {
         id: EmailId,
     ) -> Result<(StoredEmail, Room), Problem> {
         let listed = self.find(id).await?;
-        let room = self.memory.reserve(asker, listed.size_octets).await?;
+        let room = self.reserve(asker, listed.size_octets).await?;
         let email = Arc::clone(self).load(principal, listed);
         // The loading ends even if the caller goes away, so the room belongs to it.
         reader::load(async move { Ok((email.await?, room)) }).await
@@ -74,7 +74,7 @@ impl Api {
         render: impl FnOnce(StoredEmail, Room) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let listed = self.find(id).await?;
-        let room = self.memory.reserve_rendered(asker, [listed.size_octets]).await?;
+        let room = self.reserve_rendered(asker, [listed.size_octets]).await?;
         let email = Arc::clone(self).load(principal, listed);
         self.reader.run(async move { render(email.await?, room) }).await
     }

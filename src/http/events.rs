@@ -15,6 +15,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde_json::json;
+use tokio::time::{Instant, sleep};
 
 use super::Api;
 use super::admin::administrator_only;
@@ -24,7 +25,8 @@ use super::principal::Principal;
 use super::problem::Problem;
 use super::query::Query;
 use super::rendered::load_to_list;
-use super::waiting::{Place, Waiter};
+use super::waiting::Waiter;
+use crate::admission::Permit;
 use crate::events::{Event, Happening, Hint, Position, Subscription};
 use crate::mime::limits::HEADER_SECTION_OCTETS_MAX;
 use crate::model::{Listed, Mailbox, StoredEmail};
@@ -70,12 +72,12 @@ pub(super) async fn stream(
     }
     let of_header = headers.get(LAST_EVENT_ID).map(|id| id.to_str().unwrap_or_default());
     let last_event_id = of_header.or(query.get("lastEventId")?).filter(|id| !id.is_empty());
-    let place = api.waiting.take(&waiter)?;
+    let place = api.place(&waiter)?;
     // The subscription comes first, so that nothing falls between it and the position.
     let events = api.store.subscribe(mailbox.as_ref(), EVENTS_MAX);
     let position = api.store.position(mailbox.as_ref()).await?;
     let shown_through = shown_through(mailbox.as_ref(), position);
-    let ends_at = api.clock.boot() + AGE_MAX;
+    let ends_at = Instant::now() + AGE_MAX;
     let mut feed = Feed {
         api,
         asker,
@@ -123,9 +125,8 @@ struct Feed {
     unsent: VecDeque<Listed>,
     /// What the stream begins with, until it is sent.
     begin: Option<Bytes>,
-    /// On the clock that never jumps.
-    ends_at: Duration,
-    _place: Place,
+    ends_at: Instant,
+    _place: Permit,
 }
 
 impl Feed {
@@ -207,7 +208,7 @@ impl Feed {
 
     async fn event(&mut self) -> Result<Option<Bytes>, Problem> {
         loop {
-            if self.api.clock.boot() >= self.ends_at {
+            if Instant::now() >= self.ends_at {
                 return Ok(None);
             }
             self.refill().await?;
@@ -221,7 +222,7 @@ impl Feed {
                 biased;
                 _ = self.waiter.stopping() => return Ok(None),
                 hint = self.events.next() => hint,
-                () = self.api.clock.sleep(HEARTBEAT_EVERY) => return Ok(Some(Bytes::from_static(HEARTBEAT))),
+                () = sleep(HEARTBEAT_EVERY) => return Ok(Some(Bytes::from_static(HEARTBEAT))),
             };
             let event = match hint {
                 Hint::Missed => {
@@ -288,7 +289,7 @@ impl Feed {
         read: impl FnOnce(&StoredEmail, Room) -> Option<T> + Send + 'static,
     ) -> Result<Option<T>, Problem> {
         let of_fields = listed.size_octets.min(HEADER_SECTION_OCTETS_MAX as u64).saturating_mul(RENDERED_FIELDS);
-        let room = self.api.memory.reserve(&self.asker, listed.size_octets.saturating_add(of_fields)).await?;
+        let room = self.api.reserve(&self.asker, listed.size_octets.saturating_add(of_fields)).await?;
         let store = Arc::clone(&self.api.store);
         let reading = async move {
             let email = load_to_list(&*store, &listed).await?;

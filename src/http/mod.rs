@@ -7,8 +7,7 @@
 //! ```text
 //! server    listeners and limits      accept    from a connection to its first request
 //! connection  serves one connection   stream    what it writes, and refusals of heads that cannot be read
-//! berth     the slot of a connection, which it leaves while all of its requests wait for mail
-//! activity  since when the peer of a connection has kept the server waiting     exchange  one request and its answer
+//! activity  whether a connection owes octets of an answer
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! authentication   the tokens of requests         access  what is closed to callers without one
@@ -20,8 +19,8 @@
 //! pieces    bodies that are written as the client takes them
 //! email, findings   an Email as JSON, its codes and links     problem, causes   errors, their codes and statuses
 //! rendered   Emails that were listed lately
-//! rate_limit   the rate limits of a client         forwarded  the client behind reverse proxies
-//! memory    memory for answers with mail     access_log  the ids of requests, and a line for each
+//! rate_limit   requests in a minute                forwarded  the client behind reverse proxies
+//! memory    memory for answers               access_log  the ids of requests, and a line for each
 //! openapi   the description of the interface       docs      the same as a page
 //! web       the page for people: an inbox in a browser
 //! safe_html  HTML of strangers, made safe to show
@@ -37,7 +36,6 @@ mod admin;
 mod attachment;
 mod authentication;
 mod batch;
-mod berth;
 mod body;
 mod causes;
 mod compat;
@@ -48,7 +46,6 @@ mod domains;
 mod edge;
 mod email;
 mod events;
-mod exchange;
 mod fields;
 mod filter;
 mod findings;
@@ -87,6 +84,7 @@ use axum::Router;
 use axum::middleware;
 use axum::routing::get;
 
+use crate::admission::Admission;
 use crate::clock::Clock;
 use crate::config::{Config, Revision};
 use crate::domains::Registry;
@@ -96,17 +94,14 @@ use crate::tokens::Tokens;
 use crate::webhook::Guard;
 use authentication::Authentication;
 use metrics::Requests;
-use rate_limit::RateLimits;
 
 pub use admin::DaemonStatus;
 pub use edge::Peer;
-pub use memory::AnswerMemory;
 pub use metrics::MetricSource;
 pub use principal::Principal;
 pub use problem::{Code, Problem};
 pub use rendered::RenderedEmails;
 pub use server::{HttpLimits, HttpListener, serve_control, serve_public};
-pub use waiting::WaitingPlaces;
 pub use webhooks::WebhookTest;
 
 /// The parts of the program that the handlers use.
@@ -126,12 +121,10 @@ pub struct Api {
     pub tokens: Arc<Tokens>,
     /// The threads that read messages.
     pub reader: Reader,
-    /// Memory for answers with mail.
-    pub memory: AnswerMemory,
-    /// Places of requests that wait for mail.
-    pub waiting: WaitingPlaces,
     /// Emails that were listed lately.
     pub rendered: RenderedEmails,
+    /// What each client may have.
+    pub admission: Arc<Admission>,
     /// The source of time.
     pub clock: Arc<dyn Clock>,
     /// The state of the daemon; `None` in a process without a daemon.
@@ -152,10 +145,11 @@ pub fn router(api: Api) -> Router {
 pub fn routers(mut api: Api) -> (Router, Router) {
     let requests = Arc::<Requests>::default();
     api.metrics.push(MetricSource { name: "http", counts: requests.clone() });
-    api.metrics.push(MetricSource { name: "waiting", counts: Arc::new(api.waiting.clone()) });
-    let rate_limits = RateLimits::new(&api.config, Arc::clone(&api.clock));
-    let auth = Authentication::new(Arc::clone(&api.tokens), Arc::clone(&api.clock), api.config.http.public);
-    let edge = edge::Edge::new(&api.config, Arc::clone(&auth), rate_limits, requests);
+    api.metrics.push(MetricSource { name: "waiting", counts: api.admission.clone() });
+    let admission = Arc::clone(&api.admission);
+    let (tokens, clock) = (Arc::clone(&api.tokens), Arc::clone(&api.clock));
+    let auth = Authentication::new(tokens, clock, Arc::clone(&admission), api.config.http.public);
+    let edge = edge::Edge::new(&api.config, Arc::clone(&auth), admission, requests);
     let api = Arc::new(api);
     let interface = routes(&api)
         .merge(compat::routes(&api.config, &auth))

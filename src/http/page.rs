@@ -132,13 +132,13 @@ impl Page {
     /// The JSON of each Email that is still there, and the room that it takes. Only Emails that were not rendered lately
     /// need a thread of the reader.
     async fn render(&self, batch: Vec<Listed>) -> Result<(Vec<Bytes>, Room), Problem> {
-        let Api { rendered, memory, reader, store, .. } = &*self.api;
+        let Api { rendered, reader, store, .. } = &*self.api;
         let known = batch.iter().map(|listed| rendered.get(listed, self.fields.as_ref()));
         if let Some(emails) = known.collect::<Option<Vec<Bytes>>>() {
-            let room = memory.reserve(&self.asker, emails.iter().map(|email| email.len() as u64 + 1).sum()).await?;
+            let room = self.api.reserve(&self.asker, emails.iter().map(|email| email.len() as u64 + 1).sum()).await?;
             return Ok((emails, room));
         }
-        let room = memory.reserve_rendered(&self.asker, batch.iter().map(|listed| listed.size_octets)).await?;
+        let room = self.api.reserve_rendered(&self.asker, batch.iter().map(|listed| listed.size_octets)).await?;
         let (store, rendered, fields) = (Arc::clone(store), rendered.clone(), self.fields.clone());
         let reading = async move {
             let mut emails = Vec::with_capacity(batch.len());

@@ -1,13 +1,14 @@
 //! The caller of a request, and what it may do.
 
 use std::convert::Infallible;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use axum::extract::FromRequestParts;
 use axum::http::Extensions;
 use axum::http::request::Parts;
 
 use super::edge::Peer;
+use crate::admission::{Admission, Who};
 use crate::model;
 
 /// The caller of a request, in the request's extensions. The transport or a token sets it.
@@ -46,8 +47,7 @@ impl Requester {
         if let Some(Principal::Administrator | Principal::Reader) = extensions.get() {
             return Self::Administrator;
         }
-        let peer = extensions.get().map_or(Ipv4Addr::UNSPECIFIED.into(), |Peer(peer)| peer.ip());
-        Self::At(model::Client::of(peer))
+        Self::At(model::Client::of(address(extensions)))
     }
 
     /// The client, which is also the registrant of a webhook or domain; `None` for the administrator.
@@ -65,4 +65,22 @@ impl<S: Sync> FromRequestParts<S> for Requester {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         Ok(Self::of(&parts.extensions))
     }
+}
+
+/// The client's address. Clients without a known one count as one.
+fn address(extensions: &Extensions) -> IpAddr {
+    extensions.get().map_or(Ipv4Addr::UNSPECIFIED.into(), |Peer(peer)| peer.ip())
+}
+
+/// Whose shares a request counts for.
+pub(super) fn who(extensions: &Extensions, admission: &Admission) -> Who {
+    match Requester::of(extensions) {
+        Requester::Administrator => Who::Administrator,
+        Requester::At(_) => admission.who(address(extensions)),
+    }
+}
+
+/// The same for the handlers, as the edge has found it.
+pub(super) fn asker(extensions: &Extensions) -> Who {
+    extensions.get().copied().unwrap_or(Who::Client(model::Client::of(address(extensions))))
 }

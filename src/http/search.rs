@@ -74,7 +74,7 @@ impl Api {
         if !filter.needs_content() || batch.is_empty() {
             return Ok(batch);
         }
-        let room = self.memory.reserve_rendered(asker, batch.iter().map(|listed| listed.size_octets)).await?;
+        let room = self.reserve_rendered(asker, batch.iter().map(|listed| listed.size_octets)).await?;
         let (api, filter) = (Arc::clone(self), filter.clone());
         let reading = async move {
             let _room = room;

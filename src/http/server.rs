@@ -3,7 +3,7 @@
 //! axum's own server has no timer, so a request with an endless head would hold its connection for ever. This module
 //! uses hyper's connections with a timer, and bounds everything that a peer decides.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,23 +18,19 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::accept::{Incoming, Transport};
-use super::activity::Activity;
+use super::accept::{Accepted, Transport};
 use super::connection;
+use crate::admission::{Admission, What, Who};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::connections::{ClientLimits, Clients, Slots};
+
+/// The longest timeout while connections are crowded.
+pub(super) const CROWDED_MAX: Duration = Duration::from_secs(10);
 
 /// The limits of HTTP connections.
 #[derive(Clone, Debug)]
 pub struct HttpLimits {
-    /// The most connections at once of all listeners of a call.
-    pub connections_max: usize,
-    /// The most connections at once of one client.
-    pub connections_per_client_max: usize,
-    /// Networks whose clients have no limit of their own.
-    pub exempt: Vec<IpNet>,
-    /// Networks of proxies that name the client of each request. They have no limit of their own.
+    /// Networks of proxies that name the client of each request. Their connections count only among all.
     pub trusted_proxies: Vec<IpNet>,
     /// How long a TLS handshake may take.
     pub handshake_timeout: Duration,
@@ -54,36 +50,18 @@ pub struct HttpLimits {
 }
 
 impl HttpLimits {
-    /// The default limits, with this number of connections, all of which one client may have.
-    pub const fn new(connections_max: usize) -> Self {
-        Self {
-            connections_max,
-            connections_per_client_max: connections_max,
-            exempt: Vec::new(),
-            trusted_proxies: Vec::new(),
-            handshake_timeout: Duration::from_secs(10),
-            head_timeout: Duration::from_secs(10),
-            body_timeout: Duration::from_secs(10),
-            write_timeout: Duration::from_secs(30),
-            head_octets_max: 32 * 1024,
-            fields_max: 100,
-            drain_timeout: Duration::from_secs(8),
-        }
-    }
-
     /// The limits that follow from the settings.
     pub fn from_config(config: &Config) -> Self {
         let constants = &config.constants;
         Self {
-            connections_per_client_max: config.http.connections_per_client_max,
-            exempt: config.smtp.exempt.clone(),
             trusted_proxies: config.http.trusted_proxies.clone(),
             handshake_timeout: config.tls.handshake_timeout,
             head_timeout: constants.http_head_timeout,
             body_timeout: constants.http_body_timeout,
             write_timeout: constants.http_write_timeout,
+            head_octets_max: 32 * 1024,
+            fields_max: 100,
             drain_timeout: constants.drain_timeout,
-            ..Self::new(config.http.connections_max)
         }
     }
 }
@@ -101,10 +79,11 @@ pub async fn serve_public(
     listeners: Vec<HttpListener>,
     router: Router,
     limits: HttpLimits,
+    admission: Arc<Admission>,
     clock: Arc<dyn Clock>,
     shutdown: CancellationToken,
 ) {
-    let server = Arc::new(Server::new(router, limits, clock, shutdown));
+    let server = Arc::new(Server { router, limits, admission, clock, shutdown });
     join_all(listeners.into_iter().map(|listener| {
         let server = Arc::clone(&server);
         async move {
@@ -130,43 +109,43 @@ pub async fn serve_control(
     listener: UnixListener,
     router: Router,
     limits: HttpLimits,
+    admission: Arc<Admission>,
     clock: Arc<dyn Clock>,
     shutdown: CancellationToken,
 ) {
-    Arc::new(Server::new(router, limits, clock, shutdown)).accept(listener, None, |_| Transport::ControlSocket).await;
+    let server = Arc::new(Server { router, limits, admission, clock, shutdown });
+    server.accept(listener, None, |_| Transport::ControlSocket).await;
 }
 
 /// What the connections of a service share.
 pub(super) struct Server {
     pub(super) router: Router,
     pub(super) limits: HttpLimits,
-    pub(super) slots: Arc<Slots<Arc<Activity>>>,
-    pub(super) clients: Arc<Clients>,
+    pub(super) admission: Arc<Admission>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) shutdown: CancellationToken,
 }
 
 impl Server {
-    fn new(router: Router, limits: HttpLimits, clock: Arc<dyn Clock>, shutdown: CancellationToken) -> Self {
-        let slots = Arc::new(Slots::new(limits.connections_max, ()));
-        // Requests have a rate limit, so new connections need none.
-        let of_client = ClientLimits {
-            connections_max: limits.connections_per_client_max,
-            per_minute_max: usize::MAX,
-            exempt: [&limits.exempt[..], &limits.trusted_proxies].concat(),
-        };
-        Self { router, limits, slots, clients: Arc::new(Clients::new(of_client)), clock, shutdown }
+    /// Whose shares the connections of a peer count for.
+    pub(super) fn who(&self, peer: IpAddr) -> Who {
+        let address = peer.to_canonical();
+        let is_proxy = self.limits.trusted_proxies.iter().any(|network| network.contains(&address));
+        if is_proxy { Who::Server } else { self.admission.who(address) }
+    }
+
+    /// How long a peer may take for what may take `time` as long as there is no crowd.
+    pub(super) fn patience(&self, time: Duration) -> Duration {
+        let is_crowded = [What::HttpConnection, What::AnswerOctets].iter().any(|what| self.admission.is_crowded(*what));
+        if is_crowded { time.min(CROWDED_MAX) } else { time }
     }
 
     /// Serves one connection. Before its first request a stop ends it.
-    async fn serve<S>(&self, incoming: Incoming<S>)
+    async fn serve<S>(self: &Arc<Self>, accepted: Accepted<S>, tls: Option<TlsAcceptor>)
     where
         S: AsFd + AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let tls = incoming.tls();
         // Each step has a box of its own, so that a connection that waits for long is small.
-        let prepared = self.shutdown.run_until_cancelled(Box::pin(incoming.prepare(self))).await;
-        let Some(Some(accepted)) = prepared else { return };
         if let Some(tls) = tls {
             let secured = Box::pin(accepted.secure(tls, self));
             if let Some(Some(accepted)) = self.shutdown.run_until_cancelled(secured).await {
@@ -194,9 +173,9 @@ impl Server {
                 Some(_) = connections.join_next() => continue,
                 accepted = listener.accept() => accepted,
             };
-            let Some(incoming) = Incoming::accept(stream, transport(peer), tls.clone(), &self) else { continue };
-            let server = Arc::clone(&self);
-            connections.spawn(async move { server.serve(incoming).await });
+            let Some(accepted) = Accepted::new(stream, transport(peer), tls.is_some(), &self) else { continue };
+            let (server, tls) = (Arc::clone(&self), tls.clone());
+            connections.spawn(async move { server.serve(accepted, tls).await });
         }
         drop(listener);
         let drained = async { while connections.join_next().await.is_some() {} };

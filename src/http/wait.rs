@@ -22,7 +22,7 @@ use super::principal::Principal;
 use super::problem::{Code, Problem};
 use super::query::Query;
 use super::search::{EMAILS_MAX, OCTETS_MAX};
-use super::waiting::{Place, Waiter};
+use super::waiting::Waiter;
 use crate::model::{EmailId, Listed, Mailbox};
 use crate::store::EmailsAfter;
 
@@ -53,7 +53,7 @@ pub(super) async fn wait(
     if deadline <= Instant::now() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let place = api.waiting.take(&waiter)?;
+    let place = api.place(&waiter)?;
     loop {
         tokio::select! {
             biased;
@@ -63,7 +63,7 @@ pub(super) async fn wait(
             }
         }
         if let Some(json) = Box::pin(look.email()).await? {
-            return Ok(answer(Place::keep_for(place, json)));
+            return Ok(answer(place.hold(json)));
         }
         // Mail that does not pass may come faster than it is looked at.
         if deadline <= Instant::now() {

@@ -22,8 +22,6 @@ pub(super) enum Framed<'a> {
     TooLong(&'a [u8]),
     /// The line has a bare CR or LF behind this beginning; or before it, if this is [`BDAT`].
     BareEnd(&'a [u8]),
-    /// The line is not complete; all octets are used up.
-    Incomplete,
 }
 
 /// Cuts octets into command lines. It stores at most one line.
@@ -42,13 +40,19 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Returns the next line in `input`, and moves `input` behind it. A line may have `octets_max` octets, CRLF included;
+    /// Whether a line has begun.
+    pub(super) const fn has_begun(&self) -> bool {
+        self.has_cr || self.is_bad || !(self.is_spent || self.partial.is_empty())
+    }
+
+    /// Returns the next line in `input`, and moves `input` behind it. `None`: it is not complete, and all octets are used
+    /// up. A line may have `octets_max` octets, CRLF included;
     /// this bound may change between two lines only.
     pub(super) fn next<'line, 'input: 'line>(
         &'line mut self,
         input: &mut &'input [u8],
         octets_max: usize,
-    ) -> Framed<'line> {
+    ) -> Option<Framed<'line>> {
         if self.is_spent {
             self.partial.clear();
             self.is_spent = false;
@@ -56,8 +60,8 @@ impl Lines {
         if self.is_bad {
             match self.drop_line(input) {
                 Dropped::Whole => {}
-                Dropped::Part => return Framed::Incomplete,
-                Dropped::UpToBdat => return Framed::BareEnd(BDAT),
+                Dropped::Part => return None,
+                Dropped::UpToBdat => return Some(Framed::BareEnd(BDAT)),
             }
         }
         if self.has_cr {
@@ -68,23 +72,23 @@ impl Lines {
         if end.unwrap_or(input.len()) > room {
             self.store(&input[..room]);
             *input = &input[room + 1..];
-            return Framed::TooLong(self.bad(None));
+            return Some(Framed::TooLong(self.bad(None)));
         }
         let Some(end) = end else {
             self.store(input);
             *input = &[];
-            return Framed::Incomplete;
+            return None;
         };
         let (text, rest) = (&input[..end], &input[end + 1..]);
         if input[end] == b'\n' {
             self.store(text);
             *input = rest;
-            return Framed::BareEnd(self.bad(Some(0)));
+            return Some(Framed::BareEnd(self.bad(Some(0))));
         }
         // The common case: the whole line is in the input and is not copied.
         if let ([b'\n', rest @ ..], true) = (rest, self.partial.is_empty()) {
             *input = rest;
-            return Framed::Line(text);
+            return Some(Framed::Line(text));
         }
         self.store(text);
         self.has_cr = true;
@@ -93,18 +97,18 @@ impl Lines {
     }
 
     /// Decides whether the last CR belongs to a CRLF.
-    fn after_cr(&mut self, input: &mut &[u8]) -> Framed<'_> {
+    fn after_cr(&mut self, input: &mut &[u8]) -> Option<Framed<'_>> {
         match **input {
-            [] => Framed::Incomplete,
+            [] => None,
             [b'\n', ref rest @ ..] => {
                 *input = rest;
                 self.has_cr = false;
                 self.is_spent = true;
-                Framed::Line(&self.partial)
+                Some(Framed::Line(&self.partial))
             }
             [..] => {
                 self.has_cr = false;
-                Framed::BareEnd(self.bad(Some(0)))
+                Some(Framed::BareEnd(self.bad(Some(0))))
             }
         }
     }
@@ -189,12 +193,11 @@ mod tests {
         let mut found = Vec::new();
         for cut in cuts {
             let mut input = *cut;
-            loop {
-                match lines.next(&mut input, LINE_OCTETS_MAX) {
+            while let Some(framed) = lines.next(&mut input, LINE_OCTETS_MAX) {
+                match framed {
                     Framed::Line(line) => found.push(line.escape_ascii().to_string()),
                     Framed::TooLong(start) => found.push(format!("<too long> {}", start.escape_ascii())),
                     Framed::BareEnd(start) => found.push(format!("<bare> {}", start.escape_ascii())),
-                    Framed::Incomplete => break,
                 }
             }
             assert!(input.is_empty());

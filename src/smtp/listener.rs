@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::accept::Incoming;
 use super::stream::Stream;
-use super::{Receiver, Service, connection};
+use super::{Receiver, Service};
 
 /// How long to wait after `accept` has failed for lack of file descriptors or memory. An immediate retry would fail too.
 const BACK_OFF: Duration = Duration::from_millis(100);
@@ -21,11 +21,15 @@ const BACK_OFF: Duration = Duration::from_millis(100);
 /// Receives mail on `listeners` until `shutdown` is cancelled.
 ///
 /// Then the listeners close at once, and each session replies 421 and closes. A session whose message is at the store
-/// sends the store's answer first. Returns when all sessions have ended. A session that has not ended after
-/// [`drain_timeout`](super::SmtpSettings::drain_timeout) is closed without a reply.
+/// sends the store's answer first. Returns when all sessions have ended. A session that has not ended after the drain timeout
+/// is closed without a reply.
 pub async fn serve(listeners: Vec<ServiceListener>, receiver: Arc<Receiver>, shutdown: CancellationToken) {
-    join_all(listeners.into_iter().map(|ServiceListener { listener, service }| {
-        Server { service, receiver: receiver.clone(), shutdown: shutdown.clone() }.serve(listener)
+    join_all(listeners.into_iter().map(async |ServiceListener { listener, service }| match Socket::of(listener) {
+        Ok(bound) => Server { service, receiver: receiver.clone(), shutdown: shutdown.clone() }.serve(bound).await,
+        Err(error) => {
+            tracing::error!(%error, "the system takes no more sockets, so no mail can be received; the daemon stops");
+            shutdown.cancel();
+        }
     }))
     .await;
 }
@@ -39,16 +43,29 @@ pub struct ServiceListener {
     pub service: Service,
 }
 
-/// A listening socket.
+/// A listening socket that does not block, not yet on a runtime.
 #[derive(Debug)]
 pub enum Listener {
     /// On the network.
-    Tcp(TcpListener),
+    Tcp(std::net::TcpListener),
     /// On this machine.
+    Unix(std::os::unix::net::UnixListener),
+}
+
+/// A listening socket of the runtime that serves it.
+enum Socket {
+    Tcp(TcpListener),
     Unix(UnixListener),
 }
 
-impl Listener {
+impl Socket {
+    fn of(listener: Listener) -> io::Result<Self> {
+        Ok(match listener {
+            Listener::Tcp(listener) => Self::Tcp(TcpListener::from_std(listener)?),
+            Listener::Unix(listener) => Self::Unix(UnixListener::from_std(listener)?),
+        })
+    }
+
     /// Accepts the next connection. A client of a Unix socket has no address and gets that of loopback.
     async fn accept(&self) -> io::Result<(Stream, IpAddr)> {
         match self {
@@ -74,7 +91,7 @@ struct Server {
 }
 
 impl Server {
-    async fn serve(self, listener: Listener) {
+    async fn serve(self, listener: Socket) {
         let mut sessions = JoinSet::new();
         loop {
             tokio::select! {
@@ -93,7 +110,7 @@ impl Server {
                 log_panic(ended);
             }
         };
-        if timeout(self.receiver.settings.drain_timeout, drained).await.is_err() {
+        if timeout(self.receiver.config.constants.drain_timeout, drained).await.is_err() {
             tracing::warn!(
                 sessions = sessions.len(),
                 "smtp sessions were still running at the end of the stop and were closed without a reply"
@@ -103,14 +120,11 @@ impl Server {
     }
 
     fn spawn_session(&self, stream: Stream, peer: IpAddr, sessions: &mut JoinSet<()>) {
-        let (receiver, shutdown) = (self.receiver.clone(), self.shutdown.clone());
-        let Some(incoming) = Incoming::accept(stream, peer, self.service, &receiver) else { return };
-        sessions.spawn(async move {
-            let dialect = incoming.dialect(&receiver);
-            if let Some(accepted) = incoming.prepare(&receiver, &shutdown).await {
-                connection::run(accepted, dialect, &receiver, &shutdown).await;
-            }
-        });
+        let incoming = Incoming { receiver: self.receiver.clone(), service: self.service, stream, peer };
+        if let Some(place) = incoming.admit() {
+            let shutdown = self.shutdown.clone();
+            sessions.spawn(async move { incoming.serve(place, &shutdown).await });
+        }
     }
 
     /// Backs off, unless the error concerns one connection only.

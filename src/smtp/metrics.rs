@@ -3,7 +3,6 @@
 //! No counter holds content, a sender or a recipient. Pure: nothing is logged here.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use super::reasons::{End, Limit};
 use super::reply::Reply;
@@ -12,31 +11,10 @@ use crate::counts::{Count, Counts};
 /// The classes of replies (RFC 5321 section 4.2.1) that a server sends.
 const CLASSES: [&str; 4] = ["2yz", "3yz", "4yz", "5yz"];
 
-/// The replies of a session by class, and its refusals by limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct ReplyCounts {
-    classes: [u64; CLASSES.len()],
-    refused: [u64; Limit::ALL.len()],
-}
-
-impl ReplyCounts {
-    /// Counts a reply.
-    pub(super) fn add(&mut self, reply: &Reply) {
-        if let Some(class) = usize::from(reply.code() / 100).checked_sub(2).and_then(|at| self.classes.get_mut(at)) {
-            *class += 1;
-        }
-        if let Some(limit) = reply.limit() {
-            self.refused[limit as usize] += 1;
-        }
-    }
-}
-
-/// Counters of everything since the start. Each of them only grows, except the connections that are open now or wait
-/// for a slot.
+/// Counters of everything since the start. Each of them only grows, except the connections that are open now.
 #[derive(Debug, Default)]
 pub struct Counters {
     connections: AtomicU64,
-    waiting: AtomicU64,
     sessions: AtomicU64,
     messages: AtomicU64,
     recipients: AtomicU64,
@@ -54,14 +32,9 @@ impl Counters {
         self.refused[limit as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a connection with a slot as open until the guard is dropped.
+    /// Counts a connection as open until the guard is dropped.
     pub(super) fn connected(&self) -> Gauge<'_> {
         Gauge::raise(&self.connections)
-    }
-
-    /// Counts a connection as waiting for a slot until the guard is dropped.
-    pub(super) fn waiting(&self) -> Gauge<'_> {
-        Gauge::raise(&self.waiting)
     }
 
     /// Counts a TLS handshake that failed.
@@ -74,18 +47,11 @@ impl Counters {
         self.proxy_headers_refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a reply outside of a session.
+    /// Counts a reply, and the limit that it reports.
     pub(super) fn replied(&self, reply: &Reply) {
-        let mut counts = ReplyCounts::default();
-        counts.add(reply);
-        self.add(&counts);
-    }
-
-    /// Counts the replies of a session.
-    pub(super) fn add(&self, replies: &ReplyCounts) {
-        let counts = replies.classes.iter().zip(&self.classes).chain(replies.refused.iter().zip(&self.refused));
-        for (count, counter) in counts.filter(|(count, _)| **count > 0) {
-            counter.fetch_add(*count, Ordering::Relaxed);
+        let class = usize::from(reply.code() / 100).checked_sub(2).and_then(|at| self.classes.get(at));
+        for counter in class.into_iter().chain(reply.limit().map(|limit| &self.refused[limit as usize])) {
+            counter.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
@@ -118,7 +84,6 @@ impl Counts for Counters {
             one("tlsHandshakesFailed", &self.tls_handshakes_failed),
             one("proxyHeadersRefused", &self.proxy_headers_refused),
             one("connections", &self.connections),
-            one("waiting", &self.waiting),
         ];
         counts.extend(Count::family("replies", CLASSES, &self.classes));
         counts.extend(Count::family("refused", Limit::ALL.iter().map(|limit| limit.as_str()), &self.refused));
@@ -131,8 +96,6 @@ impl Counts for Counters {
 #[derive(Debug)]
 pub(super) struct SessionTotals<'a> {
     counters: &'a Counters,
-    /// When the session began.
-    pub(super) began_at: Duration,
     /// Messages that were stored.
     pub(super) messages: u64,
     /// Recipients of these messages.
@@ -142,10 +105,10 @@ pub(super) struct SessionTotals<'a> {
 }
 
 impl<'a> SessionTotals<'a> {
-    /// Counts a session that begins at `now`.
-    pub(super) fn begin(counters: &'a Counters, now: Duration) -> Self {
+    /// Counts a session that begins.
+    pub(super) fn begin(counters: &'a Counters) -> Self {
         counters.sessions.fetch_add(1, Ordering::Relaxed);
-        Self { counters, began_at: now, messages: 0, recipients: 0, octets: 0 }
+        Self { counters, messages: 0, recipients: 0, octets: 0 }
     }
 
     /// Counts a stored message.
@@ -166,7 +129,10 @@ impl<'a> SessionTotals<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::admission::{Bound, Refused, What};
 
     fn value(counters: &Counters, name: &str, label: Option<&str>) -> u64 {
         let counts = counters.read();
@@ -178,22 +144,20 @@ mod tests {
 
     #[test]
     fn a_reply_counts_in_its_class_and_for_its_limit() {
+        let memory = |by| Reply::of_refused(Refused { what: What::MailOctets, by, retry_after: Duration::ZERO });
         for (reply, class, limit) in [
             (Reply::OK, "2yz", None),
             (Reply::SEND_DATA, "3yz", None),
             (Reply::IDLE, "4yz", None),
             (Reply::STORE_FULL, "4yz", None),
-            (Reply::of_limit(Limit::Memory), "4yz", Some(Limit::Memory)),
-            (Reply::of_limit(Limit::ClientMemory), "4yz", Some(Limit::ClientMemory)),
-            (Reply::of_limit(Limit::ClientConnections), "4yz", Some(Limit::ClientConnections)),
+            (memory(Bound::All), "4yz", Some(Limit::Memory)),
+            (memory(Bound::Client), "4yz", Some(Limit::ClientMemory)),
             (Reply::TOO_MANY_RECIPIENTS, "4yz", Some(Limit::Recipients)),
             (Reply::UNKNOWN_COMMAND, "5yz", None),
             (Reply::LINE_TOO_LONG, "5yz", Some(Limit::LineLength)),
             (Reply::AUTH_LINE_TOO_LONG, "5yz", Some(Limit::LineLength)),
             (Reply::LINE_TOO_LONG.without_status(), "5yz", Some(Limit::LineLength)),
             (Reply::message_too_large(1), "5yz", Some(Limit::MessageSize)),
-            (Reply::text_line_too_long(1), "5yz", Some(Limit::TextLineLength)),
-            (Reply::TOO_MANY_HOPS, "5yz", Some(Limit::Hops)),
         ] {
             let counters = Counters::default();
             counters.replied(&reply);

@@ -1,7 +1,6 @@
 //! Reverse-paths and forward-paths (RFC 5321 section 4.1.2).
 //!
-//! smtp-proto removes the quotes of a local part, knows no address literals, and gives `<>` and `<postmaster>` the same
-//! meaning. So the path is read here, and only the parameters behind it go to smtp-proto.
+//! A local part keeps its quotes, because they belong to the address that the client has meant.
 
 use super::line::{is_blank, trim_blanks_start};
 use crate::model::{Address, AddressError, DomainName};

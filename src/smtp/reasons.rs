@@ -39,16 +39,14 @@ reasons! {
         SlowMessage = "slowMessage",
         /// The session reached its maximum age while no transaction was open.
         LifeOver = "lifeOver",
-        /// The client was too slow for the shorter timeout while connections or memory are scarce.
-        Stressed = "stressed",
-        /// All connections were taken, and this one had kept the server waiting longest.
-        Evicted = "evicted",
+        /// The client was too slow for the shorter deadlines while connections or memory are scarce.
+        Crowded = "crowded",
         /// The size of a BDAT chunk cannot be read, so its octets cannot be told from commands.
         OutOfSync = "outOfSync",
-        /// The client sent something before the greeting.
-        SpokeFirst = "spokeFirst",
-        /// The administrator refuses the client.
-        Refused = "refused",
+        /// A BDAT chunk is so large that it would never arrive in time.
+        ChunkTooLarge = "chunkTooLarge",
+        /// The client speaks HTTP.
+        NotSmtp = "notSmtp",
         /// The client made too many errors in a row.
         TooManyErrors = "tooManyErrors",
         /// The TLS handshake failed or took too long.
@@ -71,23 +69,25 @@ reasons! {
     pub enum Limit {
         /// `max-smtp-connections`
         Connections = "connections",
-        /// The connections of one client at once.
+        /// The connections of one client, or of its network, at once.
         ClientConnections = "connectionsPerClient",
-        /// The new connections of one client in a minute.
+        /// The new connections of one client, or of its network, in a minute.
         ConnectionRate = "connectionsPerMinute",
         /// The length of a command line.
         LineLength = "lineLength",
-        /// The length of a line of a message.
-        TextLineLength = "textLineLength",
         /// The number of recipients of a message.
         Recipients = "recipients",
+        /// The recipients of one client, or of its network, in a minute.
+        RecipientRate = "recipientsPerMinute",
+        /// The recipients of one client, or of its network, in the time that mail is kept.
+        RecipientsKept = "recipientsKept",
+        /// The octets of mail of one client, or of its network, in a minute.
+        OctetRate = "octetsPerMinute",
         /// `max-message-size`
         MessageSize = "messageSize",
         /// The memory for incoming messages.
         Memory = "memory",
-        /// The part of that memory that one client may have.
+        /// The part of that memory that one client, or its network, may have.
         ClientMemory = "memoryPerClient",
-        /// The number of Received fields of a message.
-        Hops = "hops",
     }
 }

@@ -4,9 +4,11 @@
 //! 5321 section 4.5.3.1.5) and holds printable ASCII only, whatever went into its text.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use super::Dialect;
 use super::reasons::{End, Limit};
+use crate::admission::{Bound, Refused, What};
 use crate::model::DomainName;
 use crate::store::StoreError;
 
@@ -58,10 +60,8 @@ impl Reply {
         Self::last(421, [4, 4, 2], "The message took too long for its size", End::SlowMessage);
     pub(super) const LIFE_OVER: Self =
         Self::last(421, [4, 4, 2], "The session has reached its maximum age; connect again", End::LifeOver);
-    pub(super) const STRESSED: Self =
-        Self::last(421, [4, 3, 2], "Too slow while the service is busy; try again later", End::Stressed);
-    pub(super) const EVICTED: Self =
-        Self::last(421, [4, 3, 2], "All connections are taken and others wait; try again later", End::Evicted);
+    pub(super) const CROWDED: Self =
+        Self::last(421, [4, 3, 2], "Too slow while the service is busy; try again later", End::Crowded);
     pub(super) const TOO_MANY_ERRORS: Self = Self::last(421, [4, 7, 0], "Too many errors", End::TooManyErrors);
     pub(super) const OUT_OF_SYNC: Self = Self::last(
         421,
@@ -69,10 +69,9 @@ impl Reply {
         "The size of the chunk is unknown, so what follows cannot be read; try again on a new connection",
         End::OutOfSync,
     );
-    pub(super) const SPOKE_FIRST: Self =
-        Self::last(554, [5, 5, 1], "The client must wait for the greeting", End::SpokeFirst);
-    pub(super) const CLIENT_REFUSED: Self =
-        Self::last(554, [5, 7, 1], "No mail is accepted from this network", End::Refused);
+    pub(super) const NOT_HTTP: Self =
+        Self::last(554, [5, 5, 1], "This is a mail server and speaks no HTTP", End::NotSmtp);
+    pub(super) const CLIENT_REFUSED: Self = Self::answer(554, [5, 7, 1], "No mail is accepted from this network");
 
     pub(super) const TOO_MANY_RECIPIENTS: Self = Self::limited(
         452,
@@ -82,8 +81,6 @@ impl Reply {
     );
     pub(super) const LINE_TOO_LONG: Self = Self::limited(500, [5, 5, 2], "Line too long", Limit::LineLength);
     pub(super) const AUTH_LINE_TOO_LONG: Self = Self::limited(500, [5, 5, 6], "Line too long", Limit::LineLength);
-    pub(super) const TOO_MANY_HOPS: Self =
-        Self::limited(554, [5, 4, 6], "Too many hops; the message is in a loop", Limit::Hops);
 
     pub(super) const STORE_FULL: Self = Self::answer(452, [4, 3, 1], "No space to store a message; try again later");
     pub(super) const STORE_FAILED: Self =
@@ -210,9 +207,9 @@ impl Reply {
         Self::made(552, Some([5, 3, 4]), text, Meaning::Limited(Limit::MessageSize))
     }
 
-    pub(super) fn text_line_too_long(octets_max: u64) -> Self {
-        let text = format!("A line of the message is longer than {octets_max} octets; lines end with CR LF");
-        Self::made(554, Some([5, 6, 0]), text, Meaning::Limited(Limit::TextLineLength))
+    /// The refusal of a chunk that would never arrive in time. Its octets cannot be told from commands, so it is the last.
+    pub(super) fn chunk_too_large(message_octets_max: u64) -> Self {
+        Self { meaning: Meaning::Last(End::ChunkTooLarge), ..Self::message_too_large(message_octets_max) }
     }
 
     /// The reply for an error of the store. `None`: no reply would be true, so the connection closes without one and the
@@ -234,32 +231,52 @@ impl Reply {
         Self::made(code, None, text, if is_last { Meaning::Last(End::Fault) } else { Meaning::Answer })
     }
 
-    /// The refusal for a limit on connections or memory.
-    pub(super) const fn of_limit(limit: Limit) -> Self {
-        let (code, status, text) = match limit {
-            Limit::ClientConnections => {
-                (421, [4, 7, 0], "Too many connections from your address or network; try again later")
+    /// The refusal for a share that is used up.
+    pub(super) const fn of_refused(refused: Refused) -> Self {
+        let (code, status, text, limit) = match (refused.what, refused.by) {
+            (What::MailOctets, Bound::All) => {
+                (452, [4, 3, 1], "Too many messages arrive at once; try again later", Limit::Memory)
             }
-            Limit::ConnectionRate => (421, [4, 7, 0], "Too many new connections in a minute; try again later"),
-            Limit::Memory => (452, [4, 3, 1], "Too many messages arrive at once; try again later"),
-            Limit::ClientMemory => {
-                (452, [4, 3, 1], "Too many messages from your address or network arrive at once; try again later")
+            (What::MailOctets, _) => {
+                let text = "Too many messages from your address or network arrive at once; try again later";
+                (452, [4, 3, 1], text, Limit::ClientMemory)
             }
-            _ => (421, [4, 3, 2], "Too many connections; try again later"),
+            (What::NewSmtpConnections, _) => {
+                (421, [4, 7, 0], "Too many new connections in a minute; try again later", Limit::ConnectionRate)
+            }
+            (What::Recipients, _) => {
+                let text = "Too many recipients from your address or network in a minute; try again later";
+                (450, [4, 7, 1], text, Limit::RecipientRate)
+            }
+            (What::KeptRecipients, _) => {
+                let text = "Mail from your address or network takes up its share of the store; try again later";
+                (450, [4, 7, 1], text, Limit::RecipientsKept)
+            }
+            (What::ReceivedOctets, _) => {
+                let text = "Too much mail from your address or network in a minute; try again later";
+                (450, [4, 7, 1], text, Limit::OctetRate)
+            }
+            (_, Bound::All) => (421, [4, 3, 2], "Too many connections; try again later", Limit::Connections),
+            _ => {
+                let text = "Too many connections from your address or network; try again later";
+                (421, [4, 7, 0], text, Limit::ClientConnections)
+            }
         };
         Self::limited(code, status, text, limit)
     }
 
-    /// The last reply of a session that ends for its client's lateness or by an eviction.
-    pub(super) const fn of_end(end: End) -> Self {
-        match end {
+    /// The last reply of a session that ends without a command: its client is late, or the service stops. `None`: there
+    /// is none, or nobody would read it.
+    pub(super) const fn of_end(end: End) -> Option<Self> {
+        Some(match end {
+            End::Idle => Self::IDLE,
             End::SlowCommand => Self::SLOW_COMMAND,
             End::SlowMessage => Self::SLOW_MESSAGE,
             End::LifeOver => Self::LIFE_OVER,
-            End::Stressed => Self::STRESSED,
-            End::Evicted => Self::EVICTED,
-            _ => Self::IDLE,
-        }
+            End::Crowded => Self::CROWDED,
+            End::Stopping => Self::STOPPING,
+            _ => return None,
+        })
     }
 
     /// The limit that the reply reports.
@@ -300,6 +317,20 @@ impl Reply {
             let room = LINE_OCTETS_MAX - 2 - (out.len() - start);
             out.extend(line.bytes().take(room).map(|octet| if matches!(octet, b' '..=b'~') { octet } else { b'?' }));
             out.extend_from_slice(b"\r\n");
+        }
+    }
+}
+
+/// Shows it in one line for the log, which names no domain of a recipient.
+impl fmt::Display for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.code)?;
+        if let Some([class, subject, detail]) = self.status {
+            write!(f, " {class}.{subject}.{detail}")?;
+        }
+        match &self.text {
+            Cow::Owned(_) if self.status == Some([5, 1, 2]) => f.write_str(" No mail is received for the domain"),
+            text => write!(f, " {}", text.replace('\n', " ")),
         }
     }
 }

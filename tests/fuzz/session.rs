@@ -4,6 +4,7 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseResult;
+use tempmail::config::SMTP_RECIPIENTS_MAX;
 
 use crate::corpus;
 use crate::framing;
@@ -76,10 +77,10 @@ fn dialog() -> impl Strategy<Value = Vec<u8>> {
 
 fn check(input: &Input) -> TestCaseResult {
     let settings = settings();
-    let whole = play(&settings, &[&input.octets]);
+    let whole = play(settings, &[&input.octets]);
     let single: Vec<&[u8]> = input.octets.chunks(1).collect();
-    prop_assert_eq!(&play(&settings, &input.pieces()), &whole, "cuts changed something");
-    prop_assert_eq!(&play(&settings, &single), &whole, "octets one by one changed something");
+    prop_assert_eq!(&play(settings, &input.pieces()), &whole, "cuts changed something");
+    prop_assert_eq!(&play(settings, &single), &whole, "octets one by one changed something");
 
     let codes = read_replies(&whole.replies).map_err(TestCaseError::fail)?;
     prop_assert_eq!(codes[0], 220);
@@ -88,7 +89,7 @@ fn check(input: &Input) -> TestCaseResult {
     prop_assert!(codes.len() <= ends + 4, "{} replies to {ends} lines", codes.len());
     for message in &whole.messages {
         prop_assert!(message.raw.len() as u64 <= MESSAGE_OCTETS_MAX);
-        prop_assert!((1..=settings.recipients_max).contains(&message.recipients.len()));
+        prop_assert!((1..=SMTP_RECIPIENTS_MAX).contains(&message.recipients.len()));
         for text in [&message.helo, &message.reverse_path] {
             prop_assert!(!text.chars().any(char::is_control), "{text:?}");
         }
@@ -97,10 +98,10 @@ fn check(input: &Input) -> TestCaseResult {
     prop_assert_eq!(contents, framing::contents(&input.octets, &codes), "messages begin or end elsewhere");
 
     let lmtp = input.of_lmtp();
-    let whole = play::play_lmtp(&settings, &[&lmtp.octets]);
-    prop_assert_eq!(&play::play_lmtp(&settings, &lmtp.pieces()), &whole, "cuts changed something over LMTP");
+    let whole = play::play_lmtp(settings, &[&lmtp.octets]);
+    prop_assert_eq!(&play::play_lmtp(settings, &lmtp.pieces()), &whole, "cuts changed something over LMTP");
     let single: Vec<&[u8]> = lmtp.octets.chunks(1).collect();
-    prop_assert_eq!(&play::play_lmtp(&settings, &single), &whole, "octets one by one changed something over LMTP");
+    prop_assert_eq!(&play::play_lmtp(settings, &single), &whole, "octets one by one changed something over LMTP");
     read_replies(&whole.replies).map_err(TestCaseError::fail)?;
     Ok(())
 }
@@ -116,10 +117,8 @@ fn cuts_change_nothing_and_replies_are_well_formed() {
 /// The most octets that playing `pieces` held at once, the messages aside that were handed over.
 fn octets_held(pieces: &[&[u8]]) -> u64 {
     let settings = settings();
-    let measured = allocation_counter::measure(|| {
-        play::each_step(&settings, pieces, |_, message| drop(message));
-    });
-    measured.bytes_max
+    let pieces = play::owned(pieces);
+    allocation_counter::measure(|| play::play_and_drop(settings, &pieces)).bytes_max
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A clock that tests set.
 
 use std::sync::Mutex;
+use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
@@ -82,7 +83,7 @@ impl SetClock {
         self.wake();
     }
 
-    /// How often the worker of expiry has slept on this clock. Beside it only streams of events do.
+    /// How often the worker of expiry has slept on this clock, as nobody else does in these tests.
     pub(crate) fn sleeps(&self) -> u64 {
         self.times.lock().expect("clock").sleeps
     }
@@ -116,5 +117,25 @@ impl Clock for SetClock {
         Box::pin(async move {
             let _ = tokio::time::timeout(time, woken).await;
         })
+    }
+}
+
+/// Time stands still until this is dropped: the runtime does not move on to its next timer while a thread is busy.
+pub(crate) struct Still {
+    _busy: Sender<()>,
+}
+
+impl Still {
+    pub(crate) fn begin() -> Self {
+        let (busy, end) = channel();
+        tokio::task::spawn_blocking(move || end.recv());
+        tokio::time::pause();
+        Self { _busy: busy }
+    }
+}
+
+impl Drop for Still {
+    fn drop(&mut self) {
+        tokio::time::resume();
     }
 }

@@ -151,6 +151,14 @@ impl TestServer {
         self.dir.path()
     }
 
+    /// Lets time pass for everything: the clock of the service and all of its timers.
+    pub(crate) async fn pass(&self, time: Duration) {
+        self.clock.advance(time);
+        tokio::time::pause();
+        tokio::time::advance(time).await;
+        tokio::time::resume();
+    }
+
     /// Where SMTP listens.
     pub(crate) fn smtp(&self) -> SocketAddr {
         self.listening.smtp

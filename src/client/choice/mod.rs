@@ -92,9 +92,14 @@ pub fn running(target: &Destination) -> Result<Option<Transport>, Error> {
 
 /// The transport to the daemon of this machine. Without one the error says why: nobody runs it, or another user does.
 pub fn daemon(sources: &Sources) -> Result<Transport, Error> {
+    Ok(Transport::unix(&daemon_socket(sources)?)?)
+}
+
+/// The socket of the daemon of this machine. Without one the error says why: nobody runs it, or another user does.
+pub fn daemon_socket(sources: &Sources) -> Result<PathBuf, Error> {
     let data_dir = data_dir(sources)?;
     match listening(&sockets(sources, &data_dir)) {
-        Ok(socket) => Ok(Transport::unix(socket)?),
+        Ok(socket) => Ok(socket.clone()),
         Err(denied) => {
             check_ours(&data_dir, denied)?;
             let cause = format!("no daemon runs on {}", data_dir.display());

@@ -107,7 +107,7 @@ pub struct HttpConfig {
     pub rate_limit: Maybe<u32>,
 
     /// Maximum HTTP connections at once, 1 to 100000
-    #[arg(id = "max-http-connections", long, value_name = "N", default_value = "1000", value_parser = connections)]
+    #[arg(id = "max-http-connections", long, value_name = "N", default_value = "10000", value_parser = connections)]
     pub connections_max: usize,
 
     /// Log line for each HTTP request, with the client's /24 or /48 (masked) or its address (full)
@@ -128,8 +128,8 @@ pub struct HttpConfig {
     )]
     pub connections_per_client_max: usize,
 
-    /// The most requests at once that wait for mail, beside the connections.
-    #[arg(long = "max-http-waiting", hide = true, default_value = "10000", value_parser = count::<usize>)]
+    /// The most of the connections that may wait for mail; three quarters of them where that is less.
+    #[arg(long = "max-http-waiting", hide = true, default_value = "7500", value_parser = count::<usize>)]
     pub waiting_max: usize,
 
     /// The most requests at once of one client that wait for mail.

@@ -65,7 +65,7 @@ pub struct SmtpConfig {
     #[arg(id = "max-smtp-connections", long, value_name = "N", default_value = "1000", value_parser = connections)]
     pub connections_max: usize,
 
-    /// Network whose clients have no limit of one client on connections, incoming messages and requests that wait; 'none' for no network
+    /// Network whose clients have no limit of one client on connections, mail, requests that wait and memory for answers; 'none' for no network
     #[arg(
         long = "limit-exempt",
         value_name = "CIDR",
@@ -127,10 +127,6 @@ pub struct SmtpConfig {
     /// How long a client may be silent, take for a command line, or take to read the replies (RFC 5321 section 4.5.3.2.7).
     #[arg(id = "smtp-timeout", long, hide = true, default_value = "5m", value_parser = time)]
     pub timeout: Duration,
-
-    /// The longest line of a message after DATA in octets, CRLF included; RFC 5321 asks for 1,000.
-    #[arg(long = "max-line-size", hide = true, default_value = "128KB", value_parser = octets)]
-    pub text_line_octets_max: u64,
 
     /// Mode of the files of LMTP's Unix sockets, in octal.
     #[arg(long, hide = true, default_value = "660", value_parser = file_mode)]

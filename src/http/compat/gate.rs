@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::http::authentication::{Authentication, scope_insufficient};
 use crate::http::edge::Peer;
 use crate::http::forwarded::is_forwarded;
-use crate::http::principal::{Principal, Requester};
+use crate::http::principal::{Principal, asker};
 use crate::http::problem::{Code, Problem};
 
 /// The rule for callers.
@@ -46,11 +46,9 @@ impl Gate {
         if principal != Principal::Public || (is_open && is_from_here(request)) {
             return Ok(principal);
         }
-        let (Some(token), Requester::At(client)) = (password(request.headers()), Requester::of(request.extensions()))
-        else {
-            return Err(token_required());
-        };
-        match self.auth.bearer(&token, client).await? {
+        let Some(token) = password(request.headers()) else { return Err(token_required()) };
+        let who = asker(request.extensions());
+        match self.auth.bearer(&token, who).await? {
             Principal::Reader if !is_read => Err(scope_insufficient()),
             principal => Ok(principal),
         }

@@ -55,7 +55,7 @@ impl Pieces for Listing {
         };
         let batch: Vec<Message> = self.unread.by_ref().take(length).collect();
         let octets = batch.iter().map(Message::size_octets);
-        let room = self.api.memory.reserve_rendered(&self.viewer.asker, octets).await?;
+        let room = self.api.reserve_rendered(&self.viewer.asker, octets).await?;
         let (api, principal) = (Arc::clone(&self.api), self.viewer.principal);
         let reading = async move {
             let mut entries = Vec::with_capacity(batch.len());

@@ -47,7 +47,7 @@ impl Api {
         search: Search,
         batch: Vec<Message>,
     ) -> Result<Vec<Listed>, Problem> {
-        let room = self.memory.reserve_rendered(&viewer.asker, batch.iter().map(Message::size_octets)).await?;
+        let room = self.reserve_rendered(&viewer.asker, batch.iter().map(Message::size_octets)).await?;
         let (api, principal) = (Arc::clone(self), viewer.principal);
         let reading = async move {
             let _room = room;

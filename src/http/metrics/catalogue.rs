@@ -88,8 +88,7 @@ pub(super) const FAMILIES: &[Family] = &[
     gauge("cluster", "nodes", "tempmail_cluster_nodes", &[], "Nodes of the service that live and share the store; 1 without a cluster."),
     gauge("cluster", "leads", "tempmail_cluster_leads", &[], "1 if this node does the work that one node does for all; 0 without a cluster."),
 
-    gauge("smtp", "connections", "tempmail_smtp_connections", &[], "Connections that have a slot now, including those in a handshake."),
-    gauge("smtp", "waiting", "tempmail_smtp_connections_waiting", &[], "Further connections that wait for a slot or for their PROXY header."),
+    gauge("smtp", "connections", "tempmail_smtp_connections", &[], "Connections now, including those in a handshake."),
     gauge("limits", "smtpConnections", "tempmail_smtp_connections_max", &[], "The most connections at once: max-smtp-connections."),
     counter("smtp", "sessions", "tempmail_smtp_sessions_total", &[], "SMTP sessions that began."),
     counter("smtp", "ended", "tempmail_smtp_sessions_ended_total", &["reason"], "SMTP sessions that ended."),

@@ -1,15 +1,7 @@
 //! Reads command lines (RFC 5321 section 4.1, RFC 2033, RFC 3030, RFC 4954).
 //!
-//! smtp-proto reads most verbs and the parameters. This module adds what it does not do:
-//!
-//! - Paths are read by [`path`], and any blanks may separate the words.
-//! - A command without parameters refuses parameters.
-//! - A number may have any length. From 20 digits on smtp-proto refuses it or overflows.
-//! - A parameter of an extension that was not announced is not recognized.
-
-use std::borrow::Cow;
-
-use smtp_proto::{Error, MAIL_BODY_BINARYMIME, MAIL_SMTPUTF8, Request};
+//! Any blanks may separate the words. A command without parameters refuses parameters, and a parameter of an extension that
+//! was not announced is not recognized.
 
 use super::Dialect;
 use super::auth::{self, Progress};
@@ -18,8 +10,6 @@ use super::path::{self, ForwardPath};
 use super::reply::Reply;
 use crate::model::Greeting;
 
-/// The most digits of a SIZE that smtp-proto reads exactly.
-const SIZE_DIGITS_MAX: usize = 19;
 /// The longest name in HELO, EHLO or LHLO in octets (RFC 5321 section 4.5.3.1.2).
 const NAME_OCTETS_MAX: usize = 255;
 
@@ -77,6 +67,28 @@ pub(super) struct Mail {
     pub(super) is_binary: bool,
 }
 
+impl Command {
+    /// Its verb.
+    pub(super) const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Greeting(Greeting::Helo, _) => "HELO",
+            Self::Greeting(Greeting::Lhlo, _) => "LHLO",
+            Self::Greeting(..) => "EHLO",
+            Self::Mail(_) => "MAIL",
+            Self::Rcpt { .. } => "RCPT",
+            Self::Data => "DATA",
+            Self::Bdat { .. } | Self::BdatOfUnknownSize => "BDAT",
+            Self::StartTls => "STARTTLS",
+            Self::Auth(_) => "AUTH",
+            Self::Rset => "RSET",
+            Self::Noop => "NOOP",
+            Self::Quit => "QUIT",
+            Self::Vrfy => "VRFY",
+            Self::Help => "HELP",
+        }
+    }
+}
+
 /// Reads a line without its CRLF; the error is the reply to it.
 pub(super) fn parse(line: &[u8], dialect: Dialect) -> Result<Command, Reply> {
     let (verb, argument) = split_word(trim_blanks(line));
@@ -129,45 +141,43 @@ fn mail(argument: &[u8], dialect: Dialect) -> Result<Mail, Reply> {
     if !path::is_reverse_path(reverse_path) {
         return Err(Reply::SENDER_SYNTAX);
     }
-    // RFC 5321 section 4.1.2 forbids them in a value; smtp-proto accepts them in some.
+    // RFC 5321 section 4.1.2 forbids them in a value.
     if parameters.iter().any(|&octet| octet.is_ascii_control() && !is_blank(octet)) {
         return Err(Reply::PARAMETER_VALUE);
     }
-    let is_ascii = argument[..argument.len() - parameters.len()].is_ascii();
-    let mut text = b"MAIL FROM:<>".to_vec();
-    let mut size_octets = None;
+    let mut mail = Mail { reverse_path: reverse_path.to_owned(), ..Mail::default() };
     for word in words(parameters) {
-        text.push(b' ');
-        match word.split_at_checked(5) {
-            Some((name, digits)) if name.eq_ignore_ascii_case(b"SIZE=") => {
-                let digits = without_zeros(digits);
-                if is_huge(digits) {
-                    size_octets = Some(u64::MAX);
-                } else {
-                    text.extend_from_slice(name);
-                    text.extend_from_slice(digits);
-                }
+        mail.take_parameter(word, dialect)?;
+    }
+    let is_ascii = argument[..argument.len() - parameters.len()].is_ascii();
+    if is_ascii || mail.is_utf8 { Ok(mail) } else { Err(Reply::NEEDS_SMTPUTF8) }
+}
+
+impl Mail {
+    /// Takes a parameter: `keyword` or `keyword=value`.
+    fn take_parameter(&mut self, word: &[u8], dialect: Dialect) -> Result<(), Reply> {
+        let mut parts = word.splitn(2, |&octet| octet == b'=');
+        let keyword = parts.next().unwrap_or_default().to_ascii_uppercase();
+        match (&keyword[..], parts.next()) {
+            (b"SIZE", Some(digits)) => {
+                // A size of 0 says nothing (RFC 1870 section 3).
+                self.size_octets = Some(number(digits).ok_or(Reply::PARAMETER_VALUE)?).filter(|&size| size > 0);
             }
-            _ => text.extend_from_slice(word),
+            (b"BODY", Some(body)) => {
+                self.is_binary = match &body.to_ascii_uppercase()[..] {
+                    b"BINARYMIME" => true,
+                    b"7BIT" | b"8BITMIME" => false,
+                    _ => return Err(Reply::PARAMETER_VALUE),
+                };
+            }
+            (b"SMTPUTF8", None) => self.is_utf8 = true,
+            (b"AUTH", Some(b"")) if dialect.offers_auth => return Err(Reply::PARAMETER_VALUE),
+            (b"AUTH", Some(_)) if dialect.offers_auth => {}
+            (keyword, _) if is_keyword(keyword) => return Err(Reply::PARAMETER_UNKNOWN),
+            _ => return Err(Reply::PARAMETER_VALUE),
         }
+        Ok(())
     }
-    text.push(b'\n');
-    let request = Request::parse(&mut text.iter()).map_err(|error| refusal(&error))?;
-    let Request::Mail { from } = request else { return Err(Reply::PARAMETER_VALUE) };
-    let announced = [&b"SIZE"[..], b"BODY", b"SMTPUTF8"].into_iter().chain(dialect.offers_auth.then_some(&b"AUTH"[..]));
-    if !words(parameters).all(|word| announced.clone().any(|name| is_parameter(word, name))) {
-        return Err(Reply::PARAMETER_UNKNOWN);
-    }
-    let is_utf8 = from.flags & MAIL_SMTPUTF8 != 0;
-    if !is_ascii && !is_utf8 {
-        return Err(Reply::NEEDS_SMTPUTF8);
-    }
-    Ok(Mail {
-        reverse_path: reverse_path.to_owned(),
-        size_octets: size_octets.or_else(|| u64::try_from(from.size).ok().filter(|&size| size > 0)),
-        is_utf8,
-        is_binary: from.flags & MAIL_BODY_BINARYMIME != 0,
-    })
 }
 
 fn rcpt(argument: &[u8]) -> Result<Command, Reply> {
@@ -186,17 +196,25 @@ fn rcpt(argument: &[u8]) -> Result<Command, Reply> {
 /// largest number becomes the largest number, which never arrives completely.
 fn bdat(argument: &[u8]) -> Command {
     let mut words = words(argument);
-    let octets = words.next().filter(|digits| digits.iter().all(u8::is_ascii_digit));
+    let octets = words.next().and_then(number);
     let (octets, is_last) = match (octets, words.next()) {
         (Some(octets), None) => (octets, false),
         (Some(octets), Some(last)) if last.eq_ignore_ascii_case(b"LAST") => (octets, true),
         _ => return Command::BdatOfUnknownSize,
     };
-    if words.next().is_some() {
-        return Command::BdatOfUnknownSize;
-    }
-    let digit = |octets: u64, digit: &u8| octets.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
-    Command::Bdat { octets: octets.iter().fold(0, digit), is_last }
+    if words.next().is_some() { Command::BdatOfUnknownSize } else { Command::Bdat { octets, is_last } }
+}
+
+/// A number in digits; beyond the largest it is the largest.
+fn number(digits: &[u8]) -> Option<u64> {
+    let digit = |number: u64, digit: &u8| number.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
+    (!digits.is_empty() && digits.iter().all(u8::is_ascii_digit)).then(|| digits.iter().fold(0, digit))
+}
+
+/// Whether this may be the keyword of an extension (RFC 5321 section 4.1.2: `esmtp-keyword`).
+fn is_keyword(text: &[u8]) -> bool {
+    text.first().is_some_and(u8::is_ascii_alphanumeric)
+        && text.iter().all(|&octet| octet.is_ascii_alphanumeric() || octet == b'-')
 }
 
 /// Reads AUTH. Its credentials go no further than this.
@@ -212,83 +230,32 @@ fn auth(argument: &[u8], dialect: Dialect) -> Result<Command, Reply> {
 }
 
 fn other(verb: &[u8], argument: &[u8], dialect: Dialect) -> Result<Command, Reply> {
-    // smtp-proto accepts form feed as a blank.
-    if !verb.iter().all(u8::is_ascii_graphic) {
-        return Err(Reply::UNKNOWN_COMMAND);
-    }
-    let mut text = if argument.is_empty() { verb.to_vec() } else { [verb, b" ", argument].concat() };
-    text.push(b'\n');
     let bare = |command| if argument.is_empty() { Ok(command) } else { Err(Reply::NO_PARAMETERS) };
-    match Request::parse(&mut text.iter()) {
+    let greeting = |greeting| name(argument).map(|name| Command::Greeting(greeting, name));
+    match &verb.to_ascii_uppercase()[..] {
         // RFC 2033 section 4.1: SMTP has no LHLO, and LMTP has neither HELO nor EHLO.
-        Ok(Request::Helo { .. } | Request::Ehlo { .. }) if dialect.is_lmtp() => Err(Reply::UNKNOWN_COMMAND),
-        Ok(Request::Lhlo { .. }) if !dialect.is_lmtp() => Err(Reply::UNKNOWN_COMMAND),
-        Ok(Request::Helo { host }) => name(host).map(|name| Command::Greeting(Greeting::Helo, name)),
-        Ok(Request::Ehlo { host }) => name(host).map(|name| Command::Greeting(Greeting::Ehlo, name)),
-        Ok(Request::Lhlo { host }) => name(host).map(|name| Command::Greeting(Greeting::Lhlo, name)),
-        Ok(Request::Data) => bare(Command::Data),
-        Ok(Request::Rset) => bare(Command::Rset),
-        Ok(Request::Quit) => bare(Command::Quit),
-        Ok(Request::StartTls) => bare(Command::StartTls),
-        Ok(Request::Noop { .. }) => Ok(Command::Noop),
-        Ok(Request::Help { .. }) => Ok(Command::Help),
-        Ok(Request::Vrfy { .. }) => Ok(Command::Vrfy),
-        Ok(
-            Request::Mail { .. }
-            | Request::Rcpt { .. }
-            | Request::Bdat { .. }
-            | Request::Auth { .. }
-            | Request::Expn { .. }
-            | Request::Etrn { .. }
-            | Request::Atrn { .. }
-            | Request::Burl { .. },
-        ) => Err(Reply::NOT_OFFERED),
-        Err(error) => Err(refusal_in(&error, dialect)),
-    }
-}
-
-/// The reply to an error of smtp-proto. A greeting that the dialect does not have is an unknown command.
-fn refusal_in(error: &Error, dialect: Dialect) -> Reply {
-    let Error::SyntaxError { syntax } = error else { return refusal(error) };
-    match (syntax.split(' ').next(), dialect.is_lmtp()) {
-        (Some("HELO" | "EHLO"), true) | (Some("LHLO"), false) => Reply::UNKNOWN_COMMAND,
-        _ => refusal(error),
-    }
-}
-
-fn refusal(error: &Error) -> Reply {
-    match error {
-        Error::UnknownCommand => Reply::UNKNOWN_COMMAND,
-        Error::InvalidParameter { param: "SIZE" | "BODY" | "AUTH" } => Reply::PARAMETER_VALUE,
-        Error::InvalidParameter { .. } | Error::UnsupportedParameter { .. } => Reply::PARAMETER_UNKNOWN,
-        Error::SyntaxError { syntax } => match syntax.split(' ').next() {
-            Some("HELO" | "EHLO" | "LHLO") => Reply::HELO_NAME,
-            Some("VRFY") => const { Reply::syntax("Syntax: VRFY string") },
-            Some("MAIL" | "RCPT") => Reply::PARAMETER_VALUE,
-            _ => Reply::NOT_OFFERED,
-        },
-        _ => Reply::PARAMETER_VALUE,
+        b"HELO" if !dialect.is_lmtp() => greeting(Greeting::Helo),
+        b"EHLO" if !dialect.is_lmtp() => greeting(Greeting::Ehlo),
+        b"LHLO" if dialect.is_lmtp() => greeting(Greeting::Lhlo),
+        b"DATA" => bare(Command::Data),
+        b"RSET" => bare(Command::Rset),
+        b"QUIT" => bare(Command::Quit),
+        b"STARTTLS" => bare(Command::StartTls),
+        b"NOOP" => Ok(Command::Noop),
+        b"HELP" => Ok(Command::Help),
+        b"VRFY" if argument.is_empty() => Err(const { Reply::syntax("Syntax: VRFY string") }),
+        b"VRFY" => Ok(Command::Vrfy),
+        b"EXPN" | b"ETRN" | b"ATRN" | b"BURL" => Err(Reply::NOT_OFFERED),
+        // A page in a browser may send this, with commands behind it.
+        _ if argument.ends_with(b"HTTP/1.1") => Err(Reply::NOT_HTTP),
+        _ => Err(Reply::UNKNOWN_COMMAND),
     }
 }
 
 /// Checks the name of a client. It becomes a part of a header field, so it must not hold anything that could end one.
-fn name(host: Cow<'_, str>) -> Result<String, Reply> {
-    let is_name = host.len() <= NAME_OCTETS_MAX && host.bytes().all(|octet| octet.is_ascii_graphic());
-    if is_name { Ok(host.into_owned()) } else { Err(Reply::HELO_NAME) }
-}
-
-/// Removes leading zeros.
-fn without_zeros(digits: &[u8]) -> &[u8] {
-    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
-    &digits[zeros.min(digits.len().saturating_sub(1))..]
-}
-
-fn is_huge(digits: &[u8]) -> bool {
-    digits.len() > SIZE_DIGITS_MAX && digits.iter().all(u8::is_ascii_digit)
-}
-
-fn is_parameter(word: &[u8], name: &[u8]) -> bool {
-    word.split(|&octet| octet == b'=').next().is_some_and(|keyword| keyword.eq_ignore_ascii_case(name))
+fn name(argument: &[u8]) -> Result<String, Reply> {
+    let is_name = (1..=NAME_OCTETS_MAX).contains(&argument.len()) && argument.iter().all(u8::is_ascii_graphic);
+    if is_name { Ok(String::from_utf8_lossy(argument).into_owned()) } else { Err(Reply::HELO_NAME) }
 }
 
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {

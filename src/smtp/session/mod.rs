@@ -1,43 +1,123 @@
-//! The protocol of one connection (RFC 5321, RFC 2033), without the connection.
-//!
-//! Octets go in, however they are cut; replies and [`Action`]s come out. Nothing here does I/O, waits or reads a clock, so
-//! each dialog can be tested and fuzzed without a socket.
+//! One session (RFC 5321, RFC 2033): a method for each command, over a connection that knows its deadlines.
 //!
 //! ```text
-//! commands     every command except those of a transaction
-//! transaction  MAIL, RCPT, DATA and BDAT, and the refusal of a message for its size
+//! transaction  MAIL, RCPT, DATA, BDAT, and the message that comes of them
 //! faults       faults on purpose
-//! action       what a session asks its connection to do
 //! ```
 
-mod action;
-mod commands;
 mod faults;
 mod transaction;
 
-use super::auth::{self, Exchange};
-use super::body::{Body, Chunk};
-use super::budget::Share;
-use super::command::{self, Command};
-use super::content::TextLines;
-use super::data::Decoder;
-use super::fault::{Parties, Stage};
-use super::line::{self, Framed, Lines};
-use super::metrics::ReplyCounts;
-use super::path::ForwardPath;
-use super::policy::Policy;
-use super::reasons::End;
-use super::reply::Reply;
-use super::{Dialect, SmtpSettings};
-use crate::model::{Greeting, TlsSession};
-use crate::store::StoreError;
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
 
-pub use action::{Action, Message};
-use faults::Faults;
+use tokio::runtime::Handle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::auth::{self, Progress};
+use super::backend::Backend;
+use super::command::{self, Command};
+use super::fault::{Parties, Stage};
+use super::io::Io;
+use super::line::{self, Framed};
+use super::metrics::{Counters, SessionTotals};
+use super::reasons::End;
+use super::refusals::Refusals;
+use super::reply::Reply;
+use super::stream::Stream;
+use super::{Dialect, Service};
+use crate::admission::{Admission, What, Who};
+use crate::config::Config;
+use crate::model::{Greeting, TlsSession};
+use crate::tls::Keeper;
+
+pub use transaction::Message;
 use transaction::Transaction;
 
-/// How many octets of replies may be pending before they must be written. A reply can be longer than its command.
-const REPLIES_OCTETS_MAX: usize = 16 * 1024;
+/// What surrounds a session.
+pub struct Context<'a> {
+    /// The settings.
+    pub config: &'a Config,
+    /// What the client may have.
+    pub admission: &'a Arc<Admission>,
+    /// Whose shares count.
+    pub who: Who,
+    /// The client's address.
+    pub address: IpAddr,
+    /// Who takes the mail.
+    pub backend: &'a dyn Backend,
+    /// The certificate for TLS, and the runtime of handshakes.
+    pub tls: Option<(&'a Keeper, &'a Handle)>,
+    /// Counters of all sessions.
+    pub counters: &'a Counters,
+    /// The log lines of refusals.
+    pub refusals: &'a Refusals,
+    /// The stop of the service. A message at the store gets its answer first.
+    pub stop: &'a CancellationToken,
+}
+
+impl Context<'_> {
+    /// Whether slow clients end sooner: connections are scarce, or the memory that a transaction needs.
+    pub(super) fn is_crowded(&self, has_transaction: bool) -> bool {
+        self.admission.is_crowded(What::SmtpConnection)
+            || (has_transaction && self.admission.is_crowded(What::MailOctets))
+    }
+
+    /// The deadline of what began at `since` and may take so long, in a crowd no longer than others. `end` is the reason
+    /// without a crowd.
+    pub(super) fn deadline(&self, since: Instant, time: Duration, end: End) -> impl Fn() -> (Instant, End) {
+        let crowded_time = self.config.constants.smtp_stress_timeout;
+        move || {
+            let is_hurried = crowded_time < time && self.is_crowded(false);
+            if is_hurried { (since + crowded_time, End::Crowded) } else { (since + time, end) }
+        }
+    }
+
+    /// The most octets of a message on the wire that may earn it time. After DATA each dot may be doubled.
+    pub(super) const fn octets_max_on_wire(&self) -> u64 {
+        self.config.mail.message_octets_max.saturating_mul(2)
+    }
+}
+
+/// How a session ends: the reason, and the last reply if there is one.
+#[derive(Debug)]
+struct Ended(End, Option<Reply>);
+
+impl From<End> for Ended {
+    fn from(end: End) -> Self {
+        Self(end, Reply::of_end(end))
+    }
+}
+
+/// Why a command does not do what it is for.
+#[derive(Debug)]
+enum Refused {
+    /// It gets this reply.
+    Reply(Reply),
+    /// The session ends.
+    Ended(Ended),
+}
+
+impl From<Reply> for Refused {
+    fn from(reply: Reply) -> Self {
+        Self::Reply(reply)
+    }
+}
+
+impl From<End> for Refused {
+    fn from(end: End) -> Self {
+        Self::Ended(end.into())
+    }
+}
+
+impl From<Ended> for Refused {
+    fn from(ended: Ended) -> Self {
+        Self::Ended(ended)
+    }
+}
 
 /// The client's greeting.
 struct ClientName {
@@ -45,312 +125,232 @@ struct ClientName {
     greeting: Greeting,
 }
 
-enum State {
-    Command,
-    /// STARTTLS was accepted; octets in the clear are no commands from now on.
-    Handshake,
-    /// Within an exchange of AUTH.
-    Credentials(Exchange),
-    /// After DATA.
-    Data(Decoder, TextLines, Body),
-    /// After BDAT.
-    Chunk(Chunk),
-    Closed(End),
-}
-
-/// A message that the store has not answered yet.
-struct Storing {
-    /// The memory of the message.
-    _share: Share,
-    /// The number of replies that the store's answer becomes.
-    replies: usize,
-}
-
 /// One connection's side of the protocol.
-pub struct Session<'a> {
-    settings: &'a SmtpSettings,
+struct Session<'a> {
+    context: &'a Context<'a>,
     dialect: Dialect,
-    policy: &'a dyn Policy,
-    state: State,
-    tls: Option<TlsSession>,
+    io: Io<'a>,
+    client: Option<ClientName>,
     is_authenticated: bool,
-    lines: Lines,
-    client_name: Option<ClientName>,
+    tls: Option<TlsSession>,
     transaction: Option<Transaction>,
-    storing: Option<Storing>,
-    /// A reply, and how many times it must be repeated before anything else.
-    repeated: Option<(Reply, usize)>,
-    replies: Vec<u8>,
+    /// 5yz replies since the last stored message.
     errors: u32,
+    /// Commands and messages that were refused, for now or for good.
     refusals: u64,
-    /// The number of transactions so far.
-    transactions: u64,
-    refuses_transactions: bool,
-    progress: u64,
-    /// The most recipients of a transaction since the last stored message.
-    recipients_since_stored_max: usize,
-    reply_counts: ReplyCounts,
-    faults: Faults,
-    /// The command that waits for [`Action::LookUp`].
-    looked_up: Option<Command>,
+    totals: SessionTotals<'a>,
+    /// The command that is being carried out; empty for an unknown one.
+    command: &'static str,
+    /// The rate of the next reply in octets per second: a fault on purpose.
+    slow: Option<NonZeroU32>,
+    /// Why the session ended; `None` until it has.
+    end: Option<End>,
 }
 
-impl<'a> Session<'a> {
-    /// A session whose greeting is ready to be written.
-    pub fn new(settings: &'a SmtpSettings, dialect: Dialect, policy: &'a dyn Policy) -> Self {
-        let mut session = Self {
-            settings,
-            dialect,
-            policy,
-            state: State::Command,
-            tls: None,
-            is_authenticated: false,
-            lines: Lines::default(),
-            client_name: None,
-            transaction: None,
-            storing: None,
-            repeated: None,
-            replies: Vec::new(),
-            errors: 0,
-            refusals: 0,
-            transactions: 0,
-            refuses_transactions: false,
-            progress: 0,
-            recipients_since_stored_max: 0,
-            reply_counts: ReplyCounts::default(),
-            faults: Faults::default(),
-            looked_up: None,
-        };
-        let greeting = Reply::greeting(&settings.hostname, dialect.is_lmtp());
-        let greeting = session.meet(Stage::Banner, Parties::None).err().unwrap_or(greeting);
-        session.respond(greeting, 1);
-        session
+/// Plays the session of a connection to its end, and returns why it ended.
+pub async fn converse(stream: Stream, dialect: Dialect, context: &Context<'_>) -> End {
+    let mut session = Session {
+        context,
+        dialect,
+        io: Io::new(stream, context),
+        client: None,
+        is_authenticated: false,
+        tls: None,
+        transaction: None,
+        errors: 0,
+        refusals: 0,
+        totals: SessionTotals::begin(context.counters),
+        command: "",
+        slow: None,
+        end: None,
+    };
+    let Err(Ended(end, last)) = session.dialog().await;
+    if let Some(reply) = last.filter(|_| session.io.is_open()) {
+        context.counters.replied(&reply);
+        // It can be lost only if the connection is.
+        let _ = session.io.reply(&reply).await;
     }
+    session.end = Some(end);
+    session.io.close(end).await;
+    end
+}
 
-    /// The pending replies, in order. The caller clears what it has written.
-    pub fn replies(&mut self) -> &mut Vec<u8> {
-        &mut self.replies
+/// Each session is counted and logged, however it ends. The line names no sender and no recipient.
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        let unforeseen = if std::thread::panicking() { End::Panicked } else { End::CutOff };
+        let end = self.end.unwrap_or(unforeseen);
+        self.totals.ended(end);
+        tracing::info!(
+            client = %self.context.address,
+            helo = self.client.as_ref().map_or("", |client| &client.name),
+            tls = self.tls.as_ref().map_or("", |tls| &tls.version),
+            messages = self.totals.messages,
+            recipients = self.totals.recipients,
+            octets = self.totals.octets,
+            refusals = self.refusals,
+            duration_ms = u64::try_from(self.io.age().as_millis()).unwrap_or(u64::MAX),
+            reason = end.as_str(),
+            "smtp session ended"
+        );
     }
+}
 
-    /// The name of the client; empty before its greeting.
-    pub fn helo(&self) -> &str {
-        self.client_name.as_ref().map_or("", |client| &client.name)
-    }
-
-    /// The number of commands and messages that were refused, for now or for good.
-    pub const fn refusals(&self) -> u64 {
-        self.refusals
-    }
-
-    /// The TLS session of the connection.
-    pub const fn tls(&self) -> Option<&TlsSession> {
-        self.tls.as_ref()
-    }
-
-    /// Counts of the replies since the last call.
-    pub(super) fn take_reply_counts(&mut self) -> ReplyCounts {
-        std::mem::take(&mut self.reply_counts)
-    }
-
-    /// The number of the open transaction.
-    pub(super) const fn open_transaction(&self) -> Option<u64> {
-        if self.is_in_data() || self.transaction.is_some() { Some(self.transactions) } else { None }
-    }
-
-    /// How much memory the incoming message reserves, in octets.
-    pub(super) fn reserved_octets(&self) -> u64 {
-        match (&self.state, &self.transaction) {
-            (State::Data(_, _, body), _) => body.reserved_octets(),
-            (State::Chunk(chunk), _) => chunk.reserved_octets(),
-            (_, Some(transaction)) => transaction.reserved_octets(),
-            (_, None) => 0,
+impl Session<'_> {
+    async fn dialog(&mut self) -> Result<std::convert::Infallible, Ended> {
+        if self.dialect.service == Service::Smtps {
+            self.tls = Some(self.io.secure().await?);
         }
-    }
-
-    /// A number that grows with each stored message, and with each recipient of a transaction that has more recipients
-    /// than any other since then. A client that repeats its transactions makes no progress.
-    pub(super) const fn progress(&self) -> u64 {
-        self.progress
-    }
-
-    /// Whether octets of a message come next.
-    pub const fn is_in_data(&self) -> bool {
-        matches!(self.state, State::Data(..) | State::Chunk(_))
-    }
-
-    /// Uses octets of `input` up to the next action, and moves `input` behind them.
-    pub fn advance(&mut self, input: &mut &[u8]) -> Action {
+        self.greet().await?;
         loop {
-            if self.replies.len() >= REPLIES_OCTETS_MAX {
-                return Action::Write;
-            }
-            if let Some(action) = self.advance_fault() {
-                return action;
-            }
-            if let Some((reply, times)) = self.repeated.take() {
-                self.answer_times(reply, times);
-                continue;
-            }
-            match &mut self.state {
-                State::Closed(end) => return Action::Close(*end),
-                State::Handshake => return Action::StartTls,
-                State::Data(decoder, lines, body) => {
-                    let take = |content: &[u8]| {
-                        if lines.take(content) {
-                            body.push(content);
-                        } else {
-                            body.refuse(Reply::text_line_too_long(lines.octets_max()));
-                        }
-                    };
-                    if !decoder.decode(input, take) {
-                        return Action::Read;
-                    }
-                    if let Some(message) = self.end_of_data() {
-                        return Action::Store(message);
-                    }
+            let dialect = self.dialect;
+            let command = self.io.line(line::LINE_OCTETS_MAX, |framed| match framed {
+                Framed::TooLong(beginning) => command::of_too_long(beginning),
+                Framed::BareEnd(beginning) => command::of_bare_end(beginning),
+                Framed::Line(line) => command::parse(line, dialect),
+            });
+            let done = match command.await? {
+                Ok(command) => {
+                    self.command = command.as_str();
+                    self.execute(command).await
                 }
-                State::Chunk(chunk) => {
-                    if !chunk.take(input) {
-                        return Action::Read;
-                    }
-                    if let Some(message) = self.end_of_chunk() {
-                        return Action::Store(message);
-                    }
+                Err(reply) => {
+                    self.command = "";
+                    Err(reply.into())
                 }
-                State::Credentials(exchange) => {
-                    let exchange = *exchange;
-                    let progress = match self.lines.next(input, auth::LINE_OCTETS_MAX) {
-                        Framed::Incomplete => return Action::Read,
-                        Framed::Line(line) => exchange.respond(line),
-                        Framed::TooLong(_) => Err(Reply::AUTH_LINE_TOO_LONG),
-                        Framed::BareEnd(_) => Err(Reply::BARE_LINE_END),
-                    };
-                    self.state = State::Command;
-                    let reply = progress.map_or_else(|refusal| refusal, |progress| self.authenticate(progress));
-                    self.answer(&reply);
-                }
-                State::Command => {
-                    if let Some(command) = self.looked_up.take() {
-                        if let Some(reply) = self.execute(command) {
-                            self.respond(reply, 1);
-                        }
-                        continue;
-                    }
-                    let command = match self.lines.next(input, line::LINE_OCTETS_MAX) {
-                        Framed::Incomplete => return Action::Read,
-                        Framed::Line(line) => command::parse(line, self.dialect),
-                        Framed::TooLong(beginning) => command::of_too_long(beginning),
-                        Framed::BareEnd(beginning) => command::of_bare_end(beginning),
-                    };
-                    if let Ok(Command::Rcpt { path: ForwardPath::Address(address), .. }) = &command
-                        && self.policy.must_look_up(address.domain())
-                    {
-                        let domain = address.domain().clone();
-                        self.looked_up = command.ok();
-                        return Action::LookUp(domain);
-                    }
-                    if let Some(reply) = command.map_or_else(Some, |command| self.execute(command)) {
-                        self.respond(reply, 1);
-                    }
-                }
+            };
+            match done {
+                Ok(Some(reply)) | Err(Refused::Reply(reply)) => self.answer(reply).await?,
+                Ok(None) => {}
+                Err(Refused::Ended(ended)) => return Err(ended),
             }
         }
     }
 
-    /// Takes the store's answer to the message of the last [`Action::Store`]. `Ok`: the message is on the disk and visible.
-    pub fn stored(&mut self, outcome: Result<(), StoreError>) {
-        let times = self.storing.take().map_or(1, |storing| storing.replies);
-        let reply = match outcome {
-            // The only place that accepts a message: from here on this service is responsible for it.
-            Ok(()) => {
-                self.errors = 0;
-                self.progress += 1;
-                self.recipients_since_stored_max = 0;
-                Some(Reply::STORED)
+    async fn greet(&mut self) -> Result<(), Ended> {
+        let greeting = Reply::greeting(&self.context.config.smtp.hostname, self.dialect.is_lmtp());
+        match self.meet(Stage::Banner, Parties::None).await {
+            Ok(()) => self.answer(greeting).await,
+            Err(Refused::Reply(reply)) => self.answer(reply).await,
+            Err(Refused::Ended(ended)) => Err(ended),
+        }
+    }
+
+    /// Does what a command is for. `None`: it has its replies already.
+    async fn execute(&mut self, command: Command) -> Result<Option<Reply>, Refused> {
+        let reply = match command {
+            Command::Greeting(greeting, name) => self.greeted(greeting, name).await?,
+            Command::Mail(mail) => self.mail(mail).await?,
+            Command::Rcpt { path, is_ascii } => self.rcpt(path, is_ascii).await?,
+            Command::Data => return self.data().await,
+            Command::Bdat { octets, is_last } => return self.bdat(octets, is_last).await,
+            Command::BdatOfUnknownSize => {
+                self.answer(Reply::CHUNK_SYNTAX).await?;
+                Reply::OUT_OF_SYNC
             }
-            Err(error) => Reply::of_store_error(&error),
+            Command::StartTls => return self.start_tls().await.map(|()| None),
+            Command::Auth(begun) => self.auth(begun).await?,
+            Command::Rset => {
+                self.end_transaction();
+                Reply::OK
+            }
+            Command::Noop => Reply::OK,
+            Command::Vrfy => Reply::NOT_VERIFIED,
+            Command::Help => Reply::help(self.dialect, self.tls.is_some()),
+            Command::Quit => Reply::BYE,
         };
-        match reply {
-            Some(reply) => self.answer_times(reply, times),
-            None => self.state = State::Closed(End::OutcomeUnknown),
+        Ok(Some(reply))
+    }
+
+    /// Gives a reply. A last one ends the session, and so do too many errors in a row.
+    async fn answer(&mut self, reply: Reply) -> Result<(), Ended> {
+        self.answer_times(reply, 1).await
+    }
+
+    /// Gives a reply so many times, as the end of a message in LMTP demands. Together they are one refusal or error.
+    async fn answer_times(&mut self, reply: Reply, times: usize) -> Result<(), Ended> {
+        let end = reply.end();
+        // The last reply follows when the session ends.
+        for _ in 0..times - usize::from(end.is_some()) {
+            self.context.counters.replied(&reply);
+            self.io.reply(&reply).await?;
         }
-    }
-
-    /// Goes on after the TLS handshake. All that the client sent before is forgotten (RFC 3207 section 4.2); its errors
-    /// still count.
-    pub fn secured(&mut self, tls: TlsSession) {
-        self.lines = Lines::default();
-        self.looked_up = None;
-        self.client_name = None;
-        self.is_authenticated = false;
-        self.transaction = None;
-        self.tls = Some(tls);
-        if matches!(self.state, State::Handshake) {
-            self.state = State::Command;
+        if reply.is_refusal() {
+            self.refusals += 1;
+            self.context.refusals.log(self.context.address, self.command, &reply);
         }
-    }
-
-    /// Ends the session because the service stops. An incomplete message is dropped.
-    pub fn stop(&mut self) {
-        self.end(&Reply::STOPPING);
-    }
-
-    /// Ends the session at the next MAIL: it has reached its maximum age.
-    pub(super) const fn refuse_transactions(&mut self) {
-        self.refuses_transactions = true;
-    }
-
-    /// Refuses a client, with a reply in place of the greeting. Must come before anything is written.
-    pub(super) fn refuse(&mut self, reply: &Reply) {
-        self.replies.clear();
-        self.forget_faults();
-        self.reply_counts = ReplyCounts::default();
-        self.refusals += 1;
-        self.end(reply);
-    }
-
-    /// Ends the session with its last reply, unless it has ended. An incomplete message is dropped. Repeated replies come
-    /// first: an LMTP client that expects one per recipient would take the last reply for one of them.
-    pub(super) fn end(&mut self, reply: &Reply) {
-        if !matches!(self.state, State::Closed(_)) {
-            self.forget_faults();
-            if let Some((repeated, times)) = self.repeated.take() {
-                (0..times).for_each(|_| self.write(&repeated));
-            }
-            self.write(reply);
-            self.state = State::Closed(reply.end().unwrap_or(End::Stopping));
+        if let Some(end) = end {
+            return Err(Ended(end, Some(reply)));
         }
-    }
-
-    /// Gives a reply so many times, as the end of a message in LMTP demands. The replies beyond the bound on pending ones
-    /// follow before anything else is read. Together they count as one refusal or error.
-    fn answer_times(&mut self, reply: Reply, times: usize) {
-        for left in (1..times).rev() {
-            if self.replies.len() >= REPLIES_OCTETS_MAX {
-                self.repeated = Some((reply, left + 1));
-                return;
-            }
-            self.write(&reply);
+        if let Some(rate) = self.slow.take() {
+            self.io.flush_slowly(rate).await?;
         }
-        self.answer(&reply);
-    }
-
-    /// Gives a reply. Too many errors in a row end the session.
-    fn answer(&mut self, reply: &Reply) {
-        if reply.end().is_some() {
-            return self.end(reply);
-        }
-        self.write(reply);
-        self.refusals += u64::from(reply.is_refusal());
         self.errors += u32::from(reply.is_permanent());
-        if self.errors >= self.settings.errors_max {
-            self.end(&Reply::TOO_MANY_ERRORS);
+        if self.errors >= self.context.config.constants.smtp_errors_max {
+            return Err(Ended(End::TooManyErrors, Some(Reply::TOO_MANY_ERRORS)));
         }
+        Ok(())
     }
 
-    fn write(&mut self, reply: &Reply) {
-        reply.write(&mut self.replies);
-        self.reply_counts.add(reply);
+    async fn greeted(&mut self, greeting: Greeting, name: String) -> Result<Reply, Refused> {
+        self.meet(Stage::Ehlo, Parties::None).await?;
+        // RFC 5321 section 4.1.4: a greeting implies RSET.
+        self.end_transaction();
+        self.client = Some(ClientName { name, greeting });
+        let (hostname, octets_max) = (&self.context.config.smtp.hostname, self.context.config.mail.message_octets_max);
+        Ok(match greeting {
+            Greeting::Helo => Reply::helo(hostname),
+            Greeting::Ehlo | Greeting::Lhlo | Greeting::Http => {
+                Reply::ehlo(hostname, octets_max, self.dialect, self.tls.is_some())
+            }
+        })
+    }
+
+    /// Does the handshake, after which the client must greet anew (RFC 3207 section 4.2); its errors still count.
+    async fn start_tls(&mut self) -> Result<(), Refused> {
+        if self.tls.is_some() {
+            return Err(Reply::TLS_ALREADY.into());
+        }
+        if !self.dialect.offers_tls {
+            return Err(Reply::NOT_OFFERED.into());
+        }
+        let met = self.meet(Stage::Tls, Parties::None).await;
+        let is_dropped = matches!(met, Err(Refused::Ended(Ended(End::Fault, None))));
+        if !is_dropped {
+            met?;
+        }
+        self.answer(Reply::START_TLS).await?;
+        if is_dropped {
+            return Err(End::Fault.into());
+        }
+        self.tls = Some(self.io.secure().await?);
+        self.end_transaction();
+        (self.client, self.is_authenticated) = (None, false);
+        Ok(())
+    }
+
+    async fn auth(&mut self, begun: Result<Progress, Reply>) -> Result<Reply, Refused> {
+        if self.client.is_none() {
+            return Err(Reply::greeting_first(self.dialect.is_lmtp()).into());
+        }
+        if self.is_authenticated {
+            return Err(Reply::AUTH_ALREADY.into());
+        }
+        if self.transaction.is_some() {
+            return Err(Reply::AUTH_TOO_LATE.into());
+        }
+        let mut progress = begun?;
+        while let Progress::Challenge(exchange) = progress {
+            self.answer(exchange.challenge()).await?;
+            let response = self.io.line(auth::LINE_OCTETS_MAX, |framed| match framed {
+                Framed::TooLong(_) => Err(Reply::AUTH_LINE_TOO_LONG),
+                Framed::BareEnd(_) => Err(Reply::BARE_LINE_END),
+                Framed::Line(line) => exchange.respond(line),
+            });
+            progress = response.await??;
+        }
+        self.is_authenticated = true;
+        Ok(Reply::AUTHENTICATED)
     }
 }
 

@@ -1,197 +1,236 @@
 //! A transaction: from MAIL to the end of the message.
 
-use std::mem;
+use bytes::Bytes;
 
-use super::faults::Then;
-use super::{Message, Session, State, Storing};
+use super::{Refused, Session};
+use crate::admission::{Permit, What};
+use crate::config::SMTP_RECIPIENTS_MAX;
 use crate::model::{Address, Protocol};
-use crate::smtp::body::{Body, Chunk};
+use crate::smtp::body::Body;
 use crate::smtp::command::Mail;
-use crate::smtp::content::{TextLines, count_hops};
 use crate::smtp::data::Decoder;
 use crate::smtp::fault::{Parties, Stage};
 use crate::smtp::path::ForwardPath;
+use crate::smtp::reasons::End;
 use crate::smtp::reply::Reply;
+
+/// A complete message with its envelope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The name of the client in its greeting.
+    pub helo: String,
+    /// How the message arrived.
+    pub protocol: Protocol,
+    /// The sender without brackets and source route; empty for the null sender.
+    pub reverse_path: String,
+    /// From one to [`SMTP_RECIPIENTS_MAX`] recipients; one may be there twice.
+    pub recipients: Vec<Address>,
+    /// The octets as sent; after DATA without the dot-stuffing and without the final dot.
+    pub raw: Bytes,
+}
 
 /// A transaction that MAIL has begun.
 pub(super) struct Transaction {
     mail: Mail,
-    recipients: Vec<Address>,
+    pub(super) recipients: Vec<Address>,
     /// The message from the chunks so far; a refusal applies to all later chunks.
     chunks: Option<Result<Body, Reply>>,
 }
 
-impl Transaction {
-    /// How much memory the chunks so far reserve, in octets.
-    pub(super) fn reserved_octets(&self) -> u64 {
-        self.chunks.iter().flatten().map(Body::reserved_octets).sum()
-    }
-}
-
 impl Session<'_> {
-    pub(super) fn mail(&mut self, mail: Mail) -> Result<Reply, Reply> {
-        if self.client_name.is_none() {
-            return Err(Reply::greeting_first(self.dialect.is_lmtp()));
+    /// Ends the transaction, if there is one.
+    pub(super) fn end_transaction(&mut self) -> Option<Transaction> {
+        self.io.set_transaction(false);
+        self.transaction.take()
+    }
+
+    pub(super) async fn mail(&mut self, mail: Mail) -> Result<Reply, Refused> {
+        let (config, backend) = (self.context.config, self.context.backend);
+        if self.client.is_none() {
+            return Err(Reply::greeting_first(self.dialect.is_lmtp()).into());
         }
         if self.transaction.is_some() {
-            return Err(Reply::NESTED_MAIL);
+            return Err(Reply::NESTED_MAIL.into());
         }
-        if self.refuses_transactions {
-            return Err(Reply::LIFE_OVER);
+        if self.io.age() >= config.constants.smtp_session_timeout {
+            return Err(Reply::LIFE_OVER.into());
         }
-        if mail.size_octets.is_some_and(|size| size > self.settings.message_octets_max) {
-            return Err(Reply::message_too_large(self.settings.message_octets_max));
+        if mail.size_octets.is_some_and(|size| size > config.mail.message_octets_max) {
+            return Err(Reply::message_too_large(config.mail.message_octets_max).into());
         }
-        self.policy.sender(&mail.reverse_path)?;
-        self.meet(Stage::Mail, Parties::Sender(&mail.reverse_path))?;
-        self.transactions += 1;
+        self.spend(What::ReceivedOctets, 0)?;
+        backend.sender(&mail.reverse_path)?;
+        self.meet(Stage::Mail, Parties::Sender(&mail.reverse_path)).await?;
         self.transaction = Some(Transaction { mail, recipients: Vec::new(), chunks: None });
+        self.io.set_transaction(true);
         Ok(Reply::SENDER_OK)
     }
 
-    pub(super) fn rcpt(&mut self, path: ForwardPath, is_ascii: bool) -> Result<Reply, Reply> {
+    pub(super) async fn rcpt(&mut self, path: ForwardPath, is_ascii: bool) -> Result<Reply, Refused> {
         let transaction = self.transaction.as_ref().ok_or(Reply::MAIL_FIRST)?;
         // The first chunk has arrived already, for the recipients before it.
         if transaction.chunks.is_some() {
-            return Err(Reply::MESSAGE_BEGUN);
+            return Err(Reply::MESSAGE_BEGUN.into());
         }
         if !is_ascii && !transaction.mail.is_utf8 {
-            return Err(Reply::NEEDS_SMTPUTF8);
+            return Err(Reply::NEEDS_SMTPUTF8.into());
         }
-        if transaction.recipients.len() >= self.settings.recipients_max {
-            return Err(Reply::TOO_MANY_RECIPIENTS);
+        if transaction.recipients.len() >= SMTP_RECIPIENTS_MAX {
+            return Err(Reply::TOO_MANY_RECIPIENTS.into());
         }
+        self.spend(What::Recipients, 1)?;
         let address = match path {
             ForwardPath::Address(address) => {
-                self.policy.recipient(&address)?;
+                self.io.busy(self.context.backend.recipient(&address)).await?;
                 address
             }
             // RFC 5321 section 4.5.1: always accepted, for the administrator of this host.
             ForwardPath::Postmaster(local_part) => {
-                Address::new(&local_part, self.settings.hostname.clone()).map_err(|_| Reply::RECIPIENT_SYNTAX)?
+                let hostname = self.context.config.smtp.hostname.clone();
+                Address::new(&local_part, hostname).map_err(|_| Reply::RECIPIENT_SYNTAX)?
             }
-            ForwardPath::AddressLiteral => return Err(Reply::ADDRESS_LITERAL),
+            ForwardPath::AddressLiteral => return Err(Reply::ADDRESS_LITERAL.into()),
         };
-        self.meet(Stage::Rcpt, Parties::Recipients(std::slice::from_ref(&address)))?;
-        let transaction = self.transaction.as_mut().ok_or(Reply::MAIL_FIRST)?;
-        transaction.recipients.push(address);
-        if transaction.recipients.len() > self.recipients_since_stored_max {
-            self.recipients_since_stored_max = transaction.recipients.len();
-            self.progress += 1;
-        }
+        self.spend(What::KeptRecipients, 0)?;
+        self.meet(Stage::Rcpt, Parties::Recipients(std::slice::from_ref(&address))).await?;
+        self.transaction.as_mut().ok_or(Reply::MAIL_FIRST)?.recipients.push(address);
         Ok(Reply::RECIPIENT_OK)
     }
 
-    pub(super) fn data(&mut self) -> Result<Reply, Reply> {
+    pub(super) async fn data(&mut self) -> Result<Option<Reply>, Refused> {
         let transaction = self.transaction.as_ref().ok_or(Reply::MAIL_FIRST)?;
         if transaction.chunks.is_some() {
-            return Err(Reply::MESSAGE_BEGUN);
+            return Err(Reply::MESSAGE_BEGUN.into());
         }
         if transaction.recipients.is_empty() {
-            return Err(Reply::NO_RECIPIENTS);
+            return Err(Reply::NO_RECIPIENTS.into());
         }
         // RFC 3030 section 3: such a message has no lines, so no line with a dot can end it.
         if transaction.mail.is_binary {
-            return Err(Reply::BINARY_NEEDS_BDAT);
+            return Err(Reply::BINARY_NEEDS_BDAT.into());
         }
-        let (size_octets, octets_max) = (transaction.mail.size_octets, self.settings.message_octets_max);
-        let share = self.policy.memory(size_octets.unwrap_or(octets_max))?;
-        self.meet_with_recipients(Stage::Data)?;
-        let lines = TextLines::new(self.settings.text_line_octets_max);
-        self.state = State::Data(Decoder::default(), lines, Body::new(share, size_octets, octets_max));
-        Ok(Reply::SEND_DATA)
+        self.meet_with_recipients(Stage::Data).await?;
+        let (mut body, mut decoder) = (self.new_body()?, Decoder::default());
+        self.answer(Reply::SEND_DATA).await?;
+        self.io.content(|input| decoder.decode(input, |content| body.push(content))).await?;
+        self.end_of_message(Ok(body)).await
     }
 
-    /// Begins a chunk. A refusal follows after its octets, which the client sends in any case (RFC 3030 section 2).
-    pub(super) fn bdat(&mut self, octets: u64, is_last: bool) {
-        let body = self.body_for(octets, is_last);
-        self.state = State::Chunk(Chunk::new(octets, is_last, body));
-    }
-
-    fn body_for(&mut self, octets: u64, is_last: bool) -> Result<Body, Reply> {
-        let transaction = self.transaction.as_mut().ok_or(Reply::MAIL_FIRST)?;
-        let octets_max = self.settings.message_octets_max;
-        let is_too_large = |before: u64| before.saturating_add(octets) > octets_max;
-        match transaction.chunks.take() {
-            Some(Ok(body)) if is_too_large(body.octets()) => Err(Reply::message_too_large(octets_max)),
-            Some(begun) => begun,
-            None if transaction.recipients.is_empty() => Err(Reply::NO_RECIPIENTS),
-            None if is_too_large(0) => Err(Reply::message_too_large(octets_max)),
-            None => {
-                // A message of a single chunk has the size of that chunk.
-                let size_octets = if is_last { Some(octets) } else { transaction.mail.size_octets };
-                let share = self.policy.memory(size_octets.unwrap_or(octets_max).max(octets))?;
-                self.meet_with_recipients(Stage::Data)?;
-                Ok(Body::new(share, size_octets, octets_max))
+    /// Reads a chunk. A refusal follows after its octets, which the client sends in any case (RFC 3030 section 2), unless
+    /// there are so many that they would never arrive in time.
+    pub(super) async fn bdat(&mut self, octets: u64, is_last: bool) -> Result<Option<Reply>, Refused> {
+        if octets > self.context.octets_max_on_wire() {
+            return Err(Reply::chunk_too_large(self.context.config.mail.message_octets_max).into());
+        }
+        let mut body = match self.body_for(octets).await {
+            Ok(body) => Ok(body),
+            Err(Refused::Reply(refusal)) => Err(refusal),
+            Err(ended) => return Err(ended),
+        };
+        let mut left = usize::try_from(octets).unwrap_or(usize::MAX);
+        let take = |input: &mut &[u8]| {
+            let (content, rest) = input.split_at(left.min(input.len()));
+            if let Ok(body) = &mut body {
+                body.push(content);
             }
+            (left, *input) = (left - content.len(), rest);
+            left == 0
+        };
+        self.io.content(take).await?;
+        let body = body.and_then(Body::unless_refused);
+        if is_last {
+            return self.end_of_message(body).await;
         }
-    }
-
-    /// Ends a chunk, and the message after the last chunk. `None`: the reply is written already.
-    pub(super) fn end_of_chunk(&mut self) -> Option<Message> {
-        let State::Chunk(chunk) = mem::replace(&mut self.state, State::Command) else { return None };
-        if chunk.is_last() {
-            return self.end_of_message(chunk.finish());
-        }
-        let body = chunk.finish();
         let reply = body.as_ref().err().cloned().unwrap_or(Reply::CHUNK_OK);
         if let Some(transaction) = &mut self.transaction {
             transaction.chunks = Some(body);
         }
-        self.answer(&reply);
-        None
+        Ok(Some(reply))
     }
 
-    /// Ends the message after DATA. `None`: it is refused, and the reply is written already.
-    pub(super) fn end_of_data(&mut self) -> Option<Message> {
-        let State::Data(_, _, body) = mem::replace(&mut self.state, State::Command) else { return None };
-        self.end_of_message(Ok(body))
-    }
-
-    /// Ends the transaction. `None`: its message is refused, and the reply is written already.
-    fn end_of_message(&mut self, body: Result<Body, Reply>) -> Option<Message> {
-        // RFC 2033 section 4.2: one reply for each accepted recipient.
-        let recipients = self.transaction.as_ref().map_or(0, |transaction| transaction.recipients.len());
-        let replies = if self.dialect.is_lmtp() { recipients.max(1) } else { 1 };
-        let whole = body.and_then(Body::finish).and_then(|(raw, share)| {
-            let is_loop = count_hops(&raw) > self.settings.hops_max;
-            if is_loop { Err(Reply::TOO_MANY_HOPS) } else { Ok((raw, share)) }
-        });
-        let whole = whole.and_then(|whole| self.meet_with_recipients(Stage::End).map(|()| whole));
-        let transaction = self.transaction.take();
-        let (raw, share) = match whole {
-            Ok(whole) => whole,
-            Err(refusal) => {
-                self.respond(refusal, replies);
-                return None;
+    /// The message that a chunk of so many octets is added to.
+    async fn body_for(&mut self, octets: u64) -> Result<Body, Refused> {
+        let transaction = self.transaction.as_mut().ok_or(Reply::MAIL_FIRST)?;
+        let octets_max = self.context.config.mail.message_octets_max;
+        let body = match transaction.chunks.take() {
+            Some(begun) => begun?,
+            None if transaction.recipients.is_empty() => return Err(Reply::NO_RECIPIENTS.into()),
+            None if octets > octets_max => return Err(Reply::message_too_large(octets_max).into()),
+            None => {
+                self.meet_with_recipients(Stage::Data).await?;
+                self.new_body()?
             }
         };
-        let Transaction { mail, recipients, .. } = transaction?;
-        let client = self.client_name.as_ref()?;
-        self.storing = Some(Storing { _share: share, replies });
+        if body.octets().saturating_add(octets) > octets_max {
+            return Err(Reply::message_too_large(octets_max).into());
+        }
+        Ok(body)
+    }
+
+    fn new_body(&self) -> Result<Body, Reply> {
+        let octets_max = self.context.config.mail.message_octets_max;
+        let room = self.context.admission.admit(self.context.who, What::MailOctets, 0);
+        Ok(Body::new(room.map_err(Reply::of_refused)?, octets_max))
+    }
+
+    /// Ends the transaction, with its message or with the refusal of it.
+    async fn end_of_message(&mut self, body: Result<Body, Reply>) -> Result<Option<Reply>, Refused> {
+        let mut whole = body.and_then(Body::finish);
+        if whole.is_ok() {
+            match self.meet_with_recipients(Stage::End).await {
+                Ok(()) => {}
+                Err(Refused::Reply(refusal)) => whole = Err(refusal),
+                Err(ended) => return Err(ended),
+            }
+        }
+        let transaction = self.end_transaction();
+        // RFC 2033 section 4.2: one reply for each accepted recipient.
+        let recipients = transaction.as_ref().map_or(0, |transaction| transaction.recipients.len());
+        let replies = if self.dialect.is_lmtp() { recipients.max(1) } else { 1 };
+        let reply = match (whole, transaction) {
+            (Ok((raw, room)), Some(transaction)) => self.store(raw, room, transaction).await?,
+            (Ok(_), None) => Reply::MAIL_FIRST,
+            (Err(refusal), _) => refusal,
+        };
+        self.answer_times(reply, replies).await?;
+        Ok(None)
+    }
+
+    /// Hands a message to the store. A stop waits for this.
+    async fn store(&mut self, raw: Bytes, room: Permit, transaction: Transaction) -> Result<Reply, Refused> {
+        let client = self.client.as_ref().ok_or(Reply::MAIL_FIRST)?;
         let message = Message {
             helo: client.name.clone(),
             protocol: Protocol {
                 greeting: client.greeting,
-                is_utf8: mail.is_utf8,
+                is_utf8: transaction.mail.is_utf8,
                 is_authenticated: self.is_authenticated,
                 tls: self.tls.clone().map(Box::new),
             },
-            reverse_path: mail.reverse_path,
-            recipients,
+            reverse_path: transaction.mail.reverse_path,
+            recipients: transaction.recipients,
             raw,
         };
-        match self.hold(Then::Store(message)) {
-            Some(Then::Store(message)) => Some(message),
-            _ => None,
+        let octets = message.raw.len() as u64;
+        self.context.admission.charge(self.context.who, What::ReceivedOctets, octets);
+        self.io.flush().await?;
+        let stored = self.io.busy(self.context.backend.receive(message)).await;
+        drop(room);
+        match stored {
+            // The only place that accepts a message: from here on this service is responsible for it.
+            Ok(emails) => {
+                self.errors = 0;
+                self.context.admission.charge(self.context.who, What::KeptRecipients, emails as u64);
+                self.totals.stored(emails as u64, octets);
+                Ok(Reply::STORED)
+            }
+            Err(error) => Reply::of_store_error(&error).ok_or(End::OutcomeUnknown.into()),
         }
     }
 
-    /// Asks for a fault at a stage that the recipients decide.
-    fn meet_with_recipients(&mut self, stage: Stage) -> Result<(), Reply> {
-        let Some(transaction) = self.transaction.take() else { return Ok(()) };
-        let met = self.meet(stage, Parties::Recipients(&transaction.recipients));
-        self.transaction = Some(transaction);
-        met
+    /// Uses up some of a rate.
+    fn spend(&self, what: What, amount: u64) -> Result<(), Reply> {
+        let spent = self.context.admission.spend(self.context.who, what, amount);
+        spent.map(drop).map_err(Reply::of_refused)
     }
 }

@@ -13,8 +13,9 @@ use crate::waiter::Waiter;
 pub(crate) fn run(requests: usize) -> Result<()> {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })?;
-    let places = requests.to_string();
-    let daemon = Daemon::start(&["--max-http-waiting", &places])?;
+    // A quarter of the connections never wait.
+    let (places, connections) = (requests.to_string(), (requests * 4 / 3 + 1).to_string());
+    let daemon = Daemon::start(&["--max-http-waiting", &places, "--max-http-connections", &connections])?;
     let before = daemon.memory_kb("VmRSS:");
     let mut waiters = Vec::with_capacity(requests);
     for number in 0..requests {

@@ -9,7 +9,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::TestServer;
-use super::server::{GREEDY, read_to_end};
+use super::server::{GREEDY, is_served, read_to_end};
 use crate::support::certificates::Pair;
 use crate::support::until::until;
 
@@ -64,6 +64,30 @@ async fn a_handshake_has_a_timeout_and_nothing_is_sent_in_the_clear() {
     assert!(!said.contains("HTTP"), "{said}");
     drop((silent, one_too_many, in_the_clear));
     until("the client has a place again", async || secure(connect(&server).await, &connector).await.is_ok()).await;
+}
+
+/// TLS has a buffer of its own, and only its flush waits where all but that has gone into the socket's.
+#[tokio::test]
+async fn a_client_that_reads_nothing_is_given_up_wherever_its_answer_waits() {
+    let limits = "max-http-connections-per-client = 1\nlimit-exempt = ['none']\nmax-message-size = '9MB'";
+    let (server, connector, _dir) = service(&format!("{limits}\nhttp-write-timeout = '100ms'")).await;
+    let stuck = async |octets: usize| {
+        let id = server.receive(&["ann@example.test"], &"x".repeat(octets)).await.remove(0);
+        let mut stuck = secure(connect(&server).await, &connector).await.expect("a handshake");
+        let request = format!("GET /api/mail/messages/{id}/raw HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        stuck.write_all(request.as_bytes()).await.expect("write");
+        until(format!("the place of {octets} octets is free"), async || is_served(&server, GREEDY).await).await;
+        stuck.into_inner().0
+    };
+    let mut taken = 0;
+    let mut stream = stuck(9_000_000).await;
+    let mut piece = vec![0; 65_536];
+    while let Ok(octets @ 1..) = stream.read(&mut piece).await {
+        taken += octets;
+    }
+    for more in [8_000, 24_000, 40_000, 56_000] {
+        stuck(taken + more).await;
+    }
 }
 
 #[tokio::test]

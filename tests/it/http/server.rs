@@ -2,6 +2,7 @@
 //! Promise: it outlives the code below it.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -115,6 +116,19 @@ async fn a_body_that_never_comes_is_given_up() {
     assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("body_timeout"), "{answer}");
 }
 
+#[tokio::test]
+async fn while_most_places_are_taken_peers_have_ten_seconds() {
+    let server = TestServer::with("max-http-connections = 8\nhttp-head-timeout = '1h'").await;
+    let mut before = server.connect().await;
+    healthy(&mut before).await;
+    // Six of the places are for requests that wait.
+    let mut crowded = server.connect().await;
+    healthy(&mut crowded).await;
+    server.pass(Duration::from_secs(11)).await;
+    assert_eq!(read_to_end(&mut crowded).await, "");
+    healthy(&mut before).await;
+}
+
 /// The status and the code of a refusal of a connection, which names when to come again.
 fn refusal(answer: &str) -> (String, String) {
     let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
@@ -166,7 +180,7 @@ async fn a_client_has_so_many_connections() {
 }
 
 /// Whether a new connection of a client is served.
-async fn is_served(server: &TestServer, client: Ipv4Addr) -> bool {
+pub(super) async fn is_served(server: &TestServer, client: Ipv4Addr) -> bool {
     let mut stream = server.connect_from(client).await;
     // The service may have refused it already.
     let _ = stream.write_all(b"GET /healthz HTTP/1.0\r\n\r\n").await;

@@ -37,14 +37,6 @@ async fn the_header_names_the_client() {
 }
 
 #[tokio::test]
-async fn a_client_behind_a_proxy_waits_for_the_greeting_as_well() {
-    let server = TestServer::with(TRUSTING).await;
-    let mut peer = SmtpPeer::connect(server.smtp()).await;
-    peer.send([V1, b"EHLO client.test\r\n"].concat()).await;
-    peer.expect("554").await;
-}
-
-#[tokio::test]
 async fn a_header_may_arrive_octet_by_octet() {
     let server = TestServer::with(TRUSTING).await;
     for header in [V1, V2] {

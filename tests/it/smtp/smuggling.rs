@@ -198,22 +198,15 @@ async fn data_within_chunks_begins_no_message() {
     }
 }
 
+/// A page in a browser can send a request to this port, with commands of SMTP in its body.
 #[tokio::test]
-async fn a_client_that_speaks_before_the_greeting_is_refused() {
-    let server = TestServer::with("lmtp-listen = '127.0.0.1:0'").await;
-    let cases = [
-        (server.smtp(), "EHLO client.test\r\nMAIL FROM:<>\r\n"),
-        (server.smtp(), "GET / HTTP/1.1\r\n\r\n"),
-        (server.smtp(), "\x16\x03\x01"),
-        (server.lmtp(), "LHLO client.test\r\nMAIL FROM:<>\r\n"),
-    ];
-    // On this runtime of one thread the server accepts after this has been sent.
-    for mut peer in cases.map(|(address, early)| SmtpPeer::connect_saying(address, early)) {
-        peer.expect("554 5.5.1").await;
-        peer.expect_closed().await;
-    }
-    until_counted(&server, ENDED, "spokeFirst", 4).await;
-    // A client that waits for the greeting is served.
-    SmtpPeer::greeted(server.smtp()).await.deliver(TO, "hi").await;
-    assert_eq!(messages(&server).await, 1);
+async fn a_browser_sends_no_mail() {
+    let server = TestServer::start().await;
+    let mut peer = SmtpPeer::greeted(server.smtp()).await;
+    let commands = format!("EHLO a\r\nMAIL FROM:<>\r\nRCPT TO:<{TO}>\r\nDATA\r\nhi\r\n.\r\n");
+    peer.send(format!("POST / HTTP/1.1\r\nHost: localhost\r\n\r\n{commands}")).await;
+    peer.expect("554 5.5.1 This is a mail server").await;
+    peer.expect_closed().await;
+    until_counted(&server, ENDED, "notSmtp", 1).await;
+    assert_eq!(messages(&server).await, 0);
 }

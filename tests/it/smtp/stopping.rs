@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use super::{TO, inbox, messages};
@@ -66,4 +67,17 @@ async fn a_store_that_does_not_answer_keeps_no_session_open() {
     peer.expect_closed().await;
     drop(held);
     stopping.await.expect("a stop");
+}
+
+#[tokio::test]
+async fn a_client_that_reads_nothing_does_not_delay_a_stop() {
+    let server = TestServer::with("drain-timeout = '5m'").await;
+    let mut stream = TcpStream::connect(server.smtp()).await.expect("connect");
+    // More replies than any buffer takes.
+    let flood = b"HELP\r\n".repeat(100_000);
+    let written = tokio::time::timeout(std::time::Duration::from_secs(1), async {
+        while stream.write_all(&flood).await.is_ok() {}
+    });
+    assert!(written.await.is_err(), "the service reads on and on");
+    server.stop().await;
 }

@@ -181,8 +181,8 @@ async fn a_token_that_is_not_valid_is_refused_on_every_route() {
     let before = guarded.state();
     let wrong = ["", "tm_wrong", &admin[..45], &format!("{admin}x"), &revoked, &expired].map(str::to_owned);
     let requests = guarded.requests();
-    // Each client may send only some wrong tokens a minute.
-    let clients = (1..=250_u8).flat_map(|third| (1..=250_u8).map(move |last| [127, 1, third, last]));
+    // Each client, and each network, may send only some wrong tokens a minute.
+    let clients = (1..=250_u8).flat_map(|last| (1..=250_u8).map(move |network| [127, 1, network, last]));
     for (chunk, address) in requests.chunks(25).zip(clients) {
         let client = http::client_builder().local_address(IpAddr::from(address)).build().expect("a client");
         for (at, sent) in chunk.iter().enumerate().filter(|(_, sent)| sent.method != Method::OPTIONS) {

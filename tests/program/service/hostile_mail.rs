@@ -72,8 +72,6 @@ fn daemon(dir: &std::path::Path) -> Program {
         "10MB",
         "--segment-size",
         "20MB",
-        "--max-line-size",
-        "10MB",
         "--webhook-allow",
         "127.0.0.0/8",
         "--webhook-timeout",

@@ -109,13 +109,15 @@ materialized_views_enabled: false
     )
 }
 
-/// How long a server waits for its own disk.
+/// How long a server waits for its own disk, and over how many deletions it reads at once: fewer than by default, so that a
+/// test need not make so many.
 const PATIENT: &str = "read_request_timeout: 10s
 range_request_timeout: 10s
 write_request_timeout: 10s
 cas_contention_timeout: 10s
 truncate_request_timeout: 60s
 request_timeout: 10s
+tombstone_failure_threshold: 10000
 ";
 
 /// Warnings, and what tells how far a start has come and which nodes are seen.

@@ -18,7 +18,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "mx-host" => &["mx1.example.com", "mx2.example.com"],
         "hostname" => &["mail.example.com"],
         "retention" | "verify-every" | "webhook-grace" | "webhook-idle" | "webhook-unproven-life" => &["1h30m"],
-        "max-message-size" | "max-line-size" => &["2MB"],
+        "max-message-size" => &["2MB"],
         "segment-size" | "outbox-size-per-webhook" | "outbox-size" | "smtp-body-budget" => &["160MB"],
         "page-size-default" => &["50"],
         "page-size-max" => &["200"],

@@ -57,18 +57,3 @@ fn a_response_may_be_longer_than_a_command() {
     assert_eq!(codes_of(&long), ["334", "500 5.5.6", "250 2.0.0"]);
     assert_eq!(codes_of("AUTH LOGIN\r\nYW\nQUIT\r\nNOOP\r\n"), ["334", "500 5.5.2", "250 2.0.0"]);
 }
-
-#[test]
-fn starttls_forgets_the_authentication() {
-    let (settings, policy) = (settings(), OneDomain::default());
-    let mut session = Session::new(&settings, OFFERED, &policy);
-    let dialog = format!("{EHLO}AUTH PLAIN AGEAYg==\r\nSTARTTLS\r\n");
-    assert_eq!(session.advance(&mut dialog.as_bytes()), Action::StartTls);
-    session.secured(TlsSession { version: "TLSv1.3".into(), cipher: "TLS_AES_128_GCM_SHA256".into() });
-    for (auth, word) in [("", "ESMTPS"), ("AUTH PLAIN AGEAYg==\r\n", "ESMTPSA")] {
-        let dialog = format!("{EHLO}{auth}{MAIL}{RCPT}DATA\r\n.\r\n");
-        let Action::Store(message) = session.advance(&mut dialog.as_bytes()) else { panic!("a message") };
-        assert_eq!(message.protocol.to_string(), word);
-        session.stored(Ok(()));
-    }
-}

@@ -98,12 +98,21 @@ fn a_message_that_is_too_large_is_refused_chunk_by_chunk() {
     assert_eq!(play(&dialog).messages[0].raw.len(), 600);
 }
 
+/// Its octets would never arrive in time, and until then they could not be told from commands.
 #[test]
-fn a_size_beyond_the_largest_number_never_arrives_completely() {
-    let digits = "9".repeat(1000);
-    let dialog = format!("{EHLO}{MAIL}{RCPT}BDAT {digits}\r\n{MAIL}{RCPT}BDAT 4 LAST\r\nevilQUIT\r\n");
-    let played = play(&dialog);
-    assert_eq!((codes(&played.replies).len(), played.messages.len(), played.end), (3, 0, None));
+fn a_chunk_far_beyond_the_largest_message_is_refused_at_once_and_is_the_last() {
+    for (octets, is_last) in [("2001", true), (&"9".repeat(1000), true), ("2000", false)] {
+        for last in ["", " LAST"] {
+            let dialog = format!("{EHLO}{MAIL}{RCPT}BDAT {octets}{last}\r\n{MAIL}{RCPT}BDAT 4 LAST\r\nevilQUIT\r\n");
+            let played = play(&dialog);
+            let expected = if is_last { &["552 5.3.4"][..] } else { &[] };
+            assert_eq!(
+                (&codes(&played.replies)[3..], played.messages.len()),
+                (&expected.iter().map(|&code| code.into()).collect::<Vec<String>>()[..], 0)
+            );
+            assert_eq!(played.end, is_last.then_some(End::ChunkTooLarge));
+        }
+    }
 }
 
 #[test]
@@ -144,21 +153,17 @@ fn a_chunk_behind_a_bare_line_end_ends_the_session() {
 }
 
 #[test]
-fn memory_is_reserved_before_the_first_chunk_and_released() {
-    let dialog = format!("{EHLO}{MAIL}{RCPT}BDAT 3\r\noneBDAT 3 LAST\r\ntwo");
-    let full = OneDomain { bodies: Budget::new(0), ..OneDomain::default() };
-    let played = play_cut(&[dialog.as_bytes()], &full, &[]);
-    assert_eq!(codes(&played.replies)[3..], ["452 4.3.1", "452 4.3.1"]);
-    // The budget has room for one message, so a second has none while the first is unfinished.
-    let one = OneDomain { bodies: Budget::new(1024), ..OneDomain::default() };
-    let settings = settings();
-    let mut first = Session::new(&settings, PLAIN, &one);
-    for more in [&format!("{EHLO}{MAIL}{RCPT}BDAT 3\r\n"), "one"] {
-        assert_eq!(first.advance(&mut more.as_bytes()), Action::Read);
-        assert_eq!(codes(&play_cut(&[dialog.as_bytes()], &one, &[]).replies)[3], "452 4.3.1");
+fn a_message_without_memory_is_refused_chunk_by_chunk() {
+    let dialog = format!("{EHLO}{MAIL}{RCPT}BDAT 3\r\noneBDAT 3\r\ntwoBDAT 0 LAST\r\n{MAIL}");
+    for (octets_max, expected) in [
+        (2, ["452 4.3.1", "452 4.3.1", "452 4.3.1", "250 2.1.0"]),
+        (5, ["250 2.0.0", "452 4.3.1", "452 4.3.1", "250 2.1.0"]),
+        (6, ["250 2.0.0", "250 2.0.0", "250 2.0.0", "250 2.1.0"]),
+    ] {
+        let policy = OneDomain { octets_max, ..OneDomain::default() };
+        let played = play_cut(&[dialog.as_bytes()], &policy, &[]);
+        assert_eq!(codes(&played.replies)[3..], expected, "{octets_max}");
     }
-    assert_eq!(first.advance(&mut &b"RSET\r\n"[..]), Action::Read);
-    assert_eq!(play_cut(&[dialog.as_bytes()], &one, &[]).messages.len(), 1);
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Faults on purpose. A wait appears among the replies as `000 after SECONDS`.
 
 use super::*;
-use crate::smtp::fault::Faults;
 
 const BEGIN: &str = "EHLO client.test\r\nMAIL FROM:<ann@sender.test>\r\n";
 const TO_A: &str = "RCPT TO:<a@example.test>\r\n";
@@ -128,51 +127,31 @@ fn a_fault_of_data_meets_the_first_chunk() {
 
 #[test]
 fn a_message_that_waits_for_a_fault_is_not_stored_after_a_stop() {
-    let (policy, settings) = (ruled(&["end delay 2s"]), settings());
-    let mut session = Session::new(&settings, PLAIN, &policy);
+    let policy = OneDomain { stops_at_fault: true, ..ruled(&["end delay 2s"]) };
     let dialog = format!("{BEGIN}{TO_A}DATA\r\nhi\r\n.\r\n");
-    assert_eq!(session.advance(&mut dialog.as_bytes()), Action::Wait(std::time::Duration::from_secs(2)));
-    session.replies().clear();
-    session.stop();
-    assert_eq!(session.advance(&mut &[][..]), Action::Close(End::Stopping));
-    assert!(session.replies().starts_with(b"421 4.3.2"));
+    let played = play_cut(&[dialog.as_bytes()], &policy, &[]);
+    assert!(played.replies.ends_with("421 4.3.2 The service is stopping; try again later\r\n"), "{}", played.replies);
+    assert_eq!((played.messages.len(), played.end), (0, Some(End::Stopping)));
 }
 
 #[test]
 fn a_slow_reply_is_written_alone() {
-    let (policy, settings) = (ruled(&["RCPT #1 slow 10/s"]), settings());
-    let mut session = Session::new(&settings, PLAIN, &policy);
+    let policy = ruled(&["RCPT #1 slow 10/s"]);
     let dialog = format!("{BEGIN}{TO_A}{TO_B}");
-    let mut input = dialog.as_bytes();
-    let mut written = Vec::new();
-    loop {
-        let action = session.advance(&mut input);
-        let replies = String::from_utf8(std::mem::take(session.replies())).expect("ASCII");
-        let rate = if replies.is_empty() { None } else { session.take_rate() };
-        written.push((replies.lines().count(), rate.map(std::num::NonZeroU32::get)));
-        match action {
-            Action::Write => {}
-            Action::Read => break,
-            other => panic!("{other:?}"),
-        }
-    }
-    // The greeting, the lines of EHLO and MAIL; the slow reply; the last.
-    let usual = play(BEGIN).replies.lines().count();
-    assert_eq!(written, [(usual, None), (1, Some(10)), (1, None)]);
-    assert_eq!(session.take_injected().len(), 1);
+    let (writes, _) = write_by_write(&settings(), PLAIN, &[dialog.as_bytes()], &policy, false);
+    let slow = "250 2.1.5 Recipient OK\r\n";
+    // The greeting; the lines of EHLO and MAIL; the slow reply, octet by octet; the last.
+    assert_eq!(writes.len(), 2 + slow.len() + 1, "{writes:?}");
+    assert!(writes[1].ends_with("250 2.1.0 Sender OK\r\n"));
+    assert_eq!((writes[2..2 + slow.len()].concat().as_str(), writes.last().map(String::as_str)), (slow, Some(slow)));
 }
 
 #[test]
 fn starttls_is_refused_or_breaks() {
     let dialect = Dialect { offers_tls: true, ..PLAIN };
-    for (rule, expected, action) in
-        [("TLS 454 4.7.0", "454 4.7.0", Action::Read), ("TLS drop", "220 2.0.0", Action::Close(End::Fault))]
-    {
-        let (policy, settings) = (ruled(&[rule]), settings());
-        let mut session = Session::new(&settings, dialect, &policy);
-        session.replies().clear();
-        assert_eq!(session.advance(&mut &b"STARTTLS\r\n"[..]), action, "{rule}");
-        assert!(session.replies().starts_with(expected.as_bytes()), "{rule}");
+    for (rule, expected, end) in [("TLS 454 4.7.0", "454 4.7.0", None), ("TLS drop", "220 2.0.0", Some(End::Fault))] {
+        let played = play_in(dialect, &[b"STARTTLS\r\n"], &ruled(&[rule]), &[]);
+        assert_eq!((all_codes(&played)[1].as_str(), played.end), (expected, end), "{rule}");
     }
 }
 

@@ -7,26 +7,43 @@ mod limits;
 mod lmtp;
 mod properties;
 mod smuggling;
-mod start_tls;
 mod utf8;
 
-use std::collections::HashMap;
-use std::sync::Mutex;
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, LazyLock, Mutex};
+use std::task::Poll;
+use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::Instant;
 
 use super::*;
-use crate::config::{Config, Revision};
-use crate::model::{Address, DomainName, Greeting, Protocol};
-use crate::smtp::{Budget, Service};
+use crate::config::Revision;
+use crate::model::{Address, DomainName, Protocol};
+use crate::smtp::fault::{Faults, Injected};
+use crate::store::StoreError;
 
 /// Accepts mail for example.test while there is room.
 struct OneDomain {
     refusal: Option<StoreError>,
-    bodies: Budget,
-    faults: crate::smtp::fault::Faults,
+    /// The memory for all messages at once.
+    octets_max: u64,
+    faults: Faults,
     /// Domains that a question finds, and those that it has found.
     registered: Mutex<HashMap<DomainName, DomainState>>,
+    /// What the store answers next; then it answers `Ok`.
+    outcomes: Mutex<VecDeque<Result<(), StoreError>>>,
+    messages: Mutex<Vec<Message>>,
+    stop: CancellationToken,
+    /// The stop comes while a message is at the store.
+    stops_at_store: bool,
+    /// The stop comes with the first fault.
+    stops_at_fault: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,58 +56,134 @@ impl Default for OneDomain {
     fn default() -> Self {
         Self {
             refusal: None,
-            bodies: Budget::new(1 << 20),
-            faults: crate::smtp::fault::Faults::default(),
+            octets_max: 1 << 20,
+            faults: Faults::default(),
             registered: Mutex::default(),
+            outcomes: Mutex::default(),
+            messages: Mutex::default(),
+            stop: CancellationToken::new(),
+            stops_at_store: false,
+            stops_at_fault: false,
         }
     }
 }
 
-impl OneDomain {
-    fn state_of(&self, domain: &DomainName) -> Option<DomainState> {
-        self.registered.lock().expect("no panic").get(domain).copied()
-    }
-}
-
-impl Policy for OneDomain {
+impl Backend for OneDomain {
     fn sender(&self, _reverse_path: &str) -> Result<(), Reply> {
         self.refusal.as_ref().and_then(Reply::of_store_error).map_or(Ok(()), Err)
     }
 
-    fn recipient(&self, address: &Address) -> Result<(), Reply> {
-        match address.domain().as_str() {
+    fn recipient<'a>(&'a self, address: &'a Address) -> BoxFuture<'a, Result<(), Reply>> {
+        let mut registered = self.registered.lock().expect("no panic");
+        let state = registered.get_mut(address.domain()).map(|state| std::mem::replace(state, DomainState::Registered));
+        let answer = match address.domain().as_str() {
             "example.test" => Ok(()),
-            _ if self.state_of(address.domain()) == Some(DomainState::Registered) => Ok(()),
+            _ if state.is_some() => Ok(()),
             "gone.test" => Err(Reply::domain_deactivated(address.domain())),
             _ => Err(Reply::domain_unknown(address.domain())),
+        };
+        let is_slow = state == Some(DomainState::Elsewhere);
+        Box::pin(async move {
+            if is_slow {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            answer
+        })
+    }
+
+    fn receive(&self, message: Message) -> BoxFuture<'_, Result<usize, StoreError>> {
+        let emails = message.recipients.len();
+        self.messages.lock().expect("no panic").push(message);
+        if self.stops_at_store {
+            self.stop.cancel();
         }
+        let outcome = self.outcomes.lock().expect("no panic").pop_front().unwrap_or(Ok(()));
+        Box::pin(async move { outcome.map(|()| emails) })
     }
 
-    fn must_look_up(&self, domain: &DomainName) -> bool {
-        self.state_of(domain) == Some(DomainState::Elsewhere)
-    }
-
-    fn memory(&self, octets: u64) -> Result<Share, Reply> {
-        self.bodies.reserve(None, octets).map_err(Reply::of_limit)
-    }
-
-    fn fault(&self, stage: Stage, parties: Parties<'_>) -> Option<crate::smtp::fault::Injected> {
-        self.faults.check(stage, parties)
+    fn fault(&self, stage: Stage, parties: Parties<'_>) -> Option<Injected> {
+        let injected = self.faults.check(stage, parties);
+        if injected.is_some() && self.stops_at_fault {
+            self.stop.cancel();
+        }
+        injected
     }
 }
 
 /// The dialect of a listener without a certificate.
 const PLAIN: Dialect = Dialect { service: Service::Smtp, offers_tls: false, offers_auth: false };
 
-fn settings() -> SmtpSettings {
-    let config = Config::of_revision(Revision::Two, "unused".into());
-    let settings = SmtpSettings::from_config(&config);
-    SmtpSettings {
-        hostname: "mx.test".parse().expect("name"),
-        message_octets_max: 1000,
-        text_line_octets_max: 1 << 20,
-        hops_max: 3,
-        ..settings
+static SETTINGS: LazyLock<Config> = LazyLock::new(|| {
+    let mut config = Config::of_revision(Revision::Two, "unused".into());
+    config.smtp.hostname = "mx.test".parse().expect("name");
+    config.mail.message_octets_max = 1000;
+    config
+});
+
+thread_local! {
+    /// Its time passes at once.
+    static RUNTIME: Runtime = Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
+}
+
+fn settings() -> Config {
+    SETTINGS.clone()
+}
+
+/// What a client sends, piece by piece, and what it gets.
+#[derive(Debug)]
+struct Script {
+    pieces: VecDeque<Vec<u8>>,
+    wire: Arc<Mutex<Wire>>,
+    /// After the last piece the client waits instead of closing the connection.
+    stays: bool,
+}
+
+/// What was written, write by write. A pause of a second or more before a write is there as `000 after SECONDS`.
+#[derive(Debug)]
+struct Wire {
+    writes: Vec<String>,
+    last_at: Instant,
+}
+
+impl AsyncRead for Script {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.pieces.pop_front() {
+            Some(mut piece) => {
+                let rest = piece.split_off(piece.len().min(into.remaining()));
+                if !rest.is_empty() {
+                    self.pieces.push_front(rest);
+                }
+                into.put_slice(&piece);
+                Poll::Ready(Ok(()))
+            }
+            None if self.stays => Poll::Pending,
+            None => Poll::Ready(Ok(())),
+        }
+    }
+}
+
+impl AsyncWrite for Script {
+    fn poll_write(self: Pin<&mut Self>, _: &mut std::task::Context<'_>, octets: &[u8]) -> Poll<io::Result<usize>> {
+        let mut wire = self.wire.lock().expect("no panic");
+        let pause = wire.last_at.elapsed().as_secs();
+        if pause > 0 {
+            wire.writes.push(format!("000 after {pause}\r\n"));
+        }
+        wire.last_at = Instant::now();
+        wire.writes.push(String::from_utf8(octets.to_vec()).expect("ASCII"));
+        Poll::Ready(Ok(octets.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut std::task::Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut std::task::Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -99,7 +192,40 @@ fn settings() -> SmtpSettings {
 struct Played {
     replies: String,
     messages: Vec<Message>,
+    /// `None`: the client had nothing more to say.
     end: Option<End>,
+}
+
+/// Plays octets into a session, cut as given, and returns what was written and the end. Time passes at once.
+fn write_by_write(
+    config: &Config,
+    dialect: Dialect,
+    cuts: &[&[u8]],
+    policy: &OneDomain,
+    stays: bool,
+) -> (Vec<String>, Option<End>) {
+    let mut config = config.clone();
+    config.smtp.bodies_octets_max = policy.octets_max;
+    let played = async {
+        let wire = Arc::new(Mutex::new(Wire { writes: Vec::new(), last_at: Instant::now() }));
+        let pieces = cuts.iter().filter(|cut| !cut.is_empty()).map(|cut| cut.to_vec()).collect();
+        let script = Script { pieces, wire: Arc::clone(&wire), stays };
+        let context = Context {
+            config: &config,
+            admission: &Arc::new(Admission::new(&config)),
+            who: Who::Server,
+            address: IpAddr::from([192, 0, 2, 1]),
+            backend: policy,
+            tls: None,
+            counters: &Counters::default(),
+            refusals: &Refusals::default(),
+            stop: &policy.stop,
+        };
+        let end = converse(Stream::Memory(Box::new(script)), dialect, &context).await;
+        let writes = std::mem::take(&mut wire.lock().expect("no panic").writes);
+        (writes, Some(end).filter(|end| *end != End::Gone))
+    };
+    RUNTIME.with(|runtime| runtime.block_on(played))
 }
 
 /// Plays octets into a session, cut as given. The store answers each message with the next outcome, then with `Ok`.
@@ -114,43 +240,16 @@ fn play_in(dialect: Dialect, cuts: &[&[u8]], policy: &OneDomain, outcomes: &[Res
 
 /// Like [`play_in`], with any settings.
 fn play_with(
-    settings: &SmtpSettings,
+    config: &Config,
     dialect: Dialect,
     cuts: &[&[u8]],
     policy: &OneDomain,
     outcomes: &[Result<(), StoreError>],
 ) -> Played {
-    let mut session = Session::new(settings, dialect, policy);
-    let mut outcomes = outcomes.iter().cloned();
-    let mut played = Played { replies: String::new(), messages: Vec::new(), end: None };
-    // The first cut is empty, so that the greeting is there without any octet.
-    for cut in std::iter::once(&&[][..]).chain(cuts) {
-        let mut input = *cut;
-        loop {
-            let action = session.advance(&mut input);
-            played.replies.push_str(std::str::from_utf8(session.replies()).expect("ASCII"));
-            session.replies().clear();
-            match action {
-                Action::LookUp(domain) => {
-                    policy.registered.lock().expect("no panic").insert(domain, DomainState::Registered);
-                }
-                Action::StartTls => panic!("TLS is not offered"),
-                Action::Read => break,
-                Action::Write => {}
-                Action::Wait(delay) => played.replies.extend(["000 after ", &delay.as_secs().to_string(), "\r\n"]),
-                Action::Store(message) => {
-                    played.messages.push(message);
-                    session.stored(outcomes.next().unwrap_or(Ok(())));
-                }
-                Action::Close(end) => {
-                    played.end = Some(end);
-                    return played;
-                }
-            }
-        }
-        assert!(input.is_empty());
-    }
-    played
+    *policy.outcomes.lock().expect("no panic") = outcomes.iter().cloned().collect();
+    let (writes, end) = write_by_write(config, dialect, cuts, policy, false);
+    let messages = std::mem::take(&mut *policy.messages.lock().expect("no panic"));
+    Played { replies: writes.concat(), messages, end }
 }
 
 fn play(dialog: &str) -> Played {
@@ -336,19 +435,26 @@ fn each_answer_of_the_store_has_its_reply() {
 
 #[test]
 fn a_session_has_one_last_reply() {
-    let (settings, policy) = (settings(), OneDomain::default());
     for dialog in [String::new(), format!("{EHLO}{MAIL}{RCPT}DATA\r\nhalf a mess")] {
-        let mut session = Session::new(&settings, PLAIN, &policy);
-        assert_eq!(session.advance(&mut dialog.as_bytes()), Action::Read);
-        session.replies().clear();
-        session.stop();
-        session.stop();
-        session.end(&Reply::IDLE);
-        assert_eq!(session.advance(&mut &b"age\r\n.\r\nNOOP\r\n"[..]), Action::Close(End::Stopping));
-        let replies = str::from_utf8(session.replies()).expect("ASCII");
-        assert!(replies.starts_with("421 4.3.2 "));
-        assert_eq!(replies.lines().count(), 1);
+        let policy = OneDomain::default();
+        policy.stop.cancel();
+        let (writes, end) =
+            write_by_write(&settings(), PLAIN, &[dialog.as_bytes(), b"age\r\n.\r\nNOOP\r\n"], &policy, true);
+        let replies = writes.concat();
+        assert_eq!((replies.lines().count(), end), (2, Some(End::Stopping)), "{replies}");
+        assert!(replies.ends_with("421 4.3.2 The service is stopping; try again later\r\n"), "{replies}");
     }
+    let (writes, end) = write_by_write(&settings(), PLAIN, &[b"NOOP\r\n"], &OneDomain::default(), true);
+    assert_eq!((writes.concat().lines().count(), end), (4, Some(End::Idle)), "{writes:?}");
+}
+
+#[test]
+fn a_stop_ends_a_message_that_is_not_complete() {
+    let policy = OneDomain { stops_at_store: true, ..OneDomain::default() };
+    let dialog = format!("{EHLO}{MAIL}{RCPT}DATA\r\n.\r\n{MAIL}{RCPT}DATA\r\nhalf");
+    let played = play_cut(&[dialog.as_bytes()], &policy, &[]);
+    assert_eq!(codes(&played.replies)[4..], ["250 2.0.0", "421 4.3.2"]);
+    assert_eq!((played.messages.len(), played.end), (1, Some(End::Stopping)));
 }
 
 #[test]

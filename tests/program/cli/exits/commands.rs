@@ -88,6 +88,7 @@ send-test a@example.test                        2      6   6     -     7     78 
 sendmail a@example.test                        64     64  75    64    64     78    69   -    -      -
 serve --smtp-listen 127.0.0.1:0 --http-listen 127.0.0.1:0  2  2  -   2    2     78     1   -    -      -
 status                                          2      6   6     -     7     78     4 130  143      0
+stop                                            2      2   6     2     -     78     4   -    -      -
 token list                                      2      6   6     4     7     78     4 130  143      0
 token new --name made                           2      6   6     4     7     78     4 130  143      0
 token revoke kept                               2      6   6     4     7     78     4 130  143      0
