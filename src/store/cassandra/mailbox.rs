@@ -7,7 +7,6 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use futures_util::TryStreamExt;
 use futures_util::future::try_join_all;
 use scylla::DeserializeRow;
 use tokio::time::{Instant, sleep};
@@ -17,14 +16,14 @@ use super::message::MessageId;
 use super::receive::{SETTLES_WITHIN, micros_of, sequence};
 use crate::model::{EmailId, Listed, Mailbox, Timestamp};
 use crate::store::names::mailbox_hash;
-use crate::store::{PageRequest, StoreError};
+use crate::store::{EmailsAfter, MailboxPage, PageRequest, StoreError};
 
 /// Mail that is older than this is neither announced nor unshown any more, whatever the clocks say.
 const SETTLED_AFTER: Duration = Duration::from_secs(30);
 /// How much later than its Email's id the time of a sequence may be, and how much clocks may differ.
 const SEQUENCE_AFTER_ID: Duration = Duration::from_secs(25);
 /// Rows up to which a list counts exactly.
-pub(super) const COUNTED_MAX: usize = 1_000;
+const COUNTED_MAX: usize = 1_000;
 /// The most rows that one list reads.
 const ROWS_MAX: usize = 10_000;
 /// So many rows after another, a read looks whether it has enough.
@@ -48,6 +47,7 @@ pub(super) struct EmailRow {
     expires_at: Option<i64>,
     octets: Option<i64>,
     shared: Option<bool>,
+    settled: Option<bool>,
 }
 
 impl EmailRow {
@@ -68,9 +68,14 @@ impl EmailRow {
         self.shared == Some(true)
     }
 
+    /// Whether somebody must look whether its message is shown.
+    fn is_unsettled(&self) -> bool {
+        self.sequence.is_some() && self.is_shared() && self.settled != Some(true)
+    }
+
     /// Whether it is visible, if its message is `shown` or not.
     pub(super) fn is_visible(&self, shown: bool) -> bool {
-        self.sequence.is_some() && (shown || !self.is_shared())
+        self.sequence.is_some() && (shown || !self.is_unsettled())
     }
 
     pub(super) fn listed(&self) -> Listed {
@@ -93,18 +98,15 @@ impl EmailRow {
 
 /// Which rows of a mailbox to read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Range {
-    pub(super) after: u64,
-    pub(super) before: u64,
-    pub(super) oldest_first: bool,
-    /// How many visible ones are enough. No list reads more than [`ROWS_MAX`] rows.
-    pub(super) enough: usize,
+struct Range {
+    after: u64,
+    before: u64,
+    oldest_first: bool,
+    /// How many visible ones are enough.
+    enough: usize,
 }
 
 impl Range {
-    /// All, the newest first.
-    pub(super) const ALL: Self = Self { after: 0, before: u64::MAX, oldest_first: false, enough: ROWS_MAX };
-
     /// Whether a sequence comes before those of all rows behind `end`, up to which rows were read.
     fn is_certain(&self, sequence: u64, end: Timestamp) -> bool {
         if self.oldest_first { time_of(sequence) < end } else { time_of(sequence) > end.plus(SEQUENCE_AFTER_ID) }
@@ -112,11 +114,11 @@ impl Range {
 }
 
 /// What was read of a mailbox.
-pub(super) struct Read {
+struct Read {
     /// The visible Emails in the range, in its order.
-    pub(super) emails: Vec<Listed>,
+    emails: Vec<Listed>,
     /// The time of the id at which the read ended, if there may be more behind it.
-    pub(super) end: Option<Timestamp>,
+    end: Option<Timestamp>,
 }
 
 /// The least id of a time.
@@ -124,11 +126,6 @@ fn id_at(at: Timestamp) -> [u8; 16] {
     let mut id = [0; 16];
     id[..6].copy_from_slice(&at.millis().max(0).to_be_bytes()[2..]);
     id
-}
-
-/// The least sequence of a time.
-pub(super) fn sequence_at(at: Timestamp) -> u64 {
-    sequence(at.millis().saturating_mul(1000), 0)
 }
 
 /// Whether more than a millisecond lies between two ids.
@@ -150,6 +147,61 @@ fn time_of(sequence: u64) -> Timestamp {
 }
 
 impl Shared {
+    pub(super) async fn list(
+        &self,
+        mailbox: &Mailbox,
+        page: PageRequest,
+        now: Timestamp,
+    ) -> Result<MailboxPage, StoreError> {
+        let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
+        let enough = offset.saturating_add(page.limit).clamp(COUNTED_MAX, ROWS_MAX);
+        let read = self.read(mailbox, Range { after: 0, before: u64::MAX, oldest_first: false, enough }, now).await?;
+        let counted = read.emails.len() as u64;
+        let total = if read.end.is_some() { self.total(mailbox, now).await?.max(counted) } else { counted };
+        let emails = read.emails.into_iter().skip(offset).take(page.limit).collect();
+        Ok(MailboxPage { emails, total })
+    }
+
+    pub(super) async fn list_before(
+        &self,
+        mailbox: &Mailbox,
+        before: u64,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Listed>, StoreError> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let range = Range { after: 0, before, oldest_first: false, enough: limit };
+        let mut emails = self.read(mailbox, range, now).await?.emails;
+        emails.truncate(limit);
+        Ok(emails)
+    }
+
+    pub(super) async fn list_after(
+        &self,
+        mailbox: &Mailbox,
+        after: u64,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<EmailsAfter, StoreError> {
+        let range = Range { after, before: u64::MAX, oldest_first: true, enough: limit.saturating_add(1) };
+        let Read { mut emails, end } = self.read(mailbox, range, now).await?;
+        let has_more = emails.len() > limit || end.is_some();
+        emails.truncate(limit);
+        // No row behind the end has a sequence before its time.
+        let end =
+            end.map_or(after, |end| sequence(end.millis().saturating_mul(1000), 0).saturating_sub(1).max(after + 1));
+        let next = emails.last().map_or(end, |last| last.sequence);
+        Ok(EmailsAfter { emails, next: has_more.then_some(next) })
+    }
+
+    /// A sequence behind every Email of a mailbox that is visible now, and before all others.
+    pub(super) async fn last_of(&self, mailbox: &Mailbox) -> Result<u64, StoreError> {
+        let newest = self.list_before(mailbox, u64::MAX, 1, self.now()).await?;
+        Ok(newest.first().map_or(0, |newest| newest.sequence))
+    }
+
     /// The row of one Email, visible or not.
     pub(super) async fn row_of(&self, mailbox: &[u8; 16], id: EmailId) -> Result<Option<EmailRow>, StoreError> {
         self.session.first(&self.statements.email_select, (&mailbox[..], &id.octets()[..])).await
@@ -179,7 +231,7 @@ impl Shared {
     }
 
     /// Reads the visible Emails of a mailbox in a range, as the top of this page says.
-    pub(super) async fn read(&self, mailbox: &Mailbox, range: Range, now: Timestamp) -> Result<Read, StoreError> {
+    async fn read(&self, mailbox: &Mailbox, range: Range, now: Timestamp) -> Result<Read, StoreError> {
         let mailbox = mailbox_hash(&self.secret, mailbox);
         let (rows, end) = self.rows_in(&mailbox, range, now).await?;
         let mut rows = self.only_visible(rows).await?;
@@ -243,28 +295,21 @@ impl Shared {
     ) -> Result<(), StoreError> {
         let statements = &self.statements;
         let statement = if oldest_first { &statements.email_oldest_first } else { &statements.email_newest_first };
-        let mut parts = vec![all];
-        while let Some((mut from, mut to)) = parts.pop() {
-            let (begin, end) = (from, to);
-            let read = async {
-                let mut rows = self.session.rows::<EmailRow>(statement, (&mailbox[..], &begin[..], &end[..])).await?;
-                while let Some(row) = rows.try_next().await? {
-                    *(if oldest_first { &mut from } else { &mut to }) = row.id().octets();
-                    if !take(row) {
-                        return Ok(false);
-                    }
-                }
-                Ok(true)
-            };
+        let (mut parts, mut goes_on) = (vec![all], true);
+        while goes_on && let Some((mut from, mut to)) = parts.pop() {
+            let values = (mailbox.to_vec(), from.to_vec(), to.to_vec());
+            let read = self.session.each::<EmailRow>(statement, values, |row| {
+                *(if oldest_first { &mut from } else { &mut to }) = row.id().octets();
+                goes_on = take(row);
+                goes_on
+            });
             match read.await {
-                Ok(true) => {}
-                Ok(false) => return Ok(()),
                 Err(StoreError::Failed(reason)) if reason.contains(TOO_MUCH_DELETED) && is_divisible(from, to) => {
                     let middle = middle(from, to, now);
                     let (old, new) = ((from, middle), (middle, to));
                     parts.extend(if oldest_first { [new, old] } else { [old, new] });
                 }
-                Err(error) => return Err(error),
+                read => read?,
             }
         }
         Ok(())
@@ -277,16 +322,11 @@ impl Shared {
     }
 
     async fn is_visible(&self, row: &EmailRow) -> Result<bool, StoreError> {
-        if row.sequence.is_none() || self.is_surely_visible(row) {
-            return Ok(row.sequence.is_some());
+        if !row.is_unsettled() {
+            return Ok(row.is_visible(false));
         }
-        Ok(self.head_of(row.message()).await?.is_some_and(|(_, shown)| shown))
-    }
-
-    /// Whether a row is visible, without a look at its message. The log tells only of what is shown.
-    fn is_surely_visible(&self, row: &EmailRow) -> bool {
-        row.is_visible(false)
-            || row.is_visible(true) && self.picture.mail().find(row.id(), Timestamp::from_millis(i64::MIN)).is_some()
+        let head = self.head_of(row.message()).await?;
+        Ok(row.is_visible(head.is_some_and(|(_, shown)| shown)))
     }
 
     /// Reads the young rows a second time, and waits for those that are announced or not shown yet.
@@ -329,13 +369,13 @@ impl Shared {
         let Some(end) = rows.last().map(EmailRow::at) else { return false };
         let certain = rows.iter().filter(|row| {
             let it = row.sequence();
-            it > range.after && it < range.before && range.is_certain(it, end) && self.is_surely_visible(row)
+            it > range.after && it < range.before && range.is_certain(it, end) && row.is_visible(false)
         });
         certain.filter(|row| self.is_readable(&row.listed(), now)).count() >= range.enough
     }
 
     /// How many Emails of a mailbox the picture has.
-    pub(super) async fn total(&self, mailbox: &Mailbox, now: Timestamp) -> Result<u64, StoreError> {
+    async fn total(&self, mailbox: &Mailbox, now: Timestamp) -> Result<u64, StoreError> {
         self.catch_up().await?;
         Ok(self.picture.mail().list(mailbox, PageRequest { offset: 0, limit: 0 }, now).total)
     }

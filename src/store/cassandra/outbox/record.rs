@@ -10,7 +10,8 @@ use futures_util::future::{join_all, try_join_all};
 
 use super::super::Shared;
 use super::super::registry::StoredWebhook;
-use super::table::{all, row_micros};
+use super::table::{Stored, all};
+use super::{Known, key_of, receiver_of};
 use crate::model::{AttemptRecord, Mailbox, PendingEvent, Timestamp, WebhookId, WebhookStatus};
 use crate::store::StoreError;
 use crate::store::change::{Change, EventState};
@@ -20,15 +21,23 @@ use crate::store::outbox_rules::DroppedEvent;
 /// How far back events are still written as due.
 const WRITTEN_LATE_MAX: Duration = Duration::from_mins(1);
 
-/// A request is about one webhook alone.
-impl Webhooks for StoredWebhook {
+/// The only webhook that a request is about.
+pub(super) struct Only(pub(super) Receiver);
+
+impl Webhooks for Only {
     fn of(&self, _: &Mailbox) -> Vec<Receiver> {
         Vec::new()
     }
 
     fn get(&self, id: WebhookId) -> Option<Receiver> {
-        Some(Receiver::of(&self.record)).filter(|receiver| receiver.id == id)
+        Some(self.0).filter(|receiver| receiver.id == id)
     }
+}
+
+/// What attempts changed of one webhook and its events.
+struct Changes {
+    webhook: StoredWebhook,
+    events: Vec<(Stored, EventState)>,
 }
 
 impl Shared {
@@ -42,14 +51,11 @@ impl Shared {
         for attempt in attempts {
             by_webhook.entry(attempt.webhook).or_default().push(attempt);
         }
-        let recorded = by_webhook.into_iter().map(|(id, attempts)| self.record_of_webhook(id, attempts));
+        let recorded = by_webhook.into_iter().map(|(id, attempts)| self.record_of_webhook(&known, id, attempts));
         let mut result = Ok(());
         for recorded in join_all(recorded).await {
             match recorded {
-                Ok(Some(webhook)) if webhook.is_active() => {
-                    known.receivers.insert(webhook.record.id, Receiver::of(&webhook.record));
-                }
-                Ok(Some(webhook)) => drop(known.receivers.remove(&webhook.record.id)),
+                Ok(Some(changes)) => self.remember(&mut known, changes),
                 Ok(None) => {}
                 Err(error) => result = Err(error),
             }
@@ -57,12 +63,13 @@ impl Shared {
         result
     }
 
-    /// Writes what attempts change of a webhook and its events. `None` if it is gone.
+    /// Writes what attempts change of a webhook. `None` if it is gone.
     async fn record_of_webhook(
         &self,
+        known: &Known,
         id: WebhookId,
         attempts: Vec<AttemptRecord>,
-    ) -> Result<Option<StoredWebhook>, StoreError> {
+    ) -> Result<Option<Changes>, StoreError> {
         let Some(mut webhook) = self.stored_webhook(id).await? else { return Ok(None) };
         let before = (webhook.record.clone(), webhook.health.clone());
         let (counted, mut states) = self.decide(&webhook, &attempts);
@@ -78,28 +85,29 @@ impl Shared {
         if self.may_lead() {
             webhook.low = low_of(&pending, &states, since);
         }
-        let micros: HashMap<u64, i64> = pending.iter().map(|event| (event.email.sequence, row_micros(event))).collect();
-        let micros_of = |attempt: &AttemptRecord| micros.get(&attempt.sequence).copied().unwrap_or(0);
-        try_join_all(logged.iter().map(|attempt| self.write_attempt(attempt, micros_of(attempt)))).await?;
+        let revision =
+            |attempt: &AttemptRecord| known.written.get(&(id, attempt.sequence)).map_or(0, |written| written + 1);
+        try_join_all(logged.iter().map(|attempt| self.write_attempt(attempt, revision(attempt)))).await?;
         if before != (webhook.record.clone(), webhook.health.clone()) {
             self.write_health(&mut webhook).await?;
         }
-        let changes = pending.iter().filter_map(|event| Some((event, *states.get(&event.email.sequence)?)));
-        all(changes.map(|(event, state)| self.change_row(event, state))).await?;
-        for (sequence, state) in states {
-            self.picture.mail_mut().change_event(id, sequence, state, 0);
-        }
+        let changed = pending.into_iter().filter_map(|event| {
+            let (key, state) = (key_of(&event), *states.get(&event.email.sequence)?);
+            Some((Stored { written: known.written.get(&key).copied()?, event }, state))
+        });
+        let events: Vec<(Stored, EventState)> = changed.collect();
+        all(events.iter().map(|(stored, state)| self.change_row(stored, *state))).await?;
         if is_disabled {
             self.counters.webhook_disabled();
         }
-        Ok(Some(webhook))
+        Ok(Some(Changes { webhook, events }))
     }
 
     /// Which attempts count, and what becomes of their events: an attempt of an event that has ended, or that has had this
     /// attempt already, does not count.
     fn decide(&self, webhook: &StoredWebhook, attempts: &[AttemptRecord]) -> (Vec<bool>, HashMap<u64, EventState>) {
-        let request = Request::record(attempts);
-        let Decided { facts, outcome, .. } = self.picture.mail().decide(&mut Pending::default(), &request, webhook);
+        let (request, only) = (Request::record(attempts), Only(receiver_of(&webhook.record)));
+        let Decided { facts, outcome, .. } = self.picture.mail().decide(&mut Pending::default(), &request, &only);
         let changed = facts.into_iter().flat_map(|fact| match fact {
             Change::EventsChanged { events } => events,
             _ => Vec::new(),
@@ -110,15 +118,38 @@ impl Shared {
     }
 
     /// Writes what became of an event. Its new row comes before the old one goes, so that one is always there.
-    async fn change_row(&self, event: &PendingEvent, state: EventState) -> Result<(), StoreError> {
-        if let EventState::Retry { attempts, due_at } = state {
-            self.write_event(&PendingEvent { attempts, due_at, ..event.clone() }).await?;
-            if due_at == event.due_at {
-                // It has replaced the old row.
-                return Ok(());
+    async fn change_row(&self, Stored { event, written }: &Stored, state: EventState) -> Result<(), StoreError> {
+        let after = written.saturating_add(1);
+        match state {
+            EventState::Ended => self.delete_event(event, after).await,
+            EventState::Retry { attempts, due_at } => {
+                let again = PendingEvent { attempts, due_at, ..event.clone() };
+                self.write_event(&again, after, self.event_ttl(&event.email)).await?;
+                self.delete_event(event, *written).await
             }
         }
-        self.delete_event(event).await
+    }
+
+    /// Takes over what was written.
+    fn remember(&self, known: &mut Known, Changes { webhook, events }: Changes) {
+        for (Stored { event, written }, state) in events {
+            let key = key_of(&event);
+            self.picture.mail_mut().change_event(key.0, key.1, state, 0);
+            match state {
+                EventState::Ended => {
+                    known.end(key);
+                }
+                EventState::Retry { .. } => {
+                    known.written.insert(key, written.saturating_add(1));
+                }
+            }
+        }
+        let receiver = receiver_of(&webhook.record);
+        if webhook.is_active() {
+            known.receivers.insert(receiver.id, receiver);
+        } else {
+            known.receivers.remove(&receiver.id);
+        }
     }
 
     /// Ends events that nobody will deliver: their webhook is disabled, or their Email expired before `expired_by`.
@@ -137,9 +168,14 @@ impl Shared {
             if events.is_empty() {
                 continue;
             }
-            self.delete_events(&events).await?;
-            for event in &events {
-                self.take_out(event);
+            let written = |event: PendingEvent| {
+                let written = known.written.get(&key_of(&event)).copied();
+                Stored { event, written: written.unwrap_or(0) }
+            };
+            let events: Vec<Stored> = events.into_iter().map(written).collect();
+            self.end_rows(&events).await?;
+            for Stored { event, .. } in &events {
+                self.take_out(&mut known, event);
             }
             self.count_dropped(webhook, events.len() as u64).await?;
             ended += events.len();
@@ -148,20 +184,21 @@ impl Shared {
     }
 
     /// Records that events were dropped, each at a time, and ends them in the table.
-    pub(super) async fn drop_events(&self, dropped: Vec<(PendingEvent, Timestamp)>) -> Result<(), StoreError> {
+    pub(super) async fn drop_events(&self, dropped: Vec<(Stored, Timestamp)>) -> Result<(), StoreError> {
         if dropped.is_empty() {
             return Ok(());
         }
         let mut counts: BTreeMap<WebhookId, u64> = BTreeMap::new();
-        for (event, _) in &dropped {
+        for (Stored { event, .. }, _) in &dropped {
             *counts.entry(event.webhook).or_default() += 1;
         }
         self.counters.events_dropped(&counts);
-        let drops = dropped.iter().map(|(event, at)| async move {
+        let drops = dropped.into_iter().map(|(Stored { event, written }, at)| async move {
             let (webhook, email, sequence) = (event.webhook, event.email.id, event.email.sequence);
             let dropped = DroppedEvent { webhook, id: event.id, email, sequence, attempts: event.attempts };
-            self.write_attempt(&dropped.record(*at), row_micros(event)).await?;
-            self.delete_event(event).await
+            let revision = written.saturating_add(1);
+            self.write_attempt(&dropped.record(at), revision).await?;
+            self.delete_event(&event, revision).await
         });
         all(drops).await?;
         for (webhook, dropped) in counts {
