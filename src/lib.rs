@@ -7,7 +7,8 @@
 //!
 //! ```text
 //! peer -> smtp/accept      asks admission for a place of this client and its network, or answers 421; reads a PROXY header
-//!      -> smtp/session     a method for each command over pure parsers; smtp/io reads, writes, and ends who is late.
+//!      -> smtp/session     on the thread of all sessions: a method for each command over pure parsers. smtp/io reads, writes,
+//!                          and ends who is late.
 //!                          MAIL asks smtp/backend whether the store has room, RCPT whether domain and mailbox take mail,
 //!                          and the octets of DATA and BDAT take memory of admission as they arrive
 //!      -> Delivery         envelope with an id per recipient, octets as sent, received_at, expires_at

@@ -75,8 +75,6 @@ pub struct Left {
     pub amount: u64,
     /// When all of it is back.
     pub whole_in: Duration,
-    /// All of it.
-    pub quota: u64,
 }
 
 /// The shares of all clients.
@@ -142,7 +140,7 @@ impl Admission {
 
     /// Uses up some of a rate.
     pub fn spend(&self, who: Who, what: What, amount: u64) -> Result<Left, Refused> {
-        let unlimited = Left { amount: u64::MAX, whole_in: Duration::ZERO, quota: u64::MAX };
+        let unlimited = Left { amount: u64::MAX, whole_in: Duration::ZERO };
         let Some(row) = self.row(what) else { return Ok(unlimited) };
         match row.client_of(who) {
             Some(client) => self.state().table.spend(what, row, client, amount, self.began_at.elapsed()),

@@ -44,6 +44,11 @@ fn fill(admission: &Arc<Admission>, who: Who, what: What) -> (Vec<Permit>, Bound
     }
 }
 
+#[test]
+fn each_row_is_at_the_index_of_its_number() {
+    assert!(What::ALL.iter().enumerate().all(|(at, what)| *what as usize == at));
+}
+
 #[tokio::test]
 async fn a_client_a_network_and_all_have_their_shares() {
     let (admission, what) = (small(), What::SmtpConnection);
@@ -151,7 +156,7 @@ async fn a_rate_comes_back_evenly() {
     let (admission, what) = (admission(|_| {}), What::DnsChecks);
     let spend = |who, amount| admission.spend(who, what, amount);
     let left = spend(client(0, 1), 59).expect("all of it at once");
-    assert_eq!((left.amount, left.whole_in, left.quota), (1, Duration::from_secs(59), 60));
+    assert_eq!((left.amount, left.whole_in, admission.quota(what)), (1, Duration::from_secs(59), Some(60)));
     assert_eq!(spend(client(0, 1), 1).map(|left| left.amount), Ok(0));
     let wait = |amount: u64| Refused { what, by: Bound::Client, retry_after: Duration::from_secs(amount) };
     assert_eq!(spend(client(0, 1), 2), Err(wait(2)));

@@ -132,11 +132,7 @@ impl Table {
         let (quota, until) = (row.share.client, self.spent_until(what, Bound::Client, client, now_ns));
         let left =
             u128::from((now_ns + time_ns).saturating_sub(until)) * u128::from(quota) / u128::from(time_ns.max(1));
-        Ok(Left {
-            amount: u64::try_from(left).unwrap_or(u64::MAX),
-            whole_in: Duration::from_nanos(until - now_ns),
-            quota,
-        })
+        Ok(Left { amount: u64::try_from(left).unwrap_or(u64::MAX), whole_in: Duration::from_nanos(until - now_ns) })
     }
 
     /// Uses up some of a rate, however much is left.

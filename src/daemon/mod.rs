@@ -97,8 +97,7 @@ pub struct Daemon {
     store: Arc<dyn Storage>,
     directory: Option<Arc<Directory>>,
     supervisor: Option<Supervisor>,
-    counters: Arc<Counters>,
-    faults: Arc<Faults>,
+    receiver: Receiver,
     /// The runtime of SMTP sessions.
     sessions: Handle,
 }
@@ -132,6 +131,18 @@ impl Daemon {
         };
         let faults = Arc::clone(&status.faults);
         let assembled = assemble(config, Arc::clone(&store), Arc::clone(&clock), Some(status)).await?;
+        let receiver = Receiver {
+            config: Arc::clone(&assembled.config),
+            store: store.clone(),
+            domains: Arc::clone(&assembled.registry),
+            clock: Arc::clone(&clock),
+            admission: Arc::clone(&assembled.admission),
+            tls: tls.clone(),
+            counters,
+            faults,
+            refusals: Refusals::default(),
+            handshakes: Handle::current(),
+        };
         Ok(Self {
             assembled,
             listeners,
@@ -141,9 +152,8 @@ impl Daemon {
             store,
             directory: None,
             supervisor: None,
+            receiver,
             sessions: Handle::current(),
-            counters,
-            faults,
         })
     }
 
@@ -181,37 +191,14 @@ impl Daemon {
     /// Workers restart after a panic. A panic in a listener or in the store's writer stops all other tasks in order, and is
     /// the error.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
-        let Self {
-            assembled,
-            listeners,
-            tls,
-            controls,
-            clock,
-            store,
-            directory,
-            supervisor,
-            counters,
-            faults,
-            sessions,
-        } = self;
+        let Self { assembled, listeners, tls, controls, clock, store, directory, supervisor, receiver, sessions } =
+            self;
         let Assembled { config, admission, registry, tokens, event_sender, router, metrics_router } = assembled;
-        let receiver = Arc::new(Receiver {
-            config: Arc::clone(&config),
-            store: store.clone(),
-            domains: Arc::clone(&registry),
-            clock: Arc::clone(&clock),
-            admission: Arc::clone(&admission),
-            tls: tls.clone(),
-            counters,
-            faults,
-            refusals: Refusals::default(),
-            handshakes: Handle::current(),
-        });
         let limits = HttpLimits::from_config(&config);
         let Running { mail, http, metrics, files: mut socket_files } = listeners.run(tls.as_deref())?;
         // The workers stop at once; mail and requests that are in progress still need the store.
         let mut tasks = Tasks::default();
-        tasks.spawn_on(&sessions, "SMTP", smtp::serve(mail, receiver, shutdown.clone()));
+        tasks.spawn_on(&sessions, "SMTP", smtp::serve(mail, Arc::new(receiver), shutdown.clone()));
         let shared = (admission, Arc::clone(&clock), shutdown.clone());
         let serve_public = |listeners, router| {
             let (admission, clock, stop) = shared.clone();

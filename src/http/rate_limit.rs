@@ -25,7 +25,7 @@ pub(super) fn count(admission: &Admission, who: Who, request: &Request) -> Quota
     for what in [Some(What::Requests), of_route(request.method(), route)].into_iter().flatten() {
         let Some(quota) = admission.quota(what) else { continue };
         match admission.spend(who, what, 1) {
-            Ok(left) => quotas.push(what, left.quota, left.amount, left.whole_in),
+            Ok(left) => quotas.push(what, quota, left.amount, left.whole_in),
             Err(refused) => {
                 quotas.push(what, quota, 0, refused.retry_after);
                 quotas.refusal = Some(exceeded(admission, refused));

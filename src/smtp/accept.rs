@@ -1,4 +1,4 @@
-//! From an accepted connection to a session: the client's shares, the PROXY header, and TLS from the first octet.
+//! From an accepted connection to a session: the shares of its client, and the PROXY header.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -33,7 +33,6 @@ const READ_OCTETS_MAX: usize = 64 * 1024;
 const TRANSACTION_TIME: Duration = Duration::from_mins(10);
 /// The least rate of a message in a crowd, in octets per second.
 const CROWDED_OCTETS_PER_SECOND: u64 = 4_096;
-
 /// How long a client may take for the last replies after a stop.
 const LAST_REPLIES_TIME: Duration = Duration::from_secs(1);
 /// How often a wait looks whether a crowd has gathered meanwhile.
@@ -338,7 +337,7 @@ impl Deadline<'_> {
 
 /// Does work until its deadline or a stop; the error is why it ended. The deadline is asked again now and then, because a
 /// crowd may gather. One timer serves all waits of a connection: it is set only when it would come too late.
-pub(super) async fn in_time<T>(
+async fn in_time<T>(
     timer: &mut Option<Pin<Box<Sleep>>>,
     stop: Option<&CancellationToken>,
     deadline: impl Fn() -> (Instant, End),
