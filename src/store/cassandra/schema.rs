@@ -1,12 +1,16 @@
 //! The keyspace of a store: its tables, its version and its secret.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use scylla::client::session::Session as DriverSession;
+use scylla::errors::{DbError, ExecutionError, PrepareError, RequestAttemptError};
+use scylla::response::query_result::QueryResult;
 use scylla::serialize::row::SerializeRow;
 use scylla::statement::unprepared::Statement;
 use scylla::statement::{Consistency, SerialConsistency};
 use siphasher::sip128::{Hasher128, SipHasher13};
+use tokio::time::sleep;
 use uuid::Uuid;
 
 use super::CassandraOptions;
@@ -23,7 +27,14 @@ const GRACE_MIN: u64 = 3 * 3600;
 /// By how much it is longer than mail lives.
 const GRACE_MORE: u64 = 3600;
 
+/// How often a node tries to insert a value that only one node may insert. Nodes that start at one moment cut each other's
+/// turns off.
+const TURNS_MAX: u32 = 6;
+/// The longest pause between two turns.
+const TURN_PAUSE_MAX: Duration = Duration::from_secs(2);
+
 const OF_VERSION: &str = "schema";
+const INSERT: &str = "INSERT INTO registry (kind, key, value) VALUES ('meta', ?, ?) IF NOT EXISTS";
 const OF_SECRET: &str = "secret";
 /// There from the first write of a restore to the last.
 const OF_RESTORE: &str = "restoring";
@@ -73,7 +84,7 @@ pub(super) async fn check(driver: &DriverSession, keyspace: &str) -> Result<Foun
 
 /// Marks a keyspace as one into which a backup is restored. Returns whether it was not marked before.
 pub(super) async fn begin_restore(driver: &DriverSession) -> Result<bool, OpenError> {
-    insert_once(driver, OF_RESTORE, b"1").await
+    change(driver, INSERT, (OF_RESTORE, &b"1"[..])).await
 }
 
 /// Removes the mark of a restore.
@@ -174,17 +185,35 @@ async fn run(driver: &DriverSession, statement: String) -> Result<(), OpenError>
     driver.query_unpaged(statement, ()).await.map(drop).map_err(|error| failed(&error))
 }
 
-/// Inserts a value unless one is there. Returns whether this inserted it.
+/// Inserts a value unless one is there. Returns whether this inserted it, as far as that is known: a turn that was cut off
+/// may have.
 async fn insert_once(driver: &DriverSession, key: &str, value: &[u8]) -> Result<bool, OpenError> {
-    change(driver, "INSERT INTO registry (kind, key, value) VALUES ('meta', ?, ?) IF NOT EXISTS", (key, value)).await
+    for _ in 1..TURNS_MAX {
+        match conditional(driver, INSERT, (key, value)).await {
+            Err(error) if is_cut_off(&error) => sleep(TURN_PAUSE_MAX.mul_f64(rand::random())).await,
+            answer => return applied(answer),
+        }
+    }
+    change(driver, INSERT, (key, value)).await
 }
 
 /// Runs a conditional statement. Returns whether its condition held.
 async fn change(driver: &DriverSession, statement: &str, values: impl SerializeRow) -> Result<bool, OpenError> {
+    applied(conditional(driver, statement, values).await)
+}
+
+async fn conditional(
+    driver: &DriverSession,
+    statement: &str,
+    values: impl SerializeRow,
+) -> Result<QueryResult, ExecutionError> {
     let mut statement = Statement::new(statement);
     statement.set_serial_consistency(Some(SerialConsistency::LocalSerial));
-    let result = driver.query_unpaged(statement, values).await.map_err(|error| failed(&error))?;
-    was_applied(result).map_err(|error| failed(&error))
+    driver.query_unpaged(statement, values).await
+}
+
+fn applied(answer: Result<QueryResult, ExecutionError>) -> Result<bool, OpenError> {
+    was_applied(answer.map_err(|error| failed(&error))?).map_err(|error| failed(&error))
 }
 
 async fn read(driver: &DriverSession, key: &str) -> Result<Option<Vec<u8>>, OpenError> {
@@ -214,12 +243,22 @@ fn failed(error: &dyn std::error::Error) -> OpenError {
     OpenError::Cluster { reason: reason(error) }
 }
 
-fn is_invalid(error: &scylla::errors::ExecutionError) -> bool {
-    use scylla::errors::{DbError, ExecutionError, PrepareError, RequestAttemptError};
-    let attempt = match error {
-        ExecutionError::LastAttemptError(attempt) => attempt,
-        ExecutionError::PrepareError(PrepareError::AllAttemptsFailed { first_attempt }) => first_attempt,
-        _ => return false,
-    };
-    matches!(attempt, RequestAttemptError::DbError(DbError::Invalid | DbError::ConfigError, _))
+fn is_invalid(error: &ExecutionError) -> bool {
+    matches!(said(error), Some(DbError::Invalid | DbError::ConfigError))
+}
+
+/// Whether a turn of Paxos may or may not have taken place.
+fn is_cut_off(error: &ExecutionError) -> bool {
+    matches!(said(error), Some(DbError::WriteTimeout { .. } | DbError::ReadTimeout { .. }))
+}
+
+/// What the cluster said of a statement.
+fn said(error: &ExecutionError) -> Option<&DbError> {
+    match error {
+        ExecutionError::LastAttemptError(RequestAttemptError::DbError(said, _))
+        | ExecutionError::PrepareError(PrepareError::AllAttemptsFailed {
+            first_attempt: RequestAttemptError::DbError(said, _),
+        }) => Some(said),
+        _ => None,
+    }
 }
