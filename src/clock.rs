@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
-
 use crate::model::Timestamp;
 
 /// A source of time. The daemon has [`SystemClock`]; tests have one that they set.
@@ -13,11 +11,6 @@ pub trait Clock: Send + Sync + 'static {
 
     /// Time since some fixed point, suspension included. It never jumps; only differences mean something.
     fn boot(&self) -> Duration;
-
-    /// Sleeps for `time`. A clock that tests set may end it early.
-    fn sleep(&self, time: Duration) -> BoxFuture<'_, ()> {
-        Box::pin(tokio::time::sleep(time))
-    }
 }
 
 /// The clocks of the machine: `CLOCK_REALTIME` and `CLOCK_BOOTTIME`.

@@ -89,13 +89,13 @@
 //! ```text
 //! cli       client, config, smtp/fault, daemon, webhook (`webhook listen`, the form of a secret), tls (SIGHUP), error, logging,
 //!           process, panics, dns (`webhook listen`, `doctor`), mime (names of files, visible text), model; never the store
-//! client    http (the router's types), daemon (to assemble one in-process, whether one listens), config, smtp/fault, store,
-//!           error, model
-//! daemon    everybody: the only one that puts parts together
-//! http      admission, store, events, domains, tokens, smtp/fault, dns (reports), reader, mime, webhook (the guard, a test), tls (its
+//! client    http (the router in this process), service, daemon (whether one listens), config, smtp/fault, store, error, model
+//! daemon    everybody: it makes listeners and store, and runs what serves
+//! service   everybody but cli, client and http: the only one that puts parts together
+//! http      service, admission, store, events, domains, tokens, smtp/fault, dns (reports), reader, mime, webhook (the guard, a test), tls (its
 //!           state), panics, connections, config, model
 //! webhook   store (the outbox), reader, mime, dns (the resolver), tls, config, model
-//! smtp      admission, store, domains, tls, connections, config, model
+//! smtp      service, admission, store, domains, tls, connections, config, model
 //! domains   admission, dns, store, config, model
 //! expiry    store, model
 //! store     events, tls (a cluster's connections), config, model
@@ -105,7 +105,8 @@
 //! dns, mime model at most
 //! config    smtp/fault, model
 //! admission config, model
-//! connections, events, random  model
+//! connections tls, config (endpoints), model
+//! events, random  model
 //! model     nobody
 //! ```
 //!
@@ -137,6 +138,7 @@ pub mod panics;
 pub mod process;
 pub mod random;
 pub mod reader;
+pub mod service;
 pub mod smtp;
 pub mod store;
 pub mod tls;

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Context, Globals, hangup};
 use crate::clock::{Clock, SystemClock};
 use crate::config::{self, Config, Loaded, ServeArgs, Sources};
-use crate::daemon::{self, BindError, ControlSocket, Daemon, Listeners, Supervisor};
+use crate::daemon::{self, BindError, Daemon, Listeners, Supervisor};
 use crate::error::{Error, Exit};
 use crate::panics::Panics;
 use crate::{client, logging, process};
@@ -112,7 +112,7 @@ async fn start(
     let tls = daemon::open_certificate(&config, SystemClock.now())?;
     let settings = hangup::Settings { sources, config: config.clone() };
     tokio::spawn(hangup::watch(tls.clone(), settings, shutdown.clone())?);
-    let listeners = Listeners::bind(&config)?;
+    let mut listeners = Listeners::bind(&config)?;
     // The last step that can be refused for what the operator chose: only now is a directory made.
     let directory = daemon::hold_data_dir(&config).await?;
     let store = daemon::open_store(&config, &directory).await?;
@@ -120,13 +120,14 @@ async fn start(
     let of_service =
         cx.env.get("RUNTIME_DIRECTORY").and_then(|list| list.split(':').next()).filter(|dir| !dir.is_empty());
     let of_service = of_service.map(|dir| Path::new(dir).join("tempmail.sock"));
-    let controls =
-        std::iter::once(socket).chain(of_service).map(|path| ControlSocket::bind(&path)).collect::<Result<_, _>>()?;
+    for path in std::iter::once(socket).chain(of_service) {
+        listeners.bind_control(&path)?;
+    }
     let supervisor = Supervisor::from_env(&cx.env, std::process::id()).unwrap_or_else(|error| {
         tracing::warn!(%error, "the socket in NOTIFY_SOCKET cannot be used; the service manager gets no notifications");
         None
     });
-    let daemon = Daemon::new(config, store, listeners, tls, controls, Arc::new(SystemClock), panics).await?;
+    let daemon = Daemon::new(config, store, listeners, tls, Arc::new(SystemClock), panics).await?;
     Ok(daemon.holding(directory).supervised_by(supervisor).receiving_on(sessions()?))
 }
 

@@ -11,9 +11,9 @@ use futures_util::future::BoxFuture;
 
 use crate::clock::SystemClock;
 use crate::config::{self, Config, Sources, StoreLocation};
-use crate::daemon;
 use crate::error::{Error, Exit};
-use crate::http::Principal;
+use crate::http::{self, Principal};
+use crate::service::Service;
 use crate::store::disk::Directory;
 use crate::store::{self, EmbeddedStore, OpenError, Storage, StoreOptions};
 
@@ -82,11 +82,10 @@ impl OpenRouter for Assembly {
             StoreLocation::Embedded => data_dir.display().to_string(),
             StoreLocation::Cassandra { .. } => config.store.location.to_string(),
         };
-        let assembled = daemon::assemble(config, Arc::clone(&store), Arc::new(SystemClock), None)
-            .await
-            .map_err(|error| failed(error.into()))?;
+        let service = Service::open(config, Arc::clone(&store), Arc::new(SystemClock), None, None);
+        let service = service.await.map_err(|error| failed(error.into()))?;
         Ok(LocalRouter {
-            router: assembled.router.layer(Extension(Principal::Administrator)),
+            router: http::router(service).layer(Extension(Principal::Administrator)),
             shown,
             close: Box::new(move || {
                 Box::pin(async move {

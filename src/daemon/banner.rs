@@ -1,26 +1,20 @@
 //! The message of the daemon at its start on a terminal: where it listens, and what to type next.
 
 use std::fmt;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use super::Listeners;
 use crate::config::value::{show_duration, show_size};
-use crate::config::{Config, Endpoint};
+use crate::connections::{Listening, Purpose};
 use crate::model::DomainPattern;
-use crate::tls::{Certificate, Keeper};
+use crate::service::{Service, example_domain};
+use crate::tls::Certificate;
 
 /// The facts of a start.
 #[derive(Clone, Debug)]
 pub struct Banner {
-    smtp: Vec<SocketAddr>,
-    smtps: Vec<SocketAddr>,
-    lmtp: Vec<Endpoint>,
-    http: Vec<SocketAddr>,
-    https: Vec<SocketAddr>,
+    listening: Listening,
     /// Whether browsers get a page.
     has_page: bool,
-    metrics: Vec<SocketAddr>,
     tls: Option<String>,
     data_dir: PathBuf,
     domains: Vec<String>,
@@ -33,22 +27,18 @@ pub struct Banner {
 }
 
 impl Banner {
-    pub(super) fn of(config: &Config, listeners: &Listeners, tls: Option<&Keeper>) -> Self {
-        let is_first_start = config.domains.fixed == [super::example_domain()];
+    pub(super) fn of(service: &Service, listening: Listening) -> Self {
+        let config = &service.config;
+        let is_first_start = config.domains.fixed == [example_domain()];
         let example = config.domains.fixed.iter().find_map(|pattern| match pattern {
             DomainPattern::Exact(name) => Some(name.to_string()),
             DomainPattern::Below(parent) => Some(format!("any.{parent}")),
             DomainPattern::Any => None,
         });
         Self {
-            smtp: listeners.smtp_addresses(),
-            smtps: listeners.smtps_addresses(),
-            lmtp: listeners.lmtp_endpoints(),
-            http: listeners.http_addresses(),
-            https: listeners.https_addresses(),
+            listening,
             has_page: config.http.public.web,
-            metrics: listeners.metrics_addresses(),
-            tls: tls.map(|keeper| shown(&keeper.certificate())),
+            tls: service.tls.as_deref().map(|keeper| shown(&keeper.certificate())),
             data_dir: config.data_dir.clone(),
             domains: config.domains.fixed.iter().map(ToString::to_string).collect(),
             is_first_start,
@@ -68,20 +58,25 @@ impl Banner {
         Self { command, ..self }
     }
 
+    /// Where it listens for a purpose.
+    fn at(&self, purpose: Purpose) -> String {
+        self.listening.shown(purpose).join(", ")
+    }
+
     /// Writes it as one line of the log.
     pub fn log(&self) {
         tracing::info!(
             version = env!("CARGO_PKG_VERSION"),
             revision = self.revision,
-            smtp = list(&self.smtp),
-            smtps = list(&self.smtps),
-            lmtp = list(&self.lmtp),
-            http = list(&self.http),
-            https = list(&self.https),
-            metrics = list(&self.metrics),
+            smtp = self.at(Purpose::Smtp),
+            smtps = self.at(Purpose::Smtps),
+            lmtp = self.at(Purpose::Lmtp),
+            http = self.at(Purpose::Http),
+            https = self.at(Purpose::Https),
+            metrics = self.at(Purpose::Metrics),
             tls = self.tls.as_deref().unwrap_or_default(),
             data_dir = %self.data_dir.display(),
-            domains = list(&self.domains),
+            domains = self.domains.join(", "),
             retention = self.retention,
             max_message_size = self.message_size,
             "ready"
@@ -98,39 +93,33 @@ fn shown(certificate: &Certificate) -> String {
     }
 }
 
-fn list<T: ToString>(items: &[T]) -> String {
-    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
-
 impl fmt::Display for Banner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let version = env!("CARGO_PKG_VERSION");
         writeln!(f, "tempmail {version} is ready (revision {} of the interface)", self.revision)?;
         writeln!(f)?;
-        writeln!(f, "  SMTP       {}", list(&self.smtp))?;
-        if !self.smtps.is_empty() {
-            writeln!(f, "  SMTPS      {}", list(&self.smtps))?;
-        }
-        if !self.lmtp.is_empty() {
-            writeln!(f, "  LMTP       {}", list(&self.lmtp))?;
-        }
-        if let Some(tls) = &self.tls {
-            writeln!(f, "  TLS        {tls}")?;
-        }
-        let urls: Vec<String> = self.http.iter().map(|address| format!("http://{address}")).collect();
-        writeln!(f, "  HTTP       {}", list(&urls))?;
-        if !self.https.is_empty() {
-            writeln!(f, "  HTTPS      {}", list(&self.https))?;
-        }
-        if !self.metrics.is_empty() {
-            writeln!(f, "  Metrics    {}", list(&self.metrics))?;
+        let urls: Vec<String> =
+            self.listening.shown(Purpose::Http).iter().map(|address| format!("http://{address}")).collect();
+        for (name, at) in [
+            ("SMTP", self.at(Purpose::Smtp)),
+            ("SMTPS", self.at(Purpose::Smtps)),
+            ("LMTP", self.at(Purpose::Lmtp)),
+            ("TLS", self.tls.clone().unwrap_or_default()),
+            ("HTTP", urls.join(", ")),
+            ("HTTPS", self.at(Purpose::Https)),
+            ("Metrics", self.at(Purpose::Metrics)),
+        ] {
+            // There is a place for SMTP and HTTP even where nothing listens for them.
+            if !at.is_empty() || ["SMTP", "HTTP"].contains(&name) {
+                writeln!(f, "  {name:<10} {at}")?;
+            }
         }
         writeln!(f, "  data       {}", self.data_dir.display())?;
         writeln!(f, "  mail       kept for {}, at most {} each", self.retention, self.message_size)?;
         if self.domains.is_empty() {
             writeln!(f, "  domains    those that are registered: {} domain list", self.command)?;
         } else {
-            writeln!(f, "  domains    {}", list(&self.domains))?;
+            writeln!(f, "  domains    {}", self.domains.join(", "))?;
         }
         if self.is_first_start {
             writeln!(f, "             reserved for tests (RFC 2606): it works here and nowhere on the Internet")?;

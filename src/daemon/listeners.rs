@@ -4,19 +4,19 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use socket2::{Domain, Protocol, Socket, Type};
 
+use super::port_owner;
 use super::socket::{self, SocketFile};
-use super::{DaemonError, port_owner};
-use crate::config::{self, Config, Endpoint};
-use crate::http::HttpListener;
-use crate::smtp::{Listener, Service, ServiceListener};
-use crate::tls::Keeper;
+use crate::config::{Config, Endpoint};
+use crate::connections::{Listener, Listening, Purpose};
 
 /// How many connections may wait to be accepted.
 const BACKLOG: i32 = 1024;
+/// Only the owner may open the control socket.
+const CONTROL_MODE: u32 = 0o600;
 
 /// Why an address can't be listened on.
 #[derive(Debug, thiserror::Error)]
@@ -46,176 +46,101 @@ pub enum BindError {
 }
 
 /// Bound sockets. Port 0 has become a real one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Listeners {
-    smtp: Vec<TcpListener>,
-    smtps: Vec<TcpListener>,
-    lmtp: Vec<Bound>,
-    http: Vec<TcpListener>,
-    https: Vec<TcpListener>,
-    metrics: Vec<TcpListener>,
+    bound: Vec<(Purpose, Endpoint, Bound)>,
+    /// The files of Unix sockets, which go when this is dropped.
+    files: Vec<SocketFile>,
 }
 
-/// The sockets of LMTP are of two kinds.
+/// A socket that no runtime has yet.
 #[derive(Debug)]
 enum Bound {
     Tcp(TcpListener),
-    Unix(UnixListener, PathBuf, SocketFile),
-}
-
-impl Bound {
-    fn endpoint(&self) -> Option<Endpoint> {
-        match self {
-            Self::Tcp(listener) => listener.local_addr().ok().map(Endpoint::Tcp),
-            Self::Unix(_, path, _) => Some(Endpoint::Unix(path.clone())),
-        }
-    }
-}
-
-/// The sockets as the runtime has them, and the files that outlive them until the daemon has ended.
-pub(super) struct Running {
-    pub(super) mail: Vec<ServiceListener>,
-    pub(super) http: Vec<HttpListener>,
-    pub(super) metrics: Vec<HttpListener>,
-    pub(super) files: Vec<SocketFile>,
+    Unix(UnixListener),
 }
 
 impl Listeners {
     /// Binds what the settings have. Where they are the defaults, a host without IPv6 does without `[::1]`.
     pub fn bind(config: &Config) -> Result<Self, BindError> {
-        Ok(Self {
-            smtp: bind_all(&config.smtp.listen, config.is_default("smtp-listen"))?,
-            smtps: bind_all(&config.smtp.smtps_listen, false)?,
-            lmtp: bind_endpoints(&config.smtp.lmtp_listen, config.smtp.lmtp_socket_mode)?,
-            http: bind_all(&config.http.listen, config.is_default("http-listen"))?,
-            https: bind_all(&config.http.https_listen, false)?,
-            metrics: bind_all(&config.http.metrics_listen, false)?,
-        })
-    }
-
-    /// Why no rules for faults may be added while these sockets are served.
-    pub(super) fn refuses_faults(&self, config: &Config) -> Option<String> {
-        let smtp = [self.smtp_addresses(), self.smtps_addresses()].concat();
-        config::exposure(config, smtp.into_iter().chain(self.lmtp_endpoints().iter().filter_map(Endpoint::tcp)))
-    }
-
-    /// Where SMTP listens.
-    pub fn smtp_addresses(&self) -> Vec<SocketAddr> {
-        addresses(&self.smtp)
-    }
-
-    /// Where SMTP with TLS from the first octet listens.
-    pub fn smtps_addresses(&self) -> Vec<SocketAddr> {
-        addresses(&self.smtps)
-    }
-
-    /// Where LMTP listens.
-    pub fn lmtp_endpoints(&self) -> Vec<Endpoint> {
-        self.lmtp.iter().filter_map(Bound::endpoint).collect()
-    }
-
-    /// Where HTTP listens.
-    pub fn http_addresses(&self) -> Vec<SocketAddr> {
-        addresses(&self.http)
-    }
-
-    /// Where HTTP with TLS from the first octet listens.
-    pub fn https_addresses(&self) -> Vec<SocketAddr> {
-        addresses(&self.https)
-    }
-
-    /// Where metrics alone are.
-    pub fn metrics_addresses(&self) -> Vec<SocketAddr> {
-        addresses(&self.metrics)
-    }
-
-    /// Hands the sockets to the runtime. `tls` is for HTTPS.
-    pub(super) fn run(self, tls: Option<&Keeper>) -> Result<Running, DaemonError> {
-        let mut running = Running { mail: Vec::new(), http: Vec::new(), metrics: Vec::new(), files: Vec::new() };
-        for (service, listeners) in [(Service::Smtp, self.smtp), (Service::Smtps, self.smtps)] {
-            for listener in listeners {
-                running.mail.push(ServiceListener { listener: Listener::Tcp(listener), service });
+        let mut listeners = Self::default();
+        let (smtp, http) = (&config.smtp, &config.http);
+        for (purpose, addresses, key) in [
+            (Purpose::Smtp, &smtp.listen, "smtp-listen"),
+            (Purpose::Smtps, &smtp.smtps_listen, "smtps-listen"),
+            (Purpose::Http, &http.listen, "http-listen"),
+            (Purpose::Https, &http.https_listen, "https-listen"),
+            (Purpose::Metrics, &http.metrics_listen, "metrics-listen"),
+        ] {
+            for address in addresses {
+                listeners.add_tcp(purpose, *address, config.is_default(key))?;
             }
         }
-        for listener in self.lmtp {
-            let listener = match listener {
-                Bound::Tcp(listener) => Listener::Tcp(listener),
-                Bound::Unix(listener, _, file) => {
-                    running.files.push(file);
-                    Listener::Unix(listener)
-                }
-            };
-            running.mail.push(ServiceListener { listener, service: Service::Lmtp });
-        }
-        for listener in self.http {
-            running.http.push(HttpListener::Tcp(tokio::net::TcpListener::from_std(listener)?));
-        }
-        if let Some(tls) = tls.map(Keeper::http_acceptor) {
-            for listener in self.https {
-                running.http.push(HttpListener::Tls(tokio::net::TcpListener::from_std(listener)?, tls.clone()));
+        for endpoint in &smtp.lmtp_listen {
+            match endpoint {
+                Endpoint::Tcp(address) => listeners.add_tcp(Purpose::Lmtp, *address, false)?,
+                Endpoint::Unix(path) => listeners.add_unix(Purpose::Lmtp, path, smtp.lmtp_socket_mode)?,
             }
         }
-        for listener in self.metrics {
-            running.metrics.push(HttpListener::Tcp(tokio::net::TcpListener::from_std(listener)?));
-        }
-        Ok(running)
+        Ok(listeners)
     }
-}
 
-fn addresses(listeners: &[TcpListener]) -> Vec<SocketAddr> {
-    listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect()
-}
-
-fn bind_all(configured: &[SocketAddr], is_default: bool) -> Result<Vec<TcpListener>, BindError> {
-    let bound = configured.iter().filter_map(|address| bind_unless_missing(*address, is_default).transpose());
-    bound.collect()
-}
-
-/// Binds an address. `None` for one that is a default and that this host does not have.
-fn bind_unless_missing(address: SocketAddr, is_default: bool) -> Result<Option<TcpListener>, BindError> {
-    match bind_tcp(address) {
-        Err(BindError::Io { error, .. }) if is_default && address.is_ipv6() => {
-            tracing::debug!(%address, %error, "this host has no IPv6");
-            Ok(None)
-        }
-        bound => bound.map(Some),
+    /// Binds the control socket as well. The caller holds the lock of the data directory, so a socket that is there is a
+    /// dead daemon's. One that somebody listens on is that of another service: its clients must not become administrators.
+    pub fn bind_control(&mut self, path: &Path) -> Result<(), BindError> {
+        self.add_unix(Purpose::Control, path, CONTROL_MODE)
     }
-}
 
-fn bind_endpoints(configured: &[Endpoint], mode: u32) -> Result<Vec<Bound>, BindError> {
-    let mut bound = Vec::new();
-    for endpoint in configured {
-        match endpoint {
-            Endpoint::Tcp(address) => bound.push(Bound::Tcp(bind_tcp(*address)?)),
-            Endpoint::Unix(path) => {
-                let (listener, file) = bind_unix(path, mode)?;
-                bound.push(Bound::Unix(listener, path.clone(), file));
+    /// Where they listen.
+    pub fn listening(&self) -> Listening {
+        Listening(self.bound.iter().map(|(purpose, endpoint, _)| (*purpose, endpoint.clone())).collect())
+    }
+
+    /// Takes those for some purposes and hands them to the runtime of the caller. The files of Unix sockets stay here.
+    pub(super) fn take(&mut self, purposes: &[Purpose]) -> io::Result<Vec<(Purpose, Listener)>> {
+        let of_runtime = |bound| match bound {
+            Bound::Tcp(listener) => tokio::net::TcpListener::from_std(listener).map(Listener::Tcp),
+            Bound::Unix(listener) => tokio::net::UnixListener::from_std(listener).map(Listener::Unix),
+        };
+        let taken = self.bound.extract_if(.., |(purpose, ..)| purposes.contains(purpose));
+        taken.map(|(purpose, _, bound)| Ok((purpose, of_runtime(bound)?))).collect()
+    }
+
+    fn add_tcp(&mut self, purpose: Purpose, address: SocketAddr, is_default: bool) -> Result<(), BindError> {
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::AddrInUse => {
+                BindError::InUse { address: Endpoint::Tcp(address), owner: port_owner::of(address) }
             }
-        }
+            _ => BindError::Io { address: Endpoint::Tcp(address), error },
+        };
+        let bound = match listen(address).map_err(failed) {
+            Err(BindError::Io { error, .. }) if is_default && address.is_ipv6() => {
+                tracing::debug!(%address, %error, "this host has no IPv6");
+                return Ok(());
+            }
+            bound => bound?,
+        };
+        let endpoint = Endpoint::Tcp(bound.local_addr().map_err(failed)?);
+        self.bound.push((purpose, endpoint, Bound::Tcp(bound)));
+        Ok(())
     }
-    Ok(bound)
-}
 
-/// Binds a Unix socket, and replaces one that nobody listens on any more.
-fn bind_unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), BindError> {
-    let address = || Endpoint::Unix(path.to_owned());
-    if std::fs::symlink_metadata(path).is_ok_and(|file| !file.file_type().is_socket()) {
-        return Err(BindError::NoSocket(address()));
-    }
-    socket::bind(path, mode).map_err(|error| match error.kind() {
-        io::ErrorKind::AddrInUse => BindError::InUse { address: address(), owner: None },
-        _ => BindError::Io { address: address(), error },
-    })
-}
-
-fn bind_tcp(address: SocketAddr) -> Result<TcpListener, BindError> {
-    let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::AddrInUse => {
-            BindError::InUse { address: Endpoint::Tcp(address), owner: port_owner::of(address) }
+    /// Binds a Unix socket, and replaces one that nobody listens on any more.
+    fn add_unix(&mut self, purpose: Purpose, path: &Path, mode: u32) -> Result<(), BindError> {
+        let address = || Endpoint::Unix(path.to_owned());
+        if std::fs::symlink_metadata(path).is_ok_and(|file| !file.file_type().is_socket()) {
+            return Err(BindError::NoSocket(address()));
         }
-        _ => BindError::Io { address: Endpoint::Tcp(address), error },
-    };
-    listen(address).map_err(failed)
+        let (listener, file) = socket::bind(path, mode).map_err(|error| match error.kind() {
+            io::ErrorKind::AddrInUse => {
+                BindError::InUse { address: address(), owner: Some("another process or another setting".into()) }
+            }
+            _ => BindError::Io { address: address(), error },
+        })?;
+        self.bound.push((purpose, address(), Bound::Unix(listener)));
+        self.files.push(file);
+        Ok(())
+    }
 }
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {

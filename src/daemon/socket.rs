@@ -1,6 +1,7 @@
-//! The control socket: how commands on this machine reach the daemon. A user who may open it is the administrator.
+//! Unix sockets. The control socket is how commands on this machine reach the daemon; a user who may open it is the
+//! administrator.
 //!
-//! Its listener has one owner. A second handle, kept while the daemon drains, would let commands connect to what nobody
+//! A listener has one owner. A second handle, kept while the daemon drains, would let commands connect to what nobody
 //! answers any more.
 
 use std::fs::Permissions;
@@ -12,48 +13,14 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
 
-use super::DaemonError;
-
-/// Only the owner may connect.
-const MODE: u32 = 0o600;
-
-/// The socket, bound. Dropping it removes its file.
-#[derive(Debug)]
-pub struct ControlSocket {
-    listener: UnixListener,
-    file: SocketFile,
-}
-
-/// The file of the socket, removed when this is dropped.
+/// The file of a socket, removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct SocketFile(PathBuf);
-
-impl ControlSocket {
-    /// Binds `path`. The caller holds the lock of the data directory, so a socket that is there is a dead daemon's. One that
-    /// somebody listens on is that of another service: its clients must not become administrators.
-    pub fn bind(path: &Path) -> Result<Self, DaemonError> {
-        let failed = |error: io::Error| DaemonError::Socket { path: path.into(), error };
-        let (listener, file) = bind(path, MODE).map_err(failed)?;
-        Ok(Self { listener, file })
-    }
-
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.file.0
-    }
-
-    /// The listener for the runtime, and the file, which outlives it until the store is closed.
-    pub(super) fn into_parts(self) -> io::Result<(tokio::net::UnixListener, SocketFile)> {
-        Ok((tokio::net::UnixListener::from_std(self.listener)?, self.file))
-    }
-}
 
 /// Binds a Unix socket in place of whatever has its path, unless somebody listens there.
 pub(super) fn bind(path: &Path, mode: u32) -> io::Result<(UnixListener, SocketFile)> {
     match try_socket(path) {
-        Ok(()) => {
-            return Err(io::Error::new(io::ErrorKind::AddrInUse, "another process or another setting listens there"));
-        }
+        Ok(()) => return Err(io::ErrorKind::AddrInUse.into()),
         // A leftover, which nobody listens on.
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => std::fs::remove_file(path)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}

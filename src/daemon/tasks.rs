@@ -1,6 +1,7 @@
 //! The tasks of a running daemon: they end together, and those without a state of their own restart after a panic.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -15,13 +16,20 @@ const DELAY_FIRST: Duration = Duration::from_secs(1);
 const DELAY_MAX: Duration = Duration::from_mins(1);
 
 /// The running tasks with their names.
-#[derive(Debug, Default)]
-pub(super) struct Tasks {
+pub(super) struct Tasks<S> {
+    /// What tasks that restart are made of.
+    service: Arc<S>,
+    shutdown: CancellationToken,
     running: JoinSet<()>,
     names: Vec<(Id, &'static str)>,
 }
 
-impl Tasks {
+impl<S: Send + Sync + 'static> Tasks<S> {
+    /// No task yet. They end when `shutdown` is cancelled.
+    pub(super) fn new(service: Arc<S>, shutdown: CancellationToken) -> Self {
+        Self { service, shutdown, running: JoinSet::new(), names: Vec::new() }
+    }
+
     /// Starts a task.
     pub(super) fn spawn(&mut self, name: &'static str, task: impl Future<Output = ()> + Send + 'static) {
         self.names.push((self.running.spawn(task).id(), name));
@@ -41,17 +49,20 @@ impl Tasks {
     pub(super) fn spawn_restarting<P>(
         &mut self,
         name: &'static str,
-        shutdown: &CancellationToken,
-        mut begin: impl FnMut() -> P + Send + 'static,
+        begin: impl Fn(Arc<S>, CancellationToken) -> P + Send + Sync + 'static,
     ) where
         P: Future<Output = ()> + Send + 'static,
     {
-        let shutdown = shutdown.clone();
+        let (service, shutdown) = (Arc::clone(&self.service), self.shutdown.clone());
         self.spawn(name, async move {
             let mut delay = DELAY_FIRST;
             loop {
                 let begun_at = Instant::now();
-                if AssertUnwindSafe(async { begin().await }).catch_unwind().await.is_ok() {
+                if AssertUnwindSafe(async { begin(Arc::clone(&service), shutdown.clone()).await })
+                    .catch_unwind()
+                    .await
+                    .is_ok()
+                {
                     return;
                 }
                 if begun_at.elapsed() > DELAY_MAX {
@@ -70,15 +81,15 @@ impl Tasks {
         });
     }
 
-    /// Waits until all tasks have ended. The first that panics cancels `shutdown` for the others; its name is returned.
-    pub(super) async fn run(mut self, shutdown: &CancellationToken) -> Option<&'static str> {
+    /// Waits until all tasks have ended. The first that panics ends the others; its name is returned.
+    pub(super) async fn run(mut self) -> Option<&'static str> {
         let mut first = None;
         while let Some(ended) = self.running.join_next().await {
             let Err(error) = ended else { continue };
             let name = self.names.iter().find(|(id, _)| *id == error.id()).map_or("an unknown task", |(_, name)| name);
             tracing::error!(task = name, "a task of the daemon panicked; the daemon stops");
             first.get_or_insert(name);
-            shutdown.cancel();
+            self.shutdown.cancel();
         }
         first
     }
@@ -86,7 +97,6 @@ impl Tasks {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use tokio::sync::Notify;
@@ -95,42 +105,36 @@ mod tests {
 
     #[tokio::test]
     async fn a_task_restarts_after_each_panic_and_a_delay_and_the_others_go_on() {
-        let (shutdown, begun) = (CancellationToken::new(), Arc::<AtomicU32>::default());
-        let restarted = Arc::<Notify>::default();
-        let mut tasks = Tasks::default();
-        tasks.spawn_restarting("panics", &shutdown, {
-            let (begun, restarted) = (Arc::clone(&begun), Arc::clone(&restarted));
-            move || {
-                let before = begun.fetch_add(1, Ordering::Relaxed);
-                assert!(before != 1, "on purpose, as it begins");
-                let restarted = Arc::clone(&restarted);
-                async move {
-                    assert!(before != 0, "on purpose, at work");
-                    restarted.notify_one();
-                }
+        let (shutdown, shared) = (CancellationToken::new(), Arc::<(AtomicU32, Notify)>::default());
+        let mut tasks = Tasks::new(Arc::clone(&shared), shutdown.clone());
+        tasks.spawn_restarting("panics", |shared, _| {
+            let before = shared.0.fetch_add(1, Ordering::Relaxed);
+            assert!(before != 1, "on purpose, as it begins");
+            async move {
+                assert!(before != 0, "on purpose, at work");
+                shared.1.notify_one();
             }
         });
         let other = shutdown.clone();
         tasks.spawn("another", async move { other.cancelled().await });
         let started_at = Instant::now();
-        let stop = shutdown.clone();
-        let running = tokio::spawn(async move { tasks.run(&stop).await });
-        tokio::time::timeout(DELAY_FIRST * 20, restarted.notified()).await.expect("a restart");
+        let running = tokio::spawn(tasks.run());
+        tokio::time::timeout(DELAY_FIRST * 20, shared.1.notified()).await.expect("a restart");
         assert!(started_at.elapsed() >= 3 * DELAY_FIRST, "one delay, and one twice as long");
         assert!(!shutdown.is_cancelled());
         shutdown.cancel();
         assert_eq!(running.await.expect("no panic"), None);
-        assert_eq!(begun.load(Ordering::Relaxed), 3);
+        assert_eq!(shared.0.load(Ordering::Relaxed), 3);
     }
 
     #[tokio::test]
     async fn a_task_that_does_not_restart_stops_all() {
         let shutdown = CancellationToken::new();
-        let mut tasks = Tasks::default();
+        let mut tasks = Tasks::new(Arc::new(()), shutdown.clone());
         let other = shutdown.clone();
         tasks.spawn("another", async move { other.cancelled().await });
         tasks.spawn("panics", async { panic!("on purpose") });
-        assert_eq!(tasks.run(&shutdown).await, Some("panics"));
+        assert_eq!(tasks.run().await, Some("panics"));
         assert!(shutdown.is_cancelled());
     }
 }

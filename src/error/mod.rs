@@ -158,10 +158,9 @@ impl From<DaemonError> for Error {
         match error {
             DaemonError::Open(error) => error.into(),
             DaemonError::Store(error) => error.into(),
-            DaemonError::Socket { .. }
-            | DaemonError::Caller(_)
-            | DaemonError::TaskEnded { .. }
-            | DaemonError::Io(_) => Self::new(Exit::Failure, error),
+            DaemonError::Caller(_) | DaemonError::TaskEnded { .. } | DaemonError::Io(_) => {
+                Self::new(Exit::Failure, error)
+            }
         }
     }
 }

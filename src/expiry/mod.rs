@@ -8,12 +8,14 @@ mod sweep;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::store::{Store, StoreError};
+use crate::store::{Storage, Store, StoreError};
 
-pub use sweep::{Outlived, Sweep};
+pub use sweep::Outlived;
+use sweep::Sweep;
 
 /// About how many Emails one step removes.
 const STEP: usize = 1_000;
@@ -22,21 +24,19 @@ const EVERY: Duration = Duration::from_secs(1);
 /// How many looks must find room before that is said: at the limit, room comes and goes with each mail.
 const ROOM_FOR: u32 = 5;
 
-/// Removes expired mail, and says whether the store is full, until `shutdown` is cancelled.
-pub async fn run(store: Arc<dyn Store>, clock: Arc<dyn Clock>, mut sweep: Sweep, shutdown: CancellationToken) {
+/// Removes expired mail and what is `outlived`, and says whether the store is full, until `shutdown` is cancelled.
+pub async fn run(store: Arc<dyn Storage>, clock: Arc<dyn Clock>, outlived: Outlived, shutdown: CancellationToken) {
+    let mut sweep = Sweep::new(Arc::clone(&store), outlived);
     let mut full = None;
     while !shutdown.is_cancelled() {
         full = say_whether_full(&*store, full);
-        sweep.run_if_due(clock.now(), clock.boot()).await;
+        sweep.run_if_due(clock.now()).await;
         match remove_due(&*store, &*clock, &shutdown).await {
             Ok(()) => {}
             Err(StoreError::Stopping) => return,
             Err(error) => tracing::error!(%error, "expired mail could not be removed; removal is retried"),
         }
-        tokio::select! {
-            () = shutdown.cancelled() => {}
-            () = clock.sleep(EVERY) => {}
-        }
+        shutdown.run_until_cancelled(sleep(EVERY)).await;
     }
 }
 
@@ -63,7 +63,7 @@ fn say_whether_full(store: &dyn Store, full: Option<u32>) -> Option<u32> {
 /// Removes all Emails that are due. A pause is as long as the step before it, so that others get half of the store's time.
 async fn remove_due(store: &dyn Store, clock: &dyn Clock, shutdown: &CancellationToken) -> Result<(), StoreError> {
     while !shutdown.is_cancelled() {
-        let (now, begun) = (clock.now(), clock.boot());
+        let (now, begun) = (clock.now(), Instant::now());
         let pass = store.expire(now, STEP).await?;
         if pass.removed > 0 {
             tracing::debug!(emails = pass.removed, "removed expired mail");
@@ -71,7 +71,7 @@ async fn remove_due(store: &dyn Store, clock: &dyn Clock, shutdown: &Cancellatio
         if pass.next_due_at.is_none_or(|due| due > now) {
             break;
         }
-        clock.sleep(clock.boot().saturating_sub(begun).min(EVERY)).await;
+        sleep(begun.elapsed().min(EVERY)).await;
     }
     Ok(())
 }

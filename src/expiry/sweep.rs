@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use crate::model::Timestamp;
 use crate::store::{Storage, StoreError, WebhookSweep};
 
@@ -32,29 +34,28 @@ pub enum Outlived {
 }
 
 /// Removes outlived webhooks and events at regular intervals.
-pub struct Sweep {
+pub(super) struct Sweep {
     store: Arc<dyn Storage>,
     outlived: Outlived,
-    /// The time of the next sweep, on the boot clock.
-    due_at: Duration,
+    due_at: Instant,
 }
 
 impl Sweep {
-    /// A sweep that first runs some minutes after a start at `boot`, so that the clock can be corrected before.
-    pub fn new(store: Arc<dyn Storage>, outlived: Outlived, boot: Duration) -> Self {
-        Self { store, outlived, due_at: boot + FIRST_AFTER }
+    /// A sweep that first runs some minutes after the start, so that the clock can be corrected before.
+    pub(super) fn new(store: Arc<dyn Storage>, outlived: Outlived) -> Self {
+        Self { store, outlived, due_at: Instant::now() + FIRST_AFTER }
     }
 
     /// Runs a sweep if one is due.
-    pub(super) async fn run_if_due(&mut self, now: Timestamp, boot: Duration) {
-        if boot < self.due_at {
+    pub(super) async fn run_if_due(&mut self, now: Timestamp) {
+        if Instant::now() < self.due_at {
             return;
         }
         let every = match self.outlived {
             Outlived::Webhooks { idle_max, unproven_max } => idle_max.min(unproven_max).clamp(EVERY_MIN, EVERY),
             Outlived::Events { .. } => EVERY,
         };
-        self.due_at = boot + every;
+        self.due_at = Instant::now() + every;
         match self.run(now).await {
             Ok((0, 0)) | Err(StoreError::Stopping) => {}
             Ok((webhooks, events)) => {

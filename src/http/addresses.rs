@@ -38,7 +38,7 @@ pub(super) async fn random(State(api): State<Arc<Api>>, query: Query) -> Result<
     let prefix = prefix.map_err(|error| Problem::new(Code::PrefixInvalid, format!("'prefix': {error}")))?;
     let Place { domain, pattern } = match query.get("domain")? {
         Some(_) => served(&api, query.domain("domain")?)?,
-        None => chosen(&api.registry.table.list()).ok_or_else(no_domain)?,
+        None => chosen(&api.domains.table.list()).ok_or_else(no_domain)?,
     };
     let address =
         Address::new(&random::local_part(prefix.as_ref()), domain.clone()).map_err(|_| Problem::internal())?;
@@ -46,7 +46,7 @@ pub(super) async fn random(State(api): State<Arc<Api>>, query: Query) -> Result<
 }
 
 fn served(api: &Api, domain: DomainName) -> Result<Place, Problem> {
-    match api.registry.table.status(&domain) {
+    match api.domains.table.status(&domain) {
         Some(DomainStatus::Active) => Ok(Place { domain, pattern: None }),
         Some(DomainStatus::Deactivated) | None => {
             let detail = format!("no mail is received for {domain}; GET /api/domains/active lists the domains");

@@ -18,6 +18,7 @@ use crate::admission::{Admission, What, Who};
 use crate::clock::Clock;
 use crate::config::PublicConfig;
 use crate::model::Scope;
+use crate::service::Service;
 use crate::tokens::Tokens;
 
 /// Finds out who sent a request.
@@ -29,13 +30,14 @@ pub(super) struct Authentication {
 }
 
 impl Authentication {
-    pub(super) fn new(
-        tokens: Arc<Tokens>,
-        clock: Arc<dyn Clock>,
-        admission: Arc<Admission>,
-        public: PublicConfig,
-    ) -> Arc<Self> {
-        Arc::new(Self { tokens, clock, admission, public })
+    pub(super) fn new(service: &Service) -> Arc<Self> {
+        let Service { tokens, clock, admission, config, .. } = service;
+        Arc::new(Self {
+            tokens: Arc::clone(tokens),
+            clock: Arc::clone(clock),
+            admission: Arc::clone(admission),
+            public: config.http.public,
+        })
     }
 
     /// Sets the principal of a request with a valid token. The problem is that its token is not valid.

@@ -9,10 +9,9 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite};
 use tower::ServiceExt;
 
-use super::accept::{Accepted, Transport};
+use super::accept::Accepted;
 use super::activity::{AnswerBody, Recorder};
 use super::body::BodyTimeout;
 use super::edge::Peer;
@@ -22,33 +21,33 @@ use super::stream::Stream;
 use super::waiting::Stopping;
 use crate::connections;
 
+/// The longest head that is always accepted, in octets; hyper needs 8,192. One of more than twice this length always gets
+/// 431.
+const HEAD_OCTETS_MAX: usize = 32 * 1024;
+/// The most header fields of a request. A request with more gets 431.
+const FIELDS_MAX: usize = 100;
+
 /// Serves a connection until it ends.
-pub(super) async fn serve<S>(accepted: Accepted<S>, server: &Arc<Server>)
-where
-    S: AsyncRead + AsyncWrite + Send + 'static,
-{
-    let Accepted { stream, transport, place: _place } = accepted;
+pub(super) async fn serve(accepted: Accepted, server: &Arc<Server>) {
+    let Accepted { stream, peer, place: _place } = accepted;
+    let constants = &server.service.config.constants;
     let recorder = Recorder::default();
     let mut extensions = Extensions::new();
-    match transport {
-        Transport::Tcp(peer) => {
-            extensions.insert(Peer(peer));
-        }
-        Transport::ControlSocket => {
-            extensions.insert(Principal::Administrator);
-        }
+    match peer {
+        Some(peer) => _ = extensions.insert(Peer(peer)),
+        None => _ = extensions.insert(Principal::Administrator),
     }
-    extensions.insert(Stopping(server.shutdown.clone()));
-    let stream = TokioIo::new(Stream::new(Box::pin(stream), recorder.clone(), Arc::clone(server)));
+    extensions.insert(Stopping(server.stop.clone()));
+    let stream = TokioIo::new(Stream::new(stream, recorder.clone(), Arc::clone(server)));
     let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(server.patience(server.limits.head_timeout))
-        .max_buf_size(server.limits.head_octets_max.max(8192))
-        .max_headers(server.limits.fields_max)
+        .header_read_timeout(server.patience(constants.http_head_timeout))
+        .max_buf_size(HEAD_OCTETS_MAX)
+        .max_headers(FIELDS_MAX)
         .serve_connection(stream, service_fn(|request| answer(request, &extensions, &recorder, server)));
     let result = tokio::select! {
         result = &mut connection => result,
-        () = server.shutdown.cancelled() => {
+        () = server.stop.cancelled() => {
             std::pin::Pin::new(&mut connection).graceful_shutdown();
             (&mut connection).await
         }
@@ -71,7 +70,8 @@ fn answer(
     let answering = recorder.requested();
     let mut request = request.map(Body::new);
     request.extensions_mut().extend(extensions.clone());
-    request.extensions_mut().insert(BodyTimeout(server.patience(server.limits.body_timeout)));
+    let timeout = server.patience(server.service.config.constants.http_body_timeout);
+    request.extensions_mut().insert(BodyTimeout(timeout));
     let router = server.router.clone();
     async move { Ok(router.oneshot(request).await?.map(|body| answering.body(body))) }
 }

@@ -45,12 +45,12 @@ impl From<DomainEntry> for DomainJson {
 
 /// `GET /api/domains`
 pub(super) async fn list(State(api): State<Arc<Api>>) -> Json<Vec<DomainJson>> {
-    Json(api.registry.table.list().into_iter().map(DomainJson::from).collect())
+    Json(api.domains.table.list().into_iter().map(DomainJson::from).collect())
 }
 
 /// `GET /api/domains/active`
 pub(super) async fn active(State(api): State<Arc<Api>>) -> Json<Vec<DomainName>> {
-    Json(api.registry.table.active())
+    Json(api.domains.table.active())
 }
 
 /// `GET /api/domains/check-dns`
@@ -60,7 +60,7 @@ pub(super) async fn check_dns(
     query: Query,
 ) -> Result<Json<MxReport>, Problem> {
     let name = query.domain("domain")?;
-    Ok(Json(api.registry.check(&name, requester.client()).await?))
+    Ok(Json(api.domains.check(&name, requester.client()).await?))
 }
 
 /// `POST /api/domains`: 201 for a new domain, 200 for a registered domain, which is checked again.
@@ -69,7 +69,7 @@ pub(super) async fn register(
     requester: Requester,
     body: JsonObject,
 ) -> Result<(StatusCode, Json<DomainJson>), Problem> {
-    let (domain, created) = api.registry.register(new_domain(&body)?, requester.client()).await?;
+    let (domain, created) = api.domains.register(new_domain(&body)?, requester.client()).await?;
     Ok((status(created), Json(domain.into())))
 }
 

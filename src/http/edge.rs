@@ -13,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use tracing::Instrument;
 
+use super::Api;
 use super::access_log::{Line, REQUEST_ID, RequestId};
 use super::authentication::Authentication;
 use super::forwarded::{TrustedProxies, is_forwarded};
@@ -75,20 +76,15 @@ pub(super) struct Edge {
 }
 
 impl Edge {
-    pub(super) fn new(
-        config: &Config,
-        authentication: Arc<Authentication>,
-        admission: Arc<Admission>,
-        requests: Arc<Requests>,
-    ) -> Arc<Self> {
+    pub(super) fn new(api: &Api, authentication: Arc<Authentication>) -> Arc<Self> {
         Arc::new(Self {
-            callers: Callers::of(config),
-            proxies: TrustedProxies::new(&config.http.trusted_proxies),
+            callers: Callers::of(&api.config),
+            proxies: TrustedProxies::new(&api.config.http.trusted_proxies),
             has_warned_of_proxy: AtomicBool::new(false),
             authentication,
-            admission,
-            requests,
-            access_log: config.http.access_log,
+            admission: Arc::clone(&api.admission),
+            requests: Arc::clone(&api.requests),
+            access_log: api.config.http.access_log,
         })
     }
 

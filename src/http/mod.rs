@@ -78,79 +78,54 @@ mod waiting;
 mod web;
 mod webhooks;
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware;
 use axum::routing::get;
 
-use crate::admission::Admission;
-use crate::clock::Clock;
-use crate::config::{Config, Revision};
-use crate::domains::Registry;
-use crate::reader::Reader;
-use crate::store::Storage;
-use crate::tokens::Tokens;
-use crate::webhook::Guard;
+use crate::config::Revision;
+use crate::service::Service;
 use authentication::Authentication;
 use metrics::Requests;
+use rendered::RenderedEmails;
 
-pub use admin::DaemonStatus;
 pub use edge::Peer;
-pub use metrics::MetricSource;
 pub use principal::Principal;
 pub use problem::{Code, Problem};
-pub use rendered::RenderedEmails;
-pub use server::{HttpLimits, HttpListener, serve_control, serve_public};
-pub use webhooks::WebhookTest;
+pub use server::serve;
 
-/// The parts of the program that the handlers use.
-#[derive(Clone)]
-pub struct Api {
-    /// The settings in effect.
-    pub config: Arc<Config>,
-    /// The store.
-    pub store: Arc<dyn Storage>,
-    /// The rules for the URLs of webhooks.
-    pub guard: Arc<Guard>,
-    /// Sends sample events to webhooks.
-    pub webhook_test: Arc<dyn WebhookTest>,
-    /// The registry of domains.
-    pub registry: Arc<Registry>,
-    /// The tokens of remote callers.
-    pub tokens: Arc<Tokens>,
-    /// The threads that read messages.
-    pub reader: Reader,
+/// What the handlers use: the service, and what only HTTP has.
+struct Api {
+    service: Arc<Service>,
     /// Emails that were listed lately.
-    pub rendered: RenderedEmails,
-    /// What each client may have.
-    pub admission: Arc<Admission>,
-    /// The source of time.
-    pub clock: Arc<dyn Clock>,
-    /// The state of the daemon; `None` in a process without a daemon.
-    pub status: Option<Arc<DaemonStatus>>,
-    /// The sources of `/metrics`, except for the counters of requests.
-    pub metrics: Vec<MetricSource>,
+    rendered: RenderedEmails,
+    /// Counters of requests.
+    requests: Arc<Requests>,
+}
+
+impl Deref for Api {
+    type Target = Service;
+
+    fn deref(&self) -> &Service {
+        &self.service
+    }
 }
 
 /// The interface as a service.
 ///
 /// It reads a [`Principal`] and a [`Peer`] from a request's extensions. A caller without a [`Principal`] and without a
 /// token is the public. The rules for hosts and origins apply only to requests with a [`Peer`].
-pub fn router(api: Api) -> Router {
-    routers(api).0
+pub fn router(service: Arc<Service>) -> Router {
+    routers(service).0
 }
 
 /// The interface as a service, and metrics and health alone, for listeners that only an operator reaches.
-pub fn routers(mut api: Api) -> (Router, Router) {
-    let requests = Arc::<Requests>::default();
-    api.metrics.push(MetricSource { name: "http", counts: requests.clone() });
-    api.metrics.push(MetricSource { name: "waiting", counts: api.admission.clone() });
-    let admission = Arc::clone(&api.admission);
-    let (tokens, clock) = (Arc::clone(&api.tokens), Arc::clone(&api.clock));
-    let auth = Authentication::new(tokens, clock, Arc::clone(&admission), api.config.http.public);
-    let edge = edge::Edge::new(&api.config, Arc::clone(&auth), admission, requests);
-    let api = Arc::new(api);
+fn routers(service: Arc<Service>) -> (Router, Router) {
+    let auth = Authentication::new(&service);
+    let api = Arc::new(Api { service, rendered: RenderedEmails::default(), requests: Arc::default() });
+    let edge = edge::Edge::new(&api, Arc::clone(&auth));
     let interface = routes(&api)
         .merge(compat::routes(&api.config, &auth))
         .with_state(Arc::clone(&api))

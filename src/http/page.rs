@@ -132,7 +132,7 @@ impl Page {
     /// The JSON of each Email that is still there, and the room that it takes. Only Emails that were not rendered lately
     /// need a thread of the reader.
     async fn render(&self, batch: Vec<Listed>) -> Result<(Vec<Bytes>, Room), Problem> {
-        let Api { rendered, reader, store, .. } = &*self.api;
+        let (rendered, reader, store) = (&self.api.rendered, &self.api.reader, &self.api.store);
         let known = batch.iter().map(|listed| rendered.get(listed, self.fields.as_ref()));
         if let Some(emails) = known.collect::<Option<Vec<Bytes>>>() {
             let room = self.api.reserve(&self.asker, emails.iter().map(|email| email.len() as u64 + 1).sum()).await?;

@@ -45,7 +45,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
             self.waited += self.stalled.take().map_or(Duration::ZERO, |(since, _)| since.elapsed());
             return polled;
         }
-        let (timeout, waited) = (self.server.limits.write_timeout, self.waited);
+        let (timeout, waited) = (self.server.service.config.constants.http_write_timeout, self.waited);
         let (since, timer) =
             self.stalled.get_or_insert_with(|| (Instant::now(), Box::pin(sleep(timeout.min(CROWDED_MAX)))));
         while timer.as_mut().poll(cx).is_ready() {
@@ -70,7 +70,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
     fn replace_refusal(&mut self, octets: &[u8]) -> bool {
         let problem = if self.recorder.owes_nothing() { problem(octets) } else { None };
         if let Some(problem) = problem {
-            self.refusal = problem.into_octets(self.server.clock.now());
+            self.refusal = problem.into_octets(self.server.service.clock.now());
         }
         !self.refusal.is_empty()
     }

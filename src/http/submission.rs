@@ -73,7 +73,7 @@ fn recipients(api: &Api, query: &Query) -> Result<Vec<Address>, Problem> {
         let detail = format!("a message has at most {RECIPIENTS_MAX} recipients");
         return Err(Problem::new(Code::ParameterRepeated, detail));
     }
-    let is_served = |address: &Address| api.registry.table.status(address.domain()) == Some(DomainStatus::Active);
+    let is_served = |address: &Address| api.domains.table.status(address.domain()) == Some(DomainStatus::Active);
     match recipients.iter().find(|address| !is_served(address)) {
         Some(address) => Err(Problem::new(
             Code::DomainUnknown,

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -15,29 +14,15 @@ use super::delete::Deleted;
 use super::principal::{Principal, Requester};
 use super::problem::{Code, Problem};
 use super::query::{self, Query};
-use crate::model::{AttemptRecord, DomainStatus, Secret, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
+use crate::model::{DomainStatus, Secret, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::random;
 use crate::store::{WebhookLimits, WebhookRegistration};
-use crate::webhook::{Refused, TestError, Tester, UrlError};
+use crate::webhook::{Refused, UrlError};
 
 /// The longest secret in octets.
 const SECRET_OCTETS_MAX: usize = 1024;
 /// How long after its registration a webhook without a delivery can be evicted for a new one.
 const EVICTABLE_AFTER: Duration = Duration::from_hours(1);
-
-/// Sends a sample event to a webhook.
-#[async_trait]
-pub trait WebhookTest: Send + Sync + 'static {
-    /// Makes one attempt with a sample event and records it in the webhook's log.
-    async fn test(&self, webhook: &WebhookRecord) -> Result<AttemptRecord, TestError>;
-}
-
-#[async_trait]
-impl WebhookTest for Tester {
-    async fn test(&self, webhook: &WebhookRecord) -> Result<AttemptRecord, TestError> {
-        self.test(webhook).await
-    }
-}
 
 /// The answer to a registration.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -167,7 +152,7 @@ fn url_problem(error: &UrlError) -> Problem {
 /// Refuses a recipient if no mail is received for its domain.
 fn served(api: &Api, record: &WebhookRecord) -> Result<(), Problem> {
     let domain = query::domain(record.mailbox.domain())?;
-    let why = match api.registry.table.status(&domain) {
+    let why = match api.domains.table.status(&domain) {
         Some(DomainStatus::Active) => return Ok(()),
         Some(DomainStatus::Deactivated) => "deactivated: its MX record points elsewhere",
         None => "not registered here",

@@ -9,17 +9,16 @@ use tokio_util::sync::CancellationToken;
 use super::backend::{Mailroom, refuse_client};
 use super::reply::Reply;
 use super::session::{Context, converse};
-use super::stream::Stream;
-use super::{Dialect, Receiver, Service};
+use super::{Dialect, Receiver};
 use crate::admission::{Permit, Refused, What, Who};
 use crate::config::SmtpAuth;
 use crate::connections::proxy::SourceAddress;
-use crate::connections::{HeaderError, read_header};
+use crate::connections::{HeaderError, Purpose, Stream, read_header};
 
 /// A connection that has a place among all.
 pub(super) struct Incoming {
     pub(super) receiver: Arc<Receiver>,
-    pub(super) service: Service,
+    pub(super) purpose: Purpose,
     pub(super) stream: Stream,
     /// The peer's address, which may be that of a proxy.
     pub(super) peer: IpAddr,
@@ -29,34 +28,35 @@ impl Incoming {
     /// Serves the connection to its end.
     pub(super) async fn serve(mut self, mut place: Permit, stop: &CancellationToken) {
         let receiver = Arc::clone(&self.receiver);
-        let _gauge = receiver.counters.connected();
+        let service = &receiver.service;
+        let _gauge = service.smtp.connected();
         let mut address = self.peer;
         if self.is_from_proxy() {
             let named = stop.run_until_cancelled(self.named_client()).await;
             let Some(Some(client)) = named else { return };
             address = client;
-            let who = receiver.admission.who(address);
+            let who = service.admission.who(address);
             if let Err(refused) = self.count(who).and_then(|()| place.pass_to(who)) {
                 return self.refuse(&Reply::of_refused(refused));
             }
         }
-        if let Err(refusal) = refuse_client(&receiver.config.smtp, address) {
+        if let Err(refusal) = refuse_client(&service.config.smtp, address) {
             return self.refuse(&refusal);
         }
-        let Self { service, stream, .. } = self;
+        let Self { purpose, stream, .. } = self;
         let dialect = Dialect {
-            service,
-            offers_tls: receiver.tls.is_some() && matches!(stream, Stream::Tcp(_)),
-            offers_auth: receiver.config.smtp.auth == SmtpAuth::AcceptAny && service != Service::Lmtp,
+            purpose,
+            offers_tls: service.tls.is_some() && matches!(stream, Stream::Tcp(_)),
+            offers_auth: service.config.smtp.auth == SmtpAuth::AcceptAny && purpose != Purpose::Lmtp,
         };
         let context = Context {
-            config: &receiver.config,
-            admission: &receiver.admission,
+            config: &service.config,
+            admission: &service.admission,
             who: place.who(),
             address,
-            backend: &Mailroom { receiver: &receiver, address },
-            tls: receiver.tls.as_deref().map(|tls| (tls, &receiver.handshakes)),
-            counters: &receiver.counters,
+            backend: &Mailroom { service, address },
+            tls: service.tls.as_deref().map(|tls| (tls, &receiver.handshakes)),
+            counters: &service.smtp,
             refusals: &receiver.refusals,
             stop,
         };
@@ -66,15 +66,16 @@ impl Incoming {
     /// A place for the connection. `None`: it has been refused.
     pub(super) fn admit(&self) -> Option<Permit> {
         // A server in front speaks for many clients, and the client behind a proxy is not known yet.
-        let is_client = !self.is_from_proxy() && self.service != Service::Lmtp;
-        let who = if is_client { self.receiver.admission.who(self.peer) } else { Who::Server };
-        let admitted = self.count(who).and_then(|()| self.receiver.admission.admit(who, What::SmtpConnection, 1));
+        let is_client = !self.is_from_proxy() && self.purpose != Purpose::Lmtp;
+        let who = if is_client { self.receiver.service.admission.who(self.peer) } else { Who::Server };
+        let admitted =
+            self.count(who).and_then(|()| self.receiver.service.admission.admit(who, What::SmtpConnection, 1));
         admitted.map_err(|refused| self.refuse(&Reply::of_refused(refused))).ok()
     }
 
     /// Counts a new connection of a client.
     fn count(&self, who: Who) -> Result<(), Refused> {
-        self.receiver.admission.spend(who, What::NewSmtpConnections, 1).map(drop)
+        self.receiver.service.admission.spend(who, What::NewSmtpConnections, 1).map(drop)
     }
 
     /// Sends the only reply on a connection. The socket is new, so its buffer has room and nothing waits. Before a TLS
@@ -82,10 +83,10 @@ impl Incoming {
     fn refuse(&self, reply: &Reply) {
         let mut octets = Vec::new();
         reply.write(&mut octets);
-        if self.service != Service::Smtps && self.stream.try_write(&octets).is_ok() {
-            self.receiver.counters.replied(reply);
+        if self.purpose != Purpose::Smtps && self.stream.try_write(&octets).is_ok() {
+            self.receiver.service.smtp.replied(reply);
         } else if let Some(limit) = reply.limit() {
-            self.receiver.counters.refused(limit);
+            self.receiver.service.smtp.refused(limit);
         }
         self.receiver.refusals.log(self.peer, "", reply);
     }
@@ -94,13 +95,13 @@ impl Incoming {
     /// server is the client itself.
     fn is_from_proxy(&self) -> bool {
         let is_proxy =
-            |peer: &IpAddr| self.receiver.config.smtp.proxy_from.iter().any(|network| network.contains(peer));
-        matches!(self.stream, Stream::Tcp(_)) && self.service != Service::Lmtp && is_proxy(&self.peer)
+            |peer: &IpAddr| self.receiver.service.config.smtp.proxy_from.iter().any(|network| network.contains(peer));
+        matches!(self.stream, Stream::Tcp(_)) && self.purpose != Purpose::Lmtp && is_proxy(&self.peer)
     }
 
     /// The client that the PROXY header names. `None`: no valid header came in time, and the connection must be closed.
     async fn named_client(&mut self) -> Option<IpAddr> {
-        let ends_at = Instant::now() + self.receiver.config.constants.proxy_timeout;
+        let ends_at = Instant::now() + self.receiver.service.config.constants.proxy_timeout;
         let error = match timeout_at(ends_at, read_header(&mut self.stream)).await {
             Ok(Ok(SourceAddress::Address(client))) => return Some(client),
             Ok(Ok(SourceAddress::OfSocket)) => return Some(self.peer),
@@ -112,7 +113,7 @@ impl Incoming {
             Ok(Err(error)) => error.to_string(),
             Err(_) => "it took too long".to_owned(),
         };
-        self.receiver.counters.proxy_header_refused();
+        self.receiver.service.smtp.proxy_header_refused();
         tracing::warn!(proxy = %self.peer, error, "smtp connection closed: no PROXY header");
         None
     }

@@ -16,9 +16,8 @@ use tokio_util::task::AbortOnDropHandle;
 use super::line::{Framed, Lines};
 use super::reasons::End;
 use super::reply::Reply;
-use super::stream::Stream;
 use super::{Context, fault};
-use crate::connections;
+use crate::connections::{self, Stream};
 use crate::model::TlsSession;
 
 /// How many octets of replies wait until they are written. A reply can be longer than its command.

@@ -4,8 +4,7 @@
 //! `session/transaction` is the only place that does so. The files, in the order in which a connection meets them:
 //!
 //! ```text
-//! listener       the sockets; how the service stops
-//! accept         from an accepted connection to a session      stream    TCP, Unix and TLS as one type
+//! accept         from an accepted connection to a session
 //! session        one method for each command                   backend   what a session asks the service
 //!   io             the connection: lines, octets, replies, and every deadline
 //!   line           octets to command lines        command   command lines to commands
@@ -25,53 +24,38 @@ mod data;
 pub mod fault;
 mod io;
 mod line;
-mod listener;
 mod metrics;
 mod path;
 mod reasons;
 mod refusals;
 mod reply;
 mod session;
-mod stream;
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use fault::Faults;
+use futures_util::future::join_all;
 use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 
 pub use backend::Backend;
 pub use data::Decoder;
-pub use listener::{Listener, ServiceListener, serve};
 pub use metrics::Counters;
 pub use reasons::{End, Limit};
 pub use refusals::Refusals;
 pub use reply::Reply;
 pub use session::{Context, Message, converse};
-pub use stream::Stream;
 
-use crate::admission::Admission;
-use crate::clock::Clock;
-use crate::config::Config;
-use crate::domains::Registry;
-use crate::store::Store;
-use crate::tls::Keeper;
+use accept::Incoming;
 
-/// What a listener is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Service {
-    /// SMTP, in the clear until STARTTLS.
-    Smtp,
-    /// SMTP with TLS from the first octet (RFC 8314 section 3).
-    Smtps,
-    /// LMTP (RFC 2033), for a mail server in front.
-    Lmtp,
-}
+use crate::connections::{Listener, Purpose};
+use crate::service::Service;
 
 /// What a session speaks and offers. It follows from the listener of its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
     /// What the listener is for.
-    pub service: Service,
+    pub purpose: Purpose,
     /// STARTTLS is offered until the connection is encrypted.
     pub offers_tls: bool,
     /// AUTH is offered and accepts any credentials.
@@ -81,30 +65,40 @@ pub struct Dialect {
 impl Dialect {
     /// Whether the session speaks LMTP.
     pub const fn is_lmtp(self) -> bool {
-        matches!(self.service, Service::Lmtp)
+        matches!(self.purpose, Purpose::Lmtp)
     }
 }
 
 /// What all sessions share.
-pub struct Receiver {
-    /// The settings.
-    pub config: Arc<Config>,
-    /// Where accepted messages are kept.
-    pub store: Arc<dyn Store>,
-    /// The domains that mail is received for.
-    pub domains: Arc<Registry>,
-    /// The time at which messages are received.
-    pub clock: Arc<dyn Clock>,
-    /// What each client may have.
-    pub admission: Arc<Admission>,
-    /// The certificate, for TLS.
-    pub tls: Option<Arc<Keeper>>,
-    /// Counters of all sessions.
-    pub counters: Arc<Counters>,
-    /// The rules for faults on purpose.
-    pub faults: Arc<Faults>,
+struct Receiver {
+    service: Arc<Service>,
     /// The log lines of refusals.
-    pub refusals: Refusals,
+    refusals: Refusals,
     /// The runtime of TLS handshakes, whose arithmetic would keep the sessions of others waiting.
-    pub handshakes: Handle,
+    handshakes: Handle,
+}
+
+/// Receives mail on `listeners` until `stop` is cancelled; TLS handshakes take place on the runtime `handshakes`.
+///
+/// At a stop the listeners close at once, and each session replies 421 and closes. A session whose message is at the store
+/// sends the store's answer first. A session that has not ended after the drain timeout is closed without a reply.
+pub async fn serve(
+    listeners: Vec<(Purpose, Listener)>,
+    service: Arc<Service>,
+    handshakes: Handle,
+    stop: CancellationToken,
+) {
+    let drain_timeout = service.config.constants.drain_timeout;
+    let receiver = Arc::new(Receiver { service, refusals: Refusals::default(), handshakes });
+    join_all(listeners.into_iter().map(|(purpose, listener)| {
+        let (receiver, stop) = (&receiver, &stop);
+        listener.serve(stop, drain_timeout, move |stream, peer| {
+            // A client of a Unix socket gets the address of loopback.
+            let peer = peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.ip().to_canonical());
+            let incoming = Incoming { receiver: Arc::clone(receiver), purpose, stream, peer };
+            let (place, stop) = (incoming.admit()?, stop.clone());
+            Some(async move { incoming.serve(place, &stop).await })
+        })
+    }))
+    .await;
 }

@@ -337,8 +337,8 @@ impl fmt::Display for Reply {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Service;
     use super::*;
+    use crate::connections::Purpose;
 
     fn written(reply: &Reply) -> String {
         let mut out = Vec::new();
@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn greeting_ehlo_334_and_354_have_no_status() {
-        let dialect = Dialect { service: Service::Smtp, offers_tls: true, offers_auth: true };
+        let dialect = Dialect { purpose: Purpose::Smtp, offers_tls: true, offers_auth: true };
         let host: DomainName = "mx.example.test".parse().expect("name");
         assert_eq!(written(&Reply::greeting(&host, true)), "220 mx.example.test LMTP tempmail\r\n");
         assert_eq!(written(&Reply::greeting(&host, false)), "220 mx.example.test ESMTP tempmail\r\n");

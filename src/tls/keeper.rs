@@ -7,13 +7,12 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use rustls::ServerConfig;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::certificate::Certificate;
 use super::error::CertificateError;
 use super::files::{CertificateFiles, Stamp};
-use super::provider;
+use super::{ServerTls, provider};
 use crate::clock::Clock;
 use crate::model::{DomainName, Timestamp};
 
@@ -90,15 +89,15 @@ impl Keeper {
     }
 
     /// The configuration for servers. It always uses the current certificate.
-    pub fn server_config(&self) -> Arc<ServerConfig> {
+    pub fn server_config(&self) -> ServerTls {
         Arc::clone(&self.config)
     }
 
     /// TLS for servers of HTTP/1.1, which is all that they offer (ALPN, RFC 7301). It always uses the current certificate.
-    pub fn http_acceptor(&self) -> TlsAcceptor {
+    pub fn http_config(&self) -> ServerTls {
         let mut config = (*self.config).clone();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        TlsAcceptor::from(Arc::new(config))
+        Arc::new(config)
     }
 
     /// The certificate that new handshakes get.

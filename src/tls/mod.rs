@@ -29,6 +29,8 @@ pub use keeper::{CertificateSource, Fault, Keeper, watch};
 
 /// What secures the connections of a client.
 pub type ClientTls = Arc<rustls::ClientConfig>;
+/// What secures the connections of a server.
+pub type ServerTls = Arc<rustls::ServerConfig>;
 
 /// The implementation of cryptography for all of TLS.
 fn provider() -> Arc<CryptoProvider> {

@@ -12,8 +12,9 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tempmail::admission::{Admission, Who};
 use tempmail::config::{Config, Revision};
+use tempmail::connections::{Purpose, Stream};
 use tempmail::model::Address;
-use tempmail::smtp::{Backend, Context, Counters, Dialect, End, Message, Refusals, Reply, Service, Stream, converse};
+use tempmail::smtp::{Backend, Context, Counters, Dialect, End, Message, Refusals, Reply, converse};
 use tempmail::store::StoreError;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::runtime::Runtime;
@@ -26,9 +27,9 @@ pub(crate) const MESSAGE_OCTETS_MAX: u64 = 2000;
 pub(crate) const MESSAGE_END_CODES: [u16; 2] = [250, 452];
 
 /// What sessions of SMTP offer: not TLS, behind which what is thrown away depends on the cuts.
-const SMTP: Dialect = Dialect { service: Service::Smtp, offers_tls: false, offers_auth: true };
+const SMTP: Dialect = Dialect { purpose: Purpose::Smtp, offers_tls: false, offers_auth: true };
 /// What sessions of LMTP offer.
-const LMTP: Dialect = Dialect { service: Service::Lmtp, offers_tls: false, offers_auth: false };
+const LMTP: Dialect = Dialect { purpose: Purpose::Lmtp, offers_tls: false, offers_auth: false };
 
 /// The timers of sessions belong to it. No session waits.
 static RUNTIME: LazyLock<Runtime> =

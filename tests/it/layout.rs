@@ -40,7 +40,7 @@ const HOMES: &[(&str, &str)] = &[
     ("redb", "store/embedded/registry/"),
     ("reqwest", "client/"),
     ("rmcp", "cli/mcp/"),
-    ("rustls", "tls/ smtp/"),
+    ("rustls", "tls/"),
     ("scylla", "store/cassandra/"),
     ("sha2", "webhook/sign tokens/secret"),
 ];

@@ -4,17 +4,14 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
-use futures_util::future::BoxFuture;
 use tempmail::clock::Clock;
 use tempmail::model::Timestamp;
-use tokio::sync::Notify;
 
 /// Stands still until it is moved, unless it was made to tick.
 pub(crate) struct SetClock {
     times: Mutex<Times>,
     trap: Mutex<Option<Trap>>,
     ticks_since: Option<Instant>,
-    woken: Notify,
 }
 
 type Trap = Box<dyn Fn() -> bool + Send>;
@@ -23,27 +20,19 @@ type Trap = Box<dyn Fn() -> bool + Send>;
 struct Times {
     now: Timestamp,
     boot: Duration,
-    looks: u64,
-    sleeps: u64,
-    panics: bool,
 }
 
 impl SetClock {
     /// A clock that shows `at`.
     pub(crate) fn at(at: Timestamp) -> Self {
         let boot = at.since(Timestamp::from_millis(0));
-        let times = Times { now: at, boot, looks: 0, sleeps: 0, panics: false };
-        Self { times: Mutex::new(times), trap: Mutex::default(), ticks_since: None, woken: Notify::new() }
+        let times = Times { now: at, boot };
+        Self { times: Mutex::new(times), trap: Mutex::default(), ticks_since: None }
     }
 
     /// A clock that shows `at` and goes on from there.
     pub(crate) fn ticking_from(at: Timestamp) -> Self {
         Self { ticks_since: Some(Instant::now()), ..Self::at(at) }
-    }
-
-    /// The next read of the monotonic clock panics.
-    pub(crate) fn panic_next(&self) {
-        self.times.lock().expect("clock").panics = true;
     }
 
     /// The first read of the time of day panics once `is_it` says so.
@@ -60,37 +49,17 @@ impl SetClock {
         let mut times = self.times.lock().expect("clock");
         times.now = times.now.plus(by);
         times.boot += by;
-        drop(times);
-        self.wake();
-    }
-
-    /// Ends every sleep on this clock, so that workers look at it at once.
-    pub(crate) fn wake(&self) {
-        self.woken.notify_waiters();
     }
 
     /// Sets the time of day alone, as an operator or a time server does.
     pub(crate) fn step_to(&self, now: Timestamp) {
         self.times.lock().expect("clock").now = now;
-        self.wake();
     }
 
     /// Sets the time of day back, alone.
     pub(crate) fn step_back(&self, by: Duration) {
         let mut times = self.times.lock().expect("clock");
         times.now = times.now.before(by);
-        drop(times);
-        self.wake();
-    }
-
-    /// How often the worker of expiry has slept on this clock, as nobody else does in these tests.
-    pub(crate) fn sleeps(&self) -> u64 {
-        self.times.lock().expect("clock").sleeps
-    }
-
-    /// How often the monotonic clock was read.
-    pub(crate) fn looks(&self) -> u64 {
-        self.times.lock().expect("clock").looks
     }
 }
 
@@ -102,21 +71,7 @@ impl Clock for SetClock {
     }
 
     fn boot(&self) -> Duration {
-        let (boot, panics) = {
-            let mut times = self.times.lock().expect("clock");
-            times.looks += 1;
-            (times.boot, std::mem::take(&mut times.panics))
-        };
-        assert!(!panics, "the clock panics as the test wants");
-        boot + self.ticked()
-    }
-
-    fn sleep(&self, time: Duration) -> BoxFuture<'_, ()> {
-        self.times.lock().expect("clock").sleeps += 1;
-        let woken = self.woken.notified();
-        Box::pin(async move {
-            let _ = tokio::time::timeout(time, woken).await;
-        })
+        self.times.lock().expect("clock").boot + self.ticked()
     }
 }
 

@@ -14,7 +14,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tempmail::clock::{Clock, SystemClock};
 use tempmail::config::{self, Config, Sources};
-use tempmail::daemon::{ControlSocket, Daemon, DaemonError, Listeners, hold_data_dir, open_certificate, open_store};
+use tempmail::connections::Purpose;
+use tempmail::daemon::{Daemon, DaemonError, Listeners, hold_data_dir, open_certificate, open_store};
 use tempmail::error::Error;
 use tempmail::model::Timestamp;
 use tempmail::panics::Panics;
@@ -70,12 +71,14 @@ struct Listening {
 
 impl Listening {
     fn of(listeners: &Listeners) -> Self {
+        let listening = listeners.listening();
+        let first = |purpose| listening.tcp(purpose).next();
         Self {
-            smtp: listeners.smtp_addresses()[0],
-            smtps: listeners.smtps_addresses().first().copied(),
-            lmtp: listeners.lmtp_endpoints().first().and_then(|endpoint| endpoint.to_string().parse().ok()),
-            http: listeners.http_addresses()[0],
-            https: listeners.https_addresses().first().copied(),
+            smtp: first(Purpose::Smtp).expect("smtp-listen"),
+            smtps: first(Purpose::Smtps),
+            lmtp: first(Purpose::Lmtp),
+            http: first(Purpose::Http).expect("http-listen"),
+            https: first(Purpose::Https),
         }
     }
 }
@@ -127,7 +130,7 @@ impl TestServer {
 
     async fn run(disk: Option<Arc<dyn Disk>>, dir: TempDir, clock: Arc<SetClock>, settings: &str) -> Self {
         let config = load(dir.path(), settings);
-        let listeners = Listeners::bind(&config).expect("free ports");
+        let mut listeners = Listeners::bind(&config).expect("free ports");
         let listening = Listening::of(&listeners);
         let directory = hold_data_dir(&config).await.expect("the data directory");
         let store: Arc<dyn Storage> = match disk {
@@ -135,10 +138,10 @@ impl TestServer {
             None => open_store(&config, &directory).await.expect("open"),
         };
         let socket = dir.path().join("tempmail.sock");
-        let control = vec![ControlSocket::bind(&socket).expect("socket")];
+        listeners.bind_control(&socket).expect("socket");
         let panics = Panics::default();
         let tls = open_certificate(&config, clock.now()).expect("a certificate");
-        let daemon = Daemon::new(config, Arc::clone(&store), listeners, tls, control, clock.clone(), panics.clone());
+        let daemon = Daemon::new(config, Arc::clone(&store), listeners, tls, clock.clone(), panics.clone());
         let daemon = daemon.await.expect("daemon").holding(directory);
         let shutdown = CancellationToken::new();
         let running = tokio::spawn(daemon.run(shutdown.clone()));
@@ -253,13 +256,16 @@ impl TestServer {
         last.get()
     }
 
-    /// Waits until the statistics are as wanted, and moves the clock meanwhile, because removals pause after a start.
+    /// Waits until the statistics are as wanted, and lets time pass meanwhile, because removals pause after a start.
     pub(crate) async fn in_time(&self, wanted: impl Fn(&StoreStats) -> bool) -> StoreStats {
-        let wanted = |stats: &StoreStats| {
-            self.clock.advance(Duration::from_mins(1));
-            wanted(stats)
-        };
-        self.until_stats(wanted).await
+        let last = Cell::new(self.stats().await);
+        until(from_fn(|f| write!(f, "other stats than {:?}", last.get())), async || {
+            self.pass(Duration::from_mins(1)).await;
+            last.set(self.stats().await);
+            wanted(&last.get())
+        })
+        .await;
+        last.get()
     }
 
     /// A command of the binary that reaches this daemon through its control socket.

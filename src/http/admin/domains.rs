@@ -45,7 +45,7 @@ impl From<DomainEntry> for AdminDomainJson {
 
 /// `GET /api/admin/domains`
 pub(super) async fn list(State(api): State<Arc<Api>>) -> Json<Vec<AdminDomainJson>> {
-    Json(api.registry.table.list().into_iter().map(AdminDomainJson::from).collect())
+    Json(api.domains.table.list().into_iter().map(AdminDomainJson::from).collect())
 }
 
 /// `POST /api/admin/domains`: registers a domain like `POST /api/domains`, or pins it with `skipDnsCheck`.
@@ -56,18 +56,18 @@ pub(super) async fn add(
     let new = new_domain(&body)?;
     let skips_dns = body.flag("skipDnsCheck")?;
     let (domain, created) =
-        if skips_dns { api.registry.pin(new).await? } else { api.registry.register(new, None).await? };
+        if skips_dns { api.domains.pin(new).await? } else { api.domains.register(new, None).await? };
     Ok((status(created), Json(domain.into())))
 }
 
 /// `DELETE /api/admin/domains?domain=`
 pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Result<Json<Deleted>, Problem> {
-    let is_removed = api.registry.remove(&query.domain("domain")?).await?;
+    let is_removed = api.domains.remove(&query.domain("domain")?).await?;
     Ok(Json(Deleted::number(u64::from(is_removed))))
 }
 
 /// `POST /api/admin/domains/verify?domain=&force=`: verifies one domain or all.
 pub(super) async fn verify(State(api): State<Arc<Api>>, query: Query) -> Result<Json<Round>, Problem> {
     let which = query.get("domain")?.is_some().then(|| query.domain("domain")).transpose()?;
-    Ok(Json(api.registry.verify(which.as_ref(), query.flag("force")?).await?))
+    Ok(Json(api.domains.verify(which.as_ref(), query.flag("force")?).await?))
 }

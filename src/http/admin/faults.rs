@@ -70,7 +70,7 @@ fn faults(api: &Api) -> Result<&Faults, Problem> {
         Problem::new(Code::NotReady, "rules for faults are in the memory of a daemon, and none runs")
             .with_retry_after(RETRY_AFTER_SECONDS)
     };
-    api.status.as_deref().map(|daemon| &*daemon.faults).ok_or_else(none)
+    api.daemon.as_ref().map(|_| &*api.faults).ok_or_else(none)
 }
 
 impl From<FaultsError> for Problem {

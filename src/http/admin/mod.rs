@@ -24,7 +24,6 @@ use super::principal::Principal;
 use super::problem::{Code, Problem};
 use crate::config::Revision;
 
-pub use status::DaemonStatus;
 pub(super) use tokens::LIFE_MAX as TOKEN_LIFE_MAX;
 
 /// The routes of `/api/admin` and below.

@@ -1,6 +1,5 @@
 //! `GET /api/admin/status`: the state of the daemon and of the store.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,53 +8,14 @@ use axum::extract::State;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::config::Endpoint;
+use crate::connections::Purpose;
 use crate::counts::Counts;
 use crate::http::Api;
 use crate::http::health::Cause;
 use crate::http::problem::Problem;
 use crate::model::{DomainName, DomainStatus, Timestamp};
-use crate::panics::Panics;
-use crate::smtp::fault::Faults;
 use crate::store::{ClusterStatus, StoreStats};
 use crate::tls::Keeper;
-
-/// The state of a running daemon.
-#[derive(Clone, Debug)]
-pub struct DaemonStatus {
-    /// When the daemon started.
-    pub started_at: Timestamp,
-    /// The addresses of the SMTP listeners, with their actual ports.
-    pub smtp_listen: Vec<SocketAddr>,
-    /// The addresses of the SMTP listeners with TLS from the first octet, with their actual ports.
-    pub smtps_listen: Vec<SocketAddr>,
-    /// The addresses of the LMTP listeners, with their actual ports.
-    pub lmtp_listen: Vec<Endpoint>,
-    /// The addresses of the HTTP listeners, with their actual ports.
-    pub http_listen: Vec<SocketAddr>,
-    /// The addresses of the HTTP listeners with TLS from the first octet, with their actual ports.
-    pub https_listen: Vec<SocketAddr>,
-    /// The addresses of the listeners for metrics alone, with their actual ports.
-    pub metrics_listen: Vec<SocketAddr>,
-    /// The certificate, if there is one.
-    pub tls: Option<Arc<Keeper>>,
-    /// The panics of the daemon's process.
-    pub panics: Panics,
-    /// The counters of SMTP.
-    pub smtp: Arc<dyn Counts>,
-    /// The rules for faults of SMTP.
-    pub faults: Arc<Faults>,
-}
-
-impl DaemonStatus {
-    /// Every TCP address of a listener.
-    pub fn addresses(&self) -> Vec<SocketAddr> {
-        let of_lmtp = self.lmtp_listen.iter().filter_map(Endpoint::tcp);
-        let lists =
-            [&self.smtp_listen[..], &self.smtps_listen, &self.http_listen, &self.https_listen, &self.metrics_listen];
-        lists.concat().into_iter().chain(of_lmtp).collect()
-    }
-}
 
 /// The status as JSON. Without a daemon, `startedAt`, `tls`, `panics` and `smtp` are null, and the lists of listeners
 /// are empty.
@@ -65,12 +25,12 @@ pub(super) struct StatusJson {
     version: &'static str,
     revision: u8,
     started_at: Option<String>,
-    smtp_listen: Vec<SocketAddr>,
-    smtps_listen: Vec<SocketAddr>,
+    smtp_listen: Vec<String>,
+    smtps_listen: Vec<String>,
     lmtp_listen: Vec<String>,
-    http_listen: Vec<SocketAddr>,
-    https_listen: Vec<SocketAddr>,
-    metrics_listen: Vec<SocketAddr>,
+    http_listen: Vec<String>,
+    https_listen: Vec<String>,
+    metrics_listen: Vec<String>,
     /// The certificate; null without one.
     tls: Option<TlsJson>,
     data_dir: PathBuf,
@@ -143,10 +103,11 @@ fn counted(counts: &dyn Counts) -> Map<String, Value> {
 
 /// Answers with the status.
 pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>, Problem> {
-    let domains = api.registry.table.list();
+    let domains = api.domains.table.list();
     let active = domains.iter().filter(|entry| entry.status() == DomainStatus::Active).count();
     let config = &api.config;
-    let daemon = api.status.as_deref();
+    let daemon = api.daemon.as_ref();
+    let listen = |purpose| daemon.map(|daemon| daemon.listening.shown(purpose)).unwrap_or_default();
     let stats = api.store.stats().await;
     let accepts = api.store.accepts();
     let trouble = accepts.as_ref().err().or(stats.as_ref().err());
@@ -154,22 +115,20 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>
         version: env!("CARGO_PKG_VERSION"),
         revision: config.revision.number(),
         started_at: daemon.map(|daemon| daemon.started_at.to_interface()),
-        smtp_listen: daemon.map(|daemon| daemon.smtp_listen.clone()).unwrap_or_default(),
-        smtps_listen: daemon.map(|daemon| daemon.smtps_listen.clone()).unwrap_or_default(),
-        lmtp_listen: daemon
-            .map(|daemon| daemon.lmtp_listen.iter().map(ToString::to_string).collect())
-            .unwrap_or_default(),
-        tls: daemon.and_then(|daemon| daemon.tls.as_deref()).map(|keeper| TlsJson::of(keeper, api.clock.now())),
-        http_listen: daemon.map(|daemon| daemon.http_listen.clone()).unwrap_or_default(),
-        https_listen: daemon.map(|daemon| daemon.https_listen.clone()).unwrap_or_default(),
-        metrics_listen: daemon.map(|daemon| daemon.metrics_listen.clone()).unwrap_or_default(),
+        smtp_listen: listen(Purpose::Smtp),
+        smtps_listen: listen(Purpose::Smtps),
+        lmtp_listen: listen(Purpose::Lmtp),
+        http_listen: listen(Purpose::Http),
+        https_listen: listen(Purpose::Https),
+        metrics_listen: listen(Purpose::Metrics),
+        tls: api.tls.as_deref().map(|keeper| TlsJson::of(keeper, api.clock.now())),
         data_dir: config.data_dir.clone(),
         hostname: config.smtp.hostname.clone(),
         mx_hosts: config.domains.mx_hosts.clone(),
         retention_seconds: config.mail.retention.as_secs(),
         max_message_octets: config.mail.message_octets_max,
         panics: daemon.map(|daemon| daemon.panics.count()),
-        smtp: daemon.map(|daemon| counted(daemon.smtp.as_ref())),
+        smtp: daemon.map(|_| counted(&*api.smtp)),
         domains: DomainCounts { active, deactivated: domains.len() - active },
         accepts_mail: accepts.is_ok(),
         cause: trouble.map(|error| Cause::of(error).as_str()),

@@ -21,15 +21,6 @@ use crate::store::{ClusterStatus, StoreStats};
 
 pub(super) use requests::Requests;
 
-/// A part of the program with counters, and its name in the catalogue of metrics.
-#[derive(Clone, Debug)]
-pub struct MetricSource {
-    /// The name in the catalogue.
-    pub name: &'static str,
-    /// The counters of the part.
-    pub counts: Arc<dyn Counts>,
-}
-
 /// The numbers of one source at one moment.
 struct Numbers {
     source: &'static str,
@@ -42,14 +33,14 @@ impl Numbers {
         Self { source, counts, durations: Vec::new() }
     }
 
-    fn read(source: &MetricSource) -> Self {
-        Self { durations: source.counts.durations(), ..Self::of(source.name, source.counts.read()) }
+    fn read(source: &'static str, counts: &dyn Counts) -> Self {
+        Self { durations: counts.durations(), ..Self::of(source, counts.read()) }
     }
 }
 
 /// Answers with every metric of the revision. Metrics of a store that can't be read are left out.
 pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<impl IntoResponse, Problem> {
-    let mut numbers: Vec<Numbers> = api.metrics.iter().map(Numbers::read).collect();
+    let mut numbers = counted(&api);
     numbers.push(Numbers::of("process", process(&api)));
     numbers.push(Numbers::of("limits", limits(&api)));
     let stats = api.store.stats().await;
@@ -62,10 +53,25 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<impl IntoRespons
     Ok(([(header::CONTENT_TYPE, render::CONTENT_TYPE)], text))
 }
 
+/// The counters of the parts of the program.
+fn counted(api: &Api) -> Vec<Numbers> {
+    let mut sources: Vec<(&str, &dyn Counts)> = vec![
+        ("store", &*api.store),
+        ("domains", &*api.domains),
+        ("webhooks", &*api.webhooks.counters),
+        ("http", &*api.requests),
+        ("waiting", &*api.admission),
+    ];
+    if let Some(daemon) = &api.daemon {
+        sources.extend([("smtp", &*api.smtp as &dyn Counts), ("faults", &*api.faults), ("panics", &daemon.panics)]);
+    }
+    sources.into_iter().map(|(source, counts)| Numbers::read(source, counts)).collect()
+}
+
 fn process(api: &Api) -> Vec<Count> {
     let revision = api.config.revision.number().to_string();
     let build = Count { name: "build", labels: vec![env!("CARGO_PKG_VERSION").into(), revision.into()], value: 1 };
-    let started_at = api.status.as_ref().map(|daemon| {
+    let started_at = api.daemon.as_ref().map(|daemon| {
         let seconds = daemon.started_at.millis().div_euclid(1000);
         Count::one("startedAt", u64::try_from(seconds).unwrap_or(0))
     });

@@ -2,9 +2,9 @@ use proptest::prelude::*;
 
 use super::*;
 
-use crate::smtp::Service;
+use crate::connections::Purpose;
 
-const PLAIN: Dialect = Dialect { service: Service::Smtp, offers_tls: false, offers_auth: false };
+const PLAIN: Dialect = Dialect { purpose: Purpose::Smtp, offers_tls: false, offers_auth: false };
 
 fn parse(line: &[u8]) -> Result<Command, Reply> {
     super::parse(line, PLAIN)
@@ -171,7 +171,7 @@ fn parameters_of_extensions_are_read() {
 
 #[test]
 fn each_dialect_has_its_greetings_and_extensions() {
-    let lmtp = Dialect { service: Service::Lmtp, ..PLAIN };
+    let lmtp = Dialect { purpose: Purpose::Lmtp, ..PLAIN };
     let lhlo = Command::Greeting(Greeting::Lhlo, "client.test".into());
     assert_eq!(super::parse(b"LHLO client.test", lmtp), Ok(lhlo));
     assert_eq!(super::parse(b"LHLO", lmtp), Err(Reply::HELO_NAME));

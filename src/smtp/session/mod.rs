@@ -17,6 +17,7 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::Dialect;
 use super::auth::{self, Progress};
 use super::backend::Backend;
 use super::command::{self, Command};
@@ -27,10 +28,9 @@ use super::metrics::{Counters, SessionTotals};
 use super::reasons::End;
 use super::refusals::Refusals;
 use super::reply::Reply;
-use super::stream::Stream;
-use super::{Dialect, Service};
 use crate::admission::{Admission, What, Who};
 use crate::config::Config;
+use crate::connections::{Purpose, Stream};
 use crate::model::{Greeting, TlsSession};
 use crate::tls::Keeper;
 
@@ -198,7 +198,7 @@ impl Drop for Session<'_> {
 
 impl Session<'_> {
     async fn dialog(&mut self) -> Result<std::convert::Infallible, Ended> {
-        if self.dialect.service == Service::Smtps {
+        if self.dialect.purpose == Purpose::Smtps {
             self.tls = Some(self.io.secure().await?);
         }
         self.greet().await?;

@@ -5,6 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use bytes::Bytes;
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::counters::{Counters, Queued};
@@ -27,7 +28,9 @@ const UNIT_OCTETS: usize = 1 << 10;
 pub(super) struct Job {
     pub(super) request: Request,
     pub(super) content: Bytes,
-    pub(super) answer: oneshot::Sender<Result<Outcome, StoreError>>,
+    answer: oneshot::Sender<Result<Outcome, StoreError>>,
+    /// Where its sender waits.
+    runtime: Option<Handle>,
     /// Its part of the queue, which is free again when the job is dropped.
     _permit: OwnedSemaphorePermit,
     _queued: Queued,
@@ -89,7 +92,8 @@ impl Queue {
             .min(UNITS_MAX);
         let permit = Arc::clone(&self.room).acquire_many_owned(units).await.map_err(|_| StoreError::Stopping)?;
         let (answer, answered) = oneshot::channel();
-        let job = Job { request, content, answer, _permit: permit, _queued: self.counters.queued() };
+        let runtime = Handle::try_current().ok();
+        let job = Job { request, content, answer, runtime, _permit: permit, _queued: self.counters.queued() };
         self.send(WriterCommand::Request(job))?;
         answered.await.unwrap_or(Err(StoreError::OutcomeUnknown))
     }
@@ -163,6 +167,17 @@ fn take_queued(commands: &Receiver<WriterCommand>, jobs: &mut Vec<Job>) -> Optio
 pub(super) fn answer(job: Job, result: Result<Outcome, StoreError>) {
     // The sender may have gone. What was asked is done nevertheless.
     let _ = job.answer.send(result);
+}
+
+/// Answers the senders of a group. A runtime that is woken for each answer of many costs more than the answers do, so one
+/// task there gives all of them.
+pub(super) fn answer_group(answers: Vec<(Job, Result<Outcome, StoreError>)>) {
+    let runtime = answers.first().and_then(|(first, _)| first.runtime.clone());
+    let give = move || answers.into_iter().for_each(|(job, result)| answer(job, result));
+    match runtime {
+        Some(runtime) => drop(runtime.spawn(async move { give() })),
+        None => give(),
+    }
 }
 
 pub(super) fn answer_all(jobs: Vec<Job>, error: &StoreError) {

@@ -15,7 +15,7 @@ use std::vec::IntoIter;
 
 use tokio::sync::oneshot;
 
-use super::queue::{Job, Signal, Swept, WriterCommand, answer, answer_all, gather};
+use super::queue::{Job, Signal, Swept, WriterCommand, answer, answer_all, answer_group, gather};
 use super::shared::Shared;
 use crate::model::{EmailId, Timestamp, WebhookId};
 use crate::store::StoreError;
@@ -281,9 +281,7 @@ impl Batch {
     }
 
     fn answer(self) {
-        for DecidedJob { job, outcome, .. } in self.jobs {
-            answer(job, outcome);
-        }
+        answer_group(self.jobs.into_iter().map(|DecidedJob { job, outcome, .. }| (job, outcome)).collect());
     }
 
     fn fail(self, error: &StoreError) {

@@ -57,7 +57,7 @@ pub(crate) fn endless(daemon: &Daemon, place: Place) -> Result<u64> {
         }
         Place::Header | Place::Body => {
             stream.write_all(b"\r\n.\r\n")?;
-            "554"
+            "552"
         }
     };
     let said = reply(&stream)?;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use tempmail::clock::Clock;
 use tempmail::config::{Config, Revision};
-use tempmail::expiry::{self, Outlived, Sweep};
+use tempmail::expiry::{self, Outlived};
 use tempmail::model::{Address, Delivery, Envelope, Greeting, Protocol, Subaddressing, Timestamp};
 use tempmail::random;
 use tempmail::store::{EmbeddedStore, Store, StoreOptions};
@@ -112,9 +112,9 @@ async fn measure(emails: usize) -> Result<()> {
     load(&store, "the worker of expiry", async move {
         let clock = Later { first: NOW.plus(2 * HOUR), since: Instant::now() };
         let idle_max = Duration::from_hours(24);
-        let sweep = Sweep::new(expiring.clone(), Outlived::Webhooks { idle_max, unproven_max: idle_max }, clock.boot());
+        let outlived = Outlived::Webhooks { idle_max, unproven_max: idle_max };
         let stop = CancellationToken::new();
-        let worker = tokio::spawn(expiry::run(expiring.clone(), Arc::new(clock), sweep, stop.clone()));
+        let worker = tokio::spawn(expiry::run(expiring.clone(), Arc::new(clock), outlived, stop.clone()));
         // By the first moment nothing is due: this only asks.
         while expiring.expire(NOW, 1).await?.next_due_at.is_none_or(|due| due <= NOW.plus(2 * HOUR)) {
             tokio::time::sleep(LOOK_EVERY).await;

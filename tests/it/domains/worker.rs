@@ -86,8 +86,9 @@ async fn a_domain_that_stays_deactivated_for_30_days_is_removed() {
 #[tokio::test]
 async fn without_an_mx_host_the_worker_waits_to_be_stopped() {
     let setup = Setup::with(&format!("mx-host = []\n{EVERY_PERIOD}")).await;
-    let looks = setup.server.clock.looks();
-    in_time("the workers look at the clock", &setup, async || setup.server.clock.looks() > looks + 50).await;
+    for _ in 0..100 {
+        setup.server.pass(PERIOD / 100).await;
+    }
     // A worker that has ended would have ended the service, with an error.
     setup.server.stop().await;
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tempmail::config::{Config, Revision};
-use tempmail::daemon::assemble;
 use tempmail::http::problem::Code;
+use tempmail::http::router;
+use tempmail::service::Service;
 use tempmail::store::{EmbeddedStore, StoreOptions};
 
 use super::TestServer;
@@ -58,8 +59,8 @@ async fn paths(revision: Revision) -> Vec<String> {
     let disk = Arc::new(TestDisk::default());
     let store = EmbeddedStore::open_on(disk, &StoreOptions::from_config(&config)).expect("open");
     let clock = Arc::new(SetClock::at(START));
-    let assembled = assemble(config, Arc::new(store), clock, None).await.expect("assemble");
-    let shown = format!("{:?}", assembled.router);
+    let service = Service::open(config, Arc::new(store), clock, None, None).await.expect("a service");
+    let shown = format!("{:?}", router(service));
     let paths = shown.split('"').filter(|text| text.starts_with('/') && !text.contains("{*")).map(str::to_owned);
     let paths: Vec<String> = paths.collect();
     assert!(paths.len() > 20, "the router does not show its paths: {shown}");

@@ -71,7 +71,7 @@ fn the_control_socket_is_not_put_where_lmtp_listens() {
     for path in [data.join("tempmail.sock"), alias.join("tempmail.sock")] {
         let refused = refused(&data, &["--lmtp-listen", text(&path)]);
         assert_ne!(refused.code, Some(0), "{refused:?}");
-        let said = "tempmail.sock: another process or another setting listens there";
+        let said = "tempmail.sock is in use by another process or another setting";
         assert!(refused.stderr.contains(said), "{refused:?}");
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::smtp::auth::LINE_OCTETS_MAX;
 
-const OFFERED: Dialect = Dialect { service: Service::Smtp, offers_tls: true, offers_auth: true };
+const OFFERED: Dialect = Dialect { purpose: Purpose::Smtp, offers_tls: true, offers_auth: true };
 
 fn play_auth(dialog: &str) -> Played {
     play_in(OFFERED, &[dialog.as_bytes()], &OneDomain::default(), &[])

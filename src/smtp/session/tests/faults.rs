@@ -157,7 +157,7 @@ fn starttls_is_refused_or_breaks() {
 
 #[test]
 fn in_lmtp_all_recipients_get_the_reply_of_a_fault() {
-    let lmtp = Dialect { service: Service::Lmtp, ..PLAIN };
+    let lmtp = Dialect { purpose: Purpose::Lmtp, ..PLAIN };
     let dialog = format!("LHLO c\r\n{MAIL}{TO_A}{TO_B}DATA\r\n.\r\nNOOP\r\n");
     let played = play_in(lmtp, &[dialog.as_bytes()], &ruled(&["end b@* 451 4.3.0"]), &[]);
     assert_eq!(all_codes(&played)[6..], ["451 4.3.0", "451 4.3.0", "250 2.0.0"]);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const LMTP: Dialect = Dialect { service: Service::Lmtp, offers_tls: false, offers_auth: false };
+const LMTP: Dialect = Dialect { purpose: Purpose::Lmtp, offers_tls: false, offers_auth: false };
 const BEGIN: &str = "LHLO client.test\r\nMAIL FROM:<ann@sender.test>\r\nRCPT TO:<a@example.test>\r\n\
                      RCPT TO:<b@other.test>\r\nRCPT TO:<c@example.test>\r\nRCPT TO:<a@example.test>\r\n";
 

@@ -101,7 +101,7 @@ impl Backend for OneDomain {
 }
 
 /// The dialect of a listener without a certificate.
-pub(super) const PLAIN: Dialect = Dialect { service: Service::Smtp, offers_tls: false, offers_auth: false };
+pub(super) const PLAIN: Dialect = Dialect { purpose: Purpose::Smtp, offers_tls: false, offers_auth: false };
 
 static SETTINGS: LazyLock<Config> = LazyLock::new(|| {
     let mut config = Config::of_revision(Revision::Two, "unused".into());

@@ -54,8 +54,8 @@ proptest! {
         let pieces: Vec<&[u8]> = ends.windows(2).map(|ends| &octets[ends[0]..ends[1]]).collect();
         let single: Vec<&[u8]> = octets.chunks(1).collect();
         for dialect in [
-            Dialect { service: Service::Smtp, offers_tls: false, offers_auth: true },
-            Dialect { service: Service::Lmtp, offers_tls: false, offers_auth: false },
+            Dialect { purpose: Purpose::Smtp, offers_tls: false, offers_auth: true },
+            Dialect { purpose: Purpose::Lmtp, offers_tls: false, offers_auth: false },
         ] {
             let whole = play_in(dialect, &[octets], &policy, &outcomes);
             prop_assert_eq!(&play_in(dialect, &pieces, &policy, &outcomes), &whole);

@@ -1,20 +1,19 @@
 //! The stream of a connection: TCP or a Unix socket, with or without TLS.
 
 use std::fmt::Debug;
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use rustix::net::{RecvFlags, SendFlags};
-use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use crate::model::TlsSession;
+use crate::tls::ServerTls;
 
 /// A stream in both directions.
 pub trait Duplex: AsyncRead + AsyncWrite + Debug + Send + Unpin {}
@@ -38,7 +37,7 @@ pub enum Stream {
 
 impl Stream {
     /// Writes to a new socket as much as fits at once; writes nothing over TLS.
-    pub(super) fn try_write(&self, octets: &[u8]) -> io::Result<usize> {
+    pub fn try_write(&self, octets: &[u8]) -> io::Result<usize> {
         match self {
             // The runtime does not know yet whether a new socket is ready, so the system is asked.
             Self::Tcp(stream) => rustix::net::send(stream, octets, SendFlags::NOSIGNAL).map_err(io::Error::from),
@@ -49,7 +48,7 @@ impl Stream {
 
     /// Whether the socket has unread octets, encrypted or not. The answer is the system's, because the runtime may not know
     /// this socket yet. Nothing is read, and nothing waits.
-    pub(super) fn has_octets(&self) -> bool {
+    pub fn has_octets(&self) -> bool {
         let peek =
             |socket: BorrowedFd<'_>| rustix::net::recv(socket, &mut [0; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT);
         let octets = match self {
@@ -62,14 +61,14 @@ impl Stream {
     }
 
     /// Whether it is in the clear.
-    pub(super) const fn is_plain(&self) -> bool {
+    pub const fn is_plain(&self) -> bool {
         !matches!(self, Self::Tls(_))
     }
 
     /// Does the server's side of a TLS handshake. The caller must drop all octets that it read before, because they were
     /// not encrypted. On an error the client gets a TLS alert if there is one for the error.
-    pub(super) async fn secure(self, config: Arc<ServerConfig>) -> io::Result<(Self, TlsSession)> {
-        let secured = TlsAcceptor::from(config).accept(self).await?;
+    pub async fn secure(self, tls: ServerTls) -> io::Result<(Self, TlsSession)> {
+        let secured = TlsAcceptor::from(tls).accept(self).await?;
         let (_, session) = secured.get_ref();
         let version = session.protocol_version().and_then(|version| version.as_str()).unwrap_or("TLS");
         let cipher = session.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str()).unwrap_or("unknown");
@@ -99,6 +98,30 @@ impl AsyncWrite for Stream {
             Self::Unix(stream) => Pin::new(stream).poll_write(cx, octets),
             Self::Tls(stream) => Pin::new(stream).poll_write(cx, octets),
             Self::Closed => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
+        }
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
+            Self::Memory(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
+            Self::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
+            Self::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
+            Self::Closed => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match self {
+            Self::Tcp(stream) => stream.is_write_vectored(),
+            Self::Memory(stream) => stream.is_write_vectored(),
+            Self::Unix(stream) => stream.is_write_vectored(),
+            Self::Tls(stream) => stream.is_write_vectored(),
+            Self::Closed => false,
         }
     }
 

@@ -1,0 +1,163 @@
+//! What the rooms of the service share. It is built once, by a daemon or by a command where none runs.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use crate::admission::Admission;
+use crate::clock::Clock;
+use crate::config::{self, Config};
+use crate::connections::{Listening, Purpose};
+use crate::daemon::DaemonError;
+use crate::dns::{DnsResolver, Resolver};
+use crate::domains::Registry;
+use crate::model::{DomainPattern, Timestamp};
+use crate::panics::Panics;
+use crate::reader::Reader;
+use crate::smtp::Counters;
+use crate::smtp::fault::Faults;
+use crate::store::Storage;
+use crate::tls::Keeper;
+use crate::tokens::Tokens;
+use crate::webhook::{Caller, CallerSettings, EventSender, Guard, GuardSettings, Schedule, Tester};
+
+/// The threads that read mail for HTTP, and those that do so for webhooks. Each may hold the largest message several times.
+const READERS: usize = 3;
+
+/// The parts that work together.
+pub struct Service {
+    /// The settings in effect, with the domain that a first start gets.
+    pub config: Arc<Config>,
+    /// The source of time.
+    pub clock: Arc<dyn Clock>,
+    /// Where mail is kept.
+    pub store: Arc<dyn Storage>,
+    /// What each client may have.
+    pub admission: Arc<Admission>,
+    /// The domains that mail is received for.
+    pub domains: Arc<Registry>,
+    /// The tokens of remote callers.
+    pub tokens: Arc<Tokens>,
+    /// The threads that read messages for HTTP.
+    pub reader: Reader,
+    /// The rules for the URLs of webhooks.
+    pub guard: Arc<Guard>,
+    /// What sends events to webhooks.
+    pub webhooks: Arc<EventSender>,
+    /// What sends sample events.
+    pub tester: Tester,
+    /// The certificate, if there is one.
+    pub tls: Option<Arc<Keeper>>,
+    /// The counters of SMTP.
+    pub smtp: Arc<Counters>,
+    /// The rules for faults of SMTP on purpose.
+    pub faults: Arc<Faults>,
+    /// What is of a running daemon alone; `None` in a command.
+    pub daemon: Option<Running>,
+}
+
+/// What only a running daemon has.
+#[derive(Debug)]
+pub struct Running {
+    /// When it started.
+    pub started_at: Timestamp,
+    /// Where it listens.
+    pub listening: Listening,
+    /// The panics of its process.
+    pub panics: Panics,
+}
+
+impl Service {
+    /// Puts the parts together over an open store; none of them runs yet.
+    pub async fn open(
+        mut config: Config,
+        store: Arc<dyn Storage>,
+        clock: Arc<dyn Clock>,
+        tls: Option<Arc<Keeper>>,
+        daemon: Option<Running>,
+    ) -> Result<Arc<Self>, DaemonError> {
+        if config.domains.fixed.is_empty() && config.domains.mx_hosts.is_empty() && store.domains().await?.is_empty() {
+            config.domains.fixed.push(example_domain());
+        }
+        let config = Arc::new(config);
+        let dns = DnsResolver::new(config.domains.resolvers.clone(), config.constants.dns_timeout);
+        let resolver: Arc<dyn Resolver> = Arc::new(dns);
+        let admission = Arc::new(Admission::new(&config));
+        let registry =
+            Registry::open(&config, store.clone(), Arc::clone(&resolver), Arc::clone(&clock), Arc::clone(&admission));
+        let domains = registry.await?;
+        let guard = Arc::new(guard(&config, daemon.as_ref()));
+        let webhooks = Arc::new(sender(&config, &store, &guard, resolver, &clock)?);
+        let tokens = Tokens::open(store.clone(), &config.data_dir, config.admin_token.as_ref(), clock.now()).await?;
+        let (reader, tester) = (Reader::start(READERS)?, Tester::new(Arc::clone(&webhooks)));
+        let faults = Arc::new(Faults::new(config.smtp.faults.clone(), exposure(&config, daemon.as_ref())));
+        Ok(Arc::new(Self {
+            config,
+            clock,
+            store,
+            admission,
+            domains,
+            tokens,
+            reader,
+            guard,
+            webhooks,
+            tester,
+            tls,
+            smtp: Arc::default(),
+            faults,
+            daemon,
+        }))
+    }
+}
+
+/// What sends events.
+fn sender(
+    config: &Config,
+    store: &Arc<dyn Storage>,
+    guard: &Arc<Guard>,
+    resolver: Arc<dyn Resolver>,
+    clock: &Arc<dyn Clock>,
+) -> Result<EventSender, DaemonError> {
+    let calls = CallerSettings {
+        timeout: config.webhooks.timeout,
+        per_address_per_minute: config.webhooks.per_address_per_minute,
+        connect_timeout: config.constants.webhook_connect_timeout,
+        has_probation: config.constants.webhook_probation,
+    };
+    Ok(EventSender {
+        outbox: store.clone(),
+        // Webhooks and readers over HTTP do not wait for each other.
+        reader: Reader::start(READERS)?,
+        caller: Caller::new(calls, Arc::clone(guard), resolver, Arc::clone(clock))?,
+        schedule: Schedule::new(config.webhooks.schedule.clone()),
+        grace: config.webhooks.grace,
+        roles: config.mail.role_addresses.clone(),
+        hostname: config.smtp.hostname.clone(),
+        clock: Arc::clone(clock),
+        counters: Arc::default(),
+    })
+}
+
+/// Why no rules for faults may be added while a daemon listens where it does.
+fn exposure(config: &Config, daemon: Option<&Running>) -> Option<String> {
+    let of_mail = [Purpose::Smtp, Purpose::Smtps, Purpose::Lmtp].into_iter();
+    let listens = daemon.into_iter().flat_map(|daemon| of_mail.clone().flat_map(|of| daemon.listening.tcp(of)));
+    config::exposure(config, listens)
+}
+
+/// What webhooks may be sent to: nothing that is ours, at the addresses we listen on and those that lead to us.
+fn guard(config: &Config, daemon: Option<&Running>) -> Guard {
+    let listening: Vec<SocketAddr> = daemon.map(|daemon| daemon.listening.all_tcp()).unwrap_or_default();
+    let ports: Vec<u16> = listening.iter().map(SocketAddr::port).collect();
+    let forwarded =
+        config.domains.public_addresses.iter().flat_map(|ip| ports.iter().map(|port| SocketAddr::new(*ip, *port)));
+    Guard::new(GuardSettings {
+        allow: config.webhooks.allow.clone(),
+        own: listening.iter().copied().chain(forwarded).collect(),
+    })
+}
+
+/// The domain that is fixed where none is configured or stored and no mail host is named, so that a first start works.
+/// RFC 2606 reserves it; it can't be used on the Internet.
+pub fn example_domain() -> DomainPattern {
+    DomainPattern::Exact("example.test".parse().expect("a constant domain name"))
+}
