@@ -114,7 +114,8 @@ async fn a_line_without_an_end_takes_no_memory() {
             }
         }
         let each_kb = daemon.memory_kb("VmRSS:").saturating_sub(before_kb) / 8;
-        assert!(each_kb < 256, "{each_kb} KB for each after {start:?}");
+        // A busy daemon may still hold what could become a message of the largest size, 300 KB.
+        assert!(each_kb < 512, "{each_kb} KB for each after {start:?}");
         for mut peer in peers {
             peer.send(if start.is_some() { "\r\n.\r\n" } else { "\r\n" }).await;
             peer.expect(if start.is_some() { "552 5.3.4" } else { "500 5.5.2" }).await;
