@@ -42,7 +42,7 @@
 //!      -> attempt     makes one attempt of a Claim, which is an event and its receiver
 //!           request   reads the message, asks last whether the event is still pending, parses, and makes body, headers and
 //!                     signatures
-//!           call      one POST under bounds, after the guard and the limits of the address have permitted it
+//!           send      one POST under bounds, after the guard and the limits of the host have permitted it
 //!           record    decides by outcome and schedule when the event ends or is retried, and writes the line of the log; one
 //!                     Change holds 32 at most. No attempt begins at an origin that has 8 unrecorded ones
 //! ```
@@ -94,7 +94,7 @@
 //! service   everybody but cli, client and http: the only one that puts parts together
 //! http      service, admission, store, events, domains, tokens, smtp/fault, dns (reports), reader, mime, webhook (the guard, a test), tls (its
 //!           state), panics, connections, config, model
-//! webhook   store (the outbox), reader, mime, dns (the resolver), tls, config, model
+//! webhook   admission, store (the outbox), reader, mime, dns (the resolver), tls, config, model
 //! smtp      service, admission, store, domains, tls, connections, config, model
 //! domains   admission, dns, store, config, model
 //! expiry    store, model

@@ -3,7 +3,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::config::{Config, Revision};
-use crate::webhook::{IDLE_CONNECTIONS_MAX, SLOW_MAX};
+use crate::webhook::SLOW_MAX;
 
 /// Open files besides connections: listeners, segments, index, lock, DNS sockets, the runtime's own, and some to spare.
 const OTHER_FILES: u64 = 128;
@@ -23,14 +23,14 @@ pub fn open_files_warning(limit: Option<u64>, config: &Config) -> Option<String>
     let (smtp, http) = (config.smtp.connections_max, config.http.connections_max);
     let webhooks = match config.revision {
         Revision::One => 0,
-        Revision::Two => config.webhooks.in_flight_max.saturating_add(SLOW_MAX + IDLE_CONNECTIONS_MAX),
+        Revision::Two => config.webhooks.in_flight_max.saturating_add(SLOW_MAX),
     };
     let needed = [smtp, http, webhooks].into_iter().fold(OTHER_FILES, |sum, files| sum.saturating_add(files as u64));
     (needed > limit).then(|| {
         format!(
             "at most {limit} files can be open, but max-smtp-connections ({smtp}), \
              max-http-connections ({http}), \
-             {webhooks} for webhooks (among them {SLOW_MAX} slow attempts and {IDLE_CONNECTIONS_MAX} idle connections) and {OTHER_FILES} others need {needed}: raise the limit (ulimit -Hn, LimitNOFILE=) or lower max-smtp-connections and max-http-connections"
+             {webhooks} for webhooks (among them {SLOW_MAX} slow attempts) and {OTHER_FILES} others need {needed}: raise the limit (ulimit -Hn, LimitNOFILE=) or lower max-smtp-connections and max-http-connections"
         )
     })
 }
@@ -52,9 +52,9 @@ mod tests {
         (config.smtp.connections_max, config.http.connections_max) = (600, 364);
         config.webhooks.in_flight_max = 44;
         assert_eq!(open_files_warning(None, &config), None);
-        assert_eq!(open_files_warning(Some(2416), &config), None);
-        let warning = open_files_warning(Some(2415), &config).expect("a warning");
-        assert!(warning.contains("2415") && warning.contains("2416"), "{warning}");
+        assert_eq!(open_files_warning(Some(1392), &config), None);
+        let warning = open_files_warning(Some(1391), &config).expect("a warning");
+        assert!(warning.contains("1391") && warning.contains("1392"), "{warning}");
         config.revision = Revision::One;
         assert_eq!(open_files_warning(Some(1092), &config), None, "it calls nobody");
         assert!(open_files_warning(Some(1091), &config).is_some());

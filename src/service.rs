@@ -86,7 +86,7 @@ impl Service {
             Registry::open(&config, store.clone(), Arc::clone(&resolver), Arc::clone(&clock), Arc::clone(&admission));
         let domains = registry.await?;
         let guard = Arc::new(guard(&config, daemon.as_ref()));
-        let webhooks = Arc::new(sender(&config, &store, &guard, resolver, &clock)?);
+        let webhooks = Arc::new(sender(&config, &store, &guard, &admission, resolver, &clock)?);
         let tokens = Tokens::open(store.clone(), &config.data_dir, config.admin_token.as_ref(), clock.now()).await?;
         let (reader, tester) = (Reader::start(READERS)?, Tester::new(Arc::clone(&webhooks)));
         let faults = Arc::new(Faults::new(config.smtp.faults.clone(), exposure(&config, daemon.as_ref())));
@@ -114,14 +114,15 @@ fn sender(
     config: &Config,
     store: &Arc<dyn Storage>,
     guard: &Arc<Guard>,
+    admission: &Arc<Admission>,
     resolver: Arc<dyn Resolver>,
     clock: &Arc<dyn Clock>,
 ) -> Result<EventSender, DaemonError> {
     let calls = CallerSettings {
         timeout: config.webhooks.timeout,
-        per_address_per_minute: config.webhooks.per_address_per_minute,
         connect_timeout: config.constants.webhook_connect_timeout,
-        has_probation: config.constants.webhook_probation,
+        admission: Some(Arc::clone(admission)),
+        limits_allowed: config.constants.webhook_limits_allowed,
     };
     Ok(EventSender {
         outbox: store.clone(),

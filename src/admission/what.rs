@@ -55,6 +55,14 @@ pub enum What {
     WebhookRegistrations,
     /// Wrong tokens in a minute.
     WrongTokens,
+    /// Calls of webhooks in a minute to a host that took an event lately.
+    CallsToProven,
+    /// Octets of these calls in a minute.
+    OctetsToProven,
+    /// Calls of webhooks in a minute to any other host.
+    CallsToUnproven,
+    /// Octets of these calls in a minute, about.
+    OctetsToUnproven,
 }
 
 /// What one row of the table says.
@@ -102,6 +110,16 @@ impl Row {
         Self::in_time(client, MINUTE)
     }
 
+    /// At most so much in any minute, the first one too: a sixth of it at once, and a sixth in each twelve seconds.
+    fn in_any_minute(client: u64) -> Self {
+        Self::in_time(client / 6, MINUTE / 5)
+    }
+
+    /// The row without a network's share.
+    const fn without_network(self) -> Self {
+        Self { share: Share { network: u64::MAX, ..self.share }, ..self }
+    }
+
     /// The row for everybody, clients of `limit-exempt` too.
     const fn for_everybody(self) -> Self {
         Self { is_exempted: false, ..self }
@@ -110,7 +128,7 @@ impl Row {
 
 impl What {
     /// Everything, each at the index of its number.
-    pub(super) const ALL: [Self; 16] = [
+    pub(super) const ALL: [Self; 20] = [
         Self::SmtpConnection,
         Self::HttpConnection,
         Self::Waiting,
@@ -127,6 +145,10 @@ impl What {
         Self::DnsChecks,
         Self::WebhookRegistrations,
         Self::WrongTokens,
+        Self::CallsToProven,
+        Self::OctetsToProven,
+        Self::CallsToUnproven,
+        Self::OctetsToUnproven,
     ];
 
     /// Whether it comes back with time, instead of being given back.
@@ -168,6 +190,13 @@ impl What {
             Self::DomainRegistrations | Self::WrongTokens => Row::a_minute(30).for_everybody(),
             Self::DnsChecks => Row::a_minute(60).for_everybody(),
             Self::WebhookRegistrations => Row::a_minute(webhooks.registrations_per_minute.into()).for_everybody(),
+            Self::CallsToProven => {
+                Row::a_minute(webhooks.per_address_per_minute as u64).for_everybody().without_network()
+            }
+            Self::OctetsToProven => Row::a_minute(256_000_000).for_everybody().without_network(),
+            Self::CallsToUnproven => Row::in_any_minute(120).for_everybody(),
+            // With the call that goes beyond it, these are 8 MB.
+            Self::OctetsToUnproven => Row::in_any_minute(7_000_000).for_everybody(),
         })
     }
 }

@@ -1,16 +1,18 @@
 //! One attempt: an event is claimed from the outbox, becomes a request, is sent, and its outcome is recorded.
 //!
-//! [`Claim`] → [`EventSender::request`] → [`EventRequest`] → [`Caller::call`] → [`Outcome`] →
+//! [`Claim`] → [`Caller::permitted`] → [`EventSender::request`] → [`Caller::send`] → [`Outcome`] →
 //! [`EventSender::attempt_record`] → [`AttemptRecord`] → [`EventSender::record`].
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::counters::Counters;
-use super::outcome::{Disposition, ErrorClass};
+use super::outcome::ErrorClass;
 use super::schedule::RETRY_AFTER_MAX;
+use super::send::Refusal;
 use super::{Caller, Event, EventEmail, EventRequest, Outcome, Schedule, Signer, Target};
 use crate::clock::Clock;
 use crate::model::{
@@ -21,6 +23,9 @@ use crate::store::{ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, StoreError}
 
 /// How long a webhook backs off when the store can't be read or written.
 pub(super) const STORE_BACKOFF: Duration = Duration::from_secs(1);
+
+/// A body has about so many octets for each octet of its message: it has the message as HTML and as text, with escapes.
+pub(super) const OCTETS_PER_OCTET: u64 = 3;
 
 /// Sends events: everything that an attempt needs.
 pub struct EventSender {
@@ -113,12 +118,12 @@ impl EventSender {
 
     /// Makes one attempt. When the other end of `is_cut_off` is dropped, the attempt ends like one that timed out.
     pub(super) async fn attempt_until(&self, claim: &Claim, is_cut_off: oneshot::Receiver<()>) -> Attempted {
-        let (at, begun) = (self.clock.now(), self.clock.boot());
+        let (at, begun) = (self.clock.now(), Instant::now());
         tokio::select! {
             attempted = self.attempt(claim) => attempted,
             _ = is_cut_off => {
-                let duration = self.clock.boot().saturating_sub(begun);
-                Attempted::Called(at, Outcome::unanswered(ErrorClass::Timeout, duration, "cut off: too many were slow"))
+                let outcome = Outcome::unanswered(ErrorClass::Timeout, "cut off: too many were slow", begun.elapsed());
+                Attempted::Called(at, outcome)
             }
         }
     }
@@ -129,11 +134,15 @@ impl EventSender {
             return Attempted::Ended(AttemptRecord::ROLE_ADDRESS);
         }
         let at = self.clock.now();
+        // First, since a request that may not be sent is not to be made each time.
+        let octets = claim.event.email.size_octets * OCTETS_PER_OCTET;
+        let route = match self.caller.permitted(&claim.receiver.target, octets).await {
+            Ok(route) => route,
+            Err(Refusal::Failed(outcome)) => return Attempted::Called(at, outcome),
+            Err(Refusal::Busy(busy)) => return Attempted::Deferred(busy.wait),
+        };
         match self.request(claim, at).await {
-            Ok(Ok(request)) => match self.caller.call(request).await {
-                Ok(outcome) => Attempted::Called(at, outcome),
-                Err(busy) => Attempted::Deferred(busy.wait),
-            },
+            Ok(Ok(request)) => Attempted::Called(at, self.caller.send(request, route).await),
             Ok(Err(instead)) => instead,
             Err(StoreError::Damaged { .. }) => Attempted::Ended(AttemptRecord::DAMAGED),
             Err(error) => {
@@ -165,18 +174,17 @@ impl EventSender {
         self.counters.attempted(&outcome);
         let (now, number) = (self.clock.now(), event.attempts.saturating_add(1));
         let (mut disables, mut backs_off_until) = (None, None);
-        let verdict = match outcome.disposition() {
-            Disposition::Delivered => Verdict::Delivered,
-            Disposition::Gone => {
-                disables = Some("the receiver answered 410 Gone".to_owned());
-                Verdict::GivenUp
-            }
-            Disposition::Retry { after } => {
-                backs_off_until = after.map(|after| now.plus(after.min(RETRY_AFTER_MAX)));
-                let ends_at = event.email.expires_at.plus(self.grace);
-                let next = self.schedule.next(number, now, rand::random(), after, ends_at);
-                next.map_or(Verdict::GivenUp, Verdict::Retry)
-            }
+        let verdict = if outcome.is_delivered() {
+            Verdict::Delivered
+        } else if outcome.is_gone() {
+            disables = Some("the receiver answered 410 Gone".to_owned());
+            Verdict::GivenUp
+        } else {
+            let after = outcome.retry_after;
+            backs_off_until = after.map(|after| now.plus(after.min(RETRY_AFTER_MAX)));
+            let ends_at = event.email.expires_at.plus(self.grace);
+            let next = self.schedule.next(number, now, rand::random(), after, ends_at);
+            next.map_or(Verdict::GivenUp, Verdict::Retry)
         };
         self.counters.decided(&verdict);
         let record = attempt_record(event.webhook, event.id, at, outcome, verdict);
@@ -234,7 +242,6 @@ pub(super) fn attempt_record(
     outcome: Outcome,
     verdict: Verdict,
 ) -> AttemptRecord {
-    let response = if outcome.status.is_some() { outcome.response } else { outcome.detail };
     AttemptRecord {
         webhook,
         event,
@@ -244,8 +251,8 @@ pub(super) fn attempt_record(
         at,
         duration_millis: u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
         status: outcome.status,
-        error: outcome.class.map(|class| class.as_str().to_owned()),
-        response,
+        error: outcome.error.map(|class| class.as_str().to_owned()),
+        response: outcome.text,
         verdict,
         disables: None,
         backs_off_until: None,

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::attempt::{Attempted, Claim, EventSender, STORE_BACKOFF};
-use super::outcome::{Disposition, ErrorClass, Outcome};
+use super::outcome::{ErrorClass, Outcome};
 use super::queue::{AttemptResult, Ended, EventKey, EventPage, EventPageRequest, Queue};
 use super::schedule::RETRY_AFTER_MAX;
 use crate::model::{AttemptRecord, Timestamp, Verdict, WebhookId};
@@ -64,6 +64,8 @@ struct PageRead {
 
 struct Worker {
     sender: Arc<EventSender>,
+    /// The beginning of the queue's time.
+    began_at: Instant,
     queue: Queue,
     /// Records that are not in the store yet.
     ended: Vec<(EventKey, AttemptRecord)>,
@@ -85,6 +87,7 @@ impl Worker {
         let now = Instant::now();
         Self {
             sender,
+            began_at: now,
             queue: Queue::new(in_flight_max),
             ended: Vec::new(),
             scans: JoinSet::new(),
@@ -99,7 +102,7 @@ impl Worker {
     }
 
     fn now(&self) -> Duration {
-        self.sender.clock.boot()
+        self.began_at.elapsed()
     }
 
     /// Starts everything that can be started now.
@@ -147,7 +150,7 @@ impl Worker {
                 Ended::Called(result)
             }
             Attempted::Panicked(at) => {
-                let outcome = Outcome::unanswered(ErrorClass::Other, Duration::ZERO, "internal error");
+                let outcome = Outcome::unanswered(ErrorClass::Other, "internal error", Duration::ZERO);
                 // The receiver need not be the reason.
                 let result = AttemptResult { is_origin_failure: false, ..attempt_result(&outcome) };
                 self.end_called(&claim, at, outcome);
@@ -198,7 +201,6 @@ impl Worker {
             return;
         }
         self.queue.forget_idle(self.now());
-        self.sender.caller.close_idle();
         (self.scanned_at, self.scan_at) = (Instant::now(), Instant::now() + SCAN_INTERVAL_MAX);
         let outbox = Arc::clone(&self.sender.outbox);
         self.scans.spawn(async move { outbox.pending_webhooks().await });
@@ -288,14 +290,10 @@ async fn read(sender: &EventSender, EventPageRequest { webhook, without, limit }
 
 /// What an outcome says about the receiver. With a status below 500 only the webhook failed, not its origin.
 fn attempt_result(outcome: &Outcome) -> AttemptResult {
-    let disposition = outcome.disposition();
     AttemptResult {
-        is_delivered: disposition == Disposition::Delivered,
+        is_delivered: outcome.is_delivered(),
         is_origin_failure: outcome.status.is_none_or(|status| status >= 500),
-        back_off: match disposition {
-            Disposition::Retry { after } => after.map(|after| after.min(RETRY_AFTER_MAX)),
-            Disposition::Delivered | Disposition::Gone => None,
-        },
+        back_off: outcome.retry_after.map(|after| after.min(RETRY_AFTER_MAX)),
     }
 }
 

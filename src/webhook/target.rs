@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use hyper::Uri;
-use hyper::header::HeaderValue;
 use url::{Host, Position, Url};
 
 use super::guard::Refused;
@@ -18,8 +17,8 @@ pub const URL_OCTETS_MAX: usize = 2048;
 pub struct Target {
     url: Url,
     origin: Origin,
-    path_and_query: Uri,
-    authority: HeaderValue,
+    /// The URL of requests, whose host has no final dot: certificates and the Host header have none.
+    request_url: Url,
 }
 
 /// The scheme, host and port of a URL. Only the administrator sees more of a webhook's URL than this.
@@ -80,9 +79,11 @@ impl Target {
             return Err(UrlError::TooLong);
         }
         let origin = Origin::of(&url).ok_or(UrlError::Malformed)?;
-        let path_and_query = url[Position::BeforePath..].parse().map_err(|_| UrlError::Malformed)?;
-        let authority = origin.authority().try_into().map_err(|_| UrlError::Malformed)?;
-        Ok(Self { url, origin, path_and_query, authority })
+        let request_url = format!("{origin}{}", &url[Position::BeforePath..]);
+        // What is sent are the octets of a URI (RFC 3986), which is narrower than the URLs of browsers.
+        request_url.parse::<Uri>().map_err(|_| UrlError::Malformed)?;
+        let request_url = Url::parse(&request_url).map_err(|_| UrlError::Malformed)?;
+        Ok(Self { url, origin, request_url })
     }
 
     /// The URL in canonical form.
@@ -100,19 +101,9 @@ impl Target {
         self.url.host()
     }
 
-    /// The request target: path and query (RFC 9112 section 3.2.1).
-    pub(super) fn request_target(&self) -> &Uri {
-        &self.path_and_query
-    }
-
-    /// The value of the Host header: the host, and the port unless it is the scheme's default.
-    pub(super) fn authority(&self) -> &HeaderValue {
-        &self.authority
-    }
-
-    /// Whether its scheme is https.
-    pub(super) fn is_tls(&self) -> bool {
-        self.origin.is_tls
+    /// The URL of requests.
+    pub(super) fn request_url(&self) -> &Url {
+        &self.request_url
     }
 
     /// The port, or the scheme's default.
@@ -203,16 +194,15 @@ mod tests {
     }
 
     #[test]
-    fn a_request_names_its_host_and_its_path() {
-        for (text, authority, request_target) in [
-            ("http://hooks.example", "hooks.example", "/"),
-            ("https://hooks.example:443/a?b=%20|^#c", "hooks.example", "/a?b=%20|^"),
-            ("https://hooks.example.:80/?", "hooks.example:80", "/?"),
-            ("http://[2A00:1450::1]:8080//ü", "[2a00:1450::1]:8080", "//%C3%BC"),
+    fn a_request_has_the_url_without_a_final_dot_of_its_host() {
+        for (text, requested) in [
+            ("http://hooks.example", "http://hooks.example/"),
+            ("https://hooks.example.:443/a?b=%20|^#c", "https://hooks.example/a?b=%20|^"),
+            ("https://hooks.example.:80/?", "https://hooks.example:80/?"),
+            ("http://[2A00:1450::1]:8080//ü", "http://[2a00:1450::1]:8080//%C3%BC"),
         ] {
             let target = Target::parse(text).expect(text);
-            let said = (target.authority().to_str().expect("ASCII"), target.request_target().to_string());
-            assert_eq!(said, (authority, request_target.to_owned()), "{text}");
+            assert_eq!(target.request_url().as_str(), requested, "{text}");
         }
     }
 

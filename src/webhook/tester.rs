@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::attempt::attempt_record;
-use super::{Busy, Disposition, Event, EventEmail, EventSender, Signer, Target};
+use super::{Busy, Event, EventEmail, EventSender, Signer, Target};
 use crate::model::{AttemptRecord, Verdict, WebhookRecord};
 use crate::random;
 use crate::store::StoreError;
@@ -61,10 +61,7 @@ impl Tester {
         let id_sent = uuid::Uuid::from_bytes(id.octets());
         let event = Event { id: id_sent, target: &target, signer: signer.as_ref(), email: sample };
         let outcome = self.sender.caller.call(event.request(now)).await?;
-        let verdict = match outcome.disposition() {
-            Disposition::Delivered => Verdict::Delivered,
-            Disposition::Gone | Disposition::Retry { .. } => Verdict::GivenUp,
-        };
+        let verdict = if outcome.is_delivered() { Verdict::Delivered } else { Verdict::GivenUp };
         let record = attempt_record(webhook.id, id, now, outcome, verdict);
         self.sender.outbox.record_attempt(record.clone()).await?;
         Ok(record)

@@ -18,7 +18,7 @@ use self::in_flight::InFlight;
 use self::origin::OriginQueue;
 use self::slots::Class;
 use self::webhook::WebhookQueue;
-use super::attempt::{Claim, Receiver};
+use super::attempt::{Claim, OCTETS_PER_OCTET, Receiver};
 use super::target::Origin;
 use crate::model::{PendingEvent, WebhookId};
 
@@ -30,8 +30,6 @@ const READ_AHEAD_MAX: usize = 4_096;
 const READ_AHEAD_PER_WEBHOOK_MAX: usize = 32;
 /// The most webhooks whose events are read at the same time.
 const READS_MAX: usize = 4;
-/// A body has about so many octets for each octet of its message: it has the message as HTML and as text, with escapes.
-const OCTETS_PER_OCTET: u64 = 3;
 /// The most origins that are tried in a row when there is no memory for the body of the first.
 const TRIES_MAX: usize = 64;
 

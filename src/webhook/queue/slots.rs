@@ -7,7 +7,9 @@ use std::time::Duration;
 /// An attempt that takes longer than this is slow.
 pub(super) const SLOW_AFTER: Duration = Duration::from_millis(250);
 /// The most slow attempts at once. When there are more, the one that has been slow for longest is cut off.
-pub const SLOW_MAX: usize = 1_024;
+///
+/// An answer whose head never ends holds up to 408 KB in the HTTP client, so these are about 100 MB at most.
+pub const SLOW_MAX: usize = 256;
 /// The most octets of bodies in each class.
 const OCTETS_MAX: usize = 32 << 20;
 /// The most octets of the bodies of slow attempts.
