@@ -112,7 +112,7 @@ async fn start(
     let tls = daemon::open_certificate(&config, SystemClock.now())?;
     let settings = hangup::Settings { sources, config: config.clone() };
     tokio::spawn(hangup::watch(tls.clone(), settings, shutdown.clone())?);
-    let mut listeners = Listeners::bind(&config)?;
+    let listeners = Listeners::bind(&config)?;
     // The last step that can be refused for what the operator chose: only now is a directory made.
     let directory = daemon::hold_data_dir(&config).await?;
     let store = daemon::open_store(&config, &directory).await?;
@@ -120,6 +120,8 @@ async fn start(
     let of_service =
         cx.env.get("RUNTIME_DIRECTORY").and_then(|list| list.split(':').next()).filter(|dir| !dir.is_empty());
     let of_service = of_service.map(|dir| Path::new(dir).join("tempmail.sock"));
+    // Dropped before the directory, whose lock permits a successor to bind.
+    let mut listeners = listeners;
     for path in std::iter::once(socket).chain(of_service) {
         listeners.bind_control(&path)?;
     }

@@ -58,16 +58,16 @@ pub enum OpenRouterError {
     Failed(Error),
 }
 
-/// Makes the router of a data directory. Only this part of the client knows that there is a daemon to assemble.
+/// Makes the router of a data directory. Only this part of the client knows that there is a store.
 #[async_trait]
 pub trait OpenRouter: Send + Sync {
-    /// Opens the store in `data_dir`, which exists and is the caller's, or the one in a cluster, and assembles the service over it.
+    /// Opens the store in `data_dir`, which exists and is the caller's, or the one in a cluster, and puts the service together over it.
     ///
     /// Every request that goes through the router is the administrator's. Waits for no lock.
     async fn open(&self, data_dir: &Path, sources: &Sources) -> Result<LocalRouter, OpenRouterError>;
 }
 
-/// The assembly that the binary uses.
+/// How the binary does it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Assembly;
 

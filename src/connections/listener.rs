@@ -84,12 +84,14 @@ impl Listener {
     }
 
     /// Accepts connections until `stop` is cancelled, and runs what `begin` makes of each; `None`: it was refused.
+    /// `purpose` is for the log.
     ///
     /// Then the socket closes at once. Returns when all connections have ended; those that have not after `drain_timeout`
     /// are closed.
     pub async fn serve<C>(
         self,
-        stop: &CancellationToken,
+        purpose: Purpose,
+        stop: CancellationToken,
         drain_timeout: Duration,
         begin: impl Fn(Stream, Option<SocketAddr>) -> Option<C>,
     ) where
@@ -100,21 +102,22 @@ impl Listener {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
-                Some(ended) = connections.join_next() => log_panic(ended),
+                Some(ended) = connections.join_next() => log_panic(purpose, ended),
                 accepted = self.accept() => match accepted.map(|(stream, peer)| begin(stream, peer)) {
                     Ok(connection) => _ = connection.map(|connection| connections.spawn(connection)),
-                    Err(error) => back_off(&error, stop).await,
+                    Err(error) => back_off(purpose, &error, &stop).await,
                 },
             }
         }
         drop(self);
         let drained = async {
             while let Some(ended) = connections.join_next().await {
-                log_panic(ended);
+                log_panic(purpose, ended);
             }
         };
         if timeout(drain_timeout, drained).await.is_err() {
             tracing::warn!(
+                ?purpose,
                 connections = connections.len(),
                 "connections did not end within the time for stopping; closed"
             );
@@ -124,18 +127,18 @@ impl Listener {
 }
 
 /// Backs off, unless the error concerns one connection only.
-async fn back_off(error: &io::Error, stop: &CancellationToken) {
+async fn back_off(purpose: Purpose, error: &io::Error, stop: &CancellationToken) {
     let is_of_one_connection =
         matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset | ErrorKind::Interrupted);
     if !is_of_one_connection {
-        tracing::warn!(%error, "connections cannot be accepted; retrying");
+        tracing::warn!(?purpose, %error, "connections cannot be accepted; retrying");
         let _ = timeout(BACK_OFF, stop.cancelled()).await;
     }
 }
 
 /// Logs that a connection's task has panicked; others go on. The panic's message is not logged because it may quote mail.
-fn log_panic(ended: Result<(), JoinError>) {
+fn log_panic(purpose: Purpose, ended: Result<(), JoinError>) {
     if ended.is_err_and(|error| error.is_panic()) {
-        tracing::error!("the task of a connection panicked, and the connection was closed");
+        tracing::error!(?purpose, "the task of a connection panicked, and the connection was closed");
     }
 }

@@ -27,7 +27,7 @@ pub struct Banner {
 }
 
 impl Banner {
-    pub(super) fn of(service: &Service, listening: Listening) -> Self {
+    pub(super) fn of(service: &Service) -> Self {
         let config = &service.config;
         let is_first_start = config.domains.fixed == [example_domain()];
         let example = config.domains.fixed.iter().find_map(|pattern| match pattern {
@@ -36,7 +36,7 @@ impl Banner {
             DomainPattern::Any => None,
         });
         Self {
-            listening,
+            listening: service.daemon.as_ref().map(|daemon| daemon.listening.clone()).unwrap_or_default(),
             has_page: config.http.public.web,
             tls: service.tls.as_deref().map(|keeper| shown(&keeper.certificate())),
             data_dir: config.data_dir.clone(),

@@ -128,7 +128,7 @@ impl Listeners {
     /// Binds a Unix socket, and replaces one that nobody listens on any more.
     fn add_unix(&mut self, purpose: Purpose, path: &Path, mode: u32) -> Result<(), BindError> {
         let address = || Endpoint::Unix(path.to_owned());
-        if std::fs::symlink_metadata(path).is_ok_and(|file| !file.file_type().is_socket()) {
+        if std::fs::metadata(path).is_ok_and(|file| !file.file_type().is_socket()) {
             return Err(BindError::NoSocket(address()));
         }
         let (listener, file) = socket::bind(path, mode).map_err(|error| match error.kind() {

@@ -120,7 +120,7 @@ impl Daemon {
 
     /// The message for the person who started it.
     pub fn banner(&self) -> Banner {
-        Banner::of(&self.service, self.listeners.listening())
+        Banner::of(&self.service)
     }
 
     /// Runs until `shutdown` is cancelled; then every open transaction and request gets its answer, and the store is
@@ -129,7 +129,8 @@ impl Daemon {
     /// Workers restart after a panic. A panic in a listener or in the store's writer stops all other tasks in order, and is
     /// the error.
     pub async fn run(self, shutdown: CancellationToken) -> Result<(), DaemonError> {
-        let Self { service, mut listeners, directory, supervisor, sessions } = self;
+        // The files of sockets go before the lock of the directory does.
+        let Self { service, directory, mut listeners, supervisor, sessions } = self;
         let mail = {
             let _its_sockets = sessions.enter();
             listeners.take(&[Purpose::Smtp, Purpose::Smtps, Purpose::Lmtp])?

@@ -7,7 +7,7 @@ mod exit;
 use std::fmt;
 use std::io::ErrorKind;
 
-use crate::config::{ConfigError, ConfigProblem};
+use crate::config::{ConfigError, ConfigProblem, Endpoint};
 use crate::daemon::{BindError, DaemonError};
 use crate::store::{OpenError, StoreError};
 use crate::tls::CertificateError;
@@ -141,7 +141,13 @@ impl From<BindError> for Error {
                     ErrorKind::AddrNotAvailable => Exit::BadConfig,
                     _ => Exit::Failure,
                 };
-                Self::new(exit, error).hint("choose an address of this machine and a port that this user may use")
+                let hint = match error {
+                    BindError::Io { address: Endpoint::Unix(_), .. } => {
+                        "see that its directory is there and that this user may make files in it"
+                    }
+                    _ => "choose an address of this machine and a port that this user may use",
+                };
+                Self::new(exit, error).hint(hint)
             }
         }
     }

@@ -37,6 +37,7 @@ pub enum Outlived {
 pub(super) struct Sweep {
     store: Arc<dyn Storage>,
     outlived: Outlived,
+    /// The next sweep. Time in which the machine is suspended does not count.
     due_at: Instant,
 }
 

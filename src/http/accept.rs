@@ -5,14 +5,22 @@ use std::net::SocketAddr;
 use super::problem::{Code, Problem};
 use super::server::Server;
 use crate::admission::{Bound, Permit, Refused, What};
-use crate::connections::Stream;
+use crate::connections::{Purpose, Stream};
 use crate::tls::ServerTls;
+
+/// Who may be at the other end of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum From {
+    /// Whoever has this address.
+    Client(SocketAddr),
+    /// Who can open the control socket, and so is the administrator.
+    Control,
+}
 
 /// A connection that can be served.
 pub(super) struct Accepted {
     pub(super) stream: Stream,
-    /// The client's address. `None`: it came through the control socket, and who can open that is the administrator.
-    pub(super) peer: Option<SocketAddr>,
+    pub(super) from: From,
     /// Its place. Strangers who hold all places keep nobody from the control socket, which needs none.
     pub(super) place: Option<Permit>,
 }
@@ -20,17 +28,25 @@ pub(super) struct Accepted {
 impl Accepted {
     /// Gives a connection its place. `None`: it has been refused.
     pub(super) fn new(stream: Stream, peer: Option<SocketAddr>, server: &Server) -> Option<Self> {
-        let admit = |peer: SocketAddr| server.service.admission.admit(server.who(peer.ip()), What::HttpConnection, 1);
-        let place = peer.map(admit).transpose().map_err(|refused| refuse(&stream, refusal(refused), server)).ok()?;
-        Some(Self { stream, peer, place })
+        let Some(peer) = peer else {
+            // Without an address there are no limits, so nobody comes in that way elsewhere.
+            return (server.purpose == Purpose::Control).then_some(Self { stream, from: From::Control, place: None });
+        };
+        match server.service.admission.admit(server.who(peer.ip()), What::HttpConnection, 1) {
+            Ok(place) => Some(Self { stream, from: From::Client(peer), place: Some(place) }),
+            Err(refused) => {
+                refuse(&stream, refusal(refused), server);
+                None
+            }
+        }
     }
 
     /// Does the server's side of a TLS handshake in time. `None`: the connection must be closed.
     pub(super) async fn secure(self, tls: ServerTls, server: &Server) -> Option<Self> {
-        let Self { stream, peer, place } = self;
+        let Self { stream, from, place } = self;
         let timeout = server.patience(server.service.config.tls.handshake_timeout);
         let error = match tokio::time::timeout(timeout, stream.secure(tls)).await {
-            Ok(Ok((stream, _))) => return Some(Self { stream, peer, place }),
+            Ok(Ok((stream, _))) => return Some(Self { stream, from, place }),
             Ok(Err(error)) => error.to_string(),
             Err(_elapsed) => "it took too long".to_owned(),
         };

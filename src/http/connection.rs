@@ -11,7 +11,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tower::ServiceExt;
 
-use super::accept::Accepted;
+use super::accept::{Accepted, From};
 use super::activity::{AnswerBody, Recorder};
 use super::body::BodyTimeout;
 use super::edge::Peer;
@@ -29,13 +29,13 @@ const FIELDS_MAX: usize = 100;
 
 /// Serves a connection until it ends.
 pub(super) async fn serve(accepted: Accepted, server: &Arc<Server>) {
-    let Accepted { stream, peer, place: _place } = accepted;
+    let Accepted { stream, from, place: _place } = accepted;
     let constants = &server.service.config.constants;
     let recorder = Recorder::default();
     let mut extensions = Extensions::new();
-    match peer {
-        Some(peer) => _ = extensions.insert(Peer(peer)),
-        None => _ = extensions.insert(Principal::Administrator),
+    match from {
+        From::Client(peer) => _ = extensions.insert(Peer(peer)),
+        From::Control => _ = extensions.insert(Principal::Administrator),
     }
     extensions.insert(Stopping(server.stop.clone()));
     let stream = TokioIo::new(Stream::new(stream, recorder.clone(), Arc::clone(server)));

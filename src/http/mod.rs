@@ -1,11 +1,11 @@
 //! The HTTP interface: connections, middleware, and one file for the handlers of each resource.
 //!
 //! [`router`] is the whole interface without a socket. The command line also uses it within its own process. The
-//! interface knows nothing of SMTP. Every error is a [`Problem`], and every value from outside is bounded before its
+//! interface shows the counters and the rules for faults of SMTP, and knows nothing else of it. Every error is a [`Problem`], and every value from outside is bounded before its
 //! use. The transport or a token sets the [`Principal`] of a request, which decides what a caller may do.
 //!
 //! ```text
-//! server    listeners and limits      accept    from a connection to its first request
+//! server    listeners                 accept    from a connection to its first request
 //! connection  serves one connection   stream    what it writes, and refusals of heads that cannot be read
 //! activity  whether a connection owes octets of an answer
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted

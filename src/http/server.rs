@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use futures_util::future::join_all;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::accept::Accepted;
@@ -28,26 +28,32 @@ pub(super) const CROWDED_MAX: Duration = Duration::from_secs(10);
 pub async fn serve(listeners: Vec<(Purpose, Listener)>, service: Arc<Service>, stop: CancellationToken) {
     let (interface, metrics) = routers(Arc::clone(&service));
     let tls = service.tls.as_deref().map(Keeper::http_config);
-    join_all(listeners.into_iter().map(|(purpose, listener)| {
+    let drain_timeout = service.config.constants.drain_timeout;
+    // Each listener has a task of its own, so that a flood at one keeps nobody from the others.
+    let mut serving = JoinSet::new();
+    // Without a certificate nobody answers in the clear where TLS is due.
+    let is_served = |purpose: &Purpose| *purpose != Purpose::Https || tls.is_some();
+    for (purpose, listener) in listeners.into_iter().filter(|(purpose, _)| is_served(purpose)) {
         let router = if purpose == Purpose::Metrics { &metrics } else { &interface };
         let server = Arc::new(Server {
+            purpose,
             router: router.clone(),
             service: Arc::clone(&service),
             tls: tls.clone().filter(|_| purpose == Purpose::Https),
             stop: stop.clone(),
         });
-        let (stop, drain_timeout) = (&stop, service.config.constants.drain_timeout);
-        listener.serve(stop, drain_timeout, move |stream, peer| {
+        serving.spawn(listener.serve(purpose, stop.clone(), drain_timeout, move |stream, peer| {
             let accepted = Accepted::new(stream, peer, &server)?;
             let server = Arc::clone(&server);
             Some(async move { server.serve(accepted).await })
-        })
-    }))
-    .await;
+        }));
+    }
+    serving.join_all().await;
 }
 
 /// What the connections of a listener share.
 pub(super) struct Server {
+    pub(super) purpose: Purpose,
     pub(super) router: Router,
     pub(super) service: Arc<Service>,
     /// TLS from the first octet.

@@ -34,8 +34,8 @@ mod session;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use futures_util::future::join_all;
 use tokio::runtime::Handle;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 pub use backend::Backend;
@@ -90,15 +90,17 @@ pub async fn serve(
 ) {
     let drain_timeout = service.config.constants.drain_timeout;
     let receiver = Arc::new(Receiver { service, refusals: Refusals::default(), handshakes });
-    join_all(listeners.into_iter().map(|(purpose, listener)| {
-        let (receiver, stop) = (&receiver, &stop);
-        listener.serve(stop, drain_timeout, move |stream, peer| {
+    // Each listener has a task of its own, so that a flood at one keeps nobody from the others.
+    let mut serving = JoinSet::new();
+    for (purpose, listener) in listeners {
+        let (receiver, stopping) = (Arc::clone(&receiver), stop.clone());
+        serving.spawn(listener.serve(purpose, stop.clone(), drain_timeout, move |stream, peer| {
             // A client of a Unix socket gets the address of loopback.
             let peer = peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.ip().to_canonical());
-            let incoming = Incoming { receiver: Arc::clone(receiver), purpose, stream, peer };
-            let (place, stop) = (incoming.admit()?, stop.clone());
+            let incoming = Incoming { receiver: Arc::clone(&receiver), purpose, stream, peer };
+            let (place, stop) = (incoming.admit()?, stopping.clone());
             Some(async move { incoming.serve(place, &stop).await })
-        })
-    }))
-    .await;
+        }));
+    }
+    serving.join_all().await;
 }

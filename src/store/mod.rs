@@ -242,7 +242,7 @@ pub trait Store: Send + Sync + 'static {
     /// Removes Emails that have expired by `now`, at most `limit` of them.
     async fn expire(&self, now: Timestamp, limit: usize) -> Result<Expired, StoreError>;
 
-    /// Waits until the store has answered every change that was queued before this call. Changes nothing.
+    /// Waits until every change that was queued before this call is made and shown, or has failed. Changes nothing.
     ///
     /// This shows that the store still makes changes. A change that waits for room in a full queue may be answered later.
     async fn answers(&self) -> Result<(), StoreError>;

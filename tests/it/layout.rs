@@ -23,6 +23,8 @@ const BOUNDS: &[(&str, &str)] = &[
     ("webhook/", "crate::http crate::smtp crate::client crate::cli crate::daemon axum"),
     ("smtp/", "crate::http crate::mime axum hyper"),
     ("http/", "crate::smtp"),
+    ("service", "crate::cli crate::client crate::http"),
+    ("connections/", "crate::smtp crate::http crate::store crate::service crate::daemon crate::cli"),
     ("tls/", "crate::smtp crate::http crate::store crate::config crate::daemon crate::cli"),
 ];
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use bytes::Bytes;
-use tokio::runtime::Handle;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::counters::{Counters, Queued};
@@ -29,7 +29,7 @@ pub(super) struct Job {
     pub(super) request: Request,
     pub(super) content: Bytes,
     answer: oneshot::Sender<Result<Outcome, StoreError>>,
-    /// Where its sender waits.
+    /// The runtime of its sender, if that has one thread.
     runtime: Option<Handle>,
     /// Its part of the queue, which is free again when the job is dropped.
     _permit: OwnedSemaphorePermit,
@@ -56,7 +56,7 @@ pub(super) enum WriterCommand {
 /// A command to the writer that is not a request.
 #[derive(Debug)]
 pub(super) enum Signal {
-    /// Answer once every request that was queued before is answered.
+    /// Answer once every request that was queued before is durable and shown, or has failed.
     Answer(oneshot::Sender<()>),
     /// Remove what has expired by this time, at most so many Emails.
     Sweep(Timestamp, usize, oneshot::Sender<Swept>),
@@ -92,13 +92,14 @@ impl Queue {
             .min(UNITS_MAX);
         let permit = Arc::clone(&self.room).acquire_many_owned(units).await.map_err(|_| StoreError::Stopping)?;
         let (answer, answered) = oneshot::channel();
-        let runtime = Handle::try_current().ok();
+        let has_one_thread = |runtime: &Handle| runtime.runtime_flavor() == RuntimeFlavor::CurrentThread;
+        let runtime = Handle::try_current().ok().filter(has_one_thread);
         let job = Job { request, content, answer, runtime, _permit: permit, _queued: self.counters.queued() };
         self.send(WriterCommand::Request(job))?;
         answered.await.unwrap_or(Err(StoreError::OutcomeUnknown))
     }
 
-    /// Waits until the writer has answered every request that was queued before.
+    /// Waits until every request that was queued before is durable and shown, or has failed.
     pub(super) async fn answers(&self) -> Result<(), StoreError> {
         self.signal(Signal::Answer).await
     }
@@ -169,15 +170,16 @@ pub(super) fn answer(job: Job, result: Result<Outcome, StoreError>) {
     let _ = job.answer.send(result);
 }
 
-/// Answers the senders of a group. A runtime that is woken for each answer of many costs more than the answers do, so one
-/// task there gives all of them.
+/// Answers the senders of a group. To wake a runtime of one thread, as that of SMTP sessions, for each answer of many costs
+/// more than the answers do, so one task there gives all of them.
 pub(super) fn answer_group(answers: Vec<(Job, Result<Outcome, StoreError>)>) {
-    let runtime = answers.first().and_then(|(first, _)| first.runtime.clone());
-    let give = move || answers.into_iter().for_each(|(job, result)| answer(job, result));
-    match runtime {
-        Some(runtime) => drop(runtime.spawn(async move { give() })),
-        None => give(),
+    let (there, here): (Vec<_>, Vec<_>) = answers.into_iter().partition(|(job, _)| job.runtime.is_some());
+    let give = |answers: Vec<_>| answers.into_iter().for_each(|(job, result)| answer(job, result));
+    match there.first().and_then(|(first, _)| first.runtime.clone()) {
+        Some(runtime) if there.len() > 1 => drop(runtime.spawn(async move { give(there) })),
+        _ => give(there),
     }
+    give(here);
 }
 
 pub(super) fn answer_all(jobs: Vec<Job>, error: &StoreError) {

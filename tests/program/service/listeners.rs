@@ -76,6 +76,17 @@ fn the_control_socket_is_not_put_where_lmtp_listens() {
     }
 }
 
+#[test]
+fn a_file_where_the_control_socket_goes_is_kept_and_the_start_says_so() {
+    let dir = tempfile::tempdir().expect("directory");
+    let data = fs::canonicalize(dir.path()).expect("a path");
+    fs::write(data.join("tempmail.sock"), "precious").expect("write");
+    let refused = refused(&data, &[]);
+    assert_eq!(refused.code, Some(78), "{refused:?}");
+    assert!(refused.stderr.contains("tempmail.sock is there and is no socket"), "{refused:?}");
+    assert_eq!(fs::read(data.join("tempmail.sock")).expect("read"), b"precious");
+}
+
 /// A listener that accepts nothing is alive all the same.
 #[test]
 fn a_socket_whose_queue_is_full_is_not_replaced_and_not_waited_for() {
