@@ -18,7 +18,7 @@ use crate::smtp::fault::Faults;
 use crate::store::Storage;
 use crate::tls::Keeper;
 use crate::tokens::Tokens;
-use crate::webhook::{Caller, CallerSettings, EventSender, Guard, GuardSettings, Schedule, Tester};
+use crate::webhook::{Caller, CallerSettings, EventSender, Guard, GuardSettings, Schedule};
 
 /// The threads that read mail for HTTP, and those that do so for webhooks. Each may hold the largest message several times.
 const READERS: usize = 3;
@@ -43,8 +43,6 @@ pub struct Service {
     pub guard: Arc<Guard>,
     /// What sends events to webhooks.
     pub webhooks: Arc<EventSender>,
-    /// What sends sample events.
-    pub tester: Tester,
     /// The certificate, if there is one.
     pub tls: Option<Arc<Keeper>>,
     /// The counters of SMTP.
@@ -88,7 +86,7 @@ impl Service {
         let guard = Arc::new(guard(&config, daemon.as_ref()));
         let webhooks = Arc::new(sender(&config, &store, &guard, &admission, resolver, &clock)?);
         let tokens = Tokens::open(store.clone(), &config.data_dir, config.admin_token.as_ref(), clock.now()).await?;
-        let (reader, tester) = (Reader::start(READERS)?, Tester::new(Arc::clone(&webhooks)));
+        let reader = Reader::start(READERS)?;
         let faults = Arc::new(Faults::new(config.smtp.faults.clone(), exposure(&config, daemon.as_ref())));
         Ok(Arc::new(Self {
             config,
@@ -100,7 +98,6 @@ impl Service {
             reader,
             guard,
             webhooks,
-            tester,
             tls,
             smtp: Arc::default(),
             faults,
@@ -128,6 +125,7 @@ fn sender(
         outbox: store.clone(),
         // Webhooks and readers over HTTP do not wait for each other.
         reader: Reader::start(READERS)?,
+        admission: Arc::clone(admission),
         caller: Caller::new(calls, Arc::clone(guard), resolver, Arc::clone(clock))?,
         schedule: Schedule::new(config.webhooks.schedule.clone()),
         grace: config.webhooks.grace,

@@ -17,6 +17,18 @@ const ANSWERS_BESIDE: u64 = 32 << 20;
 const PREPARED_AT_ONCE: u64 = 8;
 /// How long an answer waits for its turn and its room.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
+/// What the HTTP client keeps at most of the head of an answer. It has no setting for it.
+pub const ANSWER_HEAD_OCTETS: u64 = 408 << 10;
+/// What a slow call holds at least: such a head, and a small event.
+pub const SLOW_CALL_OCTETS: u64 = ANSWER_HEAD_OCTETS + (8 << 10);
+/// How many calls of webhooks are in flight at most: those of good ones, those of doubtful ones, and slow ones.
+const GOOD_CALLS: u64 = 96;
+const DOUBTFUL_CALLS: u64 = 32;
+const SLOW_CALLS: u64 = 256;
+/// All of these.
+pub const CALLS_MAX: u64 = GOOD_CALLS + DOUBTFUL_CALLS + SLOW_CALLS;
+/// How long a call waits for its turn.
+const CALL_PATIENCE: Duration = MINUTE;
 /// How many shares of a client a network has.
 const CLIENTS_OF_NETWORK: u64 = 4;
 
@@ -37,6 +49,14 @@ pub enum What {
     Preparation,
     /// Questions to DNS at once.
     DnsLookup,
+    /// Calls at once of webhooks that deliver. The share of a client is the most that one call counts for.
+    GoodCall,
+    /// Calls at once of webhooks that are new or fail, likewise.
+    DoubtfulCall,
+    /// Octets of calls that have become slow.
+    SlowCall,
+    /// Tests of webhooks at once.
+    WebhookTest,
     /// New connections of SMTP in a minute.
     NewSmtpConnections,
     /// Recipients of mail in a minute.
@@ -128,7 +148,7 @@ impl Row {
 
 impl What {
     /// Everything, each at the index of its number.
-    pub(super) const ALL: [Self; 20] = [
+    pub(super) const ALL: [Self; 24] = [
         Self::SmtpConnection,
         Self::HttpConnection,
         Self::Waiting,
@@ -136,6 +156,10 @@ impl What {
         Self::AnswerOctets,
         Self::Preparation,
         Self::DnsLookup,
+        Self::GoodCall,
+        Self::DoubtfulCall,
+        Self::SlowCall,
+        Self::WebhookTest,
         Self::NewSmtpConnections,
         Self::Recipients,
         Self::KeptRecipients,
@@ -179,6 +203,13 @@ impl What {
                 Row::held(Kind::Places(ANSWER_PATIENCE), PREPARED_AT_ONCE, all).for_everybody()
             }
             Self::DnsLookup => Row::held(Kind::Places(Duration::from_secs(5)), 4, 64).for_everybody(),
+            Self::GoodCall => Row::held(Kind::Places(CALL_PATIENCE), GOOD_CALLS, GOOD_CALLS),
+            Self::DoubtfulCall => Row::held(Kind::Places(CALL_PATIENCE), DOUBTFUL_CALLS, DOUBTFUL_CALLS),
+            Self::SlowCall => {
+                let client = SLOW_CALLS / 16 * SLOW_CALL_OCTETS;
+                Row::held(Kind::Octets(CALL_PATIENCE), client, SLOW_CALLS * SLOW_CALL_OCTETS).for_everybody()
+            }
+            Self::WebhookTest => Row::places(4, 4),
             Self::NewSmtpConnections => Row::a_minute(smtp.connections_per_minute_max as u64),
             Self::Recipients => Row::a_minute(6_000),
             Self::KeptRecipients => {

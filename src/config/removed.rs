@@ -74,6 +74,7 @@ pub(super) const REMOVED: &[Removed] = &[
         Some(&["25", "465", "587"]),
         "webhooks are refused at ports 25, 465 and 587 alone; let a firewall close others",
     ),
+    gone(&["webhook-in-flight"], None, "128 attempts are in flight, and 256 slow ones"),
     gone(
         &["webhook-probation"],
         None,

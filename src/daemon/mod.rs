@@ -151,9 +151,7 @@ impl Daemon {
             });
         }
         if config.revision == Revision::Two {
-            tasks.spawn_restarting("webhooks", |service, stop| {
-                dispatcher::run(Arc::clone(&service.webhooks), service.config.webhooks.in_flight_max, stop)
-            });
+            tasks.spawn_restarting("webhooks", |service, stop| dispatcher::run(Arc::clone(&service.webhooks), stop));
         }
         if let Some(tls) = service.tls.clone() {
             tasks.spawn_restarting("the certificate", move |service, stop| {

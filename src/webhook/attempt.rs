@@ -1,31 +1,29 @@
-//! One attempt: an event is claimed from the outbox, becomes a request, is sent, and its outcome is recorded.
-//!
-//! [`Claim`] → [`Caller::permitted`] → [`EventSender::request`] → [`Caller::send`] → [`Outcome`] →
-//! [`EventSender::attempt_record`] → [`AttemptRecord`] → [`EventSender::record`].
+//! One attempt to send an event: the way is asked, the request prepared and sent, and what became of it recorded.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::oneshot;
+use futures_util::FutureExt;
 use tokio::time::Instant;
 
 use super::counters::Counters;
 use super::outcome::ErrorClass;
-use super::schedule::RETRY_AFTER_MAX;
+use super::places::Places;
 use super::send::Refusal;
 use super::{Caller, Event, EventEmail, EventRequest, Outcome, Schedule, Signer, Target};
+use crate::admission::Admission;
 use crate::clock::Clock;
 use crate::model::{
-    AttemptRecord, DomainName, EventId, PendingEvent, RoleAddresses, Timestamp, Verdict, WebhookId, WebhookRecord,
+    AttemptRecord, Client, DomainName, PendingEvent, RoleAddresses, Timestamp, WebhookId, WebhookRecord,
 };
 use crate::reader::{self, Reader};
-use crate::store::{ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, StoreError};
+use crate::store::{Outbox, StoreError};
 
-/// How long a webhook backs off when the store can't be read or written.
-pub(super) const STORE_BACKOFF: Duration = Duration::from_secs(1);
-
+/// The pause of a webhook when the store can't be read or written, or when there is no place for its attempt.
+pub(super) const STORE_PAUSE: Duration = Duration::from_secs(1);
 /// A body has about so many octets for each octet of its message: it has the message as HTML and as text, with escapes.
-pub(super) const OCTETS_PER_OCTET: u64 = 3;
+const OCTETS_PER_OCTET: u64 = 3;
 
 /// Sends events: everything that an attempt needs.
 pub struct EventSender {
@@ -35,6 +33,8 @@ pub struct EventSender {
     pub reader: Reader,
     /// Sends requests.
     pub caller: Caller,
+    /// Has the shares of slow calls.
+    pub admission: Arc<Admission>,
     /// When a failed attempt is retried.
     pub schedule: Schedule,
     /// How long after its Email's expiry an event may still be sent.
@@ -50,229 +50,158 @@ pub struct EventSender {
 }
 
 /// The receiver of a webhook's events: what an attempt needs to know of the webhook.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Receiver {
+    pub(super) webhook: WebhookId,
+    pub(super) registrant: Option<Client>,
     pub(super) target: Arc<Target>,
-    signer: Option<Arc<Signer>>,
+    signer: Option<Signer>,
     /// The webhook's address has become a role address, and the webhook is not the administrator's.
     is_closed: bool,
     /// The last recorded attempt was delivered.
-    pub(super) was_delivered: bool,
-    pub(super) failures: u32,
+    pub(super) is_good: bool,
+}
+
+/// How an attempt ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ended {
+    /// The receiver has the event.
+    Delivered,
+    /// The receiver does not have it.
+    Failed,
+    /// The event ended without a request.
+    Unsent,
+    /// The event can't be attempted now. It is attempted after this wait.
+    Deferred(Duration),
+}
+
+/// Why no request was sent.
+enum Unsent {
+    /// The event ends, for this reason.
+    Ended(&'static str),
+    /// The event is no longer pending.
+    Gone,
+    /// It can't be attempted before this wait, because its host is at its limit, there is no place, or the store can't be read.
+    Deferred(Duration),
 }
 
 #[cfg(test)]
 impl Receiver {
-    pub(super) fn for_test(target: Target, was_delivered: bool) -> Self {
-        Self { target: Arc::new(target), signer: None, is_closed: false, was_delivered, failures: 0 }
+    pub(super) fn for_test(webhook: WebhookId, is_good: bool, registrant: Option<Client>) -> Self {
+        Self {
+            webhook,
+            registrant,
+            target: Target::parse("http://a.example/").expect("url").into(),
+            signer: None,
+            is_closed: false,
+            is_good,
+        }
     }
-}
-
-/// An event to send now, and its receiver.
-#[derive(Clone, Debug)]
-pub(super) struct Claim {
-    pub(super) event: PendingEvent,
-    pub(super) receiver: Arc<Receiver>,
-}
-
-/// The result of a claim.
-#[derive(Debug)]
-pub(super) enum Attempted {
-    /// A request was sent, or connecting failed. The attempt began at this time.
-    Called(Timestamp, Outcome),
-    /// The attempt panicked. It began at this time, and a request may have been sent.
-    Panicked(Timestamp),
-    /// The event ends without a request, for this reason.
-    Ended(&'static str),
-    /// The event is no longer pending.
-    Gone,
-    /// The event can't be attempted now, because its address is at its rate limit or the store can't be read. The event is
-    /// attempted after this wait.
-    Deferred(Duration),
 }
 
 impl EventSender {
-    /// Reads a webhook's receiver and its due events, as `query` says. `None` if there is nothing that could be sent.
-    pub(super) async fn read(
-        &self,
-        webhook: WebhookId,
-        query: DueQuery,
-    ) -> Result<Option<(Arc<Receiver>, DueEvents)>, StoreError> {
-        let Some(due) = self.outbox.due_events(webhook, query).await? else { return Ok(None) };
-        Ok(self.receiver(&due.webhook).map(|receiver| (Arc::new(receiver), due)))
-    }
-
-    fn receiver(&self, webhook: &WebhookRecord) -> Option<Receiver> {
+    /// The receiver of a webhook's events. `None` if nothing can be sent.
+    pub(super) fn receiver(&self, webhook: &WebhookRecord) -> Option<Receiver> {
         let Ok(target) = Target::parse(&webhook.url) else {
             tracing::error!(webhook = %webhook.id, "no events are sent: the stored URL is not valid; delete this webhook");
             return None;
         };
         Some(Receiver {
+            webhook: webhook.id,
+            registrant: webhook.registrant,
             target: Arc::new(target),
-            signer: webhook.secret.as_ref().map(|secret| Arc::new(Signer::of(secret))),
+            signer: webhook.secret.as_ref().map(Signer::of),
             is_closed: webhook.registrant.is_some() && self.roles.contains(&webhook.mailbox, &self.hostname),
-            was_delivered: webhook.is_proven() && webhook.failures == 0,
-            failures: webhook.failures,
+            is_good: webhook.is_proven() && webhook.failures == 0,
         })
     }
 
-    /// Makes one attempt. When the other end of `is_cut_off` is dropped, the attempt ends like one that timed out.
-    pub(super) async fn attempt_until(&self, claim: &Claim, is_cut_off: oneshot::Receiver<()>) -> Attempted {
-        let (at, begun) = (self.clock.now(), Instant::now());
-        tokio::select! {
-            attempted = self.attempt(claim) => attempted,
-            _ = is_cut_off => {
-                let outcome = Outcome::unanswered(ErrorClass::Timeout, "cut off: too many were slow", begun.elapsed());
-                Attempted::Called(at, outcome)
-            }
-        }
-    }
-
-    /// Makes one attempt.
-    async fn attempt(&self, claim: &Claim) -> Attempted {
-        if claim.receiver.is_closed {
-            return Attempted::Ended(AttemptRecord::ROLE_ADDRESS);
-        }
+    /// Makes one attempt. Once it returns, what became of it is in the store.
+    pub(super) async fn attempt(&self, event: &PendingEvent, receiver: &Arc<Receiver>, places: &Places) -> Ended {
         let at = self.clock.now();
-        // First, since a request that may not be sent is not to be made each time.
-        let octets = claim.event.email.size_octets * OCTETS_PER_OCTET;
-        let route = match self.caller.permitted(&claim.receiver.target, octets).await {
-            Ok(route) => route,
-            Err(Refusal::Failed(outcome)) => return Attempted::Called(at, outcome),
-            Err(Refusal::Busy(busy)) => return Attempted::Deferred(busy.wait),
-        };
-        match self.request(claim, at).await {
-            Ok(Ok(request)) => Attempted::Called(at, self.caller.send(request, route).await),
-            Ok(Err(instead)) => instead,
-            Err(StoreError::Damaged { .. }) => Attempted::Ended(AttemptRecord::DAMAGED),
-            Err(error) => {
-                if error != StoreError::Stopping {
-                    tracing::error!(webhook = %claim.event.webhook, %error, "an event could not be read; it is retried");
-                }
-                Attempted::Deferred(STORE_BACKOFF)
+        // A panic fails this attempt alone. A request may have been sent, so it counts like any other failure.
+        let sent = AssertUnwindSafe(self.send(event, receiver, places, at)).catch_unwind().await;
+        let sent = sent.unwrap_or_else(|_| {
+            tracing::error!(webhook = %event.webhook, "an attempt panicked; the event is retried");
+            Ok(Outcome::unanswered(ErrorClass::Other, "internal error", Duration::ZERO))
+        });
+        match sent {
+            Ok(outcome) => {
+                places.learn(event.webhook, outcome.duration);
+                let is_delivered = outcome.is_delivered();
+                self.record(self.attempt_record(event, at, outcome)).await;
+                if is_delivered { Ended::Delivered } else { Ended::Failed }
             }
-        }
-    }
-
-    /// The request that carries an event, or the claim's result without a request.
-    async fn request(&self, claim: &Claim, at: Timestamp) -> Result<Result<EventRequest, Attempted>, StoreError> {
-        let Claim { event, receiver } = claim;
-        let reading = {
-            let (outbox, event, receiver) = (Arc::clone(&self.outbox), event.clone(), receiver.clone());
-            async move { read_request(&*outbox, &event, &receiver, at).await }
-        };
-        self.reader.run(reading).await
-    }
-
-    /// Whether the event's Email has expired by more than the grace.
-    pub(super) fn is_late(&self, event: &PendingEvent) -> bool {
-        self.clock.now() > event.email.expires_at.plus(self.grace)
-    }
-
-    /// The record of an attempt that began at `at`.
-    pub(super) fn attempt_record(&self, event: &PendingEvent, at: Timestamp, outcome: Outcome) -> AttemptRecord {
-        self.counters.attempted(&outcome);
-        let (now, number) = (self.clock.now(), event.attempts.saturating_add(1));
-        let (mut disables, mut backs_off_until) = (None, None);
-        let verdict = if outcome.is_delivered() {
-            Verdict::Delivered
-        } else if outcome.is_gone() {
-            disables = Some("the receiver answered 410 Gone".to_owned());
-            Verdict::GivenUp
-        } else {
-            let after = outcome.retry_after;
-            backs_off_until = after.map(|after| now.plus(after.min(RETRY_AFTER_MAX)));
-            let ends_at = event.email.expires_at.plus(self.grace);
-            let next = self.schedule.next(number, now, rand::random(), after, ends_at);
-            next.map_or(Verdict::GivenUp, Verdict::Retry)
-        };
-        self.counters.decided(&verdict);
-        let record = attempt_record(event.webhook, event.id, at, outcome, verdict);
-        AttemptRecord {
-            email: Some(event.email.id),
-            sequence: event.email.sequence,
-            number,
-            disables,
-            backs_off_until,
-            ..record
-        }
-    }
-
-    /// The record of an event that ends without another request.
-    pub(super) fn end_record(&self, event: &PendingEvent, why: &str) -> AttemptRecord {
-        self.counters.decided(&Verdict::GivenUp);
-        AttemptRecord {
-            webhook: event.webhook,
-            event: event.id,
-            email: Some(event.email.id),
-            sequence: event.email.sequence,
-            number: event.attempts,
-            at: self.clock.now(),
-            duration_millis: 0,
-            status: None,
-            error: Some(why.to_owned()),
-            response: String::new(),
-            verdict: Verdict::GivenUp,
-            disables: None,
-            backs_off_until: None,
-        }
-    }
-
-    /// Records at most [`ATTEMPTS_PER_RECORD`] attempts. It retries until the store has them: an unrecorded attempt would be
-    /// made again.
-    pub(super) async fn record(&self, attempts: Vec<AttemptRecord>) {
-        debug_assert!(attempts.len() <= ATTEMPTS_PER_RECORD);
-        loop {
-            match self.outbox.record_attempts(attempts.clone()).await {
-                Ok(()) | Err(StoreError::Stopping) => return,
-                Err(error) => {
-                    tracing::error!(attempts = attempts.len(), %error, "attempts could not be recorded; trying again");
-                    tokio::time::sleep(STORE_BACKOFF).await;
-                }
+            Err(Unsent::Ended(why)) => {
+                self.record(self.end_record(event, why)).await;
+                Ended::Unsent
             }
+            Err(Unsent::Gone) => Ended::Unsent,
+            Err(Unsent::Deferred(wait)) => Ended::Deferred(wait),
         }
+    }
+
+    async fn send(
+        &self,
+        event: &PendingEvent,
+        receiver: &Arc<Receiver>,
+        places: &Places,
+        at: Timestamp,
+    ) -> Result<Outcome, Unsent> {
+        if receiver.is_closed {
+            return Err(Unsent::Ended(AttemptRecord::ROLE_ADDRESS));
+        }
+        if at > event.email.expires_at.plus(self.grace) {
+            return Err(Unsent::Ended(AttemptRecord::TOO_LATE));
+        }
+        let octets = event.email.size_octets * OCTETS_PER_OCTET;
+        let mut place = places.take(receiver, octets).await.ok_or(Unsent::Deferred(STORE_PAUSE))?;
+        let begun = Instant::now();
+        let cut_off = || Outcome::unanswered(ErrorClass::Timeout, "cut off: too many were slow", begun.elapsed());
+        // The way first, since a request that may not be sent is not to be prepared each time.
+        let route = match place.during(self.caller.permitted(&receiver.target, octets)).await {
+            Some(Ok(route)) => route,
+            Some(Err(Refusal::Failed(outcome))) => return Ok(outcome),
+            Some(Err(Refusal::Busy(busy))) => return Err(Unsent::Deferred(busy.wait)),
+            None => return Ok(cut_off()),
+        };
+        let request = self.prepare(event, receiver, at).await?;
+        Ok(place.during(self.caller.send(request, route)).await.unwrap_or_else(cut_off))
+    }
+
+    /// Makes the request, unless the event is no longer pending: that is asked last.
+    async fn prepare(
+        &self,
+        event: &PendingEvent,
+        receiver: &Arc<Receiver>,
+        at: Timestamp,
+    ) -> Result<EventRequest, Unsent> {
+        let (outbox, event, receiver) = (Arc::clone(&self.outbox), event.clone(), Arc::clone(receiver));
+        self.reader.run(async move { read_request(&*outbox, &event, &receiver, at).await }).await
     }
 }
 
-/// The record of an attempt that belongs to no Email.
-pub(super) fn attempt_record(
-    webhook: WebhookId,
-    event: EventId,
-    at: Timestamp,
-    outcome: Outcome,
-    verdict: Verdict,
-) -> AttemptRecord {
-    AttemptRecord {
-        webhook,
-        event,
-        email: None,
-        sequence: 0,
-        number: 1,
-        at,
-        duration_millis: u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
-        status: outcome.status,
-        error: outcome.error.map(|class| class.as_str().to_owned()),
-        response: outcome.text,
-        verdict,
-        disables: None,
-        backs_off_until: None,
-    }
-}
-
-/// Reads an event's message and makes the request from it, or says the claim's result without a request.
+/// Reads an event's message and makes the request from it.
 async fn read_request(
     outbox: &dyn Outbox,
     event: &PendingEvent,
     receiver: &Receiver,
     at: Timestamp,
-) -> Result<Result<EventRequest, Attempted>, StoreError> {
-    let Some(email) = outbox.load_event(event).await? else { return Ok(Err(Attempted::Gone)) };
+) -> Result<EventRequest, Unsent> {
+    let email = match outbox.load_event(event).await {
+        Ok(email) => email.ok_or(Unsent::Gone)?,
+        Err(StoreError::Damaged { .. }) => return Err(Unsent::Ended(AttemptRecord::DAMAGED)),
+        Err(StoreError::Stopping) => return Err(Unsent::Deferred(STORE_PAUSE)),
+        Err(error) => {
+            tracing::error!(webhook = %event.webhook, %error, "an event could not be read; it is retried");
+            return Err(Unsent::Deferred(STORE_PAUSE));
+        }
+    };
     let content = reader::parse(&email.raw);
     let Some(email) = EventEmail::of(&email, &content) else {
         tracing::error!(webhook = %event.webhook, "an event is given up: its Email is not in its envelope");
-        return Ok(Err(Attempted::Ended(AttemptRecord::DAMAGED)));
+        return Err(Unsent::Ended(AttemptRecord::DAMAGED));
     };
     let id = uuid::Uuid::from_bytes(event.id.octets());
-    let event_sent = Event { id, target: &receiver.target, signer: receiver.signer.as_deref(), email };
-    Ok(Ok(event_sent.request(at)))
+    Ok(Event { id, target: &receiver.target, signer: receiver.signer.as_ref(), email }.request(at))
 }

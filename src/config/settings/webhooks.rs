@@ -61,10 +61,6 @@ pub struct WebhooksConfig {
     #[arg(long = "webhook-per-address-per-minute", hide = true, default_value = "6000", value_parser = count::<usize>)]
     pub per_address_per_minute: usize,
 
-    /// The most attempts at once, without the slow ones.
-    #[arg(long = "webhook-in-flight", hide = true, default_value = "128", value_parser = count::<usize>)]
-    pub in_flight_max: usize,
-
     /// The most webhooks in all.
     #[arg(long = "max-webhooks", hide = true, default_value = "10000", value_parser = number(0..=1_000_000_u32))]
     pub total_max: u32,

@@ -180,5 +180,5 @@ fn which(body: &JsonObject) -> Result<Replay, Problem> {
 /// `POST /api/admin/webhooks/{id}/test`: sends a sample event now and answers with the attempt.
 pub(super) async fn test(State(api): State<Arc<Api>>, id: IdOfPath) -> Result<Json<DeliveryJson>, Problem> {
     let webhook = webhook(&api, id).await?;
-    Ok(Json(api.tester.test(&webhook).await?.into()))
+    Ok(Json(api.webhooks.test(&webhook).await?.into()))
 }

@@ -118,6 +118,31 @@ async fn a_client_with_all_its_webhooks_leaves_room_to_the_others() {
 }
 
 #[tokio::test]
+async fn receivers_that_hang_for_clients_of_many_networks_hold_up_nobody() {
+    const CLIENTS: usize = 40;
+    let (hanging, healthy) = (receiver(Behaviour::Hang).await, receiver(Behaviour::status(200)).await);
+    // No attempt that hangs ends while the test runs.
+    let server = TestServer::ticking("webhook-allow = ['127.0.0.0/8']\nwebhook-timeout = '2m'").await;
+    for client in 0..CLIENTS {
+        for number in 0..10 {
+            let hook = of(&format!("v{client}@example.test"), &hanging.url(&format!("/hook?{number}")), "");
+            assert_eq!(register_from(&format!("127.0.{client}.1"), &server, &hook).await.0, 201);
+        }
+    }
+    for client in 0..CLIENTS {
+        server.send(&format!("v{client}@example.test"), "mail", "text").await;
+    }
+    hanging.wait_for(10 * CLIENTS).await;
+    let hook = of("a@example.test", &healthy.url("/hook"), "");
+    assert_eq!(register_from("127.0.200.1", &server, &hook).await.0, 201);
+    for count in 1..=3 {
+        server.send("a@example.test", "mail", "text").await;
+        healthy.wait_for(count).await;
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn only_the_administrators_webhook_gets_events_of_an_address_that_became_a_role_address() {
     let sink = WebhookSink::start().await;
     sink.script("/stranger", Behaviour::status(200));

@@ -62,7 +62,7 @@ async fn receivers_that_hang_leave_slots_to_the_others() {
     const HANGING: usize = 20;
     const HEALTHY: usize = 100;
     // No attempt that hangs ends while the test runs.
-    let server = TestServer::ticking(&format!("{LOCAL}webhook-timeout = '2m'\nwebhook-in-flight = 16")).await;
+    let server = TestServer::ticking(&format!("{LOCAL}webhook-timeout = '2m'")).await;
     let (mut hanging, mut healthy) = (Vec::new(), Vec::new());
     for number in 0..HANGING {
         let sink = receiver(Behaviour::Hang).await;

@@ -41,7 +41,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "lmtp-socket-mode" => &["600"],
         _ if key.ends_with("-timeout") => &["300ms"],
         _ if key.starts_with("max-") || key.contains("-per-") || key.starts_with("outbox-") => &["5"],
-        "smtp-errors-max" | "webhook-in-flight" => &["5"],
+        "smtp-errors-max" => &["5"],
         _ => panic!("{key} has no example"),
     };
     values.iter().map(|&value| value.to_owned()).collect()
