@@ -16,9 +16,9 @@ use crate::reader::Reader;
 use crate::smtp::Counters;
 use crate::smtp::fault::Faults;
 use crate::store::Storage;
-use crate::tls::Keeper;
+use crate::tls::{self, Keeper};
 use crate::tokens::Tokens;
-use crate::webhook::{Caller, CallerSettings, EventSender, Guard, GuardSettings, Schedule};
+use crate::webhook::{Caller, EventSender, Guard, GuardSettings, Hosts, Schedule};
 
 /// The threads that read mail for HTTP, and those that do so for webhooks. Each may hold the largest message several times.
 const READERS: usize = 3;
@@ -115,18 +115,21 @@ fn sender(
     resolver: Arc<dyn Resolver>,
     clock: &Arc<dyn Clock>,
 ) -> Result<EventSender, DaemonError> {
-    let calls = CallerSettings {
-        timeout: config.webhooks.timeout,
+    let caller = Caller {
         connect_timeout: config.constants.webhook_connect_timeout,
-        admission: Some(Arc::clone(admission)),
-        limits_allowed: config.constants.webhook_limits_allowed,
+        timeout: config.webhooks.timeout,
+        guard: Arc::clone(guard),
+        hosts: Some(Hosts::new(Arc::clone(admission), Arc::clone(guard), config.constants.webhook_limits_allowed)),
+        resolver,
+        tls: tls::client_config().map_err(DaemonError::Caller)?,
+        clock: Arc::clone(clock),
     };
     Ok(EventSender {
         outbox: store.clone(),
         // Webhooks and readers over HTTP do not wait for each other.
         reader: Reader::start(READERS)?,
         admission: Arc::clone(admission),
-        caller: Caller::new(calls, Arc::clone(guard), resolver, Arc::clone(clock))?,
+        caller,
         schedule: Schedule::new(config.webhooks.schedule.clone()),
         grace: config.webhooks.grace,
         roles: config.mail.role_addresses.clone(),

@@ -11,17 +11,17 @@ use super::counters::Counters;
 use super::outcome::ErrorClass;
 use super::places::Places;
 use super::send::Refusal;
-use super::{Caller, Event, EventEmail, EventRequest, Outcome, Schedule, Signer, Target};
+use super::{Caller, Event, EventEmail, EventRequest, Outcome, Schedule, Target};
 use crate::admission::Admission;
 use crate::clock::Clock;
-use crate::model::{
-    AttemptRecord, Client, DomainName, PendingEvent, RoleAddresses, Timestamp, WebhookId, WebhookRecord,
-};
+use crate::model::{AttemptRecord, DomainName, PendingEvent, RoleAddresses, Timestamp, WebhookRecord};
 use crate::reader::{self, Reader};
 use crate::store::{Outbox, StoreError};
 
 /// The pause of a webhook when the store can't be read or written, or when there is no place for its attempt.
 pub(super) const STORE_PAUSE: Duration = Duration::from_secs(1);
+/// The pause of a webhook whose stored URL is not valid.
+const UNUSABLE_PAUSE: Duration = Duration::from_mins(1);
 /// A body has about so many octets for each octet of its message: it has the message as HTML and as text, with escapes.
 const OCTETS_PER_OCTET: u64 = 3;
 
@@ -49,19 +49,6 @@ pub struct EventSender {
     pub counters: Arc<Counters>,
 }
 
-/// The receiver of a webhook's events: what an attempt needs to know of the webhook.
-#[derive(Debug)]
-pub(super) struct Receiver {
-    pub(super) webhook: WebhookId,
-    pub(super) registrant: Option<Client>,
-    pub(super) target: Arc<Target>,
-    signer: Option<Signer>,
-    /// The webhook's address has become a role address, and the webhook is not the administrator's.
-    is_closed: bool,
-    /// The last recorded attempt was delivered.
-    pub(super) is_good: bool,
-}
-
 /// How an attempt ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ended {
@@ -85,42 +72,12 @@ enum Unsent {
     Deferred(Duration),
 }
 
-#[cfg(test)]
-impl Receiver {
-    pub(super) fn for_test(webhook: WebhookId, is_good: bool, registrant: Option<Client>) -> Self {
-        Self {
-            webhook,
-            registrant,
-            target: Target::parse("http://a.example/").expect("url").into(),
-            signer: None,
-            is_closed: false,
-            is_good,
-        }
-    }
-}
-
 impl EventSender {
-    /// The receiver of a webhook's events. `None` if nothing can be sent.
-    pub(super) fn receiver(&self, webhook: &WebhookRecord) -> Option<Receiver> {
-        let Ok(target) = Target::parse(&webhook.url) else {
-            tracing::error!(webhook = %webhook.id, "no events are sent: the stored URL is not valid; delete this webhook");
-            return None;
-        };
-        Some(Receiver {
-            webhook: webhook.id,
-            registrant: webhook.registrant,
-            target: Arc::new(target),
-            signer: webhook.secret.as_ref().map(Signer::of),
-            is_closed: webhook.registrant.is_some() && self.roles.contains(&webhook.mailbox, &self.hostname),
-            is_good: webhook.is_proven() && webhook.failures == 0,
-        })
-    }
-
     /// Makes one attempt. Once it returns, what became of it is in the store.
-    pub(super) async fn attempt(&self, event: &PendingEvent, receiver: &Arc<Receiver>, places: &Places) -> Ended {
+    pub(super) async fn attempt(&self, event: &PendingEvent, webhook: &Arc<WebhookRecord>, places: &Places) -> Ended {
         let at = self.clock.now();
         // A panic fails this attempt alone. A request may have been sent, so it counts like any other failure.
-        let sent = AssertUnwindSafe(self.send(event, receiver, places, at)).catch_unwind().await;
+        let sent = AssertUnwindSafe(self.send(event, webhook, places, at)).catch_unwind().await;
         let sent = sent.unwrap_or_else(|_| {
             tracing::error!(webhook = %event.webhook, "an attempt panicked; the event is retried");
             Ok(Outcome::unanswered(ErrorClass::Other, "internal error", Duration::ZERO))
@@ -144,51 +101,46 @@ impl EventSender {
     async fn send(
         &self,
         event: &PendingEvent,
-        receiver: &Arc<Receiver>,
+        webhook: &Arc<WebhookRecord>,
         places: &Places,
         at: Timestamp,
     ) -> Result<Outcome, Unsent> {
-        if receiver.is_closed {
+        if webhook.registrant.is_some() && self.roles.contains(&webhook.mailbox, &self.hostname) {
             return Err(Unsent::Ended(AttemptRecord::ROLE_ADDRESS));
         }
         if at > event.email.expires_at.plus(self.grace) {
             return Err(Unsent::Ended(AttemptRecord::TOO_LATE));
         }
+        let Ok(target) = Target::parse(&webhook.url).map(Arc::new) else {
+            tracing::error!(webhook = %webhook.id, "no events are sent: the stored URL is not valid; delete this webhook");
+            return Err(Unsent::Deferred(UNUSABLE_PAUSE));
+        };
         let octets = event.email.size_octets * OCTETS_PER_OCTET;
-        let mut place = places.take(receiver, octets).await.ok_or(Unsent::Deferred(STORE_PAUSE))?;
+        let mut place = places.take(webhook, octets).await.ok_or(Unsent::Deferred(STORE_PAUSE))?;
         let begun = Instant::now();
         let cut_off = || Outcome::unanswered(ErrorClass::Timeout, "cut off: too many were slow", begun.elapsed());
         // The way first, since a request that may not be sent is not to be prepared each time.
-        let route = match place.during(self.caller.permitted(&receiver.target, octets)).await {
+        let route = match place.during(self.caller.permitted(&target, octets)).await {
             Some(Ok(route)) => route,
             Some(Err(Refusal::Failed(outcome))) => return Ok(outcome),
             Some(Err(Refusal::Busy(busy))) => return Err(Unsent::Deferred(busy.wait)),
             None => return Ok(cut_off()),
         };
-        let request = self.prepare(event, receiver, at).await?;
+        let reading = read_request(Arc::clone(&self.outbox), event.clone(), Arc::clone(webhook), target, at);
+        let request = self.reader.run(reading).await?;
         Ok(place.during(self.caller.send(request, route)).await.unwrap_or_else(cut_off))
-    }
-
-    /// Makes the request, unless the event is no longer pending: that is asked last.
-    async fn prepare(
-        &self,
-        event: &PendingEvent,
-        receiver: &Arc<Receiver>,
-        at: Timestamp,
-    ) -> Result<EventRequest, Unsent> {
-        let (outbox, event, receiver) = (Arc::clone(&self.outbox), event.clone(), Arc::clone(receiver));
-        self.reader.run(async move { read_request(&*outbox, &event, &receiver, at).await }).await
     }
 }
 
-/// Reads an event's message and makes the request from it.
+/// Reads an event's message and makes the request from it, unless the event is no longer pending: that is asked last.
 async fn read_request(
-    outbox: &dyn Outbox,
-    event: &PendingEvent,
-    receiver: &Receiver,
+    outbox: Arc<dyn Outbox>,
+    event: PendingEvent,
+    webhook: Arc<WebhookRecord>,
+    target: Arc<Target>,
     at: Timestamp,
 ) -> Result<EventRequest, Unsent> {
-    let email = match outbox.load_event(event).await {
+    let email = match outbox.load_event(&event).await {
         Ok(email) => email.ok_or(Unsent::Gone)?,
         Err(StoreError::Damaged { .. }) => return Err(Unsent::Ended(AttemptRecord::DAMAGED)),
         Err(StoreError::Stopping) => return Err(Unsent::Deferred(STORE_PAUSE)),
@@ -203,5 +155,5 @@ async fn read_request(
         return Err(Unsent::Ended(AttemptRecord::DAMAGED));
     };
     let id = uuid::Uuid::from_bytes(event.id.octets());
-    Ok(Event { id, target: &receiver.target, signer: receiver.signer.as_ref(), email }.request(at))
+    Ok(Event { id, target: &target, secret: webhook.secret.as_ref(), email }.request(at))
 }

@@ -20,7 +20,7 @@ const PROVEN_FOR: Duration = Duration::from_mins(10);
 /// The most hosts that are known to be proven.
 const PROVEN_MAX: usize = 10_000;
 
-/// No request was sent, because each address is at its limit.
+/// No request was sent, because a host is at its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the address is at its rate limit for this minute; try again later")]
 pub struct Busy {
@@ -29,7 +29,7 @@ pub struct Busy {
 }
 
 /// The limits of all hosts.
-pub(super) struct Hosts {
+pub struct Hosts {
     admission: Arc<Admission>,
     guard: Arc<Guard>,
     /// Whether hosts of allowed networks have limits, too.
@@ -38,7 +38,8 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
-    pub(super) fn new(admission: Arc<Admission>, guard: Arc<Guard>, limits_allowed: bool) -> Self {
+    /// The rows of `admission` for hosts that the guard does not allow. With `limits_allowed` they are for these, too.
+    pub fn new(admission: Arc<Admission>, guard: Arc<Guard>, limits_allowed: bool) -> Self {
         Self { admission, guard, limits_allowed, proven: Cache::new(PROVEN_MAX) }
     }
 

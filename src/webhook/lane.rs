@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::attempt::{Ended, EventSender, STORE_PAUSE};
-use super::places::Places;
+use super::places::{Places, is_good};
 use crate::model::{Timestamp, WebhookId};
 use crate::store::{DueQuery, StoreError};
 
@@ -118,15 +118,14 @@ impl Lane {
             }
             _ => {}
         }
-        let receiver = Arc::new(self.sender.receiver(&due.webhook)?);
         self.failures = due.webhook.failures;
-        self.width = if receiver.is_good { WIDTH_MAX } else { 1 };
+        self.width = if is_good(&due.webhook) { WIDTH_MAX } else { 1 };
+        let webhook = Arc::new(due.webhook);
         for event in due.events.into_iter().take(self.width.saturating_sub(self.taken.len())) {
             let sequence = event.email.sequence;
             self.taken.insert(sequence);
-            let (sender, places, receiver) =
-                (Arc::clone(&self.sender), Arc::clone(&self.places), Arc::clone(&receiver));
-            attempts.push(async move { (sequence, sender.attempt(&event, &receiver, &places).await) }.boxed());
+            let (sender, places, webhook) = (Arc::clone(&self.sender), Arc::clone(&self.places), Arc::clone(&webhook));
+            attempts.push(async move { (sequence, sender.attempt(&event, &webhook, &places).await) }.boxed());
         }
         due.next_due_at
     }

@@ -12,9 +12,8 @@ use quick_cache::sync::Cache;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::attempt::Receiver;
 use crate::admission::{ANSWER_HEAD_OCTETS, Admission, Permit, SLOW_CALL_OCTETS, What, Who};
-use crate::model::WebhookId;
+use crate::model::{WebhookId, WebhookRecord};
 
 /// An attempt that takes longer than this is slow.
 pub(super) const SLOW_AFTER: Duration = Duration::from_millis(250);
@@ -49,15 +48,15 @@ impl Places {
     }
 
     /// Waits for a place for an attempt whose request has about so many octets. `None` if there is none in time.
-    pub(super) async fn take(&self, receiver: &Receiver, octets: u64) -> Option<Place> {
+    pub(super) async fn take(&self, webhook: &WebhookRecord, octets: u64) -> Option<Place> {
         let request_octets = octets.min(REQUEST_OCTETS_MAX);
         // The administrator has no share of its own, but memory is bounded for everybody.
-        let who = receiver.registrant.map_or(Who::Server, Who::Client);
+        let who = webhook.registrant.map_or(Who::Server, Who::Client);
         let octets = (request_octets + ANSWER_HEAD_OCTETS).max(SLOW_CALL_OCTETS);
-        let admitted = if self.slow.contains_key(&receiver.webhook) {
+        let admitted = if self.slow.contains_key(&webhook.id) {
             self.stop.run_until_cancelled(self.admission.admit_soon(who, What::SlowCall, octets)).await
         } else {
-            let what = if receiver.is_good { What::GoodCall } else { What::DoubtfulCall };
+            let what = if is_good(webhook) { What::GoodCall } else { What::DoubtfulCall };
             let places = request_octets.div_ceil(PLACE_OCTETS).clamp(1, self.admission.quota(what).unwrap_or(1));
             self.stop.run_until_cancelled(self.admission.admit_soon(Who::Server, what, places)).await
         };
@@ -72,6 +71,11 @@ impl Places {
             self.slow.remove(&webhook);
         }
     }
+}
+
+/// Whether the last recorded attempt of a webhook was delivered.
+pub(super) fn is_good(webhook: &WebhookRecord) -> bool {
+    webhook.is_proven() && webhook.failures == 0
 }
 
 impl Place {
@@ -98,40 +102,55 @@ mod tests {
 
     use super::*;
     use crate::config::{Config, Revision};
-    use crate::model::Client;
+    use crate::model::{Address, Client, Subaddressing, Timestamp, WebhookStatus};
 
     fn places() -> Places {
         let admission = Admission::new(&Config::of_revision(Revision::Two, "unused".into()));
         Places::new(Arc::new(admission), CancellationToken::new())
     }
 
-    /// A receiver of the administrator's webhook, or of one of a client in one of 256 networks.
-    fn receiver(number: u8, is_good: bool, of: Option<(u8, u8)>) -> Receiver {
-        let registrant = of.map(|(network, host)| Client::of(Ipv4Addr::new(198, 51, network, host).into()));
-        Receiver::for_test(WebhookId::from_octets([number; 16]), is_good, registrant)
+    /// A webhook of the administrator's, or of a client in one of 256 networks.
+    fn webhook(number: u8, is_good: bool, of: Option<(u8, u8)>) -> WebhookRecord {
+        let at = Timestamp::from_millis(0);
+        WebhookRecord {
+            id: WebhookId::from_octets([number; 16]),
+            recipient: "a@example.test".to_owned(),
+            mailbox: "a@example.test".parse::<Address>().expect("an address").mailbox(Subaddressing::Keep),
+            url: "http://a.example/".to_owned(),
+            origin: "http://a.example".to_owned(),
+            registrant: of.map(|(network, host)| Client::of(Ipv4Addr::new(198, 51, network, host).into())),
+            secret: None,
+            status: WebhookStatus::Active,
+            created_at: at,
+            last_mail_at: at,
+            last_delivery_at: is_good.then_some(at),
+            failures: 0,
+            failing_since: None,
+            dropped: 0,
+        }
     }
 
     /// The places that so many attempts have at once.
-    fn taken(places: &Places, receiver: &Receiver, octets: u64, attempts: usize) -> Vec<Place> {
-        (0..attempts).filter_map(|_| places.take(receiver, octets).now_or_never().flatten()).collect()
+    fn taken(places: &Places, hook: &WebhookRecord, octets: u64, attempts: usize) -> Vec<Place> {
+        (0..attempts).filter_map(|_| places.take(hook, octets).now_or_never().flatten()).collect()
     }
 
     #[tokio::test]
     async fn doubtful_webhooks_leave_all_places_of_good_ones() {
         let places = places();
-        let doubtful = taken(&places, &receiver(1, false, None), 1, 1_000);
-        let good = taken(&places, &receiver(2, true, None), 1, 1_000);
+        let doubtful = taken(&places, &webhook(1, false, None), 1, 1_000);
+        let good = taken(&places, &webhook(2, true, None), 1, 1_000);
         assert_eq!((doubtful.len(), good.len()), (32, 96));
         drop(doubtful);
-        let large = taken(&places, &receiver(1, false, None), u64::MAX, 10);
+        let large = taken(&places, &webhook(1, false, None), u64::MAX, 10);
         assert_eq!(large.len(), 4, "however large, others have room");
         drop(large);
-        assert_eq!(taken(&places, &receiver(1, false, None), 3 * PLACE_OCTETS, 100).len(), 10);
+        assert_eq!(taken(&places, &webhook(1, false, None), 3 * PLACE_OCTETS, 100).len(), 10);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_attempt_leaves_its_place() {
-        let (places, hanging) = (places(), receiver(1, false, None));
+        let (places, hanging) = (places(), webhook(1, false, None));
         let mut held = taken(&places, &hanging, 1, 32);
         for place in &mut held {
             assert!(timeout(2 * SLOW_AFTER, place.during(pending::<()>())).await.is_err(), "it goes on");
@@ -139,11 +158,11 @@ mod tests {
         assert_eq!(taken(&places, &hanging, 1, 1_000).len(), 32);
     }
 
-    /// The attempts of a receiver that become slow calls until one ends for want of room.
-    async fn slow_calls(places: &Places, receiver: &Receiver, octets: u64) -> Vec<Place> {
+    /// The attempts of a webhook that become slow calls until one ends for want of room.
+    async fn slow_calls(places: &Places, hook: &WebhookRecord, octets: u64) -> Vec<Place> {
         let mut held = Vec::new();
         loop {
-            let mut place = places.take(receiver, octets).now_or_never().flatten().expect("a place");
+            let mut place = places.take(hook, octets).now_or_never().flatten().expect("a place");
             match timeout(2 * SLOW_AFTER, place.during(pending::<()>())).await {
                 Err(_) => held.push(place),
                 Ok(ended) => {
@@ -157,30 +176,30 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn slow_calls_have_a_share_for_each_registrant_and_its_network_and_end_beyond_it() {
         let places = places();
-        let mut all = slow_calls(&places, &receiver(1, false, Some((1, 1))), 1).await;
+        let mut all = slow_calls(&places, &webhook(1, false, Some((1, 1))), 1).await;
         assert_eq!(all.len(), 16);
         for host in 2..=5 {
-            all.extend(slow_calls(&places, &receiver(2, false, Some((1, host))), 1).await);
+            all.extend(slow_calls(&places, &webhook(2, false, Some((1, host))), 1).await);
         }
         assert_eq!(all.len(), 64, "one network");
-        all.extend(slow_calls(&places, &receiver(3, false, None), 1).await);
+        all.extend(slow_calls(&places, &webhook(3, false, None), 1).await);
         assert_eq!(all.len(), 256, "all, with the administrator's");
         drop(all);
-        let large = slow_calls(&places, &receiver(3, false, None), u64::MAX).await;
+        let large = slow_calls(&places, &webhook(3, false, None), u64::MAX).await;
         assert_eq!(large.len(), 6, "they count for their memory");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_webhook_that_was_slow_waits_for_room_among_slow_calls() {
         let places = places();
-        let all = slow_calls(&places, &receiver(1, false, None), 1).await;
-        let slow = receiver(2, true, Some((1, 1)));
-        places.learn(slow.webhook, SLOW_AFTER);
+        let all = slow_calls(&places, &webhook(1, false, None), 1).await;
+        let slow = webhook(2, true, Some((1, 1)));
+        places.learn(slow.id, SLOW_AFTER);
         let mut waiting = pin!(places.take(&slow, 1));
         assert!(waiting.as_mut().now_or_never().is_none());
         drop(all);
         assert!(waiting.await.is_some_and(|place| place.permit.what() == What::SlowCall));
-        places.learn(slow.webhook, SLOW_AFTER / 2);
+        places.learn(slow.id, SLOW_AFTER / 2);
         assert!(places.take(&slow, 1).await.is_some_and(|place| place.permit.what() == What::GoodCall));
     }
 }

@@ -1,7 +1,9 @@
 //! What follows from an attempt: the line of the delivery log, and whether the event ends or is retried.
 
+use std::time::Duration;
+
 use super::attempt::{EventSender, STORE_PAUSE};
-use super::outcome::Outcome;
+use super::outcome::{ErrorClass, Outcome};
 use super::schedule::RETRY_AFTER_MAX;
 use crate::model::{AttemptRecord, EventId, PendingEvent, Timestamp, Verdict, WebhookId};
 use crate::store::StoreError;
@@ -36,20 +38,13 @@ impl EventSender {
     /// The record of an event that ends without another request.
     pub(super) fn end_record(&self, event: &PendingEvent, why: &str) -> AttemptRecord {
         self.counters.decided(&Verdict::GivenUp);
+        let unsent = Outcome::unanswered(ErrorClass::Other, "", Duration::ZERO);
         AttemptRecord {
-            webhook: event.webhook,
-            event: event.id,
             email: Some(event.email.id),
             sequence: event.email.sequence,
             number: event.attempts,
-            at: self.clock.now(),
-            duration_millis: 0,
-            status: None,
             error: Some(why.to_owned()),
-            response: String::new(),
-            verdict: Verdict::GivenUp,
-            disables: None,
-            backs_off_until: None,
+            ..attempt_record(event.webhook, event.id, self.clock.now(), unsent, Verdict::GivenUp)
         }
     }
 

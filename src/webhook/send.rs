@@ -23,44 +23,31 @@ use super::outcome::{ErrorClass, Outcome, RESPONSE_OCTETS_MAX};
 use super::request::EventRequest;
 use super::schedule::retry_after;
 use super::target::{Target, is_localhost};
-use crate::admission::Admission;
 use crate::clock::Clock;
 use crate::dns::{self, Resolver};
-use crate::tls::{self, CertificateError, ClientTls};
+use crate::tls::ClientTls;
 
 /// How long reading a response's body may take. The body is only for the log, so a slow one must not hold up other attempts.
 const BODY_TIMEOUT: Duration = Duration::from_millis(500);
 /// About how many octets a request has besides its body.
 const HEAD_OCTETS: u64 = 512;
 
-/// The limits of a call.
-#[derive(Clone, Debug)]
-pub struct CallerSettings {
+/// Makes the calls of attempts.
+pub struct Caller {
     /// How long DNS may take, and how long TCP and TLS may take.
     pub connect_timeout: Duration,
     /// How long it may take from connecting to the response.
     pub timeout: Duration,
-    /// Has the limits of receiving hosts; without it they have none.
-    pub admission: Option<Arc<Admission>>,
-    /// Whether hosts within the networks that the guard allows have these limits, too.
-    pub limits_allowed: bool,
-}
-
-/// The HTTP client cannot be set up.
-#[derive(Debug, thiserror::Error)]
-#[error("the HTTP client for webhooks cannot be set up: {0}")]
-pub struct CallerError(#[from] CertificateError);
-
-/// Makes the calls of attempts.
-pub struct Caller {
-    connect_timeout: Duration,
-    timeout: Duration,
-    guard: Arc<Guard>,
-    resolver: Arc<dyn Resolver>,
-    /// The sessions in it are resumed by later calls.
-    tls: ClientTls,
-    hosts: Option<Hosts>,
-    clock: Arc<dyn Clock>,
+    /// Permits each address right before it is dialled.
+    pub guard: Arc<Guard>,
+    /// The limits of receiving hosts; without it they have none.
+    pub hosts: Option<Hosts>,
+    /// Resolves names.
+    pub resolver: Arc<dyn Resolver>,
+    /// Secures connections. Later calls resume the sessions in it.
+    pub tls: ClientTls,
+    /// Tells how long it is to the date that a receiver asks for.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// The way to a receiver, as it was permitted a moment ago.
@@ -70,7 +57,7 @@ pub struct Route {
     addresses: Vec<SocketAddr>,
     /// The octets that were charged.
     octets: u64,
-    /// How long it took to find it.
+    /// How long it took to find it. A receiver whose name servers are slow is slow.
     took: Duration,
 }
 
@@ -79,7 +66,7 @@ pub struct Route {
 pub enum Refusal {
     /// The attempt has failed.
     Failed(Outcome),
-    /// Nothing has failed: each address is at its limit.
+    /// Nothing has failed: a host is at its limit.
     Busy(Busy),
 }
 
@@ -87,18 +74,6 @@ pub enum Refusal {
 type Failure = (ErrorClass, String);
 
 impl Caller {
-    /// A caller that dials only what `guard` permits, and resolves names with `resolver`.
-    pub fn new(
-        settings: CallerSettings,
-        guard: Arc<Guard>,
-        resolver: Arc<dyn Resolver>,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Self, CallerError> {
-        let CallerSettings { connect_timeout, timeout, admission, limits_allowed } = settings;
-        let hosts = admission.map(|admission| Hosts::new(admission, Arc::clone(&guard), limits_allowed));
-        Ok(Self { connect_timeout, timeout, guard, resolver, tls: tls::client_config()?, hosts, clock })
-    }
-
     /// Makes one call. `Err` means that nothing was sent, because the host is at its limit.
     pub async fn call(&self, request: EventRequest) -> Result<Outcome, Busy> {
         match self.permitted(&request.target, request.body.len() as u64).await {
@@ -111,21 +86,14 @@ impl Caller {
     /// Asks whether a request with a body of about so many octets may be sent to `target` now, and where.
     pub async fn permitted(&self, target: &Target, octets: u64) -> Result<Route, Refusal> {
         let begun = Instant::now();
-        let found = self.addresses(target).await;
+        let addresses = self.addresses(target).await;
         let took = begun.elapsed();
-        let mut addresses = found.map_err(|(error, text)| Refusal::Failed(Outcome::unanswered(error, &text, took)))?;
+        let addresses = addresses.map_err(|(error, text)| Refusal::Failed(Outcome::unanswered(error, &text, took)))?;
         let octets = octets.saturating_add(HEAD_OCTETS);
-        let mut soonest = None::<Busy>;
-        addresses.retain(|address| {
-            let admitted = self.hosts.as_ref().map_or(Ok(()), |hosts| hosts.admit(address.ip(), octets));
-            let busy = admitted.err();
-            soonest = [soonest, busy].into_iter().flatten().min_by_key(|busy| busy.wait);
-            busy.is_none()
-        });
-        match soonest {
-            Some(busy) if addresses.is_empty() => Err(Refusal::Busy(busy)),
-            _ => Ok(Route { addresses, octets, took }),
+        if let Some(hosts) = &self.hosts {
+            addresses.iter().try_for_each(|at| hosts.admit(at.ip(), octets)).map_err(Refusal::Busy)?;
         }
+        Ok(Route { addresses, octets, took })
     }
 
     /// The addresses of `target` that the guard permits: any one of each family.
@@ -205,7 +173,7 @@ impl Caller {
     fn client(&self, target: &Target, addresses: &[SocketAddr]) -> reqwest::Result<reqwest::Client> {
         reqwest::Client::builder()
             .dns_resolver(NoOther)
-            .resolve_to_addrs(target.origin().host(), addresses)
+            .resolve_to_addrs(target.request_url().host_str().unwrap_or_default(), addresses)
             .no_proxy()
             .redirect(redirect::Policy::none())
             .retry(retry::never())
@@ -286,14 +254,15 @@ mod tests {
 
     fn caller(answer: Option<Addresses>) -> Caller {
         let settings = GuardSettings { own: vec![SocketAddr::new(ip("8.8.4.4"), 8080)], ..GuardSettings::default() };
-        let limits = CallerSettings {
+        Caller {
             connect_timeout: Duration::from_millis(20),
             timeout: Duration::from_secs(15),
-            admission: None,
-            limits_allowed: false,
-        };
-        let guard = Arc::new(Guard::new(settings));
-        Caller::new(limits, guard, Arc::new(Fixed(answer)), Arc::new(SystemClock)).expect("TLS")
+            guard: Arc::new(Guard::new(settings)),
+            hosts: None,
+            resolver: Arc::new(Fixed(answer)),
+            tls: crate::tls::client_config().expect("TLS"),
+            clock: Arc::new(SystemClock),
+        }
     }
 
     fn found(texts: &[&str]) -> Addresses {

@@ -1,10 +1,9 @@
 //! The URL of a webhook. It is parsed once, so the URL that is checked is the URL that is called.
 
 use std::fmt;
-use std::sync::Arc;
 
 use hyper::Uri;
-use url::{Host, Position, Url};
+use url::{Host, Url};
 
 use super::guard::Refused;
 
@@ -16,18 +15,8 @@ pub const URL_OCTETS_MAX: usize = 2048;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Target {
     url: Url,
-    origin: Origin,
     /// The URL of requests, whose host has no final dot: certificates and the Host header have none.
     request_url: Url,
-}
-
-/// The scheme, host and port of a URL. Only the administrator sees more of a webhook's URL than this.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Origin {
-    is_tls: bool,
-    /// In canonical form, an IPv6 address in brackets, a name without a trailing dot.
-    host: Arc<str>,
-    port: u16,
 }
 
 /// Why a text can't be a webhook's URL.
@@ -78,12 +67,8 @@ impl Target {
         if url.as_str().len() > URL_OCTETS_MAX {
             return Err(UrlError::TooLong);
         }
-        let origin = Origin::of(&url).ok_or(UrlError::Malformed)?;
-        let request_url = format!("{origin}{}", &url[Position::BeforePath..]);
-        // What is sent are the octets of a URI (RFC 3986), which is narrower than the URLs of browsers.
-        request_url.parse::<Uri>().map_err(|_| UrlError::Malformed)?;
-        let request_url = Url::parse(&request_url).map_err(|_| UrlError::Malformed)?;
-        Ok(Self { url, origin, request_url })
+        let request_url = request_url(&url).ok_or(UrlError::Malformed)?;
+        Ok(Self { url, request_url })
     }
 
     /// The URL in canonical form.
@@ -91,14 +76,14 @@ impl Target {
         &self.url
     }
 
-    /// Its origin.
-    pub fn origin(&self) -> &Origin {
-        &self.origin
+    /// Scheme, host and port: only the administrator sees more of a webhook's URL than this.
+    pub fn origin(&self) -> String {
+        self.request_url.origin().ascii_serialization()
     }
 
-    /// The host as the parser understood it.
+    /// The host as the parser understood it, without a final dot.
     pub(super) fn host(&self) -> Option<Host<&str>> {
-        self.url.host()
+        self.request_url.host()
     }
 
     /// The URL of requests.
@@ -108,48 +93,30 @@ impl Target {
 
     /// The port, or the scheme's default.
     pub(super) fn port(&self) -> u16 {
-        self.origin.port
+        self.url.port_or_known_default().unwrap_or_default()
     }
 }
 
 impl fmt::Debug for Target {
     /// Shows the origin alone, because a path is often a credential.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Target({})", self.origin)
+        write!(f, "Target({})", self.origin())
     }
 }
 
-impl Origin {
-    fn of(url: &Url) -> Option<Self> {
-        let host: Arc<str> = match url.host()? {
-            Host::Domain(name) => without_dot(name).into(),
-            address => address.to_string().into(),
-        };
+fn request_url(url: &Url) -> Option<Url> {
+    let mut request_url = url.clone();
+    if let Host::Domain(name) = url.host()? {
+        let name = without_dot(name);
         // A name with an empty label never resolves.
-        if host.is_empty() || host.split('.').any(str::is_empty) {
+        if name.split('.').any(str::is_empty) {
             return None;
         }
-        Some(Self { is_tls: url.scheme() == "https", host, port: url.port_or_known_default()? })
+        request_url.set_host(Some(name)).ok()?;
     }
-
-    /// The host, an IPv6 address in brackets, a name without a trailing dot.
-    pub(super) fn host(&self) -> &str {
-        &self.host
-    }
-
-    fn authority(&self) -> String {
-        if self.port == if self.is_tls { 443 } else { 80 } {
-            return self.host.to_string();
-        }
-        format!("{}:{}", self.host, self.port)
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scheme = if self.is_tls { "https" } else { "http" };
-        write!(f, "{scheme}://{}", self.authority())
-    }
+    // What is sent is a URI (RFC 3986), which is narrower than the URLs of browsers.
+    request_url.as_str().parse::<Uri>().ok()?;
+    Some(request_url)
 }
 
 /// Whether a name is `localhost` or below it. Such a name means loopback, whatever DNS says (RFC 6761 section 6.3).
@@ -188,7 +155,7 @@ mod tests {
             ("https://hooks.example/@team", "https://hooks.example/@team", "https://hooks.example"),
         ] {
             let target = Target::parse(text);
-            let shown = target.as_ref().map_or(("", String::new()), |it| (it.url().as_str(), it.origin().to_string()));
+            let shown = target.as_ref().map_or(("", String::new()), |it| (it.url().as_str(), it.origin()));
             assert_eq!(shown, (url, origin.to_owned()), "{text}");
         }
     }

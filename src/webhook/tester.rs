@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::record::attempt_record;
-use super::{Busy, Event, EventEmail, EventSender, Signer, Target};
+use super::{Busy, Event, EventEmail, EventSender, Target};
 use crate::admission::{What, Who};
 use crate::model::{AttemptRecord, Verdict, WebhookRecord};
 use crate::random;
@@ -42,9 +42,8 @@ impl EventSender {
         };
         let target = Target::parse(&webhook.url).map(Arc::new);
         let target = target.map_err(|_| StoreError::Failed("the stored URL of the webhook is not valid".into()))?;
-        let signer = webhook.secret.as_ref().map(Signer::of);
         let id_sent = uuid::Uuid::from_bytes(id.octets());
-        let event = Event { id: id_sent, target: &target, signer: signer.as_ref(), email: sample };
+        let event = Event { id: id_sent, target: &target, secret: webhook.secret.as_ref(), email: sample };
         let outcome = self.caller.call(event.request(now)).await?;
         let verdict = if outcome.is_delivered() { Verdict::Delivered } else { Verdict::GivenUp };
         let record = attempt_record(webhook.id, id, now, outcome, verdict);

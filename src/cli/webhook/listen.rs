@@ -15,10 +15,9 @@ use crate::client::{Backoff, Client, ClientError, EmailDetail, Events};
 use crate::clock::SystemClock;
 use crate::dns::DnsResolver;
 use crate::error::{Error, Exit};
-use crate::model::{Address, EmailId, Timestamp};
-use crate::webhook::{
-    Caller, CallerSettings, Event, EventEmail, Guard, GuardSettings, Refused, Signer, Target, UrlError,
-};
+use crate::model::{Address, EmailId, Secret, Timestamp};
+use crate::tls;
+use crate::webhook::{Caller, Event, EventEmail, Guard, GuardSettings, Refused, Target, UrlError};
 
 /// How long one query to DNS may take.
 const DNS_TIMEOUT: Duration = Duration::from_secs(3);
@@ -75,7 +74,7 @@ struct Forwarded {
 struct Forwarder {
     caller: Caller,
     target: Arc<Target>,
-    signer: Option<Signer>,
+    secret: Option<Secret>,
 }
 
 impl Listen {
@@ -97,13 +96,7 @@ impl Listen {
         let forwarder = Forwarder {
             target: self.target(&guard)?.into(),
             caller: caller(cx, guard)?,
-            signer: self
-                .secret_file
-                .as_deref()
-                .map(|path| secret::read(cx, path))
-                .transpose()?
-                .as_ref()
-                .map(Signer::of),
+            secret: self.secret_file.as_deref().map(|path| secret::read(cx, path)).transpose()?,
         };
         let client = cx.client().await?;
         let events = watch::follow(client, Some(self.address.clone())).await?;
@@ -123,11 +116,16 @@ fn guard() -> Guard {
 fn caller(cx: &Context, guard: Guard) -> Result<Caller, Error> {
     let resolver = DnsResolver::new(Vec::new(), DNS_TIMEOUT);
     cx.verbose("asking the DNS servers of the system for the receiver's name");
-    // The receiver is theirs who type its URL, so it has no limits.
-    let settings =
-        CallerSettings { connect_timeout: CONNECT_TIMEOUT, timeout: TIMEOUT, admission: None, limits_allowed: false };
-    Caller::new(settings, Arc::new(guard), Arc::new(resolver), Arc::new(SystemClock))
-        .map_err(|error| Error::new(Exit::Failure, error))
+    Ok(Caller {
+        connect_timeout: CONNECT_TIMEOUT,
+        timeout: TIMEOUT,
+        guard: Arc::new(guard),
+        // The receiver is theirs who type its URL.
+        hosts: None,
+        resolver: Arc::new(resolver),
+        tls: tls::client_config().map_err(|error| Error::new(Exit::Failure, error))?,
+        clock: Arc::new(SystemClock),
+    })
 }
 
 impl Forwarder {
@@ -189,7 +187,7 @@ impl Forwarder {
         Event {
             id,
             target: &self.target,
-            signer: self.signer.as_ref(),
+            secret: self.secret.as_ref(),
             email: EventEmail {
                 id: *email_id,
                 recipient: &detail.email.recipient,

@@ -68,7 +68,7 @@ pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Result<
 /// The origin of a URL. The origin need not be permitted for webhooks.
 fn origin(text: &str) -> Result<String, Problem> {
     let target = Target::parse(text);
-    target.map(|target| target.origin().to_string()).map_err(|error| {
+    target.map(|target| target.origin()).map_err(|error| {
         Problem::new(Code::UrlInvalid, format!("'origin': {error}; an origin looks like https://hooks.example:8443"))
     })
 }
