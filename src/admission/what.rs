@@ -49,7 +49,7 @@ pub enum What {
     Preparation,
     /// Questions to DNS at once.
     DnsLookup,
-    /// Calls at once of webhooks that deliver. The share of a client is the most that one call counts for.
+    /// Calls at once of webhooks that deliver. A large one counts for several, at most for a client's share.
     GoodCall,
     /// Calls at once of webhooks that are new or fail, likewise.
     DoubtfulCall,
@@ -203,8 +203,10 @@ impl What {
                 Row::held(Kind::Places(ANSWER_PATIENCE), PREPARED_AT_ONCE, all).for_everybody()
             }
             Self::DnsLookup => Row::held(Kind::Places(Duration::from_secs(5)), 4, 64).for_everybody(),
-            Self::GoodCall => Row::held(Kind::Places(CALL_PATIENCE), GOOD_CALLS, GOOD_CALLS),
-            Self::DoubtfulCall => Row::held(Kind::Places(CALL_PATIENCE), DOUBTFUL_CALLS, DOUBTFUL_CALLS),
+            Self::GoodCall => Row::held(Kind::Places(CALL_PATIENCE), GOOD_CALLS, GOOD_CALLS).for_everybody(),
+            Self::DoubtfulCall => {
+                Row::held(Kind::Places(CALL_PATIENCE), DOUBTFUL_CALLS, DOUBTFUL_CALLS).for_everybody()
+            }
             Self::SlowCall => {
                 let client = SLOW_CALLS / 16 * SLOW_CALL_OCTETS;
                 Row::held(Kind::Octets(CALL_PATIENCE), client, SLOW_CALLS * SLOW_CALL_OCTETS).for_everybody()

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::counters::Counters;
 use super::outcome::ErrorClass;
-use super::places::Places;
+use super::places::{Places, SLOW_AFTER};
 use super::send::Refusal;
 use super::{Caller, Event, EventEmail, EventRequest, Outcome, Schedule, Target};
 use crate::admission::Admission;
@@ -75,15 +75,14 @@ enum Unsent {
 impl EventSender {
     /// Makes one attempt. Once it returns, what became of it is in the store.
     pub(super) async fn attempt(&self, event: &PendingEvent, webhook: &Arc<WebhookRecord>, places: &Places) -> Ended {
-        let at = self.clock.now();
         // A panic fails this attempt alone. A request may have been sent, so it counts like any other failure.
-        let sent = AssertUnwindSafe(self.send(event, webhook, places, at)).catch_unwind().await;
+        let sent = AssertUnwindSafe(self.send_in_turn(event, webhook, places)).catch_unwind().await;
         let sent = sent.unwrap_or_else(|_| {
             tracing::error!(webhook = %event.webhook, "an attempt panicked; the event is retried");
-            Ok(Outcome::unanswered(ErrorClass::Other, "internal error", Duration::ZERO))
+            Ok((self.clock.now(), Outcome::unanswered(ErrorClass::Other, "internal error", Duration::ZERO)))
         });
         match sent {
-            Ok(outcome) => {
+            Ok((at, outcome)) => {
                 places.learn(event.webhook, outcome.duration);
                 let is_delivered = outcome.is_delivered();
                 self.record(self.attempt_record(event, at, outcome)).await;
@@ -98,18 +97,15 @@ impl EventSender {
         }
     }
 
-    async fn send(
+    /// Waits for a place and makes the attempt. Returns when it began, too.
+    async fn send_in_turn(
         &self,
         event: &PendingEvent,
         webhook: &Arc<WebhookRecord>,
         places: &Places,
-        at: Timestamp,
-    ) -> Result<Outcome, Unsent> {
+    ) -> Result<(Timestamp, Outcome), Unsent> {
         if webhook.registrant.is_some() && self.roles.contains(&webhook.mailbox, &self.hostname) {
             return Err(Unsent::Ended(AttemptRecord::ROLE_ADDRESS));
-        }
-        if at > event.email.expires_at.plus(self.grace) {
-            return Err(Unsent::Ended(AttemptRecord::TOO_LATE));
         }
         let Ok(target) = Target::parse(&webhook.url).map(Arc::new) else {
             tracing::error!(webhook = %webhook.id, "no events are sent: the stored URL is not valid; delete this webhook");
@@ -117,18 +113,29 @@ impl EventSender {
         };
         let octets = event.email.size_octets * OCTETS_PER_OCTET;
         let mut place = places.take(webhook, octets).await.ok_or(Unsent::Deferred(STORE_PAUSE))?;
-        let begun = Instant::now();
-        let cut_off = || Outcome::unanswered(ErrorClass::Timeout, "cut off: too many were slow", begun.elapsed());
+        let at = self.clock.now();
+        if at > event.email.expires_at.plus(self.grace) {
+            return Err(Unsent::Ended(AttemptRecord::TOO_LATE));
+        }
         // The way first, since a request that may not be sent is not to be prepared each time.
         let route = match place.during(self.caller.permitted(&target, octets)).await {
             Some(Ok(route)) => route,
-            Some(Err(Refusal::Failed(outcome))) => return Ok(outcome),
+            Some(Err(Refusal::Failed(outcome))) => return Ok((at, outcome)),
             Some(Err(Refusal::Busy(busy))) => return Err(Unsent::Deferred(busy.wait)),
-            None => return Ok(cut_off()),
+            None => {
+                // Nothing was sent, and nothing is known of the receiver but that its name is slow.
+                places.learn(event.webhook, SLOW_AFTER);
+                return Err(Unsent::Deferred(STORE_PAUSE));
+            }
         };
         let reading = read_request(Arc::clone(&self.outbox), event.clone(), Arc::clone(webhook), target, at);
         let request = self.reader.run(reading).await?;
-        Ok(place.during(self.caller.send(request, route)).await.unwrap_or_else(cut_off))
+        place.weigh(request.body.len() as u64).ok_or(Unsent::Deferred(STORE_PAUSE))?;
+        let begun = Instant::now();
+        let outcome = place.during(self.caller.send(request, route)).await.unwrap_or_else(|| {
+            Outcome::unanswered(ErrorClass::Timeout, "cut off: too many were slow", begun.elapsed())
+        });
+        Ok((at, outcome))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The dispatcher: looks which webhooks have due events, and runs a lane for each of them.
 
 use std::collections::HashMap;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -104,7 +104,17 @@ impl Dispatcher {
         let wake = Arc::<Notify>::default();
         self.running.insert(webhook, Arc::clone(&wake));
         let lane = Lane::new(Arc::clone(&self.sender), Arc::clone(&self.places), webhook, wake, self.stop.clone());
-        self.lanes.spawn(async move { (webhook, lane.run().await) });
+        self.lanes.spawn(async move {
+            // A panic ends this lane alone. What it had in hand is in the store, and the next scan begins it again.
+            let ended = AssertUnwindSafe(lane.run()).catch_unwind().await;
+            (
+                webhook,
+                ended.unwrap_or_else(|_| {
+                    tracing::error!(%webhook, "the lane of a webhook panicked; it begins again");
+                    None
+                }),
+            )
+        });
     }
 
     fn end(&mut self, (webhook, next_due_at): (WebhookId, Option<Timestamp>)) {
@@ -127,7 +137,7 @@ impl Dispatcher {
     }
 }
 
-/// The result of a task. A panic of the task goes on here, because nobody knows what the task had in hand.
+/// The result of a task, which catches its own panics.
 fn joined<T>(ended: Result<T, JoinError>) -> T {
     ended.unwrap_or_else(|error| resume_unwind(error.into_panic()))
 }

@@ -12,6 +12,7 @@ use quick_cache::sync::Cache;
 use tokio::time::Instant;
 
 use super::guard::Guard;
+use super::guard::ranges::carried;
 use crate::admission::{Admission, Refused, What, Who};
 use crate::model::Client;
 
@@ -68,8 +69,13 @@ impl Hosts {
         }
     }
 
-    /// The host of an address, if it has limits.
+    /// The host of an address, if it has limits. Behind a translator of addresses (RFC 6052) it is the IPv4 host.
     fn limited(&self, address: IpAddr) -> Option<Client> {
+        let carried = match address {
+            IpAddr::V6(address) => carried(address).map(IpAddr::V4),
+            IpAddr::V4(_) => None,
+        };
+        let address = carried.unwrap_or(address);
         (self.limits_allowed || !self.guard.is_allowed(address)).then(|| Client::of(address))
     }
 

@@ -144,7 +144,8 @@ impl Lane {
             Ended::Deferred(wait) => {
                 // Each further try costs a query to DNS. They must not come together, nor come often.
                 if !self.is_pausing() {
-                    self.pause(doubled(wait, Some(self.deferrals)).mul_f64(1.0 + rand::random::<f64>()));
+                    let pause = doubled(wait, Some(self.deferrals)).mul_f64(1.0 + rand::random::<f64>());
+                    self.pause(pause.min(PAUSE_MAX.mul_f64(0.75 + 0.25 * rand::random::<f64>())));
                     self.deferrals = self.deferrals.saturating_add(1);
                 }
             }

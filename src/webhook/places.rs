@@ -49,16 +49,15 @@ impl Places {
 
     /// Waits for a place for an attempt whose request has about so many octets. `None` if there is none in time.
     pub(super) async fn take(&self, webhook: &WebhookRecord, octets: u64) -> Option<Place> {
-        let request_octets = octets.min(REQUEST_OCTETS_MAX);
         // The administrator has no share of its own, but memory is bounded for everybody.
         let who = webhook.registrant.map_or(Who::Server, Who::Client);
-        let octets = (request_octets + ANSWER_HEAD_OCTETS).max(SLOW_CALL_OCTETS);
+        let (request_octets, octets) = (octets.min(REQUEST_OCTETS_MAX), held_by(octets));
         let admitted = if self.slow.contains_key(&webhook.id) {
             self.stop.run_until_cancelled(self.admission.admit_soon(who, What::SlowCall, octets)).await
         } else {
             let what = if is_good(webhook) { What::GoodCall } else { What::DoubtfulCall };
             let places = request_octets.div_ceil(PLACE_OCTETS).clamp(1, self.admission.quota(what).unwrap_or(1));
-            self.stop.run_until_cancelled(self.admission.admit_soon(Who::Server, what, places)).await
+            self.stop.run_until_cancelled(self.admission.admit_soon(who, what, places)).await
         };
         Some(Place { permit: admitted?.ok()?, who, octets })
     }
@@ -78,7 +77,18 @@ pub(super) fn is_good(webhook: &WebhookRecord) -> bool {
     webhook.is_proven() && webhook.failures == 0
 }
 
+/// What a slow call with a request of so many octets holds.
+fn held_by(octets: u64) -> u64 {
+    (octets.min(REQUEST_OCTETS_MAX) + ANSWER_HEAD_OCTETS).max(SLOW_CALL_OCTETS)
+}
+
 impl Place {
+    /// The request has so many octets, which may be more than it was thought to have. `None` if there is no room for them.
+    pub(super) fn weigh(&mut self, octets: u64) -> Option<()> {
+        self.octets = self.octets.max(held_by(octets));
+        if self.permit.what() == What::SlowCall { self.permit.grow_to(self.octets).ok() } else { Some(()) }
+    }
+
     /// Does a part of the attempt, which becomes a slow call if this part takes too long. `None` if there is no room for
     /// one then.
     pub(super) async fn during<T>(&mut self, part: impl Future<Output = T>) -> Option<T> {
@@ -146,6 +156,27 @@ mod tests {
         assert_eq!(large.len(), 4, "however large, others have room");
         drop(large);
         assert_eq!(taken(&places, &webhook(1, false, None), 3 * PLACE_OCTETS, 100).len(), 10);
+    }
+
+    #[tokio::test]
+    async fn one_network_leaves_places_to_others() {
+        let places = places();
+        let held: Vec<_> =
+            (1..=3).flat_map(|host| taken(&places, &webhook(host, true, Some((1, host))), 1, 100)).collect();
+        assert_eq!(held.len(), 24);
+        assert_eq!(taken(&places, &webhook(4, true, Some((2, 1))), 1, 100).len(), 24);
+        assert_eq!(taken(&places, &webhook(5, false, Some((1, 1))), 1, 100).len(), 8);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_counts_for_what_it_turns_out_to_have() {
+        let (places, hook) = (places(), webhook(1, true, Some((1, 1))));
+        places.learn(hook.id, SLOW_AFTER);
+        let mut place = places.take(&hook, 1).await.expect("a place");
+        assert_eq!(place.weigh(3 << 20), Some(()));
+        assert_eq!(place.permit.amount(), (3 << 20) + ANSWER_HEAD_OCTETS);
+        let mut another = places.take(&hook, 1).await.expect("a place");
+        assert_eq!(another.weigh(u64::MAX), None, "beyond the share of the registrant");
     }
 
     #[tokio::test(start_paused = true)]

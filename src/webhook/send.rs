@@ -179,6 +179,8 @@ impl Caller {
             .retry(retry::never())
             .pool_max_idle_per_host(0)
             .connect_timeout(self.connect_timeout)
+            // A connection ends only when its octets are taken, even after the answer: a peer that takes none keeps it so long.
+            .tcp_user_timeout(self.timeout)
             .tls_backend_preconfigured((*self.tls).clone())
             .http1_only()
             .http1_title_case_headers()
