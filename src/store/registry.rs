@@ -59,6 +59,19 @@ pub struct WebhookPage {
     pub next: Option<WebhookId>,
 }
 
+impl WebhookPage {
+    /// The first of some webhooks, which come in the order of their ids, after `after`. At most `limit` are in the page.
+    pub(super) fn of<'r>(
+        mut webhooks: impl Iterator<Item = &'r WebhookRecord>,
+        after: Option<WebhookId>,
+        limit: usize,
+    ) -> Self {
+        let page: Vec<WebhookRecord> = webhooks.by_ref().take(limit).cloned().collect();
+        let next = webhooks.next().and_then(|_| page.last().map(|webhook| webhook.id).or(after));
+        Self { webhooks: page, next }
+    }
+}
+
 /// The limits of the number of webhooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct WebhookLimits {
@@ -80,6 +93,46 @@ impl WebhookLimits {
         total: u32::MAX,
         unproven_before: Timestamp::from_millis(i64::MIN),
     };
+}
+
+/// What a registration of a webhook comes to.
+pub(super) enum Registering<'r> {
+    /// It is registered already, as this one.
+    Same(&'r WebhookRecord),
+    /// A limit is reached.
+    Refused(WebhookRegistration),
+    /// It is added, and another one is deleted to make room.
+    New { evicts: Option<WebhookId> },
+}
+
+impl WebhookLimits {
+    /// Decides about a new webhook among all that are registered.
+    pub(super) fn decide<'r>(
+        self,
+        new: &WebhookRecord,
+        all: impl Iterator<Item = &'r WebhookRecord> + Clone,
+    ) -> Registering<'r> {
+        let of_mailbox = all.clone().filter(|known| known.mailbox == new.mailbox);
+        let mut same = of_mailbox.clone().filter(|known| (&known.url, &known.secret) == (&new.url, &new.secret));
+        if let Some(known) = same.next() {
+            return Registering::Same(known);
+        }
+        if of_mailbox.count() >= self.per_recipient as usize {
+            return Registering::Refused(WebhookRegistration::FullForRecipient);
+        }
+        let of_registrant = all.clone().filter(|known| known.registrant == new.registrant);
+        if new.registrant.is_some() && of_registrant.count() >= self.per_registrant as usize {
+            return Registering::Refused(WebhookRegistration::FullForRegistrant);
+        }
+        if all.clone().count() < self.total as usize {
+            return Registering::New { evicts: None };
+        }
+        let oldest = all.filter(|known| known.is_evictable()).min_by_key(|known| (known.created_at, known.id));
+        match oldest.filter(|oldest| oldest.created_at < self.unproven_before) {
+            Some(oldest) => Registering::New { evicts: Some(oldest.id) },
+            None => Registering::Refused(WebhookRegistration::Full),
+        }
+    }
 }
 
 /// Which webhooks a sweep deletes.

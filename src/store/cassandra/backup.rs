@@ -5,13 +5,14 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 
-use futures_util::future::try_join_all;
+use futures_util::future::{ready, try_join_all};
+use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::sync::mpsc;
-use tokio::time::sleep;
 
+use super::mailbox::EmailRow;
 use super::message::{MessageId, ReadMessage};
 use super::receive::NODE_BITS;
 use super::{CassandraOptions, CassandraStore, Shared};
@@ -25,9 +26,6 @@ use crate::store::{BackupStream, OpenError, StoreError, StoreOptions};
 const LOOKED_UP: usize = 500;
 /// The most messages that are read at once.
 const MESSAGES_AT_ONCE: usize = 16;
-/// A message that is not whole is read so often, since somebody may be deleting it.
-const READS_MAX: u32 = 5;
-const PAUSE: Duration = Duration::from_millis(200);
 
 /// Starts a backup. A task of its own reads the cluster, no faster than the stream is read.
 pub(super) fn stream(shared: Arc<Shared>, now: Timestamp) -> BackupStream {
@@ -60,16 +58,20 @@ impl Backup {
         for domain in domains {
             self.put(BackupRecord::Domain(domain).into()).await?;
         }
-        let mut after = None;
-        while let Some((messages, end)) = shared.next_messages(after, self.now) {
-            after = Some(end);
-            let mut read = stream::iter(messages).map(|message| shared.back_up(message)).buffered(MESSAGES_AT_ONCE);
-            while let Some(message) = read.try_next().await? {
-                if let Some(message) = message {
-                    self.put(message).await?;
+        let mut messages = shared.live_messages(self.now);
+        while let Some(message) = messages.try_next().await? {
+            match message {
+                Reading::Whole(item) => self.put(item).await?,
+                Reading::Gone => {}
+                Reading::Damaged(email) => {
+                    return Err(StoreError::Failed(format!(
+                        "the message of Email {email} is not whole; `nodetool repair` may bring it back, and `tempmail db \
+                         check` names all such"
+                    )));
                 }
             }
         }
+        drop(messages);
         let active: HashSet<WebhookId> =
             webhooks.iter().filter(|webhook| webhook.is_active()).map(|webhook| webhook.record.id).collect();
         for webhook in webhooks {
@@ -103,67 +105,53 @@ impl Backup {
 /// What a reading of a message found.
 enum Reading {
     Whole(BackupItem),
-    /// None of its Emails is there any more.
+    /// None of its Emails is there any more, or they expired meanwhile.
     Gone,
     /// It is not whole, although this Email of it is there.
     Damaged(EmailId),
 }
 
 impl Shared {
-    /// The next messages of the picture that have not expired by `now`, and where they end; `None` at the end of all.
-    fn next_messages(&self, after: Option<(i64, u64)>, now: Timestamp) -> Option<(Vec<LiveMessage>, (i64, u64))> {
-        let mail = self.picture.mail();
-        let mut messages: Vec<LiveMessage> = mail.live(after).take(LOOKED_UP).collect();
-        let end = messages.last()?.position();
-        messages.retain(|message| message.expires_at > now);
-        Some((messages, end))
-    }
-
-    /// Reads a message for a backup. `None` if none of its Emails is there any more.
-    async fn back_up(&self, message: LiveMessage) -> Result<Option<BackupItem>, StoreError> {
-        match self.read_live(message).await? {
-            Reading::Whole(item) => Ok(Some(item)),
-            Reading::Gone => Ok(None),
-            Reading::Damaged(email) => Err(StoreError::Failed(format!(
-                "the message of Email {email} is not whole; `nodetool repair` may bring it back, and `tempmail db check` names \
-                 all such"
-            ))),
-        }
-    }
-
-    async fn read_live(&self, message: LiveMessage) -> Result<Reading, StoreError> {
-        let LiveMessage { place, expires_at, emails } = message;
-        let id = MessageId::of_record_place(place);
-        let mut left = EmailId::from_octets([0; 16]);
-        for _ in 0..READS_MAX {
-            let read = self.read_message(id, u64::from(place.content)).await?;
-            let found = try_join_all(emails.iter().map(|(_, email)| self.find_row(*email))).await?;
-            let live: Vec<_> = found.into_iter().flatten().map(|(_, row)| row).collect();
-            if let (ReadMessage::Whole(envelope, content), Some(row)) = (read, live.first()) {
-                let nth = envelope.recipients.iter().position(|to| to.id == row.id()).unwrap_or(0);
-                let received_at = row.listed().received_at;
-                let live = live.iter().map(super::mailbox::EmailRow::id).collect();
-                let sequence = row.sequence().saturating_sub((nth as u64) << NODE_BITS);
-                let record = BackupRecord::Mail { envelope, received_at, expires_at, sequence, live };
-                return Ok(Reading::Whole(BackupItem { record, content }));
+    /// Reads all messages of the picture that have not expired by `now`.
+    fn live_messages(&self, now: Timestamp) -> BoxStream<'_, Result<Reading, StoreError>> {
+        let look = move |after| {
+            let found: Vec<LiveMessage> = self.picture.mail().live(after).take(LOOKED_UP).collect();
+            let end = found.last()?.position();
+            Some((found, Some(end)))
+        };
+        let found = stream::unfold(None, move |after| ready(look(after)));
+        let messages = found.flat_map(stream::iter).filter(move |message| ready(message.expires_at > now));
+        let begun = Instant::now();
+        let read = messages.map(move |message| async move {
+            let expires_at = message.expires_at;
+            match self.read_live(message).await {
+                // The cluster forgets it by and by.
+                Ok(Reading::Damaged(_)) if expires_at <= now.plus(begun.elapsed()) => Ok(Reading::Gone),
+                read => read,
             }
-            // Without its envelope no row of it is found by its id.
-            let Some(row) = self.any_row(&emails).await? else { return Ok(Reading::Gone) };
-            left = row;
-            sleep(PAUSE).await;
-        }
-        Ok(Reading::Damaged(left))
+        });
+        read.buffered(MESSAGES_AT_ONCE).boxed()
     }
 
-    /// One of some Emails that a mailbox still lists.
-    async fn any_row(&self, emails: &[(u64, EmailId)]) -> Result<Option<EmailId>, StoreError> {
-        for (_, email) in emails {
-            let Some(mailbox) = self.picture.mail().mailbox_of(*email) else { continue };
-            if self.row_of(&mailbox, *email).await?.is_some() {
-                return Ok(Some(*email));
-            }
+    async fn read_live(&self, LiveMessage { place, expires_at, emails }: LiveMessage) -> Result<Reading, StoreError> {
+        let read = self.read_message(MessageId::of_record_place(place), u64::from(place.content)).await?;
+        let rows = emails.iter().map(|(_, email)| async move {
+            // What the picture has is shown.
+            let mailbox = self.picture.mail().mailbox_of(*email);
+            if let Some(mailbox) = mailbox { self.row_of(&mailbox, *email).await } else { Ok(None) }
+        });
+        let live: Vec<EmailRow> = try_join_all(rows).await?.into_iter().flatten().collect();
+        let Some(row) = live.first() else { return Ok(Reading::Gone) };
+        if let ReadMessage::Whole(envelope, content) = read {
+            let nth = envelope.recipients.iter().position(|to| to.id == row.id()).unwrap_or(0);
+            let received_at = row.listed().received_at;
+            let live = live.iter().map(EmailRow::id).collect();
+            let sequence = row.sequence().saturating_sub((nth as u64) << NODE_BITS);
+            let record = BackupRecord::Mail { envelope, received_at, expires_at, sequence, live };
+            return Ok(Reading::Whole(BackupItem { record, content }));
         }
-        Ok(None)
+        // A deletion removes the rows before the octets.
+        Ok(Reading::Damaged(row.id()))
     }
 }
 
@@ -191,25 +179,22 @@ impl Shared {
         progress: &mut (dyn FnMut(u64, u64) + Send),
     ) -> Result<CheckReport, StoreError> {
         self.catch_up().await?;
-        let (mut report, mut after) = (CheckReport::default(), None);
+        let mut report = CheckReport::default();
         let all = self.picture.mail().stats().emails;
-        while let Some((messages, end)) = self.next_messages(after, now) {
-            after = Some(end);
-            let mut read = stream::iter(messages).map(|message| self.read_live(message)).buffered(MESSAGES_AT_ONCE);
-            while let Some(reading) = read.try_next().await? {
-                match reading {
-                    Reading::Whole(BackupItem { record: BackupRecord::Mail { live, .. }, .. }) => {
-                        report.records += 1;
-                        report.emails += live.len() as u64;
-                    }
-                    Reading::Whole(_) | Reading::Gone => {}
-                    Reading::Damaged(email) => {
-                        let what = format!("the message of Email {email} is not whole");
-                        report.found(Finding::of(FindingKind::Email, what));
-                    }
+        let mut messages = self.live_messages(now);
+        while let Some(message) = messages.try_next().await? {
+            match message {
+                Reading::Whole(BackupItem { record: BackupRecord::Mail { live, .. }, .. }) => {
+                    report.records += 1;
+                    report.emails += live.len() as u64;
                 }
-                progress(report.emails, all);
+                Reading::Whole(_) | Reading::Gone => {}
+                Reading::Damaged(email) => {
+                    let what = format!("the message of Email {email} is not whole");
+                    report.found(Finding::of(FindingKind::Email, what));
+                }
             }
+            progress(report.emails, all);
         }
         Ok(report)
     }

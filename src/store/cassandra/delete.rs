@@ -1,7 +1,5 @@
 //! Deleting Emails, at the times of their rows. The cluster prefers a deletion, so nothing that repeats a write undoes it.
 
-use std::collections::BTreeMap;
-
 use futures_util::future::{join, try_join_all};
 
 use super::Shared;
@@ -52,26 +50,16 @@ impl Shared {
     /// Deletes Emails that make way for others, each of the mailbox that is named with it. The message that they make way
     /// for is safe, so a failure is not its own.
     pub(super) async fn make_way(&self, evicted: Vec<([u8; 16], EmailId)>) {
-        let mut by_mailbox: BTreeMap<[u8; 16], Vec<EmailId>> = BTreeMap::new();
-        for (mailbox, id) in evicted {
-            by_mailbox.entry(mailbox).or_default().push(id);
-        }
-        for (mailbox, ids) in by_mailbox {
-            let made_way = async {
-                let rows = try_join_all(ids.iter().map(|id| self.row_of(&mailbox, *id))).await?;
-                let rows: Vec<EmailRow> = rows.into_iter().flatten().collect();
-                self.delete_rows(&mailbox, &rows).await?;
-                if rows.len() < ids.len() {
-                    self.append(Fact::Deleted(ids), FORGOTTEN_SECONDS).await?;
-                }
-                Ok::<_, StoreError>(rows.len() as u64)
+        let deletions = evicted.iter().map(|(mailbox, id)| async move {
+            let Some(row) = self.row_of(mailbox, *id).await? else {
+                return self.append(Fact::Deleted(vec![*id]), FORGOTTEN_SECONDS).await;
             };
-            match made_way.await {
-                Ok(evicted) => self.counters.evicted(evicted),
-                Err(error) => {
-                    tracing::warn!(%error, "the oldest mail of a full mailbox was not deleted; the next mail tries again");
-                }
-            }
+            self.delete_rows(mailbox, &[row]).await?;
+            self.counters.evicted(1);
+            Ok(())
+        });
+        if let Err(error) = try_join_all(deletions).await {
+            tracing::warn!(%error, "the oldest mail of a full mailbox was not deleted; the next mail tries again");
         }
     }
 

@@ -37,7 +37,12 @@ pub(super) enum Fact {
     Deleted(Vec<EmailId>),
     /// Events of a webhook were written that no message of this moment has.
     EventsAdded(WebhookId),
+    /// Something that people typed in was changed.
+    RegistryChanged,
 }
+
+/// An Email of a message: id, sequence, and the hashes of its mailbox and its domain.
+pub(super) type NewEmail = (EmailId, u64, [u8; 16], u64);
 
 /// A message that is visible.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,8 +51,7 @@ pub(super) struct Received {
     pub(super) octets: u32,
     pub(super) at: Timestamp,
     pub(super) expires_at: Timestamp,
-    /// Of each Email: id, sequence, and the hashes of its mailbox and its domain.
-    pub(super) emails: Vec<(EmailId, u64, [u8; 16], u64)>,
+    pub(super) emails: Vec<NewEmail>,
     /// Its events: Emails by their place above, with webhooks.
     pub(super) events: Vec<(u16, WebhookId)>,
 }
@@ -92,34 +96,35 @@ pub(super) fn spawn_writer(shared: &Arc<Shared>, mut to_write: mpsc::UnboundedRe
     let store = Arc::downgrade(shared);
     shared.tasks.spawn(async move {
         let mut seq = 0;
-        while let Some(first) = to_write.recv().await {
-            let mut waiting = vec![first];
-            while waiting.len() < FACTS_MAX
-                && let Ok(next) = to_write.try_recv()
-            {
-                waiting.push(next);
-            }
+        let mut waiting = Vec::new();
+        while to_write.recv_many(&mut waiting, FACTS_MAX).await > 0 {
             let Some(shared) = store.upgrade() else { return };
             seq += 1;
             // A clock that was ahead and is set right takes the minute back: others look at the minutes around their own time.
-            shared.write_row(minute_of(shared.now()), seq, waiting).await;
+            shared.write_row(minute_of(shared.now()), seq, std::mem::take(&mut waiting)).await;
         }
     });
 }
 
-fn minute_of(at: Timestamp) -> i64 {
+/// The minute of a time, since 1970.
+pub(super) fn minute_of(at: Timestamp) -> i64 {
     at.millis().div_euclid(MINUTE_MILLIS)
 }
 
 impl Shared {
     /// Adds a fact, which must be known for so many seconds. On return it is written, and applied to this node's picture.
     pub(super) async fn append(&self, fact: Fact, life: i32) -> Result<(), StoreError> {
+        self.tell(fact, life).await.map_err(|_| StoreError::Stopping)
+    }
+
+    /// Adds a fact, and does not wait until it is written. Whoever waits for the answer does.
+    pub(super) fn tell(&self, fact: Fact, life: i32) -> oneshot::Receiver<()> {
         let (written, is_written) = oneshot::channel();
-        let sent = match &*self.log.to_write.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(to_write) => to_write.send(Waiting { fact, life, written }).is_ok(),
-            None => false,
-        };
-        if sent && is_written.await.is_ok() { Ok(()) } else { Err(StoreError::Stopping) }
+        if let Some(to_write) = &*self.log.to_write.lock().unwrap_or_else(PoisonError::into_inner) {
+            // If the writer has gone, so has `written`.
+            let _ = to_write.send(Waiting { fact, life, written });
+        }
+        is_written
     }
 
     /// Writes a row until it is written, or nobody waits for it any more while the store closes.
@@ -147,14 +152,17 @@ impl Shared {
     }
 
     /// Applies facts of any node to this one's picture, and tells who waits.
-    fn apply(&self, facts: &[Fact]) {
+    pub(super) fn apply(&self, facts: &[Fact]) {
         for fact in facts {
+            self.outbox.note(fact);
+            if *fact == Fact::RegistryChanged {
+                self.changes.send_modify(|changes| *changes += 1);
+            }
             for (topic, event) in self.picture.apply(fact) {
                 if self.hub.is_watched() {
                     self.hub.publish(topic, &event);
                 }
             }
-            self.outbox.note(fact);
         }
     }
 
@@ -214,7 +222,16 @@ impl Shared {
         });
         for (node, mut rows) in try_join_all(follows).await? {
             rows.sort_unstable_by_key(|(seq, _)| *seq);
-            is_whole &= self.take_rows(&mut read, &node, rows);
+            let last = read.entry(node).or_insert(0);
+            let Some(newest) = rows.last().map(|(seq, _)| *seq) else { continue };
+            if i64::try_from(rows.len()) == Ok(newest - *last) {
+                for (_, row) in &rows {
+                    self.take_row(row);
+                }
+                *last = newest;
+            } else {
+                is_whole = false;
+            }
         }
         if !is_whole {
             tracing::info!("rows of another node's log were missed; all logs are read");
@@ -222,21 +239,6 @@ impl Shared {
             self.hub.miss();
         }
         Ok(())
-    }
-
-    /// Applies rows of a node behind those that were read. Stops and returns `false` at a gap.
-    fn take_rows(&self, read: &mut HashMap<Vec<u8>, i64>, node: &[u8], rows: Vec<(i64, Vec<u8>)>) -> bool {
-        let last = read.entry(node.to_vec()).or_insert(0);
-        for (seq, row) in rows {
-            if seq > *last + 1 {
-                return false;
-            }
-            if seq > *last {
-                *last = seq;
-                self.take_row(&row);
-            }
-        }
-        true
     }
 
     fn take_row(&self, row: &[u8]) {

@@ -7,6 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use futures_util::TryStreamExt;
 use futures_util::future::try_join_all;
 use scylla::DeserializeRow;
 use tokio::time::{Instant, sleep};
@@ -16,14 +17,14 @@ use super::message::MessageId;
 use super::receive::{SETTLES_WITHIN, micros_of, sequence};
 use crate::model::{EmailId, Listed, Mailbox, Timestamp};
 use crate::store::names::mailbox_hash;
-use crate::store::{EmailsAfter, MailboxPage, PageRequest, StoreError};
+use crate::store::{PageRequest, StoreError};
 
 /// Mail that is older than this is neither announced nor unshown any more, whatever the clocks say.
 const SETTLED_AFTER: Duration = Duration::from_secs(30);
 /// How much later than its Email's id the time of a sequence may be, and how much clocks may differ.
 const SEQUENCE_AFTER_ID: Duration = Duration::from_secs(25);
 /// Rows up to which a list counts exactly.
-const COUNTED_MAX: usize = 1_000;
+pub(super) const COUNTED_MAX: usize = 1_000;
 /// The most rows that one list reads.
 const ROWS_MAX: usize = 10_000;
 /// So many rows after another, a read looks whether it has enough.
@@ -47,7 +48,6 @@ pub(super) struct EmailRow {
     expires_at: Option<i64>,
     octets: Option<i64>,
     shared: Option<bool>,
-    settled: Option<bool>,
 }
 
 impl EmailRow {
@@ -68,14 +68,9 @@ impl EmailRow {
         self.shared == Some(true)
     }
 
-    /// Whether somebody must look whether its message is shown.
-    fn is_unsettled(&self) -> bool {
-        self.sequence.is_some() && self.is_shared() && self.settled != Some(true)
-    }
-
     /// Whether it is visible, if its message is `shown` or not.
     pub(super) fn is_visible(&self, shown: bool) -> bool {
-        self.sequence.is_some() && (shown || !self.is_unsettled())
+        self.sequence.is_some() && (shown || !self.is_shared())
     }
 
     pub(super) fn listed(&self) -> Listed {
@@ -98,15 +93,18 @@ impl EmailRow {
 
 /// Which rows of a mailbox to read.
 #[derive(Clone, Copy, Debug)]
-struct Range {
-    after: u64,
-    before: u64,
-    oldest_first: bool,
-    /// How many visible ones are enough.
-    enough: usize,
+pub(super) struct Range {
+    pub(super) after: u64,
+    pub(super) before: u64,
+    pub(super) oldest_first: bool,
+    /// How many visible ones are enough. No list reads more than [`ROWS_MAX`] rows.
+    pub(super) enough: usize,
 }
 
 impl Range {
+    /// All, the newest first.
+    pub(super) const ALL: Self = Self { after: 0, before: u64::MAX, oldest_first: false, enough: ROWS_MAX };
+
     /// Whether a sequence comes before those of all rows behind `end`, up to which rows were read.
     fn is_certain(&self, sequence: u64, end: Timestamp) -> bool {
         if self.oldest_first { time_of(sequence) < end } else { time_of(sequence) > end.plus(SEQUENCE_AFTER_ID) }
@@ -114,11 +112,11 @@ impl Range {
 }
 
 /// What was read of a mailbox.
-struct Read {
+pub(super) struct Read {
     /// The visible Emails in the range, in its order.
-    emails: Vec<Listed>,
+    pub(super) emails: Vec<Listed>,
     /// The time of the id at which the read ended, if there may be more behind it.
-    end: Option<Timestamp>,
+    pub(super) end: Option<Timestamp>,
 }
 
 /// The least id of a time.
@@ -128,18 +126,26 @@ fn id_at(at: Timestamp) -> [u8; 16] {
     id
 }
 
-/// Whether more than a millisecond lies between two ids.
-fn is_divisible(from: [u8; 16], to: [u8; 16]) -> bool {
-    u128::from_be_bytes(to).saturating_sub(u128::from_be_bytes(from)) > 1 << 80
+/// The least sequence of a time.
+pub(super) fn sequence_at(at: Timestamp) -> u64 {
+    sequence(at.millis().saturating_mul(1000), 0)
 }
 
-/// An id between two others: that of about now, or else half way.
+/// Whether more than two milliseconds lie between two ids.
+fn is_divisible(from: [u8; 16], to: [u8; 16]) -> bool {
+    u128::from_be_bytes(to).saturating_sub(u128::from_be_bytes(from)) > 2 << 80
+}
+
+/// What lies between two ids and is no Email's: the time of about now, or else about half way.
 fn middle(from: [u8; 16], to: [u8; 16], now: Timestamp) -> [u8; 16] {
     let about_now = id_at(now.plus(SEQUENCE_AFTER_ID));
     if from < about_now && about_now < to {
         return about_now;
     }
-    u128::midpoint(u128::from_be_bytes(from), u128::from_be_bytes(to)).to_be_bytes()
+    let mut middle = u128::midpoint(u128::from_be_bytes(from), u128::from_be_bytes(to)).to_be_bytes();
+    // An Email's id has version 7 here.
+    middle[6] &= 0x0f;
+    middle
 }
 
 fn time_of(sequence: u64) -> Timestamp {
@@ -147,61 +153,6 @@ fn time_of(sequence: u64) -> Timestamp {
 }
 
 impl Shared {
-    pub(super) async fn list(
-        &self,
-        mailbox: &Mailbox,
-        page: PageRequest,
-        now: Timestamp,
-    ) -> Result<MailboxPage, StoreError> {
-        let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
-        let enough = offset.saturating_add(page.limit).clamp(COUNTED_MAX, ROWS_MAX);
-        let read = self.read(mailbox, Range { after: 0, before: u64::MAX, oldest_first: false, enough }, now).await?;
-        let counted = read.emails.len() as u64;
-        let total = if read.end.is_some() { self.total(mailbox, now).await?.max(counted) } else { counted };
-        let emails = read.emails.into_iter().skip(offset).take(page.limit).collect();
-        Ok(MailboxPage { emails, total })
-    }
-
-    pub(super) async fn list_before(
-        &self,
-        mailbox: &Mailbox,
-        before: u64,
-        limit: usize,
-        now: Timestamp,
-    ) -> Result<Vec<Listed>, StoreError> {
-        if limit == 0 {
-            return Ok(Vec::new());
-        }
-        let range = Range { after: 0, before, oldest_first: false, enough: limit };
-        let mut emails = self.read(mailbox, range, now).await?.emails;
-        emails.truncate(limit);
-        Ok(emails)
-    }
-
-    pub(super) async fn list_after(
-        &self,
-        mailbox: &Mailbox,
-        after: u64,
-        limit: usize,
-        now: Timestamp,
-    ) -> Result<EmailsAfter, StoreError> {
-        let range = Range { after, before: u64::MAX, oldest_first: true, enough: limit.saturating_add(1) };
-        let Read { mut emails, end } = self.read(mailbox, range, now).await?;
-        let has_more = emails.len() > limit || end.is_some();
-        emails.truncate(limit);
-        // No row behind the end has a sequence before its time.
-        let end =
-            end.map_or(after, |end| sequence(end.millis().saturating_mul(1000), 0).saturating_sub(1).max(after + 1));
-        let next = emails.last().map_or(end, |last| last.sequence);
-        Ok(EmailsAfter { emails, next: has_more.then_some(next) })
-    }
-
-    /// A sequence behind every Email of a mailbox that is visible now, and before all others.
-    pub(super) async fn last_of(&self, mailbox: &Mailbox) -> Result<u64, StoreError> {
-        let newest = self.list_before(mailbox, u64::MAX, 1, self.now()).await?;
-        Ok(newest.first().map_or(0, |newest| newest.sequence))
-    }
-
     /// The row of one Email, visible or not.
     pub(super) async fn row_of(&self, mailbox: &[u8; 16], id: EmailId) -> Result<Option<EmailRow>, StoreError> {
         self.session.first(&self.statements.email_select, (&mailbox[..], &id.octets()[..])).await
@@ -221,17 +172,23 @@ impl Shared {
 
     /// All visible Emails of a mailbox that may be readable.
     pub(super) async fn visible_rows(&self, mailbox: &[u8; 16], now: Timestamp) -> Result<Vec<EmailRow>, StoreError> {
-        let (mut rows, all) = (Vec::new(), (id_at(self.oldest_at(now)), [0xff; 16]));
+        let rows = self.all_rows(mailbox, id_at(self.oldest_at(now)), now).await?;
+        self.only_visible(rows).await
+    }
+
+    /// All rows of a mailbox after an id.
+    async fn all_rows(&self, mailbox: &[u8; 16], from: [u8; 16], now: Timestamp) -> Result<Vec<EmailRow>, StoreError> {
+        let mut rows = Vec::new();
         let take = |row| {
             rows.push(row);
             true
         };
-        self.each_row(mailbox, all, false, now, take).await?;
-        self.only_visible(rows).await
+        self.each_row(mailbox, (from, [0xff; 16]), false, now, take).await?;
+        Ok(rows)
     }
 
     /// Reads the visible Emails of a mailbox in a range, as the top of this page says.
-    async fn read(&self, mailbox: &Mailbox, range: Range, now: Timestamp) -> Result<Read, StoreError> {
+    pub(super) async fn read(&self, mailbox: &Mailbox, range: Range, now: Timestamp) -> Result<Read, StoreError> {
         let mailbox = mailbox_hash(&self.secret, mailbox);
         let (rows, end) = self.rows_in(&mailbox, range, now).await?;
         let mut rows = self.only_visible(rows).await?;
@@ -295,21 +252,28 @@ impl Shared {
     ) -> Result<(), StoreError> {
         let statements = &self.statements;
         let statement = if oldest_first { &statements.email_oldest_first } else { &statements.email_newest_first };
-        let (mut parts, mut goes_on) = (vec![all], true);
-        while goes_on && let Some((mut from, mut to)) = parts.pop() {
-            let values = (mailbox.to_vec(), from.to_vec(), to.to_vec());
-            let read = self.session.each::<EmailRow>(statement, values, |row| {
-                *(if oldest_first { &mut from } else { &mut to }) = row.id().octets();
-                goes_on = take(row);
-                goes_on
-            });
+        let mut parts = vec![all];
+        while let Some((mut from, mut to)) = parts.pop() {
+            let (begin, end) = (from, to);
+            let read = async {
+                let mut rows = self.session.rows::<EmailRow>(statement, (&mailbox[..], &begin[..], &end[..])).await?;
+                while let Some(row) = rows.try_next().await? {
+                    *(if oldest_first { &mut from } else { &mut to }) = row.id().octets();
+                    if !take(row) {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            };
             match read.await {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
                 Err(StoreError::Failed(reason)) if reason.contains(TOO_MUCH_DELETED) && is_divisible(from, to) => {
                     let middle = middle(from, to, now);
                     let (old, new) = ((from, middle), (middle, to));
                     parts.extend(if oldest_first { [new, old] } else { [old, new] });
                 }
-                read => read?,
+                Err(error) => return Err(error),
             }
         }
         Ok(())
@@ -322,11 +286,16 @@ impl Shared {
     }
 
     async fn is_visible(&self, row: &EmailRow) -> Result<bool, StoreError> {
-        if !row.is_unsettled() {
-            return Ok(row.is_visible(false));
+        if row.sequence.is_none() || self.is_surely_visible(row) {
+            return Ok(row.sequence.is_some());
         }
-        let head = self.head_of(row.message()).await?;
-        Ok(row.is_visible(head.is_some_and(|(_, shown)| shown)))
+        Ok(self.head_of(row.message()).await?.is_some_and(|(_, shown)| shown))
+    }
+
+    /// Whether a row is visible, without a look at its message. The log tells only of what is shown.
+    fn is_surely_visible(&self, row: &EmailRow) -> bool {
+        row.is_visible(false)
+            || row.is_visible(true) && self.picture.mail().find(row.id(), Timestamp::from_millis(i64::MIN)).is_some()
     }
 
     /// Reads the young rows a second time, and waits for those that are announced or not shown yet.
@@ -337,8 +306,7 @@ impl Shared {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let from = id_at(now.before(SETTLED_AFTER));
-        let young = (&mailbox[..], &from[..], &[0xff_u8; 16][..]);
-        let young = self.session.all::<EmailRow>(&self.statements.email_newest_first, young).await?;
+        let young = self.all_rows(mailbox, from, now).await?;
         let mut known: HashMap<EmailId, EmailRow> = rows.drain(..).map(|row| (row.id(), row)).collect();
         // What the second read does not have any more was deleted.
         let there: HashSet<EmailId> = young.iter().map(EmailRow::id).collect();
@@ -369,14 +337,32 @@ impl Shared {
         let Some(end) = rows.last().map(EmailRow::at) else { return false };
         let certain = rows.iter().filter(|row| {
             let it = row.sequence();
-            it > range.after && it < range.before && range.is_certain(it, end) && row.is_visible(false)
+            it > range.after && it < range.before && range.is_certain(it, end) && self.is_surely_visible(row)
         });
         certain.filter(|row| self.is_readable(&row.listed(), now)).count() >= range.enough
     }
 
     /// How many Emails of a mailbox the picture has.
-    async fn total(&self, mailbox: &Mailbox, now: Timestamp) -> Result<u64, StoreError> {
+    pub(super) async fn total(&self, mailbox: &Mailbox, now: Timestamp) -> Result<u64, StoreError> {
         self.catch_up().await?;
         Ok(self.picture.mail().list(mailbox, PageRequest { offset: 0, limit: 0 }, now).total)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_divides_ids_lies_between_them_and_is_no_id() {
+        let now = Timestamp::from_millis(1_700_000_000_000);
+        for millis in [3_u64, 16, 1001, 7_200_000] {
+            let (from, mut to) = (id_at(now), id_at(now.plus(Duration::from_millis(millis))));
+            while is_divisible(from, to) {
+                let middle = middle(from, to, now);
+                assert!(from < middle && middle < to && middle[6] >> 4 == 0, "{middle:x?}");
+                to = middle;
+            }
+        }
     }
 }

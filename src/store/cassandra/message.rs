@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Shared;
 use super::mailbox::EmailRow;
-use crate::model::{EmailId, Envelope, Listed, Place, StoredEmail, Timestamp};
+use crate::model::{Delivery, EmailId, Envelope, Listed, Place, StoredEmail, Timestamp};
 use crate::store::StoreError;
 use crate::store::change::RecordPlace;
 use crate::store::names::mailbox_hash;
@@ -75,8 +75,7 @@ impl Shared {
     /// Writes a message, which nobody sees yet: the envelope, all parts, and the way to it from its further Emails.
     pub(super) async fn write_message(
         &self,
-        envelope: &Envelope,
-        raw: &Bytes,
+        Delivery { envelope, raw, .. }: &Delivery,
         ttl: i32,
         micros: i64,
     ) -> Result<(), StoreError> {
@@ -129,16 +128,16 @@ impl Shared {
 
     /// The visible row of an Email and the hash of its mailbox, even if it has expired.
     pub(super) async fn find_row(&self, id: EmailId) -> Result<Option<([u8; 16], EmailRow)>, StoreError> {
-        let mut message = MessageId::of(id);
-        let is_of = |envelope: &Envelope| envelope.recipients.iter().find(|to| to.id == id).cloned();
-        let mut found = self.head_of(message).await?.and_then(|(envelope, shown)| Some((is_of(&envelope)?, shown)));
+        let find_in = async |message: MessageId| {
+            let head = self.head_of(message).await?;
+            let found = head.and_then(|(it, shown)| Some((it.recipients.into_iter().find(|to| to.id == id)?, shown)));
+            Ok::<_, StoreError>(found)
+        };
+        let mut found = find_in(MessageId::of(id)).await?;
         if found.is_none() {
-            let values = (&id.octets()[..],);
-            let Some((of,)) = self.session.first::<(Vec<u8>,)>(&self.statements.recipient_select, values).await? else {
-                return Ok(None);
-            };
-            message = MessageId::from_column(&of);
-            found = self.head_of(message).await?.and_then(|(envelope, shown)| Some((is_of(&envelope)?, shown)));
+            let of = self.session.first::<(Vec<u8>,)>(&self.statements.recipient_select, (&id.octets()[..],)).await?;
+            let Some((of,)) = of else { return Ok(None) };
+            found = find_in(MessageId::from_column(&of)).await?;
         }
         let Some((to, shown)) = found else { return Ok(None) };
         let mailbox = mailbox_hash(&self.secret, &to.mailbox);

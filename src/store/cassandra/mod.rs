@@ -8,7 +8,7 @@
 //! mailbox       lists of a mailbox                   delete       what ends Emails
 //! log           what each node did, for all          picture      what the log says is there: newest, counts, expiry
 //! node          what a node does all the time: signs of life, the lead
-//! registry, domains, webhooks   what people typed in, tokens too, and how other nodes learn of changes
+//! registry, webhooks   what people typed in, tokens too, and how other nodes learn of changes
 //! outbox        events of webhooks                   counters     what this node did
 //! backup, restore     as one file, and back          server_settings   whether the servers keep the promise
 //! ```
@@ -29,7 +29,6 @@
 mod backup;
 mod counters;
 mod delete;
-mod domains;
 mod log;
 mod mailbox;
 mod message;
@@ -47,7 +46,7 @@ mod statements;
 mod webhooks;
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -67,11 +66,11 @@ use crate::model::{Delivery, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
 use counters::Counters;
 use log::Log;
+use mailbox::{COUNTED_MAX, Range, Read, sequence_at};
 use node::Node;
 pub use options::CassandraOptions;
 use outbox::OutboxState;
 use picture::Picture;
-use registry::RegistryState;
 pub use restore::{RestoreInto, Survey};
 use session::Session;
 use statements::Statements;
@@ -101,12 +100,12 @@ struct Shared {
     log: Log,
     picture: Picture,
     node: Node,
-    registry: RegistryState,
+    /// Raised when something that people typed in has changed.
+    changes: watch::Sender<u64>,
     outbox: OutboxState,
     counters: Arc<Counters>,
-    /// Work that nobody waits for. A stop waits for it.
+    /// Work that nobody waits for. A stop closes it, and waits for it.
     tasks: TaskTracker,
-    is_closed: AtomicBool,
     /// The clock of the daemon that runs the store.
     clock: OnceLock<Arc<dyn Clock>>,
 }
@@ -119,7 +118,7 @@ impl fmt::Debug for Shared {
 
 impl Shared {
     fn check_open(&self) -> Result<(), StoreError> {
-        if self.is_closed.load(Ordering::Acquire) { Err(StoreError::Stopping) } else { Ok(()) }
+        if self.tasks.is_closed() { Err(StoreError::Stopping) } else { Ok(()) }
     }
 
     /// Whether a daemon runs the store. Otherwise each question reads what other nodes did.
@@ -127,14 +126,18 @@ impl Shared {
         self.clock.get().is_some()
     }
 
-    /// The time since some fixed point, suspension included.
-    fn boot(&self) -> Duration {
-        self.clock.get().map_or_else(|| SystemClock.boot(), |clock| clock.boot())
+    fn clock(&self) -> &dyn Clock {
+        self.clock.get().map_or(&SystemClock, |clock| &**clock)
     }
 
-    /// The time of day, for the minute of the log.
+    /// The time since some fixed point, suspension included.
+    fn boot(&self) -> Duration {
+        self.clock().boot()
+    }
+
+    /// The time of day.
     fn now(&self) -> Timestamp {
-        self.clock.get().map_or_else(|| SystemClock.now(), |clock| clock.now())
+        self.clock().now()
     }
 }
 
@@ -182,11 +185,10 @@ impl CassandraStore {
             log,
             picture: Picture::new(secret, store),
             node,
-            registry: RegistryState::default(),
+            changes: watch::Sender::new(0),
             outbox: OutboxState::default(),
             counters: Arc::default(),
             tasks: TaskTracker::new(),
-            is_closed: AtomicBool::new(false),
             clock: OnceLock::new(),
         });
         log::spawn_writer(&shared, to_write);
@@ -221,7 +223,10 @@ impl super::Cluster for CassandraStore {
     }
 
     fn changed(&self) -> watch::Receiver<u64> {
-        self.shared.registry.changed()
+        let mut changes = self.shared.changes.subscribe();
+        // Something may have changed before the call.
+        changes.mark_changed();
+        changes
     }
 }
 
@@ -242,11 +247,17 @@ impl Store for CassandraStore {
     }
 
     fn check_cap(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
-        self.shared.picture.check_cap(mailbox, now)
+        if self.shared.picture.mail().has_room(mailbox, now) { Ok(()) } else { Err(StoreError::MailboxFull) }
     }
 
     async fn list(&self, mailbox: &Mailbox, page: PageRequest, now: Timestamp) -> Result<MailboxPage, StoreError> {
-        self.shared.list(mailbox, page, now).await
+        let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
+        let enough = offset.saturating_add(page.limit).max(COUNTED_MAX);
+        let read = self.shared.read(mailbox, Range { enough, ..Range::ALL }, now).await?;
+        let counted = read.emails.len() as u64;
+        let total = if read.end.is_some() { self.shared.total(mailbox, now).await?.max(counted) } else { counted };
+        let emails = read.emails.into_iter().skip(offset).take(page.limit).collect();
+        Ok(MailboxPage { emails, total })
     }
 
     async fn list_before(
@@ -256,7 +267,9 @@ impl Store for CassandraStore {
         limit: usize,
         now: Timestamp,
     ) -> Result<Vec<Listed>, StoreError> {
-        self.shared.list_before(mailbox, before, limit, now).await
+        let mut read = self.shared.read(mailbox, Range { before, enough: limit, ..Range::ALL }, now).await?;
+        read.emails.truncate(limit);
+        Ok(read.emails)
     }
 
     async fn list_after(
@@ -266,11 +279,18 @@ impl Store for CassandraStore {
         limit: usize,
         now: Timestamp,
     ) -> Result<EmailsAfter, StoreError> {
-        self.shared.list_after(mailbox, after, limit, now).await
+        let range = Range { after, oldest_first: true, enough: limit.saturating_add(1), ..Range::ALL };
+        let Read { mut emails, end } = self.shared.read(mailbox, range, now).await?;
+        let has_more = emails.len() > limit || end.is_some();
+        emails.truncate(limit);
+        // No row behind the end has a sequence before its time.
+        let end = end.map_or(after, |end| sequence_at(end).saturating_sub(1).max(after + 1));
+        let next = emails.last().map_or(end, |last| last.sequence);
+        Ok(EmailsAfter { emails, next: has_more.then_some(next) })
     }
 
     async fn begin_of(&self, _: &Mailbox, since: Timestamp) -> Result<u64, StoreError> {
-        Ok(receive::sequence(since.millis().saturating_mul(1000), 0).saturating_sub(1))
+        Ok(sequence_at(since).saturating_sub(1))
     }
 
     fn subscribe(&self, mailbox: Option<&Mailbox>, events_max: usize) -> Subscription {
@@ -280,15 +300,18 @@ impl Store for CassandraStore {
 
     async fn position(&self, mailbox: Option<&Mailbox>) -> Result<Position, StoreError> {
         let sequence = match mailbox {
-            Some(mailbox) => self.shared.last_of(mailbox).await?,
-            None => self.shared.picture.last_sequence(),
+            Some(mailbox) => {
+                let newest = self.list_before(mailbox, u64::MAX, 1, self.shared.now()).await?;
+                newest.first().map_or(0, |newest| newest.sequence)
+            }
+            None => self.shared.picture.mail().last_sequence(),
         };
         Ok(Position { tag: tag(&self.shared.secret, mailbox), sequence })
     }
 
     async fn newest(&self, query: NewestQuery, now: Timestamp) -> Result<NewestPage, StoreError> {
         self.shared.catch_up().await?;
-        Ok(self.shared.picture.newest(&query, now))
+        Ok(self.shared.picture.mail().newest(&query, now))
     }
 
     async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError> {
@@ -322,7 +345,7 @@ impl Store for CassandraStore {
 
     async fn detailed_stats(&self) -> Result<DetailedStats, StoreError> {
         let stats = self.shared.stats().await?;
-        let span = self.shared.picture.span();
+        let span = self.shared.picture.mail().span();
         let domains = self.shared.domain_records().await?.len() as u64;
         Ok(DetailedStats { domains, oldest: span.map(|(first, _)| first), newest: span.map(|(_, last)| last), stats })
     }
@@ -332,10 +355,9 @@ impl Store for CassandraStore {
     }
 
     async fn close(&self) -> Result<(), StoreError> {
-        self.shared.is_closed.store(true, Ordering::Release);
+        self.shared.tasks.close();
         self.shared.receiving.close();
         self.shared.log.close();
-        self.shared.tasks.close();
         self.shared.tasks.wait().await;
         Ok(())
     }

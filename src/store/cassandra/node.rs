@@ -5,12 +5,11 @@
 //! by a clock that neither jumps nor stops. So a node that was suspended knows that it leads no longer.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::{join, join5};
-use scylla::DeserializeRow;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -19,15 +18,11 @@ use super::Shared;
 use super::receive::NODE_BITS;
 use super::session::Session;
 use super::statements::Statements;
-use crate::model::Timestamp;
 use crate::store::{ClusterStatus, OpenError, StoreError};
 
 const BEAT_EVERY: Duration = Duration::from_secs(1);
-/// How long a sign of life lasts, in seconds.
+/// How long the row of a node lasts after its last sign of life, in seconds.
 const ALIVE_SECONDS: i32 = 5;
-/// How long the row of a node lasts, in seconds, and how often it is written.
-const ROW_SECONDS: i32 = 3600;
-const ROW_EVERY_BEATS: u64 = 600;
 /// The life of the lead without renewal, in seconds, and how long its holder relies on one.
 const LEAD_SECONDS: i32 = 8;
 const RELIED_ON: Duration = Duration::from_secs(4);
@@ -48,7 +43,7 @@ const LEAVES_WITHIN: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub(super) struct Node {
     id: Uuid,
-    bits: u16,
+    bits: AtomicU16,
     /// The other nodes, each with the time when it was last alive.
     others: Mutex<HashMap<Vec<u8>, Instant>>,
     /// Until when this node leads, on the boot clock.
@@ -59,27 +54,25 @@ pub(super) struct Node {
     answered_at: Mutex<Option<Instant>>,
 }
 
-#[derive(DeserializeRow)]
-struct NodeRow {
-    id: Vec<u8>,
-    bits: Option<i16>,
-    alive: Option<bool>,
-}
-
 fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Bits that none of these nodes has.
+fn free_bits(nodes: &[(Vec<u8>, i16)]) -> u16 {
+    let is_free = |bits: &u16| nodes.iter().all(|(_, taken)| taken.cast_unsigned() != *bits);
+    let drawn = std::iter::repeat_with(|| rand::random::<u16>() >> (16 - NODE_BITS)).take(1000).find(is_free);
+    drawn.unwrap_or(0)
+}
+
 impl Node {
-    /// A new node, with bits that no other one has.
+    /// A new node, with bits that no other living one has.
     pub(super) async fn draw(session: &Session, statements: &Statements) -> Result<Self, OpenError> {
-        let rows = session.all::<NodeRow>(&statements.node_select, ()).await;
-        let rows = rows.map_err(|error| OpenError::Cluster { reason: error.to_string() })?;
-        let is_free = |bits: &u16| rows.iter().all(|row| row.bits.map(i16::cast_unsigned) != Some(*bits));
-        let drawn = std::iter::repeat_with(|| rand::random::<u16>() >> (16 - NODE_BITS)).take(1000).find(is_free);
+        let nodes = session.all::<(Vec<u8>, i16)>(&statements.node_select, ()).await;
+        let nodes = nodes.map_err(|error| OpenError::Cluster { reason: error.to_string() })?;
         Ok(Self {
             id: Uuid::now_v7(),
-            bits: drawn.unwrap_or(0),
+            bits: AtomicU16::new(free_bits(&nodes)),
             others: Mutex::default(),
             leads_until: Mutex::default(),
             answer_micros: AtomicU64::new(0),
@@ -94,7 +87,7 @@ impl Node {
 
     /// Its bits in a sequence.
     pub(super) fn bits(&self) -> u16 {
-        self.bits
+        self.bits.load(Ordering::Relaxed)
     }
 
     /// The other nodes that live, or lived lately.
@@ -112,19 +105,13 @@ impl Node {
 impl Shared {
     /// Runs until `shutdown`. Then it gives the lead back.
     pub(super) async fn run(&self, shutdown: &CancellationToken) {
-        let started_at = self.now();
-        let all = Box::pin(join5(
-            self.keep_alive(started_at),
-            self.keep_lead(),
-            self.follow(),
-            self.follow_registry(),
-            self.run_outbox(),
-        ));
+        let all =
+            Box::pin(join5(self.keep_alive(), self.keep_lead(), self.follow(), self.look_again(), self.run_outbox()));
         tokio::select! {
             _ = all => {}
             () = shutdown.cancelled() => {}
         }
-        if timeout(LEAVES_WITHIN, join(self.give_lead_back(), self.say_goodbye())).await.is_err() {
+        if !matches!(timeout(LEAVES_WITHIN, self.leave()).await, Ok(Ok(()))) {
             tracing::info!("the cluster does not answer; what this node holds ends by itself");
         }
     }
@@ -140,12 +127,12 @@ impl Shared {
         !self.is_running() || self.leads()
     }
 
-    async fn keep_alive(&self, started_at: Timestamp) {
+    async fn keep_alive(&self) {
         let mut beat = ticks(BEAT_EVERY);
-        for beats in 0_u64.. {
+        loop {
             beat.tick().await;
             let asked_at = Instant::now();
-            match self.beat(started_at, beats.is_multiple_of(ROW_EVERY_BEATS)).await {
+            match self.beat().await {
                 Ok(()) => {
                     let micros = u64::try_from(asked_at.elapsed().as_micros()).unwrap_or(u64::MAX);
                     self.node.answer_micros.store(micros, Ordering::Relaxed);
@@ -157,26 +144,25 @@ impl Shared {
     }
 
     /// Says that this node lives, and learns which others do.
-    async fn beat(&self, started_at: Timestamp, writes_row: bool) -> Result<(), StoreError> {
-        let Node { id, bits, .. } = &self.node;
-        let id = &id.as_bytes()[..];
-        if writes_row {
-            let values = (id, bits.cast_signed(), started_at.millis(), ROW_SECONDS);
-            self.vital.run(&self.statements.node_insert, values).await?;
+    async fn beat(&self) -> Result<(), StoreError> {
+        let id = &self.node.id()[..];
+        let bits = self.node.bits().cast_signed();
+        let values = (id, bits, ALIVE_SECONDS);
+        self.vital.run(&self.statements.node_insert, values).await?;
+        let nodes = self.vital.all::<(Vec<u8>, i16)>(&self.statements.node_select, ()).await?;
+        if nodes.iter().any(|(node, taken)| node != id && *taken == bits) {
+            // They were drawn at one moment, or while this node was suspended.
+            self.node.bits.store(free_bits(&nodes), Ordering::Relaxed);
         }
-        self.vital.run(&self.statements.node_alive, (ALIVE_SECONDS, id)).await?;
-        let rows = self.vital.all::<NodeRow>(&self.statements.node_select, ()).await?;
-        let living = rows.into_iter().filter(|row| row.alive == Some(true) && row.id[..] != *id);
         let mut others = locked(&self.node.others);
-        others.extend(living.map(|row| (row.id, Instant::now())));
+        others.extend(nodes.into_iter().filter(|(node, _)| node != id).map(|(node, _)| (node, Instant::now())));
         others.retain(|_, at| at.elapsed() < STOPS_WITHIN);
         Ok(())
     }
 
     /// How many nodes live, as the cluster says.
     pub(super) async fn living_nodes(&self) -> Result<usize, StoreError> {
-        let rows = self.session.all::<NodeRow>(&self.statements.node_select, ()).await?;
-        Ok(rows.iter().filter(|row| row.alive == Some(true)).count())
+        Ok(self.session.all::<(Vec<u8>, i16)>(&self.statements.node_select, ()).await?.len())
     }
 
     async fn keep_lead(&self) {
@@ -185,27 +171,21 @@ impl Shared {
         loop {
             turn.tick().await;
             let asked_at = self.boot();
-            let id = &self.node.id.as_bytes()[..];
+            let id = &self.node.id()[..];
             let asked = if held {
                 self.vital.run_if(&self.statements.lead_renew, (LEAD_SECONDS, id, id)).await
             } else {
                 self.vital.run_if(&self.statements.lead_take, (LEAD_SECONDS, id)).await
             };
             match asked {
-                Ok(true) => {
+                Ok(leads) => {
                     // Another node may have led since this one relied on its lead.
-                    if !self.leads() {
+                    if leads && !self.leads() {
                         self.outbox.take_over();
                     }
-                    *locked(&self.node.leads_until) = Some(asked_at + RELIED_ON);
-                    if !std::mem::replace(&mut held, true) {
-                        tracing::info!("this node leads");
-                    }
-                }
-                Ok(false) => {
-                    *locked(&self.node.leads_until) = None;
-                    if std::mem::replace(&mut held, false) {
-                        tracing::warn!("this node leads no longer");
+                    *locked(&self.node.leads_until) = leads.then_some(asked_at + RELIED_ON);
+                    if std::mem::replace(&mut held, leads) != leads {
+                        tracing::info!("this node {}", if leads { "leads" } else { "leads no longer" });
                     }
                 }
                 // What was relied on stays until its end. A lead that was taken without an answer is renewed.
@@ -217,20 +197,15 @@ impl Shared {
         }
     }
 
-    async fn give_lead_back(&self) {
-        if locked(&self.node.leads_until).take().is_some() {
-            let id = &self.node.id.as_bytes()[..];
-            if let Err(error) = self.vital.run_if(&self.statements.lead_give_back, (id,)).await {
-                tracing::debug!(%error, "the lead was not given back; it ends by itself");
-            }
-        }
-    }
-
-    async fn say_goodbye(&self) {
-        let id = &self.node.id.as_bytes()[..];
-        if let Err(error) = self.vital.run(&self.statements.node_delete, (id,)).await {
-            tracing::debug!(%error, "the row of this node was not removed; it ends by itself");
-        }
+    /// Gives back what this node holds.
+    async fn leave(&self) -> Result<(), StoreError> {
+        let id = &self.node.id()[..];
+        let led = locked(&self.node.leads_until).take().is_some();
+        let gone = self.vital.run(&self.statements.node_delete, (id,));
+        let given_back =
+            async { if led { self.vital.run_if(&self.statements.lead_give_back, (id,)).await } else { Ok(true) } };
+        let (gone, given_back) = join(gone, given_back).await;
+        gone.and(given_back.map(drop))
     }
 
     async fn follow(&self) {

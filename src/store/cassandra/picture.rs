@@ -8,12 +8,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
+use tokio::sync::Mutex as AsyncMutex;
+
 use super::Shared;
-use super::log::{Fact, Received};
+use super::log::{Fact, NewEmail, Received, minute_of};
 use crate::model::{EmailId, Mailbox, Timestamp};
 use crate::store::mail::{Limits, Mail, NewMessage, Pending, Told};
 use crate::store::names::HashKey;
-use crate::store::{Expired, NewestPage, NewestQuery, StoreError, StoreOptions, StoreStats};
+use crate::store::{Expired, StoreError, StoreOptions, StoreStats};
 
 /// How long a deletion is remembered that came before its Email: longer than logs are read late.
 const GONE_FOR: Duration = Duration::from_mins(10);
@@ -34,15 +36,8 @@ pub(super) struct Picture {
     /// What expires up to this time is gone, in milliseconds, even if the clock goes back.
     expired_by: AtomicI64,
     options: StoreOptions,
-    counted: Mutex<Option<Counted>>,
-}
-
-/// The last count of what the picture does not have.
-#[derive(Clone, Copy, Debug)]
-struct Counted {
-    webhooks: u64,
-    events: u64,
-    usable_until: Instant,
+    /// Webhooks and events at the last count, and until when it is used.
+    counted: AsyncMutex<Option<(u64, u64, Instant)>>,
 }
 
 impl Picture {
@@ -52,7 +47,7 @@ impl Picture {
             gone: Mutex::default(),
             expired_by: AtomicI64::new(i64::MIN),
             options: *options,
-            counted: Mutex::default(),
+            counted: AsyncMutex::default(),
         }
     }
 
@@ -84,7 +79,7 @@ impl Picture {
                 });
                 deleted.collect()
             }
-            Fact::EventsAdded(_) => Told::new(),
+            Fact::EventsAdded(_) | Fact::RegistryChanged => Told::new(),
         }
     }
 
@@ -114,11 +109,6 @@ impl Picture {
         self.gone.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A part of the hash of a domain's name.
-    pub(super) fn domain_of(&self, domain: &str) -> u64 {
-        self.mail().domain_of(domain)
-    }
-
     /// Whether what expires at a time was removed as expired.
     pub(super) fn has_expired(&self, expires_at: Timestamp) -> bool {
         expires_at.millis() <= self.expired_by.load(Ordering::Relaxed)
@@ -135,37 +125,20 @@ impl Picture {
         self.mail().is_full().then(|| format!("{emails_max} messages are kept, as many as max-emails permits"))
     }
 
-    /// Checks whether the cap permits one more Email of a mailbox, as far as this node knows.
-    pub(super) fn check_cap(&self, mailbox: &Mailbox, now: Timestamp) -> Result<(), StoreError> {
-        if self.mail().has_room(mailbox, now) { Ok(()) } else { Err(StoreError::MailboxFull) }
-    }
-
-    /// The Emails that make way for one more in each of some mailboxes.
-    pub(super) fn evicted(
-        &self,
-        mailboxes: &[[u8; 16]],
-        now: Timestamp,
-    ) -> Result<Vec<([u8; 16], EmailId)>, StoreError> {
+    /// The Emails that make way for the new ones of a message, each with the hash of its mailbox.
+    pub(super) fn evicted(&self, new: &[NewEmail], now: Timestamp) -> Result<Vec<([u8; 16], EmailId)>, StoreError> {
         let (mail, pending, mut evicted) = (self.mail(), Pending::default(), Vec::new());
-        for mailbox in mailboxes {
-            let emails = mail.evicted(*mailbox, mailboxes.len(), &pending, now).ok_or(StoreError::MailboxFull)?;
+        for (_, _, mailbox, _) in new {
+            let emails = mail.evicted(*mailbox, new.len(), &pending, now).ok_or(StoreError::MailboxFull)?;
             evicted.extend(emails.into_iter().map(|email| (*mailbox, email)));
         }
         Ok(evicted)
     }
 
-    pub(super) fn newest(&self, query: &NewestQuery, now: Timestamp) -> NewestPage {
-        self.mail().newest(query, now)
-    }
-
-    /// The highest sequence so far.
-    pub(super) fn last_sequence(&self) -> u64 {
-        self.mail().last_sequence()
-    }
-
-    /// When the oldest and the newest Email were received.
-    pub(super) fn span(&self) -> Option<(Timestamp, Timestamp)> {
-        self.mail().span()
+    /// Whether the newest mail of a mailbox came in the minute of `at`.
+    pub(super) fn has_mail_of_minute(&self, mailbox: &Mailbox, at: Timestamp) -> bool {
+        let newest = self.mail().list_before(mailbox, u64::MAX, 1, Timestamp::from_millis(i64::MIN)).pop();
+        newest.is_some_and(|newest| minute_of(newest.received_at) == minute_of(at))
     }
 
     /// Removes expired Emails, about `limit` at most. Returns what subscribers are told, and whether there are more.
@@ -196,23 +169,21 @@ impl Shared {
 
     pub(super) async fn stats(&self) -> Result<StoreStats, StoreError> {
         self.catch_up().await?;
-        let Counted { webhooks, events, .. } = self.count().await?;
+        let (webhooks, events) = self.count().await?;
         Ok(StoreStats { webhooks, events, ..self.picture.mail().stats() })
     }
 
     /// Counts webhooks and events. A count that took long is used again for a while.
-    async fn count(&self) -> Result<Counted, StoreError> {
+    async fn count(&self) -> Result<(u64, u64), StoreError> {
+        let mut counted = self.picture.counted.lock().await;
         let begun = Instant::now();
-        let last = *self.picture.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(counted) = last.filter(|last| last.usable_until > begun) {
-            return Ok(counted);
+        if let Some((webhooks, events, _)) = counted.filter(|(.., used_until)| *used_until > begun) {
+            return Ok((webhooks, events));
         }
         let webhooks = self.stored_webhooks().await?.len() as u64;
         let events = self.pending_events().await?.len() as u64;
         let took = begun.elapsed();
-        let used_for = if took > COUNTS_FAST { took * USED_TIMES } else { Duration::ZERO };
-        let counted = Counted { webhooks, events, usable_until: Instant::now() + used_for };
-        *self.picture.counted.lock().unwrap_or_else(PoisonError::into_inner) = Some(counted);
-        Ok(counted)
+        *counted = (took > COUNTS_FAST).then(|| (webhooks, events, Instant::now() + took * USED_TIMES));
+        Ok((webhooks, events))
     }
 }

@@ -13,16 +13,14 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::future::{try_join, try_join_all};
-use scylla::value::MaybeUnset;
 use tokio::sync::SemaphorePermit;
 use tokio::time::timeout;
 
 use super::Shared;
 use super::log::{Fact, Received};
 use super::message::MessageId;
-use crate::model::{Delivery, EmailId, Envelope, Timestamp};
+use crate::model::{Delivery, EmailId, Timestamp, WebhookId};
 use crate::store::StoreError;
 use crate::store::names::mailbox_hash;
 
@@ -54,71 +52,64 @@ pub(super) fn micros_of(sequence: u64) -> i64 {
     (sequence >> NODE_BITS).cast_signed()
 }
 
-/// A message that is put into a new store, with its sequence and the Emails that are left of it.
-pub(super) struct PutMessage {
-    pub(super) envelope: Envelope,
-    pub(super) raw: Bytes,
-    pub(super) received_at: Timestamp,
-    pub(super) expires_at: Timestamp,
-    /// The microsecond of the first recipient's sequence. Each further one has the next.
-    pub(super) micros: i64,
-    pub(super) live: Vec<EmailId>,
-    /// Whether events need the message when its Emails are deleted.
-    pub(super) keeps_message: bool,
-}
-
 /// A message on its way.
 struct Incoming<'a> {
-    envelope: &'a Envelope,
-    mailboxes: Vec<[u8; 16]>,
+    delivery: &'a Delivery,
     fact: Received,
-    /// The time of what has no sequence, in microseconds.
-    received_micros: i64,
     ttl: i32,
     /// Of what events need.
     message_ttl: i32,
-    keeps_message: bool,
-}
-
-/// The place of a message in the order of its mailboxes.
-struct Numbered {
-    /// The microsecond of the first Email's sequence. Each further Email has the next.
-    base: i64,
-    /// Whether the message had it before this call.
-    is_known: bool,
+    /// Whether several Emails or events need the message. Then it is visible once it is shown.
+    is_shared: bool,
     /// Which of its Emails were not deleted meanwhile.
     live: Vec<bool>,
+    /// Whether it had its numbers before this call.
+    is_known: bool,
 }
 
 impl<'a> Incoming<'a> {
-    fn new(
-        shared: &Shared,
-        envelope: &'a Envelope,
-        octets: usize,
-        (received_at, expires_at): (Timestamp, Timestamp),
-    ) -> Self {
+    fn new(shared: &Shared, delivery: &'a Delivery) -> Self {
+        let Delivery { envelope, raw, received_at, expires_at } = delivery;
         let life = expires_at.millis().saturating_sub(received_at.millis()).max(0) / 1000 + 1 + OUTLIVES_SECONDS;
         let first = envelope.recipients.first().map_or(EmailId::from_octets([0; 16]), |to| to.id);
+        let emails = envelope.recipients.iter().map(|to| {
+            let domain = shared.picture.mail().domain_of(to.mailbox.domain());
+            (to.id, 0, mailbox_hash(&shared.secret, &to.mailbox), domain)
+        });
         Self {
-            envelope,
-            mailboxes: envelope.recipients.iter().map(|to| mailbox_hash(&shared.secret, &to.mailbox)).collect(),
+            delivery,
             fact: Received {
                 message: MessageId::of(first),
-                octets: u32::try_from(octets).unwrap_or(u32::MAX),
-                at: received_at,
-                expires_at,
-                emails: Vec::new(),
+                octets: u32::try_from(raw.len()).unwrap_or(u32::MAX),
+                at: *received_at,
+                expires_at: *expires_at,
+                emails: emails.collect(),
                 events: Vec::new(),
             },
-            received_micros: received_at.millis().saturating_mul(1000),
             ttl: to_ttl(life),
             message_ttl: to_ttl(life),
-            keeps_message: false,
+            is_shared: envelope.recipients.len() > 1,
+            live: vec![true; envelope.recipients.len()],
+            is_known: false,
         }
     }
 
-    fn is_shared(&self) -> bool {
-        self.keeps_message || self.envelope.recipients.len() > 1 || !self.fact.events.is_empty()
+    /// The time of what has no sequence, in microseconds.
+    fn received_micros(&self) -> i64 {
+        self.fact.at.millis().saturating_mul(1000)
+    }
+
+    /// Events need the message for so long after its Emails.
+    fn outlive(&mut self, grace: Duration) {
+        self.message_ttl = to_ttl(i64::from(self.ttl).saturating_add_unsigned(grace.as_secs()));
+        self.is_shared = true;
+    }
+
+    /// Gives its Emails their sequences, from a microsecond on: each has the next one.
+    fn number_from(&mut self, base: i64, bits: u16) {
+        for ((_, number, ..), micros) in self.fact.emails.iter_mut().zip(base..) {
+            *number = sequence(micros, bits);
+        }
     }
 }
 
@@ -137,20 +128,18 @@ impl Shared {
         self.check_open()?;
         self.catch_up().await?;
         self.picture.check_room()?;
-        let Delivery { envelope, raw, received_at, expires_at } = &delivery;
-        let times = (*received_at, *expires_at);
-        let mut incoming = Incoming::new(self, envelope, raw.len(), times);
-        let evicted = self.picture.evicted(&incoming.mailboxes, *received_at)?;
-        self.check_wait(called, *received_at)?;
+        let received_at = delivery.received_at;
+        let mut incoming = Incoming::new(self, &delivery);
+        let evicted = self.picture.evicted(&incoming.fact.emails, received_at)?;
+        self.check_wait(called, received_at)?;
         let begun = self.boot();
         let webhooks = self.announce(&mut incoming).await?;
-        let written = self.write_message(envelope, raw, incoming.message_ttl, incoming.received_micros);
-        let (numbered, ()) = try_join(self.number(&incoming), written).await?;
-        self.check_time(Some(begun))?;
-        let numbered = numbered.ok_or_else(|| StoreError::Failed("all Emails of the message were deleted".into()))?;
-        self.commit(&mut incoming, numbered, Some(begun)).await.map_err(|error| unconfirmed(&error))?;
+        let written = self.write_message(&delivery, incoming.message_ttl, incoming.received_micros());
+        try_join(self.number(&mut incoming), written).await?;
+        self.check_time(begun)?;
+        self.commit(&incoming, begun).await.map_err(|error| unconfirmed(&error))?;
         self.counters.committed(self.boot().saturating_sub(begun));
-        self.note_mail(&webhooks, *received_at).await;
+        self.note_mail(&webhooks, received_at).await;
         self.make_way(evicted).await;
         Ok(())
     }
@@ -179,20 +168,21 @@ impl Shared {
     }
 
     /// Refuses to go on with a message that took too long: a reader may have passed over it.
-    fn check_time(&self, begun: Option<Duration>) -> Result<(), StoreError> {
-        let is_in_time = |begun| self.boot().saturating_sub(begun) < SETTLES_WITHIN;
-        if begun.is_none_or(is_in_time) { Ok(()) } else { Err(StoreError::Failed("the cluster is too slow".into())) }
+    fn check_time(&self, begun: Duration) -> Result<(), StoreError> {
+        let is_in_time = self.boot().saturating_sub(begun) < SETTLES_WITHIN;
+        if is_in_time { Ok(()) } else { Err(StoreError::Failed("the cluster is too slow".into())) }
     }
 
-    /// Announces a message in the mailboxes of its recipients, and finds their webhooks, which get events.
-    async fn announce(&self, incoming: &mut Incoming<'_>) -> Result<Vec<crate::model::WebhookId>, StoreError> {
-        let (message, micros) = (incoming.fact.message, incoming.received_micros);
-        let announced = incoming.mailboxes.iter().zip(&incoming.envelope.recipients).map(|(mailbox, to)| async move {
-            let id = to.id.octets();
+    /// Announces a message in the mailboxes of its recipients, and finds their webhooks, which get events. Returns those for
+    /// which it is the first mail of this minute.
+    async fn announce(&self, incoming: &mut Incoming<'_>) -> Result<Vec<WebhookId>, StoreError> {
+        let (message, micros) = (incoming.fact.message, incoming.received_micros());
+        let announced = incoming.fact.emails.iter().map(|(id, _, mailbox, _)| async move {
+            let id = id.octets();
             let values = (&mailbox[..], &id[..], message.octets(), ANNOUNCED_SECONDS, micros);
             self.session.run(&self.statements.announce, values).await
         });
-        let webhooks = incoming.mailboxes.iter().map(|mailbox| self.webhook_ids_of(mailbox));
+        let webhooks = incoming.fact.emails.iter().map(|(_, _, mailbox, _)| self.webhook_ids_of(mailbox));
         let (_, webhooks) = try_join(try_join_all(announced), try_join_all(webhooks)).await?;
         if self.begins_events() {
             let of_emails = (0..).zip(&webhooks);
@@ -200,32 +190,37 @@ impl Shared {
                 of_emails.flat_map(|(email, webhooks)| webhooks.iter().map(move |webhook| (email, *webhook))).collect();
         }
         if !incoming.fact.events.is_empty() {
-            incoming.message_ttl = to_ttl(i64::from(incoming.ttl).saturating_add_unsigned(self.grace.as_secs()));
+            incoming.outlive(self.grace);
         }
-        Ok(webhooks.concat())
+        let of_recipients = incoming.delivery.envelope.recipients.iter().zip(webhooks);
+        let of_first = of_recipients.filter(|(to, _)| !self.picture.has_mail_of_minute(&to.mailbox, incoming.fact.at));
+        Ok(of_first.flat_map(|(_, webhooks)| webhooks).collect())
     }
 
-    /// Numbers a message above all in its mailboxes, or as it was numbered before. `None` if all its Emails were deleted.
-    async fn number(&self, incoming: &Incoming<'_>) -> Result<Option<Numbered>, StoreError> {
+    /// Numbers a message above all in its mailboxes, or as it was numbered before.
+    async fn number(&self, incoming: &mut Incoming<'_>) -> Result<(), StoreError> {
         type Numbers = (Option<i64>, Option<i64>, Option<Vec<u8>>);
-        let numbers = incoming.mailboxes.iter().zip(&incoming.envelope.recipients).map(|(mailbox, to)| async move {
-            let id = to.id.octets();
+        let numbers = incoming.fact.emails.iter().map(|(id, _, mailbox, _)| async move {
+            let id = id.octets();
             self.session.first::<Numbers>(&self.statements.number_select, (&mailbox[..], &id[..])).await
         });
         let numbers = try_join_all(numbers).await?;
         // Without its announcement an Email was deleted: a deletion is later than that.
         let live: Vec<bool> = numbers.iter().map(|row| matches!(row, Some((.., Some(_))))).collect();
-        if live.iter().all(|is_live| !is_live) {
-            return Ok(None);
+        if !live.contains(&true) {
+            return Err(StoreError::Failed("all Emails of the message were deleted".into()));
         }
+        incoming.fact.events.retain(|(email, _)| live[usize::from(*email)]);
+        incoming.live = live;
         let known = (0_i64..).zip(&numbers).find_map(|(nth, row)| {
             let (_, sequence, _) = row.as_ref()?;
             Some(micros_of(sequence.as_ref()?.cast_unsigned()) - nth)
         });
+        incoming.is_known = known.is_some();
         let last = numbers.iter().flatten().filter_map(|(last, ..)| *last).max().unwrap_or(0);
-        let from = incoming.received_micros.max(micros_of(last.cast_unsigned())) + 1;
-        let base = known.unwrap_or_else(|| self.next_micros(from, numbers.len()));
-        Ok(Some(Numbered { base, is_known: known.is_some(), live }))
+        let from = incoming.received_micros().max(micros_of(last.cast_unsigned())) + 1;
+        incoming.number_from(known.unwrap_or_else(|| self.next_micros(from, numbers.len())), self.node.bits());
+        Ok(())
     }
 
     /// The first of `count` microseconds that this node has not given yet, from `least` on.
@@ -236,95 +231,55 @@ impl Shared {
         first(self.numbered.update(order, order, |last| first(last).saturating_add(count - 1)))
     }
 
-    /// Makes a message visible, and writes it into the log.
-    async fn commit(
-        &self,
-        incoming: &mut Incoming<'_>,
-        Numbered { base, is_known, live }: Numbered,
-        begun: Option<Duration>,
-    ) -> Result<(), StoreError> {
-        let picture = &self.picture;
-        let emails = (base..).zip(&incoming.mailboxes).zip(&incoming.envelope.recipients);
-        incoming.fact.emails = emails
-            .map(|((micros, mailbox), to)| {
-                (to.id, sequence(micros, self.node.bits()), *mailbox, picture.domain_of(to.mailbox.domain()))
-            })
-            .collect();
-        let is_live = |nth: &u16| live.get(usize::from(*nth)) == Some(&true);
-        incoming.fact.events.retain(|(email, _)| is_live(email));
-        let rows =
-            try_join(self.write_rows(incoming, &live, false), self.write_events(&incoming.fact, incoming.message_ttl));
-        rows.await?;
-        if incoming.is_shared() {
+    /// Makes a numbered message visible, and writes it into the log.
+    async fn commit(&self, incoming: &Incoming<'_>, begun: Duration) -> Result<(), StoreError> {
+        let Incoming { fact, message_ttl, is_shared, live, is_known, .. } = incoming;
+        try_join(self.write_rows(incoming), self.write_events(fact)).await?;
+        if *is_shared {
             self.check_time(begun)?;
-            self.show_message(incoming.fact.message, incoming.message_ttl, base).await?;
+            let base = fact.emails.first().map_or(0, |(_, number, ..)| micros_of(*number));
+            self.show_message(fact.message, *message_ttl, base).await?;
         }
-        let gone = incoming.fact.emails.iter().zip(&live).filter(|(_, is_live)| !**is_live);
-        let gone: Vec<EmailId> = gone.map(|((id, ..), _)| *id).collect();
-        let life = incoming.message_ttl;
-        let mut fact = incoming.fact.clone();
-        if is_known {
+        let mut told = fact.clone();
+        if *is_known {
             // They may have ended meanwhile. If they have not, their rows say so.
-            fact.events.clear();
+            told.events.clear();
         }
-        let received = self.append(Fact::Received(fact), life);
-        if incoming.is_shared() {
-            try_join(received, self.write_rows(incoming, &live, true)).await?;
-        } else {
-            received.await?;
-        }
+        self.append(Fact::Received(told), *message_ttl).await?;
+        let gone = fact.emails.iter().zip(live).filter(|(_, is_live)| !**is_live);
+        let gone: Vec<EmailId> = gone.map(|((id, ..), _)| *id).collect();
         if !gone.is_empty() {
-            self.append(Fact::Deleted(gone), life).await?;
+            self.append(Fact::Deleted(gone), *message_ttl).await?;
         }
         self.check_time(begun)
     }
 
-    /// Writes the rows of a message's Emails, or says in them that the message is shown.
-    async fn write_rows(&self, incoming: &Incoming<'_>, live: &[bool], settled: bool) -> Result<(), StoreError> {
-        let Incoming { fact, ttl, .. } = incoming;
-        let shared = incoming.is_shared();
+    /// Writes the rows of a message's Emails.
+    async fn write_rows(&self, incoming: &Incoming<'_>) -> Result<(), StoreError> {
+        let Incoming { fact, ttl, is_shared, live, .. } = incoming;
         let rows = fact.emails.iter().zip(live).filter(|(_, is_live)| **is_live);
         let writes = rows.map(|((id, number, mailbox, _), _)| async move {
             let (id, micros, number) = (id.octets(), micros_of(*number), number.cast_signed());
-            if settled {
-                let values = (*ttl, micros, &mailbox[..], &id[..]);
-                return self.session.run(&self.statements.email_settle, values).await;
-            }
             let (message, octets) = (fact.message.octets(), i64::from(fact.octets));
-            let (received_at, expires_at) = (fact.at.millis(), fact.expires_at.millis());
-            // A value that is set later at the same time must not have another one before it.
-            let settled = if shared { MaybeUnset::Unset } else { MaybeUnset::Set(true) };
-            let times = (received_at, expires_at);
-            let values = (
-                &mailbox[..],
-                &id[..],
-                number,
-                number,
-                message,
-                times.0,
-                times.1,
-                octets,
-                shared,
-                settled,
-                *ttl,
-                micros,
-            );
+            let (at, ends) = (fact.at.millis(), fact.expires_at.millis());
+            let key = (&mailbox[..], &id[..]);
+            let values = (key.0, key.1, number, number, message, at, ends, octets, is_shared, ttl, micros);
             self.session.run(&self.statements.email_insert, values).await
         });
         try_join_all(writes).await.map(drop)
     }
 
-    /// Puts a message into a new store, which nobody reads yet. It may be there already.
-    pub(super) async fn put(&self, message: &PutMessage) -> Result<(), StoreError> {
-        let PutMessage { envelope, raw, received_at, expires_at, micros, live, keeps_message } = message;
-        let mut incoming = Incoming::new(self, envelope, raw.len(), (*received_at, *expires_at));
-        incoming.message_ttl = to_ttl(i64::from(incoming.ttl).saturating_add_unsigned(self.grace.as_secs()));
-        incoming.keeps_message = *keeps_message;
-        let live: Vec<bool> = envelope.recipients.iter().map(|to| live.contains(&to.id)).collect();
-        let _admission = self.admission(envelope.recipients.len()).await?;
-        self.write_message(envelope, raw, incoming.message_ttl, incoming.received_micros).await?;
+    /// Puts what is left of a message into a new store, which nobody reads yet, from a microsecond on. It may be there already.
+    pub(super) async fn put(&self, delivery: &Delivery, live: &[EmailId], base: i64) -> Result<(), StoreError> {
+        let mut incoming = Incoming::new(self, delivery);
+        // Its events come later.
+        incoming.outlive(self.grace);
+        incoming.live = delivery.envelope.recipients.iter().map(|to| live.contains(&to.id)).collect();
+        incoming.number_from(base, self.node.bits());
+        let _admission = self.admission(incoming.live.len()).await?;
+        self.write_message(delivery, incoming.message_ttl, incoming.received_micros()).await?;
         // A new store has no reader whom a late message could deceive.
-        self.commit(&mut incoming, Numbered { base: *micros, is_known: false, live }, None).await
+        self.commit(&incoming, Duration::MAX).await
     }
 }
 

@@ -1,114 +1,64 @@
 //! What people typed in: the trait `Registry`, and how the other nodes learn of changes.
+//!
+//! A name of a domain has one winner, and a change replaces only what it was made from: the cluster decides.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::future::try_join_all;
 use scylla::statement::Consistency;
-use tokio::sync::watch;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
+use super::log::Fact;
 pub(super) use super::webhooks::StoredWebhook;
-use super::webhooks::to_text;
+use super::webhooks::{parse, to_text};
 use super::{CassandraStore, Shared};
 use crate::model::{
     AttemptRecord, DomainName, DomainRecord, Mailbox, Timestamp, TokenRecord, WebhookId, WebhookRecord,
 };
 use crate::store::names::mailbox_hash;
+use crate::store::registry::Registering;
 use crate::store::{
     Registration, Registry, StoreError, WebhookFilter, WebhookLimits, WebhookPage, WebhookRegistration, WebhookSweep,
 };
 
+const DOMAIN: &str = "domain";
 /// The row with all tokens.
 const TOKENS: &str = "tokens";
-/// How often a node looks whether another one has changed something.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How often it reads all anew, in case the other one died before it could say so.
-const FULL_LOOK_EVERY: Duration = Duration::from_secs(10);
-/// The pauses before the tries to change the version, in milliseconds: many may change it at one moment.
-const CHANGE_PAUSES: [u64; 4] = [0, 100, 300, 1000];
-
-/// What a node remembers of the registry.
-#[derive(Debug, Default)]
-pub(super) struct RegistryState {
-    /// When this node wrote for each webhook that mail came.
-    mail_written: Mutex<HashMap<WebhookId, i64>>,
-    /// Raised when another node has changed something.
-    changes: watch::Sender<u64>,
-}
-
-impl RegistryState {
-    fn mail_times(&self) -> MutexGuard<'_, HashMap<WebhookId, i64>> {
-        self.mail_written.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Changes at once, since something may have changed before the call, and whenever there may be a change.
-    pub(super) fn changed(&self) -> watch::Receiver<u64> {
-        let mut changes = self.changes.subscribe();
-        changes.mark_changed();
-        changes
-    }
-
-    /// The last mail of a webhook that this node has written, in milliseconds.
-    pub(super) fn mail_written_at(&self, id: WebhookId) -> Option<i64> {
-        self.mail_times().get(&id).copied()
-    }
-
-    /// Remembers that, of `max` webhooks at most.
-    pub(super) fn mail_written(&self, id: WebhookId, at: i64, max: usize) {
-        let mut times = self.mail_times();
-        if times.len() >= max {
-            times.clear();
-        }
-        times.insert(id, at);
-    }
-}
+/// How long the log says that something was changed, in seconds.
+const CHANGED_SECONDS: i32 = 600;
+/// How often a node reads all anew, in case another one died before it could say that it changed something.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
 
 impl Shared {
-    /// A number that every change replaces by another one.
-    async fn version(&self) -> Result<u64, StoreError> {
-        let row = self.vital.first::<(Vec<u8>,)>(&self.statements.registry_select, ("version", "")).await?;
-        Ok(row.and_then(|(octets,)| octets.try_into().ok()).map_or(0, u64::from_be_bytes))
+    /// Has all nodes read anew what people typed in. The log says it as soon as the cluster takes it.
+    pub(super) fn tell_change(&self) {
+        drop(self.tell(Fact::RegistryChanged, CHANGED_SECONDS));
     }
 
-    /// Makes all nodes read anew what people typed in. If that fails, they do so within ten seconds.
-    pub(super) async fn change_version(&self) {
-        for pause in CHANGE_PAUSES {
-            sleep(Duration::from_millis(pause)).await;
-            match self.replace_version().await {
-                Ok(()) => break,
-                Err(error) => {
-                    tracing::warn!(%error, "the version was not changed; other nodes look again by themselves");
-                }
-            }
+    /// Reads anew now and then, forever.
+    pub(super) async fn look_again(&self) {
+        loop {
+            sleep(LOOK_EVERY).await;
+            self.apply(&[Fact::RegistryChanged]);
         }
-        self.outbox.reload();
-    }
-
-    async fn replace_version(&self) -> Result<(), StoreError> {
-        // Conditional, so that it does not depend on the clocks of servers which of two changes is the later one.
-        let version = &rand::random::<u64>().to_be_bytes()[..];
-        if !self.session.run_if(&self.statements.registry_replace, (version, "version", "")).await? {
-            self.session.run_if(&self.statements.registry_insert, ("version", "", version)).await?;
-        }
-        Ok(())
     }
 
     /// The value of a row after every change of it that is still in progress.
-    pub(super) async fn settled(&self, kind: &str, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    async fn settled(&self, kind: &str, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let mut statement = self.statements.registry_select.clone();
         statement.set_consistency(Consistency::LocalSerial);
         Ok(self.session.first::<(Vec<u8>,)>(&statement, (kind, key)).await?.map(|(value,)| value))
     }
 
     /// Replaces the value of a row, if it still is `before`; `None` is no row. All nodes learn of it.
-    pub(super) async fn swap(
+    async fn swap(
         &self,
         (kind, key): (&str, &str),
         before: Option<Vec<u8>>,
-        after: Vec<u8>,
+        after: String,
     ) -> Result<bool, StoreError> {
+        let after = after.into_bytes();
         let swapped = match before {
             Some(before) => self.session.run_if(&self.statements.registry_swap, (&after, kind, key, before)).await,
             None => self.session.run_if(&self.statements.registry_insert, (kind, key, &after)).await,
@@ -121,44 +71,42 @@ impl Shared {
             _ => false,
         };
         // Also after an error: the change may have been made.
-        self.change_version().await;
+        self.tell_change();
         if is_there { Ok(true) } else { swapped }
     }
 
     /// The tokens after every change of them that is still in progress, and as they are stored.
     async fn stored_tokens(&self) -> Result<(Vec<TokenRecord>, Option<Vec<u8>>), StoreError> {
         let Some(text) = self.settled(TOKENS, "").await? else { return Ok((Vec::new(), None)) };
-        let records = serde_json::from_slice(&text)
-            .map_err(|error| StoreError::Failed(format!("the record of the tokens is damaged: {error}")))?;
-        Ok((records, Some(text)))
+        Ok((parse(&text)?, Some(text)))
     }
 
-    /// Looks forever whether other nodes have changed something.
-    pub(super) async fn follow_registry(&self) {
-        let (mut known, mut looked_at) = (0, Instant::now());
-        loop {
-            sleep(LOOK_EVERY).await;
-            match self.version().await {
-                Ok(version) if version != known || looked_at.elapsed() > FULL_LOOK_EVERY => {
-                    (known, looked_at) = (version, Instant::now());
-                    self.outbox.reload();
-                    self.registry.changes.send_modify(|changes| *changes += 1);
-                }
-                Ok(_) => {}
-                Err(error) => tracing::debug!(%error, "the version of what people typed in was not read"),
-            }
-        }
+    /// All domains, in the order of their names.
+    pub(super) async fn domain_records(&self) -> Result<Vec<DomainRecord>, StoreError> {
+        let rows = self.session.all::<(String, Vec<u8>)>(&self.statements.registry_scan, (DOMAIN,)).await?;
+        rows.into_iter().map(|(_, record)| parse(&record)).collect()
+    }
+
+    async fn find_domain(&self, name: &DomainName) -> Result<Option<DomainRecord>, StoreError> {
+        let row = self.session.first::<(Vec<u8>,)>(&self.statements.registry_select, (DOMAIN, name.as_str())).await?;
+        row.map(|(record,)| parse(&record)).transpose()
+    }
+
+    /// Registers a domain of a backup, unless it is registered.
+    pub(super) async fn insert_domain(&self, record: &DomainRecord) -> Result<(), StoreError> {
+        let text = to_text(record)?.into_bytes();
+        self.session.run_if(&self.statements.registry_insert, (DOMAIN, record.name.as_str(), text)).await.map(drop)
     }
 
     /// Deletes the webhooks that a sweep is about. One that is registered meanwhile may be missed.
-    pub(super) async fn sweep(&self, sweep: &WebhookSweep) -> Result<usize, StoreError> {
+    async fn sweep(&self, sweep: &WebhookSweep) -> Result<usize, StoreError> {
         let mut webhooks = self.stored_webhooks().await?;
         webhooks.retain(|webhook| sweep.matches(&webhook.record));
         for webhook in &webhooks {
             self.remove_webhook(webhook).await?;
         }
         if !webhooks.is_empty() {
-            self.change_version().await;
+            self.tell_change();
         }
         Ok(webhooks.len())
     }
@@ -175,15 +123,50 @@ impl Registry for CassandraStore {
     }
 
     async fn register_domain(&self, record: DomainRecord, limit: usize) -> Result<Registration, StoreError> {
-        self.shared.register_name(record, limit).await
+        let shared = &self.shared;
+        shared.check_open()?;
+        if let Some(taken) = shared.find_domain(&record.name).await? {
+            return Ok(Registration::Taken(taken));
+        }
+        // Webhooks of an earlier registration must not get the mail of the new owner.
+        shared.sweep(&WebhookSweep::Domain(record.name.clone())).await?;
+        if shared.domain_records().await?.len() >= limit {
+            return Ok(Registration::Full);
+        }
+        let row = (DOMAIN, record.name.as_str());
+        if shared.swap(row, None, to_text(&record)?).await == Ok(true) {
+            return Ok(Registration::Won);
+        }
+        match shared.settled(row.0, row.1).await {
+            Ok(Some(found)) => Ok(Registration::Taken(parse(&found)?)),
+            _ => Err(StoreError::OutcomeUnknown),
+        }
     }
 
     async fn update_domain(&self, before: &DomainRecord, after: DomainRecord) -> Result<bool, StoreError> {
-        self.shared.replace_domain(before, &after).await
+        self.shared.check_open()?;
+        let row = (DOMAIN, before.name.as_str());
+        let Some(stored) = self.shared.settled(row.0, row.1).await? else { return Ok(false) };
+        if parse::<DomainRecord>(&stored)? != *before {
+            return Ok(false);
+        }
+        self.shared.swap(row, Some(stored), to_text(&after)?).await
     }
 
     async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
-        self.shared.remove_name(name).await
+        let shared = &self.shared;
+        shared.check_open()?;
+        if shared.find_domain(name).await?.is_none() {
+            return Ok(false);
+        }
+        let sweep = WebhookSweep::Domain(name.clone());
+        // The webhooks go first: if this node dies in between, the next owner of the domain must not inherit them.
+        shared.sweep(&sweep).await?;
+        let was_removed = shared.session.run_if(&shared.statements.registry_delete, (DOMAIN, name.as_str())).await;
+        shared.tell_change();
+        // Those that were registered meanwhile.
+        shared.sweep(&sweep).await?;
+        was_removed
     }
 
     async fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
@@ -196,7 +179,7 @@ impl Registry for CassandraStore {
         if records != before {
             return Ok(false);
         }
-        self.shared.swap((TOKENS, ""), stored, to_text(&after)?.into_bytes()).await
+        self.shared.swap((TOKENS, ""), stored, to_text(&after)?).await
     }
 
     async fn register_webhook(
@@ -204,12 +187,40 @@ impl Registry for CassandraStore {
         record: WebhookRecord,
         limits: WebhookLimits,
     ) -> Result<WebhookRegistration, StoreError> {
-        self.shared.register(&record, limits).await
+        // Registrations of one moment may exceed a limit together, since each reads the counts and then writes.
+        let shared = &self.shared;
+        shared.check_open()?;
+        let all = shared.stored_webhooks().await?;
+        let find = |id: WebhookId| all.iter().find(|known| known.record.id == id).cloned();
+        let replaces = match limits.decide(&record, all.iter().map(|known| &known.record)) {
+            Registering::Same(same) if shared.is_found_by_mail(same).await? => {
+                let Some(mut known) = find(same.id).filter(|known| !known.is_active()) else {
+                    return Ok(WebhookRegistration::Same(Box::new(same.clone())));
+                };
+                shared.enable_webhook(&mut known, shared.now()).await?;
+                shared.note_mail(&[known.record.id], record.last_mail_at).await;
+                known.record.last_mail_at = known.record.last_mail_at.max(record.last_mail_at);
+                shared.tell_change();
+                return Ok(WebhookRegistration::Same(Box::new(known.record)));
+            }
+            Registering::Same(half_removed) => Some(half_removed.id),
+            Registering::Refused(registration) => return Ok(registration),
+            Registering::New { evicts } => evicts,
+        };
+        if let Some(replaced) = replaces.and_then(find) {
+            shared.remove_webhook(&replaced).await?;
+        }
+        shared.insert_webhook(&record).await?;
+        shared.tell_change();
+        Ok(WebhookRegistration::New)
     }
 
     async fn webhooks(&self, mailbox: &Mailbox) -> Result<Vec<WebhookRecord>, StoreError> {
-        let webhooks = self.shared.webhooks_of(&mailbox_hash(&self.shared.secret, mailbox)).await?;
-        Ok(webhooks.into_iter().map(|webhook| webhook.record).collect())
+        let ids = self.shared.webhook_ids_of(&mailbox_hash(&self.shared.secret, mailbox)).await?;
+        let found = try_join_all(ids.into_iter().map(|id| self.shared.stored_webhook(id))).await?;
+        let mut records: Vec<WebhookRecord> = found.into_iter().flatten().map(|webhook| webhook.record).collect();
+        records.sort_by_key(|record| (record.created_at, record.id));
+        Ok(records)
     }
 
     async fn webhook(&self, id: WebhookId) -> Result<Option<WebhookRecord>, StoreError> {
@@ -221,7 +232,7 @@ impl Registry for CassandraStore {
         self.shared.check_open()?;
         let Some(webhook) = self.shared.stored_webhook(id).await? else { return Ok(false) };
         self.shared.remove_webhook(&webhook).await?;
-        self.shared.change_version().await;
+        self.shared.tell_change();
         Ok(true)
     }
 
@@ -240,12 +251,9 @@ impl Registry for CassandraStore {
         after: Option<WebhookId>,
         limit: usize,
     ) -> Result<WebhookPage, StoreError> {
-        let all = self.shared.stored_webhooks().await?.into_iter().map(|webhook| webhook.record);
-        let mut matching =
-            all.filter(|webhook| after.is_none_or(|after| webhook.id > after) && filter.lets_through(webhook));
-        let webhooks: Vec<WebhookRecord> = matching.by_ref().take(limit).collect();
-        let next = matching.next().and_then(|_| webhooks.last().map(|webhook| webhook.id).or(after));
-        Ok(WebhookPage { webhooks, next })
+        let all = self.shared.stored_webhooks().await?;
+        let records = all.iter().map(|webhook| &webhook.record).filter(|record| after.is_none_or(|id| record.id > id));
+        Ok(WebhookPage::of(records.filter(|record| filter.lets_through(record)), after, limit))
     }
 
     async fn attempts(

@@ -8,27 +8,23 @@
 
 use std::collections::HashMap;
 use std::io::Read;
-use std::sync::Arc;
+use std::mem::discriminant;
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use futures_util::future::try_join_all;
 use tokio::time::sleep;
 
-use super::receive::PutMessage;
 use super::{CassandraOptions, CassandraStore, Shared, schema, session};
-use crate::model::Timestamp;
+use crate::model::{Delivery, Timestamp};
 use crate::store::backup::{BackupCounts, BackupError, BackupItem, BackupRecord, RestoreError, each_record};
 use crate::store::names::HashKey;
 use crate::store::{Registry, Store, StoreError, StoreOptions};
 
-/// The most messages that are written at once.
-const MESSAGES_AT_ONCE: usize = 32;
-/// Their octets, in kilobytes. A larger message is written alone.
-const KILOBYTES_AT_ONCE: u32 = 32 << 10;
-/// A write that failed is tried so often again, each time after twice the pause.
-const RETRIES_MAX: u32 = 5;
-const PAUSE: Duration = Duration::from_millis(250);
+/// The most records that are written at once, and about how many octets of messages.
+const RECORDS_AT_ONCE: usize = 32;
+const OCTETS_AT_ONCE: usize = 32 << 20;
+/// The pauses before further tries of a write that failed, in milliseconds.
+const PAUSES: [u64; 5] = [250, 500, 1000, 2000, 4000];
 
 /// What the first reading of a backup tells about it.
 #[derive(Clone, Debug, Default)]
@@ -92,9 +88,9 @@ impl CassandraStore {
         progress: &mut dyn FnMut(u64),
     ) -> Result<BackupCounts, RestoreError> {
         let runtime = tokio::runtime::Handle::current();
-        runtime.block_on(begin(options, store))?;
+        let mut filling = runtime.block_on(Filling::begin(options, store, survey, how))?;
         let mut restored = || {
-            let mut filling = runtime.block_on(Filling::begin(options, store, survey, how))?;
+            runtime.block_on(schema::replace_secret(filling.store.shared.session.driver(), &survey.secret))?;
             each_record(file, progress, &mut |item| runtime.block_on(filling.push(item)))?;
             runtime.block_on(filling.finish(options))
         };
@@ -102,83 +98,71 @@ impl CassandraStore {
     }
 }
 
-/// Makes the keyspace if it is missing, sees that it is empty and that no node runs on it, and marks it.
-async fn begin(options: &CassandraOptions, store: &StoreOptions) -> Result<(), RestoreError> {
-    CassandraStore::create(options, store).await?;
-    let keyspace = || options.keyspace.clone();
-    let driver = session::connect_to_keyspace(options).await?;
-    let found = schema::check(&driver, &options.keyspace).await?;
-    if found.is_restoring {
-        return Err(RestoreError::AnotherUnfinished { keyspace: keyspace() });
-    }
-    let store = CassandraStore::on(driver, options, store, found.secret).await?;
-    let nodes = store.shared.living_nodes().await?;
-    if nodes > 0 {
-        return Err(RestoreError::InUse { keyspace: keyspace(), nodes });
-    }
-    if let Some(what) = store.holds().await? {
-        return Err(RestoreError::NotEmpty { keyspace: keyspace(), what });
-    }
-    if !schema::begin_restore(store.shared.session.driver()).await? {
-        return Err(RestoreError::AnotherUnfinished { keyspace: keyspace() });
-    }
-    Ok(())
-}
-
 impl CassandraStore {
     /// What is in the keyspace, in a word; `None` if it is empty.
     async fn holds(&self) -> Result<Option<&'static str>, StoreError> {
-        let Shared { session, statements, .. } = &*self.shared;
-        if session.first::<(i64, Vec<u8>)>(&statements.log_partitions, ()).await?.is_some() {
+        let shared = &self.shared;
+        shared.catch_up().await?;
+        if shared.picture.mail().stats().emails > 0 {
             return Ok(Some("mail"));
         }
         if !self.domains().await?.is_empty() {
             return Ok(Some("domains"));
         }
-        if !self.shared.stored_webhooks().await?.is_empty() {
+        if !shared.stored_webhooks().await?.is_empty() {
             return Ok(Some("webhooks"));
         }
-        Ok((!self.tokens().await?.is_empty()).then_some("tokens"))
+        if !self.tokens().await?.is_empty() {
+            return Ok(Some("tokens"));
+        }
+        // What was deleted would hide what is restored.
+        let log = shared.session.first::<(i64, Vec<u8>)>(&shared.statements.log_partitions, ()).await?;
+        Ok(log.map(|_| "mail"))
     }
 }
 
 /// A keyspace that is being filled.
-struct Filling {
+struct Filling<'a> {
     store: CassandraStore,
     how: RestoreInto,
-    survey: Survey,
+    survey: &'a Survey,
     /// How many messages of the file came so far.
     messages: u64,
     counts: BackupCounts,
-    /// Each returns the events that it wrote.
-    writes: JoinSet<Result<u64, StoreError>>,
-    room: Arc<Semaphore>,
-    /// Whether mail or webhooks may still be in writing, which events need.
-    is_before_events: bool,
+    /// Records of one kind that are written together, each with the microsecond of its first Email.
+    waiting: Vec<(BackupItem, i64)>,
+    waiting_octets: usize,
 }
 
-impl Filling {
-    /// Gives the keyspace, which is marked, the secret of the backup.
+impl<'a> Filling<'a> {
+    /// Makes the keyspace if it is missing, sees that it is empty and that no node runs on it, and marks it.
     async fn begin(
         options: &CassandraOptions,
         store: &StoreOptions,
-        survey: &Survey,
+        survey: &'a Survey,
         how: RestoreInto,
     ) -> Result<Self, RestoreError> {
+        CassandraStore::create(options, store).await?;
+        let keyspace = || options.keyspace.clone();
         let driver = session::connect_to_keyspace(options).await?;
-        schema::replace_secret(&driver, &survey.secret).await?;
-        Ok(Self {
-            // Its lives are those of the backup, whatever today's retention is.
-            store: CassandraStore::on(driver, options, &StoreOptions { retention: None, ..*store }, survey.secret)
-                .await?,
-            how,
-            survey: survey.clone(),
-            messages: 0,
-            counts: BackupCounts::default(),
-            writes: JoinSet::new(),
-            room: Arc::new(Semaphore::new(KILOBYTES_AT_ONCE as usize)),
-            is_before_events: true,
-        })
+        if schema::check(&driver, &options.keyspace).await?.is_restoring {
+            return Err(RestoreError::AnotherUnfinished { keyspace: keyspace() });
+        }
+        // The lives of mail are those of the backup, whatever today's retention is.
+        let lasting = StoreOptions { retention: None, ..*store };
+        let store = CassandraStore::on(driver, options, &lasting, survey.secret).await?;
+        let nodes = store.shared.living_nodes().await?;
+        if nodes > 0 {
+            return Err(RestoreError::InUse { keyspace: keyspace(), nodes });
+        }
+        if let Some(what) = store.holds().await? {
+            return Err(RestoreError::NotEmpty { keyspace: keyspace(), what });
+        }
+        if !schema::begin_restore(store.shared.session.driver()).await? {
+            return Err(RestoreError::AnotherUnfinished { keyspace: keyspace() });
+        }
+        let counts = BackupCounts::default();
+        Ok(Self { store, how, survey, messages: 0, counts, waiting: Vec::new(), waiting_octets: 0 })
     }
 
     async fn push(&mut self, item: BackupItem) -> Result<(), RestoreError> {
@@ -187,7 +171,6 @@ impl Filling {
             micros = self.survey.places.get(&self.messages).copied().unwrap_or(0);
             self.messages += 1;
         }
-        let is_event = matches!(item.record, BackupRecord::Event { .. });
         let is_wanted = match &item.record {
             BackupRecord::Mail { expires_at, live, .. } => *expires_at > self.how.now && !live.is_empty(),
             BackupRecord::Event { .. } => self.how.with_events,
@@ -197,34 +180,32 @@ impl Filling {
         if !is_wanted {
             return Ok(());
         }
-        if is_event && std::mem::take(&mut self.is_before_events) {
-            self.settle(0).await?;
+        // Events need the mail and the webhooks before them.
+        let is_other = |last: &(BackupItem, i64)| discriminant(&last.0.record) != discriminant(&item.record);
+        let is_full = self.waiting.len() == RECORDS_AT_ONCE || self.waiting_octets > OCTETS_AT_ONCE;
+        if is_full || self.waiting.last().is_some_and(is_other) {
+            self.write().await?;
         }
-        if !is_event {
-            self.counts.count(&item);
-        }
-        self.settle(MESSAGES_AT_ONCE - 1).await?;
-        let kilobytes = u32::try_from(item.content.len() >> 10).unwrap_or(u32::MAX).clamp(1, KILOBYTES_AT_ONCE);
-        let room = Arc::clone(&self.room).acquire_many_owned(kilobytes).await;
-        let (shared, with_events) = (Arc::clone(&self.store.shared), self.how.with_events);
-        self.writes.spawn(async move {
-            let _room = room;
-            shared.restore_item(&item, micros, with_events).await
-        });
+        self.waiting_octets += item.content.len();
+        self.waiting.push((item, micros));
         Ok(())
     }
 
-    /// Waits until at most `left` writes are on their way.
-    async fn settle(&mut self, left: usize) -> Result<(), RestoreError> {
-        while self.writes.len() > left {
-            let Some(done) = self.writes.join_next().await else { break };
-            self.counts.events += done.map_err(|ended| StoreError::Failed(ended.to_string()))??;
+    /// Writes the records that wait.
+    async fn write(&mut self) -> Result<(), StoreError> {
+        self.waiting_octets = 0;
+        let waiting = std::mem::take(&mut self.waiting);
+        let writes = waiting.iter().map(|(item, micros)| self.store.shared.restore(item, *micros));
+        for ((item, _), is_restored) in waiting.iter().zip(try_join_all(writes).await?) {
+            if is_restored {
+                self.counts.count(item);
+            }
         }
         Ok(())
     }
 
-    async fn finish(mut self, options: &CassandraOptions) -> Result<BackupCounts, RestoreError> {
-        self.settle(0).await?;
+    async fn finish(&mut self, options: &CassandraOptions) -> Result<BackupCounts, RestoreError> {
+        self.write().await?;
         self.store.close().await?;
         // A node that started meanwhile knows another secret.
         let nodes = self.store.shared.living_nodes().await?;
@@ -237,48 +218,35 @@ impl Filling {
 }
 
 impl Shared {
-    /// Writes a record of a backup, with retries. Returns the number of events.
-    async fn restore_item(&self, item: &BackupItem, micros: i64, keeps_messages: bool) -> Result<u64, StoreError> {
-        let mut pause = PAUSE;
-        for _ in 0..RETRIES_MAX {
-            match self.restore_record(item, micros, keeps_messages).await {
+    /// Writes a record of a backup, with retries. `false` if it is an event whose Email is not there.
+    async fn restore(&self, item: &BackupItem, micros: i64) -> Result<bool, StoreError> {
+        for pause in PAUSES {
+            match self.restore_once(item, micros).await {
                 Err(StoreError::Failed(reason)) => tracing::debug!(reason, "a record of the backup is written again"),
                 Err(StoreError::OutcomeUnknown) => {}
                 done => return done,
             }
-            sleep(pause).await;
-            pause *= 2;
+            sleep(Duration::from_millis(pause)).await;
         }
-        self.restore_record(item, micros, keeps_messages).await
+        self.restore_once(item, micros).await
     }
 
-    async fn restore_record(
-        &self,
-        BackupItem { record, content }: &BackupItem,
-        micros: i64,
-        keeps_message: bool,
-    ) -> Result<u64, StoreError> {
-        match record {
+    async fn restore_once(&self, item: &BackupItem, micros: i64) -> Result<bool, StoreError> {
+        match &item.record {
             BackupRecord::Mail { envelope, received_at, expires_at, live, .. } => {
-                let message = PutMessage {
-                    envelope: envelope.clone(),
-                    raw: content.clone(),
-                    received_at: *received_at,
-                    expires_at: *expires_at,
-                    micros,
-                    live: live.clone(),
-                    keeps_message,
-                };
-                self.put(&message).await.map(|()| 0)
+                let (envelope, raw) = (envelope.clone(), item.content.clone());
+                let delivery = Delivery { envelope, raw, received_at: *received_at, expires_at: *expires_at };
+                self.put(&delivery, live, micros).await?;
             }
-            BackupRecord::Domain(record) => self.insert_domain(record).await.map(|()| 0),
-            BackupRecord::Webhook(record) => self.insert_webhook(record).await.map(|()| 0),
+            BackupRecord::Domain(record) => self.insert_domain(record).await?,
+            BackupRecord::Webhook(record) => self.insert_webhook(record).await?,
             BackupRecord::Event { webhook, email, attempts, due_at } => {
-                let Some((_, row)) = self.find_row(*email).await? else { return Ok(0) };
-                self.insert_event(*webhook, &row.listed(), *attempts, *due_at).await.map(|()| 1)
+                let Some((_, row)) = self.find_row(*email).await? else { return Ok(false) };
+                self.insert_event(*webhook, row.listed(), *attempts, *due_at).await?;
             }
-            BackupRecord::Store { .. } | BackupRecord::End(_) => Ok(0),
+            BackupRecord::Store { .. } | BackupRecord::End(_) => {}
         }
+        Ok(true)
     }
 }
 

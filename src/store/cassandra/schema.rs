@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use scylla::client::session::Session as DriverSession;
-use scylla::errors::{DbError, ExecutionError, PrepareError, RequestAttemptError};
+use scylla::deserialize::row::DeserializeRow;
+use scylla::errors::{DbError, ExecutionError, RequestAttemptError};
 use scylla::response::query_result::QueryResult;
 use scylla::serialize::row::SerializeRow;
 use scylla::statement::unprepared::Statement;
@@ -19,7 +20,7 @@ use crate::store::names::HashKey;
 use crate::store::{OpenError, StoreOptions};
 
 /// The version of the tables and of the records in them that this program reads and writes. `schema.cql` makes the tables.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 const STATEMENTS: &str = include_str!("schema.cql");
 
 /// The least time, in seconds, for which a server remembers that mail was deleted.
@@ -58,15 +59,14 @@ pub(super) async fn create(options: &CassandraOptions, store: &StoreOptions) -> 
         make_keyspace(&driver, options).await?;
     }
     let grace = store.retention.map_or(GRACE_MIN, |life| life.as_secs().saturating_add(GRACE_MORE).max(GRACE_MIN));
-    if let Some(version) = read(&driver, OF_VERSION).await? {
-        check_version(&version)?;
+    if has_version(&driver, keyspace).await? {
         remember_longer(&driver, keyspace, grace).await?;
         return Ok(false);
     }
     for statement in statements(keyspace, grace) {
         run(&driver, statement).await?;
     }
-    driver.await_schema_agreement().await.map_err(|error| failed(&error))?;
+    agree(&driver).await?;
     insert_once(&driver, OF_SECRET, &rand::random::<HashKey>()).await?;
     // The version comes last: a keyspace with it is complete.
     insert_once(&driver, OF_VERSION, &VERSION.to_be_bytes()).await
@@ -75,8 +75,9 @@ pub(super) async fn create(options: &CassandraOptions, store: &StoreOptions) -> 
 /// Reads what a keyspace says of itself, if it has the schema of this version.
 pub(super) async fn check(driver: &DriverSession, keyspace: &str) -> Result<Found, OpenError> {
     let no_keyspace = || OpenError::NoKeyspace { keyspace: keyspace.into() };
-    let version = read(driver, OF_VERSION).await?.ok_or_else(no_keyspace)?;
-    check_version(&version)?;
+    if !has_version(driver, keyspace).await? {
+        return Err(no_keyspace());
+    }
     let secret = read(driver, OF_SECRET).await?.ok_or_else(no_keyspace)?;
     let secret = HashKey::try_from(&secret[..]).map_err(|_| no_keyspace())?;
     Ok(Found { secret, is_restoring: read(driver, OF_RESTORE).await?.is_some() })
@@ -109,7 +110,7 @@ async fn make_keyspace(driver: &DriverSession, options: &CassandraOptions) -> Re
         ),
     )
     .await?;
-    driver.await_schema_agreement().await.map_err(|error| failed(&error))?;
+    agree(driver).await?;
     driver.use_keyspace(keyspace, false).await.map_err(|error| failed(&error))
 }
 
@@ -145,20 +146,36 @@ fn data_center(driver: &DriverSession, options: &CassandraOptions) -> Result<Str
 async fn remember_longer(driver: &DriverSession, keyspace: &str, grace: u64) -> Result<(), OpenError> {
     let statement =
         "SELECT gc_grace_seconds FROM system_schema.tables WHERE keyspace_name = ? AND table_name = 'email'";
-    let found = driver.query_unpaged(statement, (keyspace,)).await.map_err(|error| failed(&error))?;
-    let found = found.into_rows_result().map_err(|error| failed(&error))?;
-    let found = found.maybe_first_row::<(i32,)>().map_err(|error| failed(&error))?;
+    let found = first::<(i32,)>(driver, Statement::new(statement), (keyspace,)).await?;
     if found.is_some_and(|(seconds,)| u64::from(seconds.unsigned_abs()) < grace) {
         run(driver, format!("ALTER TABLE {keyspace}.email WITH gc_grace_seconds = {grace}")).await?;
     }
     Ok(())
 }
 
-/// Refuses the schema of another version.
-fn check_version(version: &[u8]) -> Result<(), OpenError> {
-    match <[u8; 4]>::try_from(version).map_or(0, u32::from_be_bytes) {
-        VERSION => Ok(()),
-        found => Err(OpenError::Schema { found, known: VERSION }),
+/// Whether a keyspace has the schema of this version; `false` if it has none. That of another version is refused.
+async fn has_version(driver: &DriverSession, keyspace: &str) -> Result<bool, OpenError> {
+    let refused = |found| Err(OpenError::Schema { found, known: VERSION });
+    let has_table = async |table: &str| {
+        let statement = "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?";
+        Ok::<_, OpenError>(first::<(String,)>(driver, Statement::new(statement), (keyspace, table)).await?.is_some())
+    };
+    if !has_table("registry").await? {
+        // Version 1 had another table for it.
+        return if has_table("meta").await? { refused(1) } else { Ok(false) };
+    }
+    let version = match read(driver, OF_VERSION).await {
+        // Not every server may know the tables yet that another node makes at this moment.
+        Err(_) => {
+            agree(driver).await?;
+            read(driver, OF_VERSION).await?
+        }
+        Ok(version) => version,
+    };
+    match version.map(|version| <[u8; 4]>::try_from(version).map_or(0, u32::from_be_bytes)) {
+        None => Ok(false),
+        Some(VERSION) => Ok(true),
+        Some(found) => refused(found),
     }
 }
 
@@ -179,6 +196,11 @@ fn with_id(statement: &str, keyspace: &str) -> String {
     std::hash::Hasher::write(&mut hasher, format!("{keyspace}.{table}").as_bytes());
     let id: Uuid = uuid::Builder::from_custom_bytes(hasher.finish128().as_bytes()).into_uuid();
     format!("{before}{id}{after}")
+}
+
+/// Waits until all servers that can be reached know the same tables.
+async fn agree(driver: &DriverSession) -> Result<(), OpenError> {
+    driver.await_schema_agreement().await.map(drop).map_err(|error| failed(&error))
 }
 
 async fn run(driver: &DriverSession, statement: String) -> Result<(), OpenError> {
@@ -219,46 +241,29 @@ fn applied(answer: Result<QueryResult, ExecutionError>) -> Result<bool, OpenErro
 async fn read(driver: &DriverSession, key: &str) -> Result<Option<Vec<u8>>, OpenError> {
     let mut statement = Statement::new("SELECT value FROM registry WHERE kind = 'meta' AND key = ?");
     statement.set_consistency(Consistency::LocalQuorum);
-    let result = match driver.query_unpaged(statement, (key,)).await {
-        Ok(result) => result,
-        // The table is missing, so the keyspace is not ours or is not complete.
-        Err(error) if is_invalid(&error) => return of_version_1(driver, key).await,
-        Err(error) => return Err(failed(&error)),
-    };
-    let rows = result.into_rows_result().map_err(|error| failed(&error))?;
-    let row = rows.maybe_first_row::<(Vec<u8>,)>().map_err(|error| failed(&error))?;
-    Ok(row.map(|(value,)| value))
+    Ok(first::<(Vec<u8>,)>(driver, statement, (key,)).await?.map(|(value,)| value))
 }
 
-/// The version that a keyspace of version 1 says, which has another table for it.
-async fn of_version_1(driver: &DriverSession, key: &str) -> Result<Option<Vec<u8>>, OpenError> {
-    let Ok(result) = driver.query_unpaged("SELECT value FROM meta WHERE name = ?", (key,)).await else {
-        return Ok(None);
-    };
+/// The first row of a result.
+async fn first<R>(
+    driver: &DriverSession,
+    statement: Statement,
+    values: impl SerializeRow,
+) -> Result<Option<R>, OpenError>
+where
+    R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata>,
+{
+    let result = driver.query_unpaged(statement, values).await.map_err(|error| failed(&error))?;
     let rows = result.into_rows_result().map_err(|error| failed(&error))?;
-    Ok(rows.maybe_first_row::<(Vec<u8>,)>().map_err(|error| failed(&error))?.map(|(value,)| value))
+    rows.maybe_first_row().map_err(|error| failed(&error))
 }
 
 fn failed(error: &dyn std::error::Error) -> OpenError {
     OpenError::Cluster { reason: reason(error) }
 }
 
-fn is_invalid(error: &ExecutionError) -> bool {
-    matches!(said(error), Some(DbError::Invalid | DbError::ConfigError))
-}
-
 /// Whether a turn of Paxos may or may not have taken place.
 fn is_cut_off(error: &ExecutionError) -> bool {
-    matches!(said(error), Some(DbError::WriteTimeout { .. } | DbError::ReadTimeout { .. }))
-}
-
-/// What the cluster said of a statement.
-fn said(error: &ExecutionError) -> Option<&DbError> {
-    match error {
-        ExecutionError::LastAttemptError(RequestAttemptError::DbError(said, _))
-        | ExecutionError::PrepareError(PrepareError::AllAttemptsFailed {
-            first_attempt: RequestAttemptError::DbError(said, _),
-        }) => Some(said),
-        _ => None,
-    }
+    let ExecutionError::LastAttemptError(RequestAttemptError::DbError(said, _)) = error else { return false };
+    matches!(said, DbError::WriteTimeout { .. } | DbError::ReadTimeout { .. })
 }

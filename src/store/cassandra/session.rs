@@ -185,25 +185,6 @@ impl Session {
         Ok(rows.map_err(|error| failed(&error)).boxed())
     }
 
-    /// All rows of a result, page by page, as long as `take` wants more.
-    pub(super) async fn each<R>(
-        &self,
-        statement: &PreparedStatement,
-        values: impl SerializeRow,
-        mut take: impl FnMut(R) -> bool,
-    ) -> Result<(), StoreError>
-    where
-        R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata> + Send + 'static,
-    {
-        let mut rows = self.rows::<R>(statement, values).await?;
-        while let Some(row) = rows.try_next().await? {
-            if !take(row) {
-                break;
-            }
-        }
-        Ok(())
-    }
-
     /// All rows of a result.
     pub(super) async fn all<R>(
         &self,
@@ -213,13 +194,7 @@ impl Session {
     where
         R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata> + Send + 'static,
     {
-        let mut rows = Vec::new();
-        self.each(statement, values, |row| {
-            rows.push(row);
-            true
-        })
-        .await?;
-        Ok(rows)
+        self.rows(statement, values).await?.try_collect().await
     }
 }
 

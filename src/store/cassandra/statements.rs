@@ -38,14 +38,13 @@ statements! {
     announce = "INSERT INTO email (mailbox, id, message) VALUES (?, ?, ?) USING TTL ? AND TIMESTAMP ?";
     number_select = "SELECT last, sequence, id FROM email WHERE mailbox = ? AND id = ?";
     email_insert = "INSERT INTO email \
-         (mailbox, id, last, sequence, message, received_at, expires_at, octets, shared, settled) \
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TTL ? AND TIMESTAMP ?";
-    email_settle = "UPDATE email USING TTL ? AND TIMESTAMP ? SET settled = true WHERE mailbox = ? AND id = ?";
-    email_newest_first = "SELECT last, id, sequence, message, received_at, expires_at, octets, shared, settled FROM email \
+         (mailbox, id, last, sequence, message, received_at, expires_at, octets, shared) \
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) USING TTL ? AND TIMESTAMP ?";
+    email_newest_first = "SELECT last, id, sequence, message, received_at, expires_at, octets, shared FROM email \
          WHERE mailbox = ? AND id > ? AND id < ?";
-    email_oldest_first = "SELECT last, id, sequence, message, received_at, expires_at, octets, shared, settled FROM email \
+    email_oldest_first = "SELECT last, id, sequence, message, received_at, expires_at, octets, shared FROM email \
          WHERE mailbox = ? AND id > ? AND id < ? ORDER BY id ASC";
-    email_select = "SELECT last, id, sequence, message, received_at, expires_at, octets, shared, settled FROM email \
+    email_select = "SELECT last, id, sequence, message, received_at, expires_at, octets, shared FROM email \
          WHERE mailbox = ? AND id = ?";
     email_delete = "DELETE FROM email USING TIMESTAMP ? WHERE mailbox = ? AND id IN ?";
 
@@ -54,11 +53,8 @@ statements! {
     log_follow = "SELECT seq, facts FROM log WHERE minute IN ? AND node = ? AND seq > ?";
     log_partitions = "SELECT DISTINCT minute, node FROM log";
 
-    event_insert = "INSERT INTO event \
-         (webhook, due, email, sequence, message, attempts, received_at, expires_at, octets, written) \
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TTL ? AND TIMESTAMP ?";
-    event_select = "SELECT due, email, sequence, message, attempts, received_at, expires_at, octets, written \
-         FROM event WHERE webhook = ? AND due >= ?";
+    event_insert = "INSERT INTO event (webhook, due, email, record) VALUES (?, ?, ?, ?) USING TTL ? AND TIMESTAMP ?";
+    event_select = "SELECT due, email, record FROM event WHERE webhook = ? AND due >= ?";
     event_delete = "DELETE FROM event USING TIMESTAMP ? WHERE webhook = ? AND due = ? AND email = ?";
     events_delete = "DELETE FROM event USING TIMESTAMP ? WHERE webhook = ?";
 
@@ -67,30 +63,25 @@ statements! {
     attempt_trim = "DELETE FROM attempt WHERE webhook = ? AND at < ?";
     attempts_delete = "DELETE FROM attempt WHERE webhook = ?";
 
-    webhook_insert = "INSERT INTO webhook (id, record) VALUES (?, ?) USING TIMESTAMP ?";
-    webhook_select = "SELECT id, record FROM webhook WHERE id = ?";
-    webhook_scan = "SELECT id, record FROM webhook";
+    webhook_insert = "UPDATE webhook USING TIMESTAMP ? SET record = ? WHERE id = ?";
+    webhook_select = "SELECT record, health, revision, enabled, low, last_mail FROM webhook WHERE id = ?";
+    webhook_scan = "SELECT record, health, revision, enabled, low, last_mail FROM webhook";
+    webhook_health = "UPDATE webhook USING TIMESTAMP ? SET health = ?, revision = ?, low = ? WHERE id = ?";
+    webhook_enable = "UPDATE webhook USING TIMESTAMP ? SET enabled = ? WHERE id = ?";
+    webhook_mail = "UPDATE webhook USING TIMESTAMP ? SET last_mail = ? WHERE id = ?";
     webhook_delete = "DELETE FROM webhook USING TIMESTAMP ? WHERE id = ?";
     webhook_of_insert = "INSERT INTO webhook_of (mailbox, id) VALUES (?, ?) USING TIMESTAMP ?";
     webhook_of_select = "SELECT id FROM webhook_of WHERE mailbox = ?";
     webhook_of_delete = "DELETE FROM webhook_of USING TIMESTAMP ? WHERE mailbox = ? AND id = ?";
-    health_select = "SELECT webhook, health, revision, enabled, low, last_mail FROM health WHERE webhook = ?";
-    health_scan = "SELECT webhook, health, revision, enabled, low, last_mail FROM health";
-    health_update = "UPDATE health USING TIMESTAMP ? SET health = ?, revision = ?, low = ? WHERE webhook = ?";
-    health_enable = "UPDATE health USING TIMESTAMP ? SET enabled = ? WHERE webhook = ?";
-    health_mail = "UPDATE health USING TIMESTAMP ? SET last_mail = ? WHERE webhook = ?";
-    health_delete = "DELETE FROM health USING TIMESTAMP ? WHERE webhook = ?";
 
     registry_select = "SELECT value FROM registry WHERE kind = ? AND key = ?";
     registry_scan = "SELECT key, value FROM registry WHERE kind = ?";
-    node_insert = "INSERT INTO node (cluster, id, bits, started_at) VALUES (0, ?, ?, ?) USING TTL ?";
-    node_alive = "UPDATE node USING TTL ? SET alive = true WHERE cluster = 0 AND id = ?";
-    node_select = "SELECT id, bits, alive FROM node WHERE cluster = 0";
+    node_insert = "INSERT INTO node (cluster, id, bits) VALUES (0, ?, ?) USING TTL ?";
+    node_select = "SELECT id, bits FROM node WHERE cluster = 0";
     node_delete = "DELETE FROM node WHERE cluster = 0 AND id = ?";
     @conditional
     registry_insert = "INSERT INTO registry (kind, key, value) VALUES (?, ?, ?) IF NOT EXISTS";
     registry_swap = "UPDATE registry SET value = ? WHERE kind = ? AND key = ? IF value = ?";
-    registry_replace = "UPDATE registry SET value = ? WHERE kind = ? AND key = ? IF EXISTS";
     registry_delete = "DELETE FROM registry WHERE kind = ? AND key = ? IF EXISTS";
     lead_take = "UPDATE registry USING TTL ? SET value = ? WHERE kind = 'lead' AND key = '' IF value = null";
     lead_renew = "UPDATE registry USING TTL ? SET value = ? WHERE kind = 'lead' AND key = '' IF value = ?";

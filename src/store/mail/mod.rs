@@ -33,7 +33,7 @@ use super::change::{Change, Ending, EventState, RecordPlace};
 use crate::events::{Event, Happening, Topic};
 #[cfg(feature = "cassandra")]
 use crate::model::PendingEvent;
-use crate::model::{Client, EmailId, Envelope, Mailbox, Timestamp, WebhookId};
+use crate::model::{Client, EmailId, Envelope, Mailbox, Timestamp, WebhookId, WebhookRecord};
 use crate::store::names::{HashKey, domain_hash, mailbox_hash};
 
 /// What must be known of webhooks here.
@@ -52,6 +52,12 @@ pub(crate) struct Receiver {
     pub(crate) registrant: Option<Client>,
     /// Whether it has ever taken an event.
     pub(crate) is_proven: bool,
+}
+
+impl Receiver {
+    pub(crate) fn of(webhook: &WebhookRecord) -> Self {
+        Self { id: webhook.id, registrant: webhook.registrant, is_proven: webhook.is_proven() }
+    }
 }
 
 /// What subscribers are told.

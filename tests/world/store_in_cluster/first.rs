@@ -74,6 +74,12 @@ async fn nothing_ends_is_shown_or_acknowledged_before_what_comes_first_is_writte
     }
     stop.cancel();
     runs.await.expect("its end");
+
+    // Mail finds webhooks by it.
+    lose("webhook_of").await;
+    let registered = one.register_webhook(proven(OTHER, "https://b.example/"), WebhookLimits::UNBOUNDED).await;
+    let listed = one.all_webhooks(WebhookFilter::default(), None, 9).await.expect("webhooks").webhooks;
+    assert!(registered.is_err() && listed.len() == 1, "mail does not find a webhook: {registered:?}");
 }
 
 /// Of two servers that should have each row, there is one.

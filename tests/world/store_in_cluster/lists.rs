@@ -79,21 +79,25 @@ async fn a_mailbox_of_which_very_much_was_deleted_is_listed_and_emptied() {
         store.receive(mail).await.expect("receive");
     }
     let hash = mailbox_of(&session).await;
-    let ids: Vec<Vec<u8>> = (0..MARKS)
-        .map(|n| Row::at(START.plus(Duration::from_millis(1000 + n * 10)), LIFE).id.octets().to_vec())
-        .collect();
+    // Within half a minute before the last mail, so that a read of young mail meets them, too.
+    let from = START.plus(Duration::from_secs(20 * 60 - 29));
+    let ids: Vec<Vec<u8>> =
+        (0..MARKS).map(|n| Row::at(from.plus(Duration::from_millis(n * 2)), LIFE).id.octets().to_vec()).collect();
     for ids in ids.chunks(100) {
         let delete = "DELETE FROM email WHERE mailbox = ? AND id IN ?";
         session.query_unpaged(delete, (&hash, ids)).await.expect("deleted");
     }
     let refused = session.query_unpaged("SELECT id FROM email WHERE mailbox = ?", (&hash,)).await;
     assert!(refused.is_err(), "the servers read over {MARKS} deletions");
-    let (to, now) = (mailbox(TO), START.plus(Duration::from_mins(30)));
-    let page = store.list(&to, PageRequest { offset: 0, limit: LIMIT }, now).await.expect("list");
-    let before = store.list_before(&to, u64::MAX, LIMIT, now).await.expect("list");
-    let after = store.list_after(&to, 0, LIMIT, now).await.expect("list").emails;
-    for listed in [page.emails, before, after.into_iter().rev().collect()] {
-        assert_eq!(listed.iter().rev().map(|listed| listed.id).collect::<Vec<_>>(), living);
+    let to = mailbox(TO);
+    let [soon, later] = [20, 30].map(|minutes| START.plus(Duration::from_mins(minutes)));
+    for now in [soon, later] {
+        let page = store.list(&to, PageRequest { offset: 0, limit: LIMIT }, now).await.expect("list");
+        let before = store.list_before(&to, u64::MAX, LIMIT, now).await.expect("list");
+        let after = store.list_after(&to, 0, LIMIT, now).await.expect("list").emails;
+        for listed in [page.emails, before, after.into_iter().rev().collect()] {
+            assert_eq!(listed.iter().rev().map(|listed| listed.id).collect::<Vec<_>>(), living);
+        }
     }
-    assert_eq!(store.delete_all(&to, u64::MAX, now).await, Ok(2));
+    assert_eq!(store.delete_all(&to, u64::MAX, later).await, Ok(2));
 }

@@ -7,12 +7,15 @@ mod check;
 mod commands;
 mod first;
 mod following;
+mod leaders;
 mod lists;
 mod on_its_way;
 mod outbox;
 mod restore;
 mod rows;
 mod schema;
+mod ties;
+mod webhooks;
 
 use std::sync::Arc;
 

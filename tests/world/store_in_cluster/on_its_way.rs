@@ -33,13 +33,13 @@ const ANSWERED: Duration = Duration::from_millis(30);
 const TOO_LONG: Duration = Duration::from_secs(6);
 
 /// A message on its way.
-struct OnItsWay<'s> {
+pub struct OnItsWay<'s> {
     id: EmailId,
     receiving: Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 's>>,
 }
 
 impl<'s> OnItsWay<'s> {
-    fn begin(store: &'s CassandraStore, delivery: Delivery) -> Self {
+    pub fn begin(store: &'s CassandraStore, delivery: Delivery) -> Self {
         Self { id: delivery.envelope.recipients[0].id, receiving: store.receive(delivery) }
     }
 
@@ -70,6 +70,12 @@ impl<'s> OnItsWay<'s> {
     async fn written(self, session: &Session) -> Self {
         let id = self.id.octets();
         self.until(session, "SELECT id FROM email WHERE id = ? AND sequence > 0 ALLOW FILTERING", &id).await
+    }
+
+    /// Until its message is shown. No log tells of it yet.
+    pub async fn shown(self, session: &Session) -> Self {
+        let message = message_of(self.id);
+        self.until(session, "SELECT id FROM message WHERE id = ? AND shown = true ALLOW FILTERING", &message).await
     }
 
     async fn end(self) -> Result<(), StoreError> {

@@ -44,8 +44,8 @@ pub async fn write(session: &Session, mailbox: &[u8], rows: &[Row]) {
             let (id, micros) = (hex(&id.octets()), row.micros());
             writeln!(
                 batch,
-                "INSERT INTO email (mailbox, id, sequence, message, received_at, expires_at, octets, shared, settled) \
-                 VALUES ({}, {id}, {}, {id}, {}, {}, 0, false, true) USING TTL 86400 AND TIMESTAMP {micros};",
+                "INSERT INTO email (mailbox, id, sequence, message, received_at, expires_at, octets, shared) \
+                 VALUES ({}, {id}, {}, {id}, {}, {}, 0, false) USING TTL 86400 AND TIMESTAMP {micros};",
                 hex(mailbox),
                 micros << 12,
                 received_at.millis(),

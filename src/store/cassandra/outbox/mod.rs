@@ -15,9 +15,7 @@ mod replay;
 mod table;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::try_join;
@@ -27,16 +25,13 @@ use super::log::Fact;
 use super::message::{MessageId, ReadMessage};
 use super::registry::StoredWebhook;
 use super::{CassandraStore, Shared};
-use crate::model::{AttemptRecord, PendingEvent, StoredEmail, Timestamp, WebhookId, WebhookRecord};
+use crate::model::{AttemptRecord, PendingEvent, StoredEmail, Timestamp, WebhookId};
 use crate::store::change::EventState;
 use crate::store::mail::{Due, Receiver};
 use crate::store::{DueEvents, DueQuery, Outbox, Replay, Replayed, StoreError};
 
 /// An event: its webhook, and the sequence of its Email.
 type Key = (WebhookId, u64);
-
-/// How long it is remembered that the message of an event was not shown.
-const UNSHOWN_FOR: Duration = Duration::from_mins(10);
 
 /// The outbox of a node.
 #[derive(Debug, Default)]
@@ -45,96 +40,51 @@ pub(super) struct OutboxState {
     pub(super) hint: Arc<Notify>,
     /// Held while events are read or changed.
     known: AsyncMutex<Known>,
-    /// Facts about events that are not looked at yet. A node that does not lead keeps none.
-    noted: Mutex<Vec<Fact>>,
-    keeps: AtomicBool,
-    /// How often this node took the lead.
-    term: AtomicU64,
-    /// Whether webhooks have changed since they were read.
-    has_changed: AtomicBool,
+    /// Facts about events and webhooks that are not looked at yet. A node that does not lead keeps none.
+    noted: Mutex<Option<Vec<Fact>>>,
 }
 
 /// What the leader knows, beside the events themselves in the picture.
 #[derive(Debug, Default)]
 struct Known {
-    /// The term in which all of the table was read.
-    settled: Option<u64>,
+    /// Whether it is all that the table and the facts say.
+    is_current: bool,
     /// The active webhooks.
     receivers: HashMap<WebhookId, Receiver>,
-    /// When the rows of the pending events were written, in microseconds.
-    written: HashMap<Key, i64>,
-    /// The same of those that ended in this minute, and in the one before: what comes late of them begins no event.
-    ended: [HashMap<Key, i64>; 2],
-    /// Since when events are known whose messages are not shown, on the boot clock.
-    unshown: HashMap<Key, Duration>,
 }
 
 impl OutboxState {
-    /// Takes a fact of any node that may be about events.
+    /// Takes a fact of any node that may be about events or webhooks, before the picture has it.
     pub(super) fn note(&self, fact: &Fact) {
-        let has_events = match fact {
+        let matters = match fact {
             Fact::Received(received) => !received.events.is_empty(),
-            Fact::EventsAdded(_) => true,
+            Fact::EventsAdded(_) | Fact::RegistryChanged => true,
             Fact::Deleted(_) => false,
         };
-        if has_events && self.keeps.load(Ordering::Acquire) {
-            self.noted().push(fact.clone());
+        if matters && let Some(noted) = &mut *self.noted() {
+            noted.push(fact.clone());
             self.hint.notify_one();
         }
     }
 
-    /// Webhooks have changed.
-    pub(super) fn reload(&self) {
-        self.has_changed.store(true, Ordering::Release);
-    }
-
     /// This node takes the lead now. It did not have it a moment ago, so others may have changed any event.
     pub(super) fn take_over(&self) {
-        self.term.fetch_add(1, Ordering::AcqRel);
+        self.rest();
         self.hint.notify_one();
     }
 
-    /// Keeps no facts until this node leads.
+    /// Keeps no facts until all is read again.
     fn rest(&self) {
-        self.keeps.store(false, Ordering::Release);
-        self.noted().clear();
+        self.noted().take();
     }
 
-    fn take_noted(&self) -> Vec<Fact> {
-        std::mem::take(&mut *self.noted())
-    }
-
-    fn noted(&self) -> MutexGuard<'_, Vec<Fact>> {
+    fn noted(&self) -> MutexGuard<'_, Option<Vec<Fact>>> {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Known {
-    /// Ends a pending event. Returns when its row was written.
-    fn end(&mut self, key: Key) -> i64 {
-        let written = self.written.remove(&key).unwrap_or(0);
-        self.ended[0].insert(key, written);
-        written
-    }
-
-    /// When the last row of an event was written that has ended lately.
-    fn ended_at(&self, key: &Key) -> Option<i64> {
-        self.ended.iter().filter_map(|ended| ended.get(key).copied()).max()
-    }
-
-    /// Begins another minute.
-    fn turn(&mut self, now: Duration) {
-        self.ended[1] = std::mem::take(&mut self.ended[0]);
-        self.unshown.retain(|_, since| now.saturating_sub(*since) < UNSHOWN_FOR);
     }
 }
 
 fn key_of(event: &PendingEvent) -> Key {
     (event.webhook, event.email.sequence)
-}
-
-fn receiver_of(record: &WebhookRecord) -> Receiver {
-    Receiver { id: record.id, registrant: record.registrant, is_proven: record.is_proven() }
 }
 
 #[async_trait]
@@ -215,16 +165,15 @@ impl Shared {
     }
 
     /// Ends an event in memory.
-    fn take_out(&self, known: &mut Known, event: &PendingEvent) {
-        let key = key_of(event);
-        self.picture.mail_mut().change_event(key.0, key.1, EventState::Ended, 0);
-        known.end(key);
+    fn take_out(&self, event: &PendingEvent) {
+        self.picture.mail_mut().change_event(event.webhook, event.email.sequence, EventState::Ended, 0);
     }
 
     /// All pending events, in the order of webhooks and Emails.
     pub(super) async fn pending_events(&self) -> Result<Vec<PendingEvent>, StoreError> {
         self.settle_alone().await?;
-        self.all_events().await
+        let webhooks = self.stored_webhooks().await?;
+        Ok(self.read_events(&webhooks).await?.0)
     }
 
     /// Lets the limits drop what they drop, in a store that no daemon runs. There nobody else does it.

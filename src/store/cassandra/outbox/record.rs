@@ -10,34 +10,25 @@ use futures_util::future::{join_all, try_join_all};
 
 use super::super::Shared;
 use super::super::registry::StoredWebhook;
-use super::table::{Stored, all};
-use super::{Known, key_of, receiver_of};
+use super::table::{all, row_micros};
 use crate::model::{AttemptRecord, Mailbox, PendingEvent, Timestamp, WebhookId, WebhookStatus};
 use crate::store::StoreError;
 use crate::store::change::{Change, EventState};
 use crate::store::mail::{Decided, Outcome, Pending, Receiver, Request, Webhooks};
 use crate::store::outbox_rules::DroppedEvent;
 
-/// How far back events are still written as due.
-const WRITTEN_LATE_MAX: Duration = Duration::from_mins(1);
+/// How far back events may be due that the leader has not read yet: it reads all rows each minute, but not the youngest.
+const WRITTEN_LATE_MAX: Duration = Duration::from_mins(3);
 
-/// The only webhook that a request is about.
-pub(super) struct Only(pub(super) Receiver);
-
-impl Webhooks for Only {
+/// A request is about one webhook alone.
+impl Webhooks for StoredWebhook {
     fn of(&self, _: &Mailbox) -> Vec<Receiver> {
         Vec::new()
     }
 
     fn get(&self, id: WebhookId) -> Option<Receiver> {
-        Some(self.0).filter(|receiver| receiver.id == id)
+        Some(Receiver::of(&self.record)).filter(|receiver| receiver.id == id)
     }
-}
-
-/// What attempts changed of one webhook and its events.
-struct Changes {
-    webhook: StoredWebhook,
-    events: Vec<(Stored, EventState)>,
 }
 
 impl Shared {
@@ -51,11 +42,14 @@ impl Shared {
         for attempt in attempts {
             by_webhook.entry(attempt.webhook).or_default().push(attempt);
         }
-        let recorded = by_webhook.into_iter().map(|(id, attempts)| self.record_of_webhook(&known, id, attempts));
+        let recorded = by_webhook.into_iter().map(|(id, attempts)| self.record_of_webhook(id, attempts));
         let mut result = Ok(());
         for recorded in join_all(recorded).await {
             match recorded {
-                Ok(Some(changes)) => self.remember(&mut known, changes),
+                Ok(Some(webhook)) if webhook.is_active() => {
+                    known.receivers.insert(webhook.record.id, Receiver::of(&webhook.record));
+                }
+                Ok(Some(webhook)) => drop(known.receivers.remove(&webhook.record.id)),
                 Ok(None) => {}
                 Err(error) => result = Err(error),
             }
@@ -63,13 +57,12 @@ impl Shared {
         result
     }
 
-    /// Writes what attempts change of a webhook. `None` if it is gone.
+    /// Writes what attempts change of a webhook and its events. `None` if it is gone.
     async fn record_of_webhook(
         &self,
-        known: &Known,
         id: WebhookId,
         attempts: Vec<AttemptRecord>,
-    ) -> Result<Option<Changes>, StoreError> {
+    ) -> Result<Option<StoredWebhook>, StoreError> {
         let Some(mut webhook) = self.stored_webhook(id).await? else { return Ok(None) };
         let before = (webhook.record.clone(), webhook.health.clone());
         let (counted, mut states) = self.decide(&webhook, &attempts);
@@ -82,32 +75,37 @@ impl Shared {
             webhook.record.dropped = webhook.record.dropped.saturating_add(kept.count() as u64);
             states = pending.iter().map(|event| (event.email.sequence, EventState::Ended)).collect();
         }
+        let micros: HashMap<u64, i64> = pending.iter().map(|event| (event.email.sequence, row_micros(event))).collect();
+        let micros_of = |attempt: &AttemptRecord| micros.get(&attempt.sequence).copied().unwrap_or(0);
+        try_join_all(logged.iter().map(|attempt| self.write_attempt(attempt, micros_of(attempt)))).await?;
         if self.may_lead() {
             webhook.low = low_of(&pending, &states, since);
+            if before != (webhook.record.clone(), webhook.health.clone()) {
+                self.write_health(&mut webhook).await?;
+            }
+        } else if is_disabled {
+            // The new leader makes these attempts again.
+            return Ok(None);
+        } else {
+            // The new leader may have ended the event: a retry would bring it back.
+            states.retain(|_, state| *state == EventState::Ended);
         }
-        let revision =
-            |attempt: &AttemptRecord| known.written.get(&(id, attempt.sequence)).map_or(0, |written| written + 1);
-        try_join_all(logged.iter().map(|attempt| self.write_attempt(attempt, revision(attempt)))).await?;
-        if before != (webhook.record.clone(), webhook.health.clone()) {
-            self.write_health(&mut webhook).await?;
+        let changes = pending.iter().filter_map(|event| Some((event, *states.get(&event.email.sequence)?)));
+        all(changes.map(|(event, state)| self.change_row(event, state))).await?;
+        for (sequence, state) in states {
+            self.picture.mail_mut().change_event(id, sequence, state, 0);
         }
-        let changed = pending.into_iter().filter_map(|event| {
-            let (key, state) = (key_of(&event), *states.get(&event.email.sequence)?);
-            Some((Stored { written: known.written.get(&key).copied()?, event }, state))
-        });
-        let events: Vec<(Stored, EventState)> = changed.collect();
-        all(events.iter().map(|(stored, state)| self.change_row(stored, *state))).await?;
         if is_disabled {
             self.counters.webhook_disabled();
         }
-        Ok(Some(Changes { webhook, events }))
+        Ok(Some(webhook))
     }
 
     /// Which attempts count, and what becomes of their events: an attempt of an event that has ended, or that has had this
     /// attempt already, does not count.
     fn decide(&self, webhook: &StoredWebhook, attempts: &[AttemptRecord]) -> (Vec<bool>, HashMap<u64, EventState>) {
-        let (request, only) = (Request::record(attempts), Only(receiver_of(&webhook.record)));
-        let Decided { facts, outcome, .. } = self.picture.mail().decide(&mut Pending::default(), &request, &only);
+        let request = Request::record(attempts);
+        let Decided { facts, outcome, .. } = self.picture.mail().decide(&mut Pending::default(), &request, webhook);
         let changed = facts.into_iter().flat_map(|fact| match fact {
             Change::EventsChanged { events } => events,
             _ => Vec::new(),
@@ -118,38 +116,15 @@ impl Shared {
     }
 
     /// Writes what became of an event. Its new row comes before the old one goes, so that one is always there.
-    async fn change_row(&self, Stored { event, written }: &Stored, state: EventState) -> Result<(), StoreError> {
-        let after = written.saturating_add(1);
-        match state {
-            EventState::Ended => self.delete_event(event, after).await,
-            EventState::Retry { attempts, due_at } => {
-                let again = PendingEvent { attempts, due_at, ..event.clone() };
-                self.write_event(&again, after, self.event_ttl(&event.email)).await?;
-                self.delete_event(event, *written).await
+    async fn change_row(&self, event: &PendingEvent, state: EventState) -> Result<(), StoreError> {
+        if let EventState::Retry { attempts, due_at } = state {
+            self.write_event(&PendingEvent { attempts, due_at, ..event.clone() }).await?;
+            if due_at == event.due_at {
+                // It has replaced the old row.
+                return Ok(());
             }
         }
-    }
-
-    /// Takes over what was written.
-    fn remember(&self, known: &mut Known, Changes { webhook, events }: Changes) {
-        for (Stored { event, written }, state) in events {
-            let key = key_of(&event);
-            self.picture.mail_mut().change_event(key.0, key.1, state, 0);
-            match state {
-                EventState::Ended => {
-                    known.end(key);
-                }
-                EventState::Retry { .. } => {
-                    known.written.insert(key, written.saturating_add(1));
-                }
-            }
-        }
-        let receiver = receiver_of(&webhook.record);
-        if webhook.is_active() {
-            known.receivers.insert(receiver.id, receiver);
-        } else {
-            known.receivers.remove(&receiver.id);
-        }
+        self.delete_event(event).await
     }
 
     /// Ends events that nobody will deliver: their webhook is disabled, or their Email expired before `expired_by`.
@@ -168,14 +143,9 @@ impl Shared {
             if events.is_empty() {
                 continue;
             }
-            let written = |event: PendingEvent| {
-                let written = known.written.get(&key_of(&event)).copied();
-                Stored { event, written: written.unwrap_or(0) }
-            };
-            let events: Vec<Stored> = events.into_iter().map(written).collect();
-            self.end_rows(&events).await?;
-            for Stored { event, .. } in &events {
-                self.take_out(&mut known, event);
+            self.delete_events(&events).await?;
+            for event in &events {
+                self.take_out(event);
             }
             self.count_dropped(webhook, events.len() as u64).await?;
             ended += events.len();
@@ -184,21 +154,20 @@ impl Shared {
     }
 
     /// Records that events were dropped, each at a time, and ends them in the table.
-    pub(super) async fn drop_events(&self, dropped: Vec<(Stored, Timestamp)>) -> Result<(), StoreError> {
+    pub(super) async fn drop_events(&self, dropped: Vec<(PendingEvent, Timestamp)>) -> Result<(), StoreError> {
         if dropped.is_empty() {
             return Ok(());
         }
         let mut counts: BTreeMap<WebhookId, u64> = BTreeMap::new();
-        for (Stored { event, .. }, _) in &dropped {
+        for (event, _) in &dropped {
             *counts.entry(event.webhook).or_default() += 1;
         }
         self.counters.events_dropped(&counts);
-        let drops = dropped.into_iter().map(|(Stored { event, written }, at)| async move {
+        let drops = dropped.iter().map(|(event, at)| async move {
             let (webhook, email, sequence) = (event.webhook, event.email.id, event.email.sequence);
             let dropped = DroppedEvent { webhook, id: event.id, email, sequence, attempts: event.attempts };
-            let revision = written.saturating_add(1);
-            self.write_attempt(&dropped.record(at), revision).await?;
-            self.delete_event(&event, revision).await
+            self.write_attempt(&dropped.record(*at), row_micros(event)).await?;
+            self.delete_event(event).await
         });
         all(drops).await?;
         for (webhook, dropped) in counts {

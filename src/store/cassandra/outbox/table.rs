@@ -1,45 +1,29 @@
 //! The rows of pending events.
 //!
-//! A row is written at its `written`, and what replaces or ends it is a microsecond later. So nothing that repeats a write
-//! brings an event back.
+//! A row is written at a time that follows from when the event is due and from its attempts, and is deleted at the same time.
+//! So nothing that repeats a write brings an event back.
 
 use std::cmp::Reverse;
 use std::future::Future;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use scylla::DeserializeRow;
 
 use super::super::Shared;
 use super::super::log::Received;
-use super::super::message::MessageId;
 use super::super::receive::{OUTLIVES_SECONDS, to_ttl};
-use crate::model::{EmailId, Listed, PendingEvent, Timestamp, WebhookId};
+use super::super::registry::StoredWebhook;
+use super::key_of;
+use crate::model::{EmailId, Listed, PendingEvent, Place, Timestamp, WebhookId};
 use crate::store::StoreError;
 use crate::store::names::event_id;
 
 /// Statements that one change of many rows has under way, and webhooks that are read at once.
 pub(super) const AT_ONCE: usize = 32;
+/// The attempts of an event that are told apart at one time.
+const ATTEMPTS_MAX: u32 = 999;
 
-/// An event in the table.
-#[derive(Clone, Debug)]
-pub(super) struct Stored {
-    pub(super) event: PendingEvent,
-    /// The time of its row's write, in microseconds.
-    pub(super) written: i64,
-}
-
-#[derive(DeserializeRow)]
-struct EventRow {
-    due: i64,
-    email: Vec<u8>,
-    sequence: i64,
-    message: Vec<u8>,
-    attempts: i32,
-    received_at: i64,
-    expires_at: i64,
-    octets: i64,
-    written: i64,
-}
+/// What a row has beside its key: the Email's sequence, place, octets and times, and the attempts so far.
+type Record = (u64, [u8; 16], u64, Timestamp, Timestamp, u32);
 
 /// Waits for all of some writes.
 pub(super) async fn all<F>(writes: impl Iterator<Item = F>) -> Result<(), StoreError>
@@ -48,6 +32,11 @@ where
 {
     let writes: Vec<F> = writes.collect();
     stream::iter(writes).buffer_unordered(AT_ONCE).try_collect::<()>().await
+}
+
+/// The time of the write and of the deletion of an event's row, in microseconds. A later attempt at one time has a later one.
+pub(super) fn row_micros(event: &PendingEvent) -> i64 {
+    event.due_at.millis().saturating_mul(1000).saturating_add(i64::from(event.attempts.min(ATTEMPTS_MAX)))
 }
 
 impl Shared {
@@ -61,98 +50,95 @@ impl Shared {
         PendingEvent { id: event_id(&self.secret, webhook, email.id), webhook, email, attempts: 0, due_at }
     }
 
-    /// The events that a message begins, as they are written.
-    pub(super) fn begun_by(&self, received: &Received) -> Vec<Stored> {
+    /// The events that a message begins.
+    pub(super) fn begun_by(&self, received: &Received) -> Vec<PendingEvent> {
         let Received { message, octets, at: received_at, expires_at, ref emails, ref events } = *received;
         let begun = events.iter().filter_map(|(nth, webhook)| {
             let (id, sequence, ..) = *emails.get(usize::from(*nth))?;
             let (size_octets, place) = (u64::from(octets), message.place(u64::from(octets)));
             let email = Listed { id, sequence, received_at, expires_at, size_octets, place };
-            let event = self.new_event(*webhook, email, received_at);
-            Some(Stored { event, written: received_at.millis().saturating_mul(1000) })
+            Some(self.new_event(*webhook, email, received_at))
         });
         begun.collect()
     }
 
     /// Writes the events that a message begins, before it is shown. It may have been done before.
-    pub(in super::super) async fn write_events(&self, received: &Received, ttl: i32) -> Result<(), StoreError> {
-        let begun = self.begun_by(received);
-        all(begun.iter().map(|begun| self.write_event(&begun.event, begun.written, ttl))).await
+    pub(in super::super) async fn write_events(&self, received: &Received) -> Result<(), StoreError> {
+        all(self.begun_by(received).iter().map(|event| self.write_event(event))).await
     }
 
     /// Adds an event of a backup. It may be there already.
     pub(in super::super) async fn insert_event(
         &self,
         webhook: WebhookId,
-        email: &Listed,
+        email: Listed,
         attempts: u32,
         due_at: Timestamp,
     ) -> Result<(), StoreError> {
-        let event = PendingEvent { attempts, ..self.new_event(webhook, email.clone(), due_at) };
-        let written = email.received_at.millis().saturating_mul(1000).saturating_add(i64::from(attempts));
-        self.write_event(&event, written, self.event_ttl(email)).await
+        self.write_event(&PendingEvent { attempts, ..self.new_event(webhook, email, due_at) }).await
     }
 
-    /// How long the row of an event lives, in seconds: as long as its message at least.
-    pub(super) fn event_ttl(&self, email: &Listed) -> i32 {
+    /// Writes the row of an event. It lives as long as its message at least.
+    pub(super) async fn write_event(&self, event: &PendingEvent) -> Result<(), StoreError> {
+        let PendingEvent { webhook, ref email, attempts, due_at, .. } = *event;
         let life = email.expires_at.since(email.received_at).saturating_add(self.grace).as_secs();
-        to_ttl(OUTLIVES_SECONDS.saturating_add_unsigned(life) + 1)
-    }
-
-    pub(super) async fn write_event(&self, event: &PendingEvent, written: i64, ttl: i32) -> Result<(), StoreError> {
-        let PendingEvent { webhook, email, attempts, due_at, .. } = event;
-        let (webhook, id, message) = (webhook.octets(), email.id.octets(), MessageId::of_place(email.place));
-        let (sequence, attempts) = (email.sequence.cast_signed(), attempts.cast_signed());
-        let (received_at, expires_at) = (email.received_at.millis(), email.expires_at.millis());
-        let (key, octets) = ((&webhook[..], due_at.millis(), &id[..]), email.size_octets.cast_signed());
-        let row = (key.0, key.1, key.2, sequence, message.octets(), attempts, received_at, expires_at, octets, written);
-        let values = (row.0, row.1, row.2, row.3, row.4, row.5, row.6, row.7, row.8, row.9, ttl, written);
+        let ttl = to_ttl(OUTLIVES_SECONDS.saturating_add_unsigned(life) + 1);
+        let Listed { id, sequence, received_at, expires_at, size_octets, place } = *email;
+        let record: Record = (sequence, place.0, size_octets, received_at, expires_at, attempts);
+        let record = postcard::to_stdvec(&record).map_err(|error| StoreError::Failed(error.to_string()))?;
+        let (webhook, id) = (webhook.octets(), id.octets());
+        let values = (&webhook[..], due_at.millis(), &id[..], record, ttl, row_micros(event));
         self.session.run(&self.statements.event_insert, values).await
     }
 
-    /// Deletes the row of an event that was written at `at` or before.
-    pub(super) async fn delete_event(&self, event: &PendingEvent, at: i64) -> Result<(), StoreError> {
+    /// Deletes the row of an event.
+    pub(super) async fn delete_event(&self, event: &PendingEvent) -> Result<(), StoreError> {
         let (webhook, id) = (event.webhook.octets(), event.email.id.octets());
-        let values = (at, &webhook[..], event.due_at.millis(), &id[..]);
+        let values = (row_micros(event), &webhook[..], event.due_at.millis(), &id[..]);
         self.session.run(&self.statements.event_delete, values).await
     }
 
-    /// Ends events in the table.
-    pub(super) async fn end_rows(&self, events: &[Stored]) -> Result<(), StoreError> {
-        all(events.iter().map(|ended| self.delete_event(&ended.event, ended.written.saturating_add(1)))).await
+    /// Deletes the rows of events.
+    pub(super) async fn delete_events(&self, events: &[PendingEvent]) -> Result<(), StoreError> {
+        all(events.iter().map(|event| self.delete_event(event))).await
     }
 
-    /// The events of a webhook in the table that are due at `low` or later, the first written first.
-    pub(super) async fn rows_of(&self, webhook: WebhookId, low: i64) -> Result<Vec<Stored>, StoreError> {
-        let values = (&webhook.octets()[..], low);
-        let mut rows = self.session.all::<EventRow>(&self.statements.event_select, values).await?;
-        rows.sort_by_key(|row| row.written);
-        let stored = rows.into_iter().map(|row| {
-            let octets = row.octets.cast_unsigned();
-            let email = Listed {
-                id: EmailId::from_octets(row.email[..].try_into().unwrap_or_default()),
-                sequence: row.sequence.cast_unsigned(),
-                received_at: Timestamp::from_millis(row.received_at),
-                expires_at: Timestamp::from_millis(row.expires_at),
-                size_octets: octets,
-                place: MessageId::from_column(&row.message).place(octets),
-            };
-            let event = self.new_event(webhook, email, Timestamp::from_millis(row.due));
-            Stored { event: PendingEvent { attempts: row.attempts.cast_unsigned(), ..event }, written: row.written }
+    /// The events of a webhook in the table.
+    async fn rows_of(&self, webhook: &StoredWebhook) -> Result<Vec<PendingEvent>, StoreError> {
+        let id = webhook.record.id;
+        // What is known must be read as well, though the clock that `low` comes from was wrong.
+        let low = self.events_of(id).iter().map(|event| event.due_at.millis()).fold(webhook.low, i64::min);
+        let values = (&id.octets()[..], low);
+        let rows = self.session.all::<(i64, Vec<u8>, Vec<u8>)>(&self.statements.event_select, values).await?;
+        let events = rows.into_iter().map(|(due, email, record)| {
+            let (sequence, place, size_octets, received_at, expires_at, attempts) =
+                postcard::from_bytes::<Record>(&record)
+                    .map_err(|error| StoreError::Failed(format!("an event of webhook {id} is damaged: {error}")))?;
+            let email = EmailId::from_octets(email[..].try_into().unwrap_or_default());
+            let email = Listed { id: email, sequence, received_at, expires_at, size_octets, place: Place(place) };
+            Ok(PendingEvent { attempts, ..self.new_event(id, email, Timestamp::from_millis(due)) })
         });
-        Ok(stored.collect())
+        events.collect()
     }
 
-    /// All events in the table, in the order of webhooks and Emails.
-    pub(super) async fn all_events(&self) -> Result<Vec<PendingEvent>, StoreError> {
-        let webhooks = self.stored_webhooks().await?;
-        let reads = webhooks.iter().map(|webhook| self.rows_of(webhook.record.id, webhook.low)).collect::<Vec<_>>();
-        let rows: Vec<Vec<Stored>> = stream::iter(reads).buffer_unordered(AT_ONCE).try_collect().await?;
-        let mut rows = rows.concat();
+    /// Reads the events of webhooks, in the order of webhooks and Emails, and those rows that a change of them has left.
+    pub(super) async fn read_events(
+        &self,
+        webhooks: &[StoredWebhook],
+    ) -> Result<(Vec<PendingEvent>, Vec<PendingEvent>), StoreError> {
+        let reads: Vec<_> = webhooks.iter().map(|webhook| self.rows_of(webhook)).collect();
+        let rows: Vec<Vec<PendingEvent>> = stream::iter(reads).buffer_unordered(AT_ONCE).try_collect().await?;
+        let mut events = rows.concat();
         // A change of an event writes its new row before it deletes the old one.
-        let key = |stored: &Stored| (stored.event.webhook, stored.event.email.sequence);
-        rows.sort_unstable_by_key(|stored| (key(stored), Reverse(stored.written)));
-        rows.dedup_by_key(|stored| key(stored));
-        Ok(rows.into_iter().map(|stored| stored.event).collect())
+        events.sort_unstable_by_key(|event| (key_of(event), event.id, Reverse((event.attempts, event.due_at))));
+        let mut left = Vec::new();
+        events.dedup_by(|event, last| {
+            let is_left = event.id == last.id;
+            if is_left {
+                left.push(event.clone());
+            }
+            is_left
+        });
+        Ok((events, left))
     }
 }

@@ -9,6 +9,7 @@ use crate::model::{AttemptRecord, Mailbox, Timestamp, WebhookId, WebhookRecord, 
 use crate::store::mail::{Receiver, Webhooks};
 use crate::store::outbox_rules::{DroppedEvent, RECORDS_SHOWN};
 use crate::store::receiver_health::ReceiverHealth;
+use crate::store::registry::Registering;
 use crate::store::{StoreError, WebhookFilter, WebhookLimits, WebhookPage, WebhookRegistration};
 
 /// The most webhooks that one transaction deletes.
@@ -50,14 +51,8 @@ impl EmbeddedRegistry {
     pub(crate) fn all_webhooks(&self, filter: &WebhookFilter, after: Option<WebhookId>, limit: usize) -> WebhookPage {
         let memory = self.memory();
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let mut matching = memory
-            .webhooks
-            .range((from, Bound::Unbounded))
-            .map(|(_, row)| &row.record)
-            .filter(|record| filter.lets_through(record));
-        let webhooks: Vec<_> = matching.by_ref().take(limit).cloned().collect();
-        let next = matching.next().and_then(|_| webhooks.last().map(|record| record.id).or(after));
-        WebhookPage { webhooks, next }
+        let records = memory.webhooks.range((from, Bound::Unbounded)).map(|(_, row)| &row.record);
+        WebhookPage::of(records.filter(|record| filter.lets_through(record)), after, limit)
     }
 
     /// A webhook, and until when it gets no request as of `now`, because its receiver asked for that.
@@ -217,11 +212,11 @@ impl Webhooks for EmbeddedRegistry {
     fn of(&self, mailbox: &Mailbox) -> Vec<Receiver> {
         let memory = self.memory();
         let active = memory.of_mailbox(mailbox).filter(|row| row.record.status == WebhookStatus::Active);
-        active.map(|row| receiver(&row.record)).collect()
+        active.map(|row| Receiver::of(&row.record)).collect()
     }
 
     fn get(&self, id: WebhookId) -> Option<Receiver> {
-        self.memory().webhooks.get(&id).map(|row| receiver(&row.record))
+        self.memory().webhooks.get(&id).map(|row| Receiver::of(&row.record))
     }
 }
 
@@ -241,32 +236,11 @@ fn new_row(record: WebhookRecord) -> Result<Row, StoreError> {
     WebhookRow { record, health: ReceiverHealth::default() }.row()
 }
 
-fn receiver(record: &WebhookRecord) -> Receiver {
-    Receiver { id: record.id, registrant: record.registrant, is_proven: record.is_proven() }
-}
-
 fn decide(memory: &Memory, record: &WebhookRecord, limits: WebhookLimits) -> Decision {
-    let of_mailbox: Vec<_> = memory.of_mailbox(&record.mailbox).collect();
-    let same = |row: &&&WebhookRow| (&row.record.url, &row.record.secret) == (&record.url, &record.secret);
-    if let Some(row) = of_mailbox.iter().find(same) {
-        return reactivate(row, record.last_mail_at);
-    }
-    if of_mailbox.len() >= limits.per_recipient as usize {
-        return Decision::Answer(WebhookRegistration::FullForRecipient);
-    }
-    if let Some(registrant) = record.registrant {
-        let of_registrant = memory.webhooks.values().filter(|row| row.record.registrant == Some(registrant));
-        if of_registrant.count() >= limits.per_registrant as usize {
-            return Decision::Answer(WebhookRegistration::FullForRegistrant);
-        }
-    }
-    if memory.webhooks.len() < limits.total as usize {
-        return Decision::Add { evicts: None };
-    }
-    let evictable = memory.webhooks.values().map(|row| &row.record).filter(|other| other.is_evictable());
-    match evictable.min_by_key(|other| (other.created_at, other.id)) {
-        Some(oldest) if oldest.created_at < limits.unproven_before => Decision::Add { evicts: Some(oldest.id) },
-        _ => Decision::Answer(WebhookRegistration::Full),
+    match limits.decide(record, memory.webhooks.values().map(|row| &row.record)) {
+        Registering::Same(known) => reactivate(&memory.webhooks[&known.id], record.last_mail_at),
+        Registering::Refused(registration) => Decision::Answer(registration),
+        Registering::New { evicts } => Decision::Add { evicts },
     }
 }
 
