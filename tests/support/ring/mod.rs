@@ -13,12 +13,14 @@ mod tests;
 
 use std::fmt::Write;
 use std::net::SocketAddr;
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use directory::Directory;
+use installed::Installed;
 use node::Node;
 use settings::{Handoff, Place};
 
@@ -37,9 +39,12 @@ pub(crate) struct Ring {
     nodes: Vec<Mutex<Node>>,
     contact_points: Vec<SocketAddr>,
     storage_port: u16,
+    /// The ports for `nodetool`.
+    management: Vec<u16>,
+    installed: Installed,
     keyspaces: AtomicU32,
     // Removed last, when the nodes have ended.
-    _directory: Directory,
+    directory: Directory,
 }
 
 impl Ring {
@@ -67,6 +72,7 @@ impl Ring {
         let ports = ports::free(&settings::addresses(count));
         let places = Place::of_ring(count, ports);
         let contact_points = places.iter().map(Place::native).collect();
+        let management = places.iter().map(|place| place.management).collect();
         let nodes = places.into_iter().map(|place| {
             let dir = directory.path().join(place.address.to_string());
             Mutex::new(Node::start_new(place, heap, handoff, dir, &installed))
@@ -76,8 +82,10 @@ impl Ring {
             nodes,
             contact_points,
             storage_port: ports.storage,
+            management,
+            installed,
             keyspaces: AtomicU32::new(0),
-            _directory: directory,
+            directory,
         };
         ring.wait_until_complete();
         ring
@@ -98,6 +106,16 @@ impl Ring {
     #[cfg_attr(not(feature = "cassandra"), expect(dead_code, reason = "only tests with a driver need it"))]
     pub(crate) fn query(&self, node: usize, statement: &str) -> Result<Option<Vec<u8>>, String> {
         cql::value(self.contact_points[node], statement, cql::ONE)
+    }
+
+    /// Runs `nodetool` for a node, which must succeed.
+    #[cfg_attr(not(feature = "cassandra"), expect(dead_code, reason = "only tests with a driver need it"))]
+    pub(crate) fn nodetool(&self, node: usize, args: &[&str]) {
+        let arguments = settings::nodetool(self.management[node], &self.directory.path(), &self.installed.jars);
+        let output = Command::new(&self.installed.java).args(arguments).args(args).output().expect("java");
+        let said =
+            || [output.stdout.clone(), output.stderr.clone()].map(|said| String::from_utf8_lossy(&said).into_owned());
+        assert!(output.status.success(), "nodetool {args:?}: {}", said().concat());
     }
 
     /// Ends the node as a crash would (SIGKILL). Its files stay.

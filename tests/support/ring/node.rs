@@ -24,7 +24,7 @@ impl Node {
         fs::write(dir.join(settings::SERVER), settings::server(&place, handoff, &dir)).expect("settings");
         fs::write(dir.join(settings::LOGGING), settings::LOGGERS).expect("settings");
         let mut command = vec![installed.java.clone().into_os_string()];
-        command.extend(settings::arguments(heap, &dir, &installed.jars));
+        command.extend(settings::arguments(&place, heap, &dir, &installed.jars));
         let mut node = Self { dir, command, process: None };
         node.start();
         node

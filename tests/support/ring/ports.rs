@@ -17,13 +17,14 @@ pub(super) struct Ports {
 
 /// Two ports that are free on all of these addresses.
 pub(super) fn free(addresses: &[Ipv4Addr]) -> Ports {
-    let native = free_but(addresses, None);
-    Ports { native, storage: free_but(addresses, Some(native)) }
+    let native = free_but(addresses, &[]);
+    Ports { native, storage: free_but(addresses, &[native]) }
 }
 
-fn free_but(addresses: &[Ipv4Addr], taken: Option<u16>) -> u16 {
-    let is_free = |&port: &u16| {
-        Some(port) != taken && addresses.iter().all(|&it| TcpListener::bind(SocketAddr::from((it, port))).is_ok())
+/// A port that is free on all of these addresses and none of `taken`.
+pub(super) fn free_but(addresses: &[Ipv4Addr], taken: &[u16]) -> u16 {
+    let is_free = |port: &u16| {
+        !taken.contains(port) && addresses.iter().all(|&it| TcpListener::bind(SocketAddr::from((it, *port))).is_ok())
     };
     (0..TRIES).map(|_| rand::random_range(RANGE)).find(is_free).expect("a free port")
 }

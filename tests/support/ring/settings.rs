@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
-use super::ports::Ports;
+use super::ports::{self, Ports};
 
 /// The heap of a node that is alone.
 pub(super) const HEAP_OF_ONE: &str = "512M";
@@ -34,6 +34,8 @@ pub(super) enum Handoff {
 pub(super) struct Place {
     pub(super) address: Ipv4Addr,
     ports: Ports,
+    /// The port on the loopback address for `nodetool`.
+    pub(super) management: u16,
     /// Each node has one, at equal distances, so that none waits for others to choose.
     token: i64,
     ring: Vec<Ipv4Addr>,
@@ -45,10 +47,13 @@ impl Place {
         let ring = addresses(count);
         let distance = u64::MAX / u64::from(count);
         let token = |node: u64| i64::MIN.wrapping_add_unsigned(node * distance);
-        (0..)
-            .zip(&ring)
-            .map(|(node, &address)| Self { address, ports, token: token(node), ring: ring.clone() })
-            .collect()
+        let mut used = vec![ports.native, ports.storage];
+        let place = |(node, &address)| {
+            let management = ports::free_but(&[Ipv4Addr::LOCALHOST], &used);
+            used.push(management);
+            Self { address, ports, management, token: token(node), ring: ring.clone() }
+        };
+        (0..).zip(&ring).map(place).collect()
     }
 
     /// Where it takes connections of clients.
@@ -61,7 +66,7 @@ impl Place {
 /// The bounds of times and of sizes of requests are the server's defaults. Only a node that is alone gets more time: its tests are
 /// not about the loss of servers, and the machine may be busy.
 pub(super) fn server(place: &Place, handoff: Handoff, dir: &Path) -> String {
-    let Place { address, ports: Ports { native, storage }, token, ring } = place;
+    let Place { address, ports: Ports { native, storage }, token, ring, .. } = place;
     let handoff = matches!(handoff, Handoff::On);
     let times = if ring.len() == 1 { PATIENT } else { "" };
     let (dir, seeds) = (dir.display(), ring.iter().map(Ipv4Addr::to_string).collect::<Vec<_>>().join(","));
@@ -136,7 +141,7 @@ pub(super) const LOGGERS: &str = r#"<configuration>
 "#;
 
 /// The arguments of `java` for a node.
-pub(super) fn arguments(heap: &str, dir: &Path, jars: &Path) -> Vec<OsString> {
+pub(super) fn arguments(place: &Place, heap: &str, dir: &Path, jars: &Path) -> Vec<OsString> {
     let (dir, jars) = (dir.display(), jars.display());
     let mut arguments: Vec<String> = ["-Xms128M", "-Xss256k"].into_iter().chain(MACHINE).map(str::to_owned).collect();
     arguments.push(format!("-Xmx{heap}"));
@@ -147,6 +152,7 @@ pub(super) fn arguments(heap: &str, dir: &Path, jars: &Path) -> Vec<OsString> {
     arguments.push(format!("-Dcassandra.config=file://{dir}/{SERVER}"));
     arguments.push(format!("-Dcassandra.storagedir={dir}"));
     arguments.push(format!("-Dlogback.configurationFile={dir}/{LOGGING}"));
+    arguments.push(format!("-Dcassandra.jmx.local.port={}", place.management));
     arguments.extend(QUICK.map(str::to_owned));
     arguments.extend([
         "-cp".to_owned(),
@@ -212,3 +218,14 @@ const OPENED: [&str; 14] = [
     "jdk.compiler/com.sun.tools.javac",
     "jdk.management/com.sun.management.internal",
 ];
+
+/// The arguments of `java` for `nodetool`, before its own.
+pub(super) fn nodetool(management: u16, dir: &Path, jars: &Path) -> Vec<String> {
+    let mut arguments = vec!["-Xmx128M".to_owned(), format!("-Duser.home={}", dir.display())];
+    arguments.extend(EXPORTED.map(|package| format!("--add-exports={package}=ALL-UNNAMED")));
+    arguments.extend(OPENED.map(|package| format!("--add-opens={package}=ALL-UNNAMED")));
+    arguments.extend(["-cp".to_owned(), format!("{}/*", jars.display())]);
+    arguments.extend(["org.apache.cassandra.tools.NodeTool", "-h", "127.0.0.1", "-p"].map(str::to_owned));
+    arguments.push(management.to_string());
+    arguments
+}

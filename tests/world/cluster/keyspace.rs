@@ -20,7 +20,7 @@ const AT_ONCE: &str = "memtable_flush_period_in_ms = 1000 AND compaction = {'cla
 
 /// The keyspace of a run.
 pub(super) struct Keyspace {
-    name: String,
+    pub(super) name: String,
     /// What `--store` is given.
     pub(super) store: String,
 }

@@ -7,6 +7,7 @@
 //! clocks     the clocks of two nodes differ        waking     mail of one node wakes those who wait at another
 //! leader     who does the work of a node that died    events     webhooks get an event for each mail
 //! following  clients follow a mailbox by since=         starting   nodes that start at one moment, and their tokens
+//! repair     servers are repaired and compacted
 //! ```
 //!
 //! All runs share one ring, which takes a while to start, and so they are one test.
@@ -22,6 +23,7 @@ mod ledger;
 mod losses;
 mod nodes;
 mod outage;
+mod repair;
 mod starting;
 mod traffic;
 mod waking;
@@ -68,6 +70,16 @@ async fn on_demand_twenty_thousand_events_arrive_while_nodes_fail() {
         kills += losses::lose_service(&ring, &nodes, &events.traffic).await;
     }
     events.end(kills).await;
+    block_in_place(|| drop((nodes, ring)));
+}
+
+/// `cargo test --locked --features cassandra --test world on_demand_repair -- --ignored --nocapture`
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "needs Cassandra and ten minutes"]
+async fn on_demand_repair_and_compaction_bring_nothing_back_and_lose_nothing() {
+    let (ring, keyspace) = start().await;
+    let nodes = Arc::new(Nodes::start(&keyspace.store, 3));
+    repair::repair_and_compact(&ring, &keyspace, &nodes).await;
     block_in_place(|| drop((nodes, ring)));
 }
 
