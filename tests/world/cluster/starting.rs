@@ -56,7 +56,8 @@ async fn tokens(here: &TestServer, there: &TestServer) {
     };
     assert_eq!(asks(there).await, StatusCode::OK, "a token is known at another node");
     let revoked = there.admin("DELETE", "/api/admin/tokens?id=shared").send().await.expect("an answer");
-    assert!(revoked.status().is_success());
+    let (status, said) = (revoked.status(), revoked.text().await.expect("a body"));
+    assert!(status.is_success(), "{status} {said}");
     let begun = Instant::now();
     until("the token is revoked everywhere", async || asks(here).await == StatusCode::UNAUTHORIZED).await;
     let took = begun.elapsed();
