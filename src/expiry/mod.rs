@@ -1,7 +1,7 @@
 //! Removes expired mail in small steps between the writer's groups.
 //!
 //! Each read decides whether an Email is still readable. Expiry only frees its space.
-//! [`Sweep`] removes unused webhooks and expired events.
+//! A sweep removes unused webhooks and expired events.
 
 mod sweep;
 

@@ -1,6 +1,6 @@
 //! The receiver of mail: SMTP and LMTP.
 //!
-//! A message is accepted (250) only after [`Store::receive`] has returned `Ok`;
+//! A message is accepted (250) only after [`Store::receive`](crate::store::Store::receive) has returned `Ok`;
 //! `session/transaction` is the only place that does so. The files, in the order in which a connection meets them:
 //!
 //! ```text
