@@ -36,15 +36,15 @@
 //!                   -> 250; nothing was parsed, and no receiver was called
 //! -------------------------------------------------------------------------------------------------
 //! webhook/dispatcher  wakes by a hint, which may be lost, every 5 s, and when an event is due. It asks for the webhooks
-//!                     with pending events, then for a page of 32 events at most from each
-//!      -> queue       chooses the next event: origins (scheme, host, port) take turns, and so do the webhooks of one.
-//!                     At most 4 attempts are in flight at one, beside slow ones. A prompt webhook does not wait for the others
-//!      -> attempt     makes one attempt of a Claim, which is an event and its receiver
+//!                     with pending events, and runs a lane for each that has a due one
+//!      -> lane        attempts at the events of one webhook, the oldest first: at most 4 at once, and 1 after a failure
+//!      -> attempt     takes a place, which admission has for good webhooks, doubtful ones and slow calls
+//!           send      asks for the way: the guard and the limits of the host have to permit it
 //!           request   reads the message, asks last whether the event is still pending, parses, and makes body, headers and
 //!                     signatures
-//!           call      one POST under bounds, after the guard and the limits of the address have permitted it
-//!           record    decides by outcome and schedule when the event ends or is retried, and writes the line of the log; one
-//!                     Change holds 32 at most. No attempt begins at an origin that has 8 unrecorded ones
+//!           send      one POST within limits of time and size
+//!           record    decides by outcome and schedule when the event ends or is retried, and writes the line of the log. The
+//!                     lane goes on when that is stored, so a crash repeats no more than was under way
 //! ```
 //!
 //! The outbox is the only copy of an event. The dispatcher's memory is a hint that is checked when the message is read. After a
@@ -94,7 +94,7 @@
 //! service   everybody but cli, client and http: the only one that puts parts together
 //! http      service, admission, store, events, domains, tokens, smtp/fault, dns (reports), reader, mime, webhook (the guard, a test), tls (its
 //!           state), panics, connections, config, model
-//! webhook   store (the outbox), reader, mime, dns (the resolver), tls, config, model
+//! webhook   admission, store (the outbox), reader, mime, dns (the resolver), tls, config, model
 //! smtp      service, admission, store, domains, tls, connections, config, model
 //! domains   admission, dns, store, config, model
 //! expiry    store, model

@@ -2,8 +2,8 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use crate::admission::CALLS_MAX;
 use crate::config::{Config, Revision};
-use crate::webhook::{IDLE_CONNECTIONS_MAX, SLOW_MAX};
 
 /// Open files besides connections: listeners, segments, index, lock, DNS sockets, the runtime's own, and some to spare.
 const OTHER_FILES: u64 = 128;
@@ -23,14 +23,15 @@ pub fn open_files_warning(limit: Option<u64>, config: &Config) -> Option<String>
     let (smtp, http) = (config.smtp.connections_max, config.http.connections_max);
     let webhooks = match config.revision {
         Revision::One => 0,
-        Revision::Two => config.webhooks.in_flight_max.saturating_add(SLOW_MAX + IDLE_CONNECTIONS_MAX),
+        // A name with addresses of both families can be dialled at both for a moment.
+        Revision::Two => 2 * CALLS_MAX,
     };
-    let needed = [smtp, http, webhooks].into_iter().fold(OTHER_FILES, |sum, files| sum.saturating_add(files as u64));
+    let needed = [smtp as u64, http as u64, webhooks].into_iter().fold(OTHER_FILES, u64::saturating_add);
     (needed > limit).then(|| {
         format!(
             "at most {limit} files can be open, but max-smtp-connections ({smtp}), \
              max-http-connections ({http}), \
-             {webhooks} for webhooks (among them {SLOW_MAX} slow attempts and {IDLE_CONNECTIONS_MAX} idle connections) and {OTHER_FILES} others need {needed}: raise the limit (ulimit -Hn, LimitNOFILE=) or lower max-smtp-connections and max-http-connections"
+             {webhooks} for webhooks and {OTHER_FILES} others need {needed}: raise the limit (ulimit -Hn, LimitNOFILE=) or lower max-smtp-connections and max-http-connections"
         )
     })
 }
@@ -50,11 +51,10 @@ mod tests {
     fn too_few_files_for_the_connections_are_warned_about() {
         let mut config = Config::of_revision(Revision::Two, "/nonexistent".into());
         (config.smtp.connections_max, config.http.connections_max) = (600, 364);
-        config.webhooks.in_flight_max = 44;
         assert_eq!(open_files_warning(None, &config), None);
-        assert_eq!(open_files_warning(Some(2416), &config), None);
-        let warning = open_files_warning(Some(2415), &config).expect("a warning");
-        assert!(warning.contains("2415") && warning.contains("2416"), "{warning}");
+        assert_eq!(open_files_warning(Some(1860), &config), None);
+        let warning = open_files_warning(Some(1859), &config).expect("a warning");
+        assert!(warning.contains("1859") && warning.contains("1860"), "{warning}");
         config.revision = Revision::One;
         assert_eq!(open_files_warning(Some(1092), &config), None, "it calls nobody");
         assert!(open_files_warning(Some(1091), &config).is_some());

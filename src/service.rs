@@ -16,9 +16,9 @@ use crate::reader::Reader;
 use crate::smtp::Counters;
 use crate::smtp::fault::Faults;
 use crate::store::Storage;
-use crate::tls::Keeper;
+use crate::tls::{self, Keeper};
 use crate::tokens::Tokens;
-use crate::webhook::{Caller, CallerSettings, EventSender, Guard, GuardSettings, Schedule, Tester};
+use crate::webhook::{Caller, EventSender, Guard, GuardSettings, Hosts, Schedule};
 
 /// The threads that read mail for HTTP, and those that do so for webhooks. Each may hold the largest message several times.
 const READERS: usize = 3;
@@ -43,8 +43,6 @@ pub struct Service {
     pub guard: Arc<Guard>,
     /// What sends events to webhooks.
     pub webhooks: Arc<EventSender>,
-    /// What sends sample events.
-    pub tester: Tester,
     /// The certificate, if there is one.
     pub tls: Option<Arc<Keeper>>,
     /// The counters of SMTP.
@@ -86,9 +84,9 @@ impl Service {
             Registry::open(&config, store.clone(), Arc::clone(&resolver), Arc::clone(&clock), Arc::clone(&admission));
         let domains = registry.await?;
         let guard = Arc::new(guard(&config, daemon.as_ref()));
-        let webhooks = Arc::new(sender(&config, &store, &guard, resolver, &clock)?);
+        let webhooks = Arc::new(sender(&config, &store, &guard, &admission, resolver, &clock)?);
         let tokens = Tokens::open(store.clone(), &config.data_dir, config.admin_token.as_ref(), clock.now()).await?;
-        let (reader, tester) = (Reader::start(READERS)?, Tester::new(Arc::clone(&webhooks)));
+        let reader = Reader::start(READERS)?;
         let faults = Arc::new(Faults::new(config.smtp.faults.clone(), exposure(&config, daemon.as_ref())));
         Ok(Arc::new(Self {
             config,
@@ -100,7 +98,6 @@ impl Service {
             reader,
             guard,
             webhooks,
-            tester,
             tls,
             smtp: Arc::default(),
             faults,
@@ -114,20 +111,25 @@ fn sender(
     config: &Config,
     store: &Arc<dyn Storage>,
     guard: &Arc<Guard>,
+    admission: &Arc<Admission>,
     resolver: Arc<dyn Resolver>,
     clock: &Arc<dyn Clock>,
 ) -> Result<EventSender, DaemonError> {
-    let calls = CallerSettings {
-        timeout: config.webhooks.timeout,
-        per_address_per_minute: config.webhooks.per_address_per_minute,
+    let caller = Caller {
         connect_timeout: config.constants.webhook_connect_timeout,
-        has_probation: config.constants.webhook_probation,
+        timeout: config.webhooks.timeout,
+        guard: Arc::clone(guard),
+        hosts: Some(Hosts::new(Arc::clone(admission), Arc::clone(guard), config.constants.webhook_limits_allowed)),
+        resolver,
+        tls: tls::client_config().map_err(DaemonError::Caller)?,
+        clock: Arc::clone(clock),
     };
     Ok(EventSender {
         outbox: store.clone(),
         // Webhooks and readers over HTTP do not wait for each other.
         reader: Reader::start(READERS)?,
-        caller: Caller::new(calls, Arc::clone(guard), resolver, Arc::clone(clock))?,
+        admission: Arc::clone(admission),
+        caller,
         schedule: Schedule::new(config.webhooks.schedule.clone()),
         grace: config.webhooks.grace,
         roles: config.mail.role_addresses.clone(),

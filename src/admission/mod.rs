@@ -27,8 +27,8 @@ use tokio::time::Instant;
 pub use permit::Permit;
 use queue::Queue;
 use usage::Table;
+pub use what::{ANSWER_HEAD_OCTETS, CALLS_MAX, RENDERED, SLOW_CALL_OCTETS, What};
 use what::{Kind, Row};
-pub use what::{RENDERED, What};
 
 use crate::config::Config;
 use crate::model::Client;
@@ -40,7 +40,8 @@ pub enum Who {
     Client(Client),
     /// A client in a network of `limit-exempt`. Some rows are for it too.
     Exempt(Client),
-    /// A server in front, which speaks for many clients: only what all have together is limited.
+    /// A server in front, which speaks for many clients, or a webhook of the administrator: only what all have together is
+    /// limited.
     Server,
     /// The administrator: counted and never refused.
     Administrator,
@@ -148,7 +149,7 @@ impl Admission {
         }
     }
 
-    /// How much of a rate a client has; `None` if the settings switch it off.
+    /// How much of something a client may have; `None` if the settings switch it off.
     pub fn quota(&self, what: What) -> Option<u64> {
         self.row(what).map(|row| row.share.client)
     }

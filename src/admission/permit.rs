@@ -29,6 +29,11 @@ impl Permit {
         self.amount
     }
 
+    /// What is held.
+    pub const fn what(&self) -> What {
+        self.what
+    }
+
     /// Whose shares it counts for.
     pub const fn who(&self) -> Who {
         self.who
@@ -69,6 +74,12 @@ impl Permit {
         self.shrink_to(0);
         self.who = who;
         self.grow_to(amount)
+    }
+
+    /// Holds something else from now on, if there is room for it. Otherwise the permit is as it was.
+    pub fn exchange(&mut self, who: Who, what: What, amount: u64) -> Result<(), Refused> {
+        *self = self.admission.admit(who, what, amount)?;
+        Ok(())
     }
 
     /// Octets that keep the permit until they are written or dropped.

@@ -17,6 +17,18 @@ const ANSWERS_BESIDE: u64 = 32 << 20;
 const PREPARED_AT_ONCE: u64 = 8;
 /// How long an answer waits for its turn and its room.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
+/// What the HTTP client keeps at most of the head of an answer. It has no setting for it.
+pub const ANSWER_HEAD_OCTETS: u64 = 408 << 10;
+/// What a slow call holds at least: such a head, and a small event.
+pub const SLOW_CALL_OCTETS: u64 = ANSWER_HEAD_OCTETS + (8 << 10);
+/// How many calls of webhooks are in flight at most: those of good ones, those of doubtful ones, and slow ones.
+const GOOD_CALLS: u64 = 96;
+const DOUBTFUL_CALLS: u64 = 32;
+const SLOW_CALLS: u64 = 256;
+/// All of these.
+pub const CALLS_MAX: u64 = GOOD_CALLS + DOUBTFUL_CALLS + SLOW_CALLS;
+/// How long a call waits for its turn.
+const CALL_PATIENCE: Duration = MINUTE;
 /// How many shares of a client a network has.
 const CLIENTS_OF_NETWORK: u64 = 4;
 
@@ -37,6 +49,14 @@ pub enum What {
     Preparation,
     /// Questions to DNS at once.
     DnsLookup,
+    /// Calls at once of webhooks that deliver. A large one counts for several, at most for a client's share.
+    GoodCall,
+    /// Calls at once of webhooks that are new or fail, likewise.
+    DoubtfulCall,
+    /// Octets of calls that have become slow.
+    SlowCall,
+    /// Tests of webhooks at once.
+    WebhookTest,
     /// New connections of SMTP in a minute.
     NewSmtpConnections,
     /// Recipients of mail in a minute.
@@ -55,6 +75,14 @@ pub enum What {
     WebhookRegistrations,
     /// Wrong tokens in a minute.
     WrongTokens,
+    /// Calls of webhooks in a minute to a host that took an event lately.
+    CallsToProven,
+    /// Octets of these calls in a minute.
+    OctetsToProven,
+    /// Calls of webhooks in a minute to any other host.
+    CallsToUnproven,
+    /// Octets of these calls in a minute, about.
+    OctetsToUnproven,
 }
 
 /// What one row of the table says.
@@ -102,6 +130,16 @@ impl Row {
         Self::in_time(client, MINUTE)
     }
 
+    /// At most so much in any minute, the first one too: a sixth of it at once, and a sixth in each twelve seconds.
+    fn in_any_minute(client: u64) -> Self {
+        Self::in_time(client / 6, MINUTE / 5)
+    }
+
+    /// The row without a network's share.
+    const fn without_network(self) -> Self {
+        Self { share: Share { network: u64::MAX, ..self.share }, ..self }
+    }
+
     /// The row for everybody, clients of `limit-exempt` too.
     const fn for_everybody(self) -> Self {
         Self { is_exempted: false, ..self }
@@ -110,7 +148,7 @@ impl Row {
 
 impl What {
     /// Everything, each at the index of its number.
-    pub(super) const ALL: [Self; 16] = [
+    pub(super) const ALL: [Self; 24] = [
         Self::SmtpConnection,
         Self::HttpConnection,
         Self::Waiting,
@@ -118,6 +156,10 @@ impl What {
         Self::AnswerOctets,
         Self::Preparation,
         Self::DnsLookup,
+        Self::GoodCall,
+        Self::DoubtfulCall,
+        Self::SlowCall,
+        Self::WebhookTest,
         Self::NewSmtpConnections,
         Self::Recipients,
         Self::KeptRecipients,
@@ -127,6 +169,10 @@ impl What {
         Self::DnsChecks,
         Self::WebhookRegistrations,
         Self::WrongTokens,
+        Self::CallsToProven,
+        Self::OctetsToProven,
+        Self::CallsToUnproven,
+        Self::OctetsToUnproven,
     ];
 
     /// Whether it comes back with time, instead of being given back.
@@ -157,6 +203,15 @@ impl What {
                 Row::held(Kind::Places(ANSWER_PATIENCE), PREPARED_AT_ONCE, all).for_everybody()
             }
             Self::DnsLookup => Row::held(Kind::Places(Duration::from_secs(5)), 4, 64).for_everybody(),
+            Self::GoodCall => Row::held(Kind::Places(CALL_PATIENCE), GOOD_CALLS, GOOD_CALLS).for_everybody(),
+            Self::DoubtfulCall => {
+                Row::held(Kind::Places(CALL_PATIENCE), DOUBTFUL_CALLS, DOUBTFUL_CALLS).for_everybody()
+            }
+            Self::SlowCall => {
+                let client = SLOW_CALLS / 16 * SLOW_CALL_OCTETS;
+                Row::held(Kind::Octets(CALL_PATIENCE), client, SLOW_CALLS * SLOW_CALL_OCTETS).for_everybody()
+            }
+            Self::WebhookTest => Row::places(4, 4),
             Self::NewSmtpConnections => Row::a_minute(smtp.connections_per_minute_max as u64),
             Self::Recipients => Row::a_minute(6_000),
             Self::KeptRecipients => {
@@ -168,6 +223,13 @@ impl What {
             Self::DomainRegistrations | Self::WrongTokens => Row::a_minute(30).for_everybody(),
             Self::DnsChecks => Row::a_minute(60).for_everybody(),
             Self::WebhookRegistrations => Row::a_minute(webhooks.registrations_per_minute.into()).for_everybody(),
+            Self::CallsToProven => {
+                Row::a_minute(webhooks.per_address_per_minute as u64).for_everybody().without_network()
+            }
+            Self::OctetsToProven => Row::a_minute(256_000_000).for_everybody().without_network(),
+            Self::CallsToUnproven => Row::in_any_minute(120).for_everybody(),
+            // With the call that goes beyond it, these are 8 MB.
+            Self::OctetsToUnproven => Row::in_any_minute(7_000_000).for_everybody(),
         })
     }
 }

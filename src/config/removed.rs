@@ -74,6 +74,12 @@ pub(super) const REMOVED: &[Removed] = &[
         Some(&["25", "465", "587"]),
         "webhooks are refused at ports 25, 465 and 587 alone; let a firewall close others",
     ),
+    gone(&["webhook-in-flight"], None, "128 attempts are in flight, and 256 slow ones"),
+    gone(
+        &["webhook-probation"],
+        None,
+        "hosts within webhook-allow have no limits, and every other host has those of the guide for webhooks",
+    ),
     gone(&["index-cache-size"], None, "it is the same in every installation"),
     gone(&["max-line-size"], None, "max-message-size bounds the lines of a message too"),
 ];

@@ -41,7 +41,7 @@ use crate::service::{Running, Service};
 use crate::store::disk::Directory;
 use crate::store::{OpenError, Storage, StoreError};
 use crate::tls::{self, CertificateError, CertificateFiles, CertificateSource, Keeper};
-use crate::webhook::{CallerError, dispatcher};
+use crate::webhook::dispatcher;
 use crate::{http, smtp};
 
 use tasks::Tasks;
@@ -62,8 +62,8 @@ pub enum DaemonError {
     #[error("{0}")]
     Store(#[from] StoreError),
     /// The HTTP client for webhooks can't be set up.
-    #[error("{0}")]
-    Caller(#[from] CallerError),
+    #[error("the HTTP client for webhooks cannot be set up: {0}")]
+    Caller(CertificateError),
     /// A task of the daemon panicked that cannot restart.
     #[error("the task for {task} ended by a panic; the log says where")]
     TaskEnded {
@@ -151,9 +151,7 @@ impl Daemon {
             });
         }
         if config.revision == Revision::Two {
-            tasks.spawn_restarting("webhooks", |service, stop| {
-                dispatcher::run(Arc::clone(&service.webhooks), service.config.webhooks.in_flight_max, stop)
-            });
+            tasks.spawn_restarting("webhooks", |service, stop| dispatcher::run(Arc::clone(&service.webhooks), stop));
         }
         if let Some(tls) = service.tls.clone() {
             tasks.spawn_restarting("the certificate", move |service, stop| {

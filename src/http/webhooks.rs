@@ -126,7 +126,7 @@ fn new_webhook(api: &Api, requester: Requester, body: &JsonObject) -> Result<Web
         recipient: recipient.to_string(),
         mailbox: recipient.mailbox(api.config.mail.subaddressing),
         url: target.url().as_str().to_owned(),
-        origin: target.origin().to_string(),
+        origin: target.origin(),
         registrant: requester.client(),
         secret: Secret::new(secret.to_owned()),
         status: WebhookStatus::Active,

@@ -1,26 +1,29 @@
-//! One attempt: an event is claimed from the outbox, becomes a request, is sent, and its outcome is recorded.
-//!
-//! [`Claim`] → [`EventSender::request`] → [`EventRequest`] → [`Caller::call`] → [`Outcome`] →
-//! [`EventSender::attempt_record`] → [`AttemptRecord`] → [`EventSender::record`].
+//! One attempt to send an event: the way is asked, the request prepared and sent, and what became of it recorded.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::oneshot;
+use futures_util::FutureExt;
+use tokio::time::Instant;
 
 use super::counters::Counters;
-use super::outcome::{Disposition, ErrorClass};
-use super::schedule::RETRY_AFTER_MAX;
-use super::{Caller, Event, EventEmail, EventRequest, Outcome, Schedule, Signer, Target};
+use super::outcome::ErrorClass;
+use super::places::{Places, SLOW_AFTER};
+use super::send::Refusal;
+use super::{Caller, Event, EventEmail, EventRequest, Outcome, Schedule, Target};
+use crate::admission::Admission;
 use crate::clock::Clock;
-use crate::model::{
-    AttemptRecord, DomainName, EventId, PendingEvent, RoleAddresses, Timestamp, Verdict, WebhookId, WebhookRecord,
-};
+use crate::model::{AttemptRecord, DomainName, PendingEvent, RoleAddresses, Timestamp, WebhookRecord};
 use crate::reader::{self, Reader};
-use crate::store::{ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, StoreError};
+use crate::store::{Outbox, StoreError};
 
-/// How long a webhook backs off when the store can't be read or written.
-pub(super) const STORE_BACKOFF: Duration = Duration::from_secs(1);
+/// The pause of a webhook when the store can't be read or written, or when there is no place for its attempt.
+pub(super) const STORE_PAUSE: Duration = Duration::from_secs(1);
+/// The pause of a webhook whose stored URL is not valid.
+const UNUSABLE_PAUSE: Duration = Duration::from_mins(1);
+/// A body has about so many octets for each octet of its message: it has the message as HTML and as text, with escapes.
+const OCTETS_PER_OCTET: u64 = 3;
 
 /// Sends events: everything that an attempt needs.
 pub struct EventSender {
@@ -30,6 +33,8 @@ pub struct EventSender {
     pub reader: Reader,
     /// Sends requests.
     pub caller: Caller,
+    /// Has the shares of slow calls.
+    pub admission: Arc<Admission>,
     /// When a failed attempt is retried.
     pub schedule: Schedule,
     /// How long after its Email's expiry an event may still be sent.
@@ -44,228 +49,118 @@ pub struct EventSender {
     pub counters: Arc<Counters>,
 }
 
-/// The receiver of a webhook's events: what an attempt needs to know of the webhook.
-#[derive(Clone, Debug)]
-pub(super) struct Receiver {
-    pub(super) target: Arc<Target>,
-    signer: Option<Arc<Signer>>,
-    /// The webhook's address has become a role address, and the webhook is not the administrator's.
-    is_closed: bool,
-    /// The last recorded attempt was delivered.
-    pub(super) was_delivered: bool,
-    pub(super) failures: u32,
+/// How an attempt ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ended {
+    /// The receiver has the event.
+    Delivered,
+    /// The receiver does not have it.
+    Failed,
+    /// The event ended without a request.
+    Unsent,
+    /// The event can't be attempted now. It is attempted after this wait.
+    Deferred(Duration),
 }
 
-#[cfg(test)]
-impl Receiver {
-    pub(super) fn for_test(target: Target, was_delivered: bool) -> Self {
-        Self { target: Arc::new(target), signer: None, is_closed: false, was_delivered, failures: 0 }
-    }
-}
-
-/// An event to send now, and its receiver.
-#[derive(Clone, Debug)]
-pub(super) struct Claim {
-    pub(super) event: PendingEvent,
-    pub(super) receiver: Arc<Receiver>,
-}
-
-/// The result of a claim.
-#[derive(Debug)]
-pub(super) enum Attempted {
-    /// A request was sent, or connecting failed. The attempt began at this time.
-    Called(Timestamp, Outcome),
-    /// The attempt panicked. It began at this time, and a request may have been sent.
-    Panicked(Timestamp),
-    /// The event ends without a request, for this reason.
+/// Why no request was sent.
+enum Unsent {
+    /// The event ends, for this reason.
     Ended(&'static str),
     /// The event is no longer pending.
     Gone,
-    /// The event can't be attempted now, because its address is at its rate limit or the store can't be read. The event is
-    /// attempted after this wait.
+    /// It can't be attempted before this wait, because its host is at its limit, there is no place, or the store can't be read.
     Deferred(Duration),
 }
 
 impl EventSender {
-    /// Reads a webhook's receiver and its due events, as `query` says. `None` if there is nothing that could be sent.
-    pub(super) async fn read(
+    /// Makes one attempt. Once it returns, what became of it is in the store.
+    pub(super) async fn attempt(&self, event: &PendingEvent, webhook: &Arc<WebhookRecord>, places: &Places) -> Ended {
+        // A panic fails this attempt alone. A request may have been sent, so it counts like any other failure.
+        let sent = AssertUnwindSafe(self.send_in_turn(event, webhook, places)).catch_unwind().await;
+        let sent = sent.unwrap_or_else(|_| {
+            tracing::error!(webhook = %event.webhook, "an attempt panicked; the event is retried");
+            Ok((self.clock.now(), Outcome::unanswered(ErrorClass::Other, "internal error", Duration::ZERO)))
+        });
+        match sent {
+            Ok((at, outcome)) => {
+                places.learn(event.webhook, outcome.duration);
+                let is_delivered = outcome.is_delivered();
+                self.record(self.attempt_record(event, at, outcome)).await;
+                if is_delivered { Ended::Delivered } else { Ended::Failed }
+            }
+            Err(Unsent::Ended(why)) => {
+                self.record(self.end_record(event, why)).await;
+                Ended::Unsent
+            }
+            Err(Unsent::Gone) => Ended::Unsent,
+            Err(Unsent::Deferred(wait)) => Ended::Deferred(wait),
+        }
+    }
+
+    /// Waits for a place and makes the attempt. Returns when it began, too.
+    async fn send_in_turn(
         &self,
-        webhook: WebhookId,
-        query: DueQuery,
-    ) -> Result<Option<(Arc<Receiver>, DueEvents)>, StoreError> {
-        let Some(due) = self.outbox.due_events(webhook, query).await? else { return Ok(None) };
-        Ok(self.receiver(&due.webhook).map(|receiver| (Arc::new(receiver), due)))
-    }
-
-    fn receiver(&self, webhook: &WebhookRecord) -> Option<Receiver> {
-        let Ok(target) = Target::parse(&webhook.url) else {
+        event: &PendingEvent,
+        webhook: &Arc<WebhookRecord>,
+        places: &Places,
+    ) -> Result<(Timestamp, Outcome), Unsent> {
+        if webhook.registrant.is_some() && self.roles.contains(&webhook.mailbox, &self.hostname) {
+            return Err(Unsent::Ended(AttemptRecord::ROLE_ADDRESS));
+        }
+        let Ok(target) = Target::parse(&webhook.url).map(Arc::new) else {
             tracing::error!(webhook = %webhook.id, "no events are sent: the stored URL is not valid; delete this webhook");
-            return None;
+            return Err(Unsent::Deferred(UNUSABLE_PAUSE));
         };
-        Some(Receiver {
-            target: Arc::new(target),
-            signer: webhook.secret.as_ref().map(|secret| Arc::new(Signer::of(secret))),
-            is_closed: webhook.registrant.is_some() && self.roles.contains(&webhook.mailbox, &self.hostname),
-            was_delivered: webhook.is_proven() && webhook.failures == 0,
-            failures: webhook.failures,
-        })
-    }
-
-    /// Makes one attempt. When the other end of `is_cut_off` is dropped, the attempt ends like one that timed out.
-    pub(super) async fn attempt_until(&self, claim: &Claim, is_cut_off: oneshot::Receiver<()>) -> Attempted {
-        let (at, begun) = (self.clock.now(), self.clock.boot());
-        tokio::select! {
-            attempted = self.attempt(claim) => attempted,
-            _ = is_cut_off => {
-                let duration = self.clock.boot().saturating_sub(begun);
-                Attempted::Called(at, Outcome::unanswered(ErrorClass::Timeout, duration, "cut off: too many were slow"))
-            }
-        }
-    }
-
-    /// Makes one attempt.
-    async fn attempt(&self, claim: &Claim) -> Attempted {
-        if claim.receiver.is_closed {
-            return Attempted::Ended(AttemptRecord::ROLE_ADDRESS);
-        }
+        let octets = event.email.size_octets * OCTETS_PER_OCTET;
+        let mut place = places.take(webhook, octets).await.ok_or(Unsent::Deferred(STORE_PAUSE))?;
         let at = self.clock.now();
-        match self.request(claim, at).await {
-            Ok(Ok(request)) => match self.caller.call(request).await {
-                Ok(outcome) => Attempted::Called(at, outcome),
-                Err(busy) => Attempted::Deferred(busy.wait),
-            },
-            Ok(Err(instead)) => instead,
-            Err(StoreError::Damaged { .. }) => Attempted::Ended(AttemptRecord::DAMAGED),
-            Err(error) => {
-                if error != StoreError::Stopping {
-                    tracing::error!(webhook = %claim.event.webhook, %error, "an event could not be read; it is retried");
-                }
-                Attempted::Deferred(STORE_BACKOFF)
-            }
+        if at > event.email.expires_at.plus(self.grace) {
+            return Err(Unsent::Ended(AttemptRecord::TOO_LATE));
         }
-    }
-
-    /// The request that carries an event, or the claim's result without a request.
-    async fn request(&self, claim: &Claim, at: Timestamp) -> Result<Result<EventRequest, Attempted>, StoreError> {
-        let Claim { event, receiver } = claim;
-        let reading = {
-            let (outbox, event, receiver) = (Arc::clone(&self.outbox), event.clone(), receiver.clone());
-            async move { read_request(&*outbox, &event, &receiver, at).await }
-        };
-        self.reader.run(reading).await
-    }
-
-    /// Whether the event's Email has expired by more than the grace.
-    pub(super) fn is_late(&self, event: &PendingEvent) -> bool {
-        self.clock.now() > event.email.expires_at.plus(self.grace)
-    }
-
-    /// The record of an attempt that began at `at`.
-    pub(super) fn attempt_record(&self, event: &PendingEvent, at: Timestamp, outcome: Outcome) -> AttemptRecord {
-        self.counters.attempted(&outcome);
-        let (now, number) = (self.clock.now(), event.attempts.saturating_add(1));
-        let (mut disables, mut backs_off_until) = (None, None);
-        let verdict = match outcome.disposition() {
-            Disposition::Delivered => Verdict::Delivered,
-            Disposition::Gone => {
-                disables = Some("the receiver answered 410 Gone".to_owned());
-                Verdict::GivenUp
-            }
-            Disposition::Retry { after } => {
-                backs_off_until = after.map(|after| now.plus(after.min(RETRY_AFTER_MAX)));
-                let ends_at = event.email.expires_at.plus(self.grace);
-                let next = self.schedule.next(number, now, rand::random(), after, ends_at);
-                next.map_or(Verdict::GivenUp, Verdict::Retry)
+        // The way first, since a request that may not be sent is not to be prepared each time.
+        let route = match place.during(self.caller.permitted(&target, octets)).await {
+            Some(Ok(route)) => route,
+            Some(Err(Refusal::Failed(outcome))) => return Ok((at, outcome)),
+            Some(Err(Refusal::Busy(busy))) => return Err(Unsent::Deferred(busy.wait)),
+            None => {
+                // Nothing was sent, and nothing is known of the receiver but that its name is slow.
+                places.learn(event.webhook, SLOW_AFTER);
+                return Err(Unsent::Deferred(STORE_PAUSE));
             }
         };
-        self.counters.decided(&verdict);
-        let record = attempt_record(event.webhook, event.id, at, outcome, verdict);
-        AttemptRecord {
-            email: Some(event.email.id),
-            sequence: event.email.sequence,
-            number,
-            disables,
-            backs_off_until,
-            ..record
-        }
-    }
-
-    /// The record of an event that ends without another request.
-    pub(super) fn end_record(&self, event: &PendingEvent, why: &str) -> AttemptRecord {
-        self.counters.decided(&Verdict::GivenUp);
-        AttemptRecord {
-            webhook: event.webhook,
-            event: event.id,
-            email: Some(event.email.id),
-            sequence: event.email.sequence,
-            number: event.attempts,
-            at: self.clock.now(),
-            duration_millis: 0,
-            status: None,
-            error: Some(why.to_owned()),
-            response: String::new(),
-            verdict: Verdict::GivenUp,
-            disables: None,
-            backs_off_until: None,
-        }
-    }
-
-    /// Records at most [`ATTEMPTS_PER_RECORD`] attempts. It retries until the store has them: an unrecorded attempt would be
-    /// made again.
-    pub(super) async fn record(&self, attempts: Vec<AttemptRecord>) {
-        debug_assert!(attempts.len() <= ATTEMPTS_PER_RECORD);
-        loop {
-            match self.outbox.record_attempts(attempts.clone()).await {
-                Ok(()) | Err(StoreError::Stopping) => return,
-                Err(error) => {
-                    tracing::error!(attempts = attempts.len(), %error, "attempts could not be recorded; trying again");
-                    tokio::time::sleep(STORE_BACKOFF).await;
-                }
-            }
-        }
+        let reading = read_request(Arc::clone(&self.outbox), event.clone(), Arc::clone(webhook), target, at);
+        let request = self.reader.run(reading).await?;
+        place.weigh(request.body.len() as u64).ok_or(Unsent::Deferred(STORE_PAUSE))?;
+        let begun = Instant::now();
+        let outcome = place.during(self.caller.send(request, route)).await.unwrap_or_else(|| {
+            Outcome::unanswered(ErrorClass::Timeout, "cut off: too many were slow", begun.elapsed())
+        });
+        Ok((at, outcome))
     }
 }
 
-/// The record of an attempt that belongs to no Email.
-pub(super) fn attempt_record(
-    webhook: WebhookId,
-    event: EventId,
-    at: Timestamp,
-    outcome: Outcome,
-    verdict: Verdict,
-) -> AttemptRecord {
-    let response = if outcome.status.is_some() { outcome.response } else { outcome.detail };
-    AttemptRecord {
-        webhook,
-        event,
-        email: None,
-        sequence: 0,
-        number: 1,
-        at,
-        duration_millis: u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
-        status: outcome.status,
-        error: outcome.class.map(|class| class.as_str().to_owned()),
-        response,
-        verdict,
-        disables: None,
-        backs_off_until: None,
-    }
-}
-
-/// Reads an event's message and makes the request from it, or says the claim's result without a request.
+/// Reads an event's message and makes the request from it, unless the event is no longer pending: that is asked last.
 async fn read_request(
-    outbox: &dyn Outbox,
-    event: &PendingEvent,
-    receiver: &Receiver,
+    outbox: Arc<dyn Outbox>,
+    event: PendingEvent,
+    webhook: Arc<WebhookRecord>,
+    target: Arc<Target>,
     at: Timestamp,
-) -> Result<Result<EventRequest, Attempted>, StoreError> {
-    let Some(email) = outbox.load_event(event).await? else { return Ok(Err(Attempted::Gone)) };
+) -> Result<EventRequest, Unsent> {
+    let email = match outbox.load_event(&event).await {
+        Ok(email) => email.ok_or(Unsent::Gone)?,
+        Err(StoreError::Damaged { .. }) => return Err(Unsent::Ended(AttemptRecord::DAMAGED)),
+        Err(StoreError::Stopping) => return Err(Unsent::Deferred(STORE_PAUSE)),
+        Err(error) => {
+            tracing::error!(webhook = %event.webhook, %error, "an event could not be read; it is retried");
+            return Err(Unsent::Deferred(STORE_PAUSE));
+        }
+    };
     let content = reader::parse(&email.raw);
     let Some(email) = EventEmail::of(&email, &content) else {
         tracing::error!(webhook = %event.webhook, "an event is given up: its Email is not in its envelope");
-        return Ok(Err(Attempted::Ended(AttemptRecord::DAMAGED)));
+        return Err(Unsent::Ended(AttemptRecord::DAMAGED));
     };
     let id = uuid::Uuid::from_bytes(event.id.octets());
-    let event_sent = Event { id, target: &receiver.target, signer: receiver.signer.as_deref(), email };
-    Ok(Ok(event_sent.request(at)))
+    Ok(Event { id, target: &target, secret: webhook.secret.as_ref(), email }.request(at))
 }

@@ -20,7 +20,7 @@ pub struct Counters {
 impl Counters {
     /// Counts an attempt.
     pub(super) fn attempted(&self, outcome: &Outcome) {
-        let counter = outcome.class.map_or(&self.delivered, |class| &self.failed[class as usize]);
+        let counter = outcome.error.map_or(&self.delivered, |class| &self.failed[class as usize]);
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -52,14 +52,10 @@ mod tests {
     #[test]
     fn an_attempt_counts_under_its_error_or_as_delivered() {
         for class in ErrorClass::ALL.map(Some).into_iter().chain([None]) {
-            let outcome = Outcome {
-                status: None,
-                class,
-                duration: Duration::ZERO,
-                retry_after: None,
-                response: String::new(),
-                detail: String::new(),
-            };
+            let outcome = class.map_or_else(
+                || Outcome::answered(200, b"", None, Duration::ZERO),
+                |class| Outcome::unanswered(class, "", Duration::ZERO),
+            );
             let counters = Counters::default();
             counters.attempted(&outcome);
             let counted: Vec<Count> = counters.read().into_iter().filter(|count| count.value > 0).collect();

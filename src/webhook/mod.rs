@@ -3,47 +3,45 @@
 //! One event goes this way:
 //!
 //! ```text
-//! dispatcher  the one loop: scans the outbox, reads due events, starts attempts, records their outcomes
-//!  -> queue   chooses the next webhook, and gives out a Claim, which is an event and its receiver
-//!  -> attempt the event's message is read and parsed
+//! dispatcher  the one loop: scans the outbox, and runs a lane for each webhook that has due events
+//!  -> lane    attempts at the events of one webhook, the oldest first, at most four at once; pauses after failures
+//!  -> attempt takes a place (`places`), asks for the way, reads and parses the message, and sends
 //!     request the body and headers of the POST; sign makes the signatures
-//!     call    one POST within limits of time and size, on a reused `connection` or a new one from dial
-//!     outcome what the response means; schedule says when a failed event is retried
-//!  -> record  (in dispatcher) the attempt goes into the log, and the event ends or gets its next time
+//!     send    asks the guard and the limits of the host, and makes one POST within limits of time and size
+//!     outcome how it ended
+//!  -> record  the attempt goes into the log, and the event ends or gets its next time, which schedule says
 //! ```
 //!
-//! [`call`] alone sends requests, and `dial` alone opens connections. So no request leaves for an address that [`Guard`]
-//! refuses: each address is checked right before it is dialled, and again before a connection to it is reused.
-//! `address_limits` holds the rate limits of addresses, `target` is a webhook's URL, and `counters` count attempts. [`Tester`] sends sample events, which do not go through the outbox.
+//! [`send`] alone opens connections. So no request leaves for an address that [`Guard`] refuses: each address is checked
+//! right before its request. `hosts` has the limits of receiving hosts, `target` is a webhook's URL, and `counters` count
+//! attempts. `tester` sends sample events, which do not go through the outbox.
 //!
 //! This room knows neither the HTTP interface nor SMTP.
 
-mod address_limits;
 mod attempt;
-pub mod call;
-mod connection;
 mod counters;
-mod dial;
 pub mod dispatcher;
 pub mod guard;
+mod hosts;
+mod lane;
 pub mod outcome;
-mod queue;
+mod places;
+mod record;
 pub mod request;
 pub mod schedule;
+pub mod send;
 pub mod sign;
 pub mod target;
 mod tester;
 
-pub use address_limits::Busy;
 pub use attempt::EventSender;
-pub use call::{Caller, CallerError, CallerSettings};
-pub use connection::IDLE_CONNECTIONS_MAX;
 pub use counters::Counters;
 pub use guard::{Guard, GuardSettings, Refused};
-pub use outcome::{Disposition, ErrorClass, Outcome};
-pub use queue::SLOW_MAX;
+pub use hosts::{Busy, Hosts};
+pub use outcome::{ErrorClass, Outcome};
 pub use request::{Event, EventEmail, EventRequest};
 pub use schedule::Schedule;
-pub use sign::{Signer, has_prefix_alone};
-pub use target::{Origin, Target, UrlError};
-pub use tester::{TestError, Tester};
+pub use send::Caller;
+pub use sign::has_prefix_alone;
+pub use target::{Target, UrlError};
+pub use tester::TestError;

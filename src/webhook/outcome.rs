@@ -1,12 +1,11 @@
-//! The outcome of an attempt, and what follows from it.
+//! The outcome of an attempt.
 
-use std::fmt;
 use std::time::Duration;
-
-use serde::{Deserialize, Serialize};
 
 /// The most octets of a response's body that are recorded.
 pub const RESPONSE_OCTETS_MAX: usize = 1024;
+/// The most octets of an error's text that are recorded.
+const DETAIL_OCTETS_MAX: usize = 256;
 
 /// The outcome of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,20 +13,18 @@ pub struct Outcome {
     /// The status of the response, if there was one.
     pub status: Option<u16>,
     /// What went wrong; `None` for a status of 200 to 299.
-    pub class: Option<ErrorClass>,
+    pub error: Option<ErrorClass>,
     /// The time from the start to the end of the attempt.
     pub duration: Duration,
     /// The wait that a 429 or 503 asks for with `Retry-After`, however long it is.
     pub retry_after: Option<Duration>,
-    /// The start of the response's body, at most 1,024 octets. Octets that are not UTF-8 are replaced.
-    pub response: String,
-    /// What went wrong, as text for the administrator. It is empty if there was a response.
-    pub detail: String,
+    /// The start of the response's body, at most [`RESPONSE_OCTETS_MAX`] octets, in which octets that are not UTF-8 are
+    /// replaced. Without a response, the error as text for the administrator.
+    pub text: String,
 }
 
 /// What went wrong with an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorClass {
     /// The host's name has no address, or DNS gave no answer.
     Dns,
@@ -64,58 +61,38 @@ impl ErrorClass {
     }
 }
 
-impl fmt::Display for ErrorClass {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// What follows from an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Disposition {
-    /// The receiver has the event.
-    Delivered,
-    /// The receiver wants no more events (410): the webhook is disabled.
-    Gone,
-    /// The event is retried.
-    Retry {
-        /// The shortest wait that the receiver asks for.
-        after: Option<Duration>,
-    },
-}
-
 impl Outcome {
-    /// The outcome of an attempt without a response.
-    pub(super) fn unanswered(class: ErrorClass, duration: Duration, detail: &str) -> Self {
+    /// The outcome of an attempt that got a response whose body starts with `octets`.
+    pub(super) fn answered(status: u16, octets: &[u8], retry_after: Option<Duration>, duration: Duration) -> Self {
+        let octets = &octets[..octets.len().min(RESPONSE_OCTETS_MAX)];
         Self {
-            status: None,
-            class: Some(class),
+            status: Some(status),
+            error: (!(200..300).contains(&status)).then_some(ErrorClass::HttpStatus),
             duration,
-            retry_after: None,
-            response: String::new(),
-            detail: detail.to_owned(),
+            retry_after: retry_after.filter(|_| matches!(status, 429 | 503)),
+            text: cut(&String::from_utf8_lossy(octets), RESPONSE_OCTETS_MAX),
         }
     }
 
-    /// What follows from the attempt. The status alone decides, whatever happens to the response's body.
-    pub fn disposition(&self) -> Disposition {
-        match self.status {
-            Some(200..=299) => Disposition::Delivered,
-            Some(410) => Disposition::Gone,
-            Some(429 | 503) => Disposition::Retry { after: self.retry_after },
-            _ => Disposition::Retry { after: None },
-        }
+    /// The outcome of an attempt without a response.
+    pub(super) fn unanswered(error: ErrorClass, text: &str, duration: Duration) -> Self {
+        let text = cut(text, DETAIL_OCTETS_MAX);
+        Self { status: None, error: Some(error), duration, retry_after: None, text }
     }
-}
 
-/// The start of a response's body as text of at most [`RESPONSE_OCTETS_MAX`] octets.
-pub(super) fn response_start(octets: &[u8]) -> String {
-    let octets = &octets[..octets.len().min(RESPONSE_OCTETS_MAX)];
-    cut(&String::from_utf8_lossy(octets), RESPONSE_OCTETS_MAX)
+    /// Whether the receiver has the event. The status alone decides, whatever happens to the response's body.
+    pub fn is_delivered(&self) -> bool {
+        self.error.is_none()
+    }
+
+    /// Whether the receiver wants no more events.
+    pub fn is_gone(&self) -> bool {
+        self.status == Some(410)
+    }
 }
 
 /// At most `octets_max` of `text`, ending between two characters.
-pub(super) fn cut(text: &str, octets_max: usize) -> String {
+fn cut(text: &str, octets_max: usize) -> String {
     text[..text.floor_char_boundary(octets_max)].to_owned()
 }
 
@@ -123,52 +100,44 @@ pub(super) fn cut(text: &str, octets_max: usize) -> String {
 mod tests {
     use super::*;
 
+    const ASKED: Option<Duration> = Some(Duration::from_secs(7));
+
     #[test]
     fn the_status_decides() {
-        let asked = Some(Duration::from_secs(7));
-        let wait = Disposition::Retry { after: asked };
-        let retry = Disposition::Retry { after: None };
-        for (status, disposition) in [
-            (Some(200), Disposition::Delivered),
-            (Some(204), Disposition::Delivered),
-            (Some(299), Disposition::Delivered),
-            (Some(410), Disposition::Gone),
-            (Some(429), wait),
-            (Some(503), wait),
-            (Some(199), retry),
-            (Some(300), retry),
-            (Some(302), retry),
-            (Some(400), retry),
-            (Some(404), retry),
-            (Some(500), retry),
-            (None, retry),
+        for (status, is_delivered, is_gone, retry_after) in [
+            (200, true, false, None),
+            (204, true, false, None),
+            (299, true, false, None),
+            (410, false, true, None),
+            (429, false, false, ASKED),
+            (503, false, false, ASKED),
+            (199, false, false, None),
+            (300, false, false, None),
+            (302, false, false, None),
+            (400, false, false, None),
+            (404, false, false, None),
+            (500, false, false, None),
         ] {
-            let outcome = Outcome {
-                status,
-                class: None,
-                duration: Duration::ZERO,
-                retry_after: asked,
-                response: String::new(),
-                detail: String::new(),
-            };
-            assert_eq!(outcome.disposition(), disposition, "{status:?}");
+            let outcome = Outcome::answered(status, b"", ASKED, Duration::ZERO);
+            let found = (outcome.is_delivered(), outcome.is_gone(), outcome.retry_after);
+            assert_eq!(found, (is_delivered, is_gone, retry_after), "{status}");
         }
+        let none = Outcome::unanswered(ErrorClass::Tls, "why", Duration::ZERO);
+        assert!(!none.is_delivered() && !none.is_gone() && none.text == "why");
     }
 
     #[test]
     fn the_recorded_start_of_a_response_is_limited_whatever_its_octets() {
-        assert_eq!(response_start(b"ok"), "ok");
-        assert_eq!(response_start(&[b'x'; 5000]).len(), RESPONSE_OCTETS_MAX);
+        let start = |octets: &[u8]| Outcome::answered(200, octets, None, Duration::ZERO).text;
+        assert_eq!(start(b"ok"), "ok");
+        assert_eq!(start(&[b'x'; 5000]).len(), RESPONSE_OCTETS_MAX);
         // Each octet becomes a character of three octets.
-        assert_eq!(response_start(&[0xff; 5000]), "\u{fffd}".repeat(RESPONSE_OCTETS_MAX / 3));
+        assert_eq!(start(&[0xff; 5000]), "\u{fffd}".repeat(RESPONSE_OCTETS_MAX / 3));
         assert_eq!(cut("aé", 2), "a");
     }
 
     #[test]
-    fn the_words_are_the_same_in_json() {
-        for (at, class) in ErrorClass::ALL.into_iter().enumerate() {
-            assert_eq!(serde_json::to_value(class).expect("json"), class.as_str());
-            assert_eq!(class as usize, at);
-        }
+    fn each_class_is_at_the_index_of_its_number() {
+        assert!(ErrorClass::ALL.into_iter().enumerate().all(|(at, class)| class as usize == at));
     }
 }

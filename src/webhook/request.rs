@@ -10,10 +10,10 @@ use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::sign::{Signatures, Signer};
+use super::sign::{Signatures, sign};
 use super::target::Target;
 use crate::mime::Content;
-use crate::model::{EmailId, StoredEmail, Timestamp};
+use crate::model::{EmailId, Secret, StoredEmail, Timestamp};
 
 /// The product identifier; the interface fixes its version.
 const PRODUCT: HeaderValue = HeaderValue::from_static("tempmail/1.0");
@@ -21,9 +21,6 @@ const X_WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("x-webhook-signa
 const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
 const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
-
-/// About how many octets a body has besides the texts of its Email.
-const BESIDE_TEXTS: usize = 256;
 
 /// The Email of an event, as it stands in the body.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -69,7 +66,7 @@ pub struct Event<'a> {
     /// Where to send it.
     pub target: &'a Arc<Target>,
     /// Signs the event; without it the request has no signature.
-    pub signer: Option<&'a Signer>,
+    pub secret: Option<&'a Secret>,
     /// The Email that was received.
     pub email: EventEmail<'a>,
 }
@@ -114,8 +111,8 @@ impl Event<'_> {
         headers.insert(USER_AGENT, PRODUCT);
         headers.insert(WEBHOOK_ID, value(id.to_owned()));
         headers.insert(WEBHOOK_TIMESTAMP, HeaderValue::from(at_seconds));
-        if let Some(signer) = self.signer {
-            let Signatures { hex, standard } = signer.sign(id, at_seconds, &body);
+        if let Some(secret) = self.secret {
+            let Signatures { hex, standard } = sign(secret, id, at_seconds, &body);
             headers.insert(X_WEBHOOK_SIGNATURE, value(hex));
             headers.insert(WEBHOOK_SIGNATURE, value(standard));
         }
@@ -126,11 +123,7 @@ impl Event<'_> {
 /// The body of an event.
 fn render(email: &EventEmail<'_>) -> Vec<u8> {
     let body = Payload { event: "email.received", email, timestamp: email.received_at.to_rfc3339() };
-    let texts = [email.recipient, email.from, email.subject, email.message, email.body_text];
-    let mut octets =
-        Vec::with_capacity(texts.iter().map(|text| text.len() + text.len() / 8).sum::<usize>() + BESIDE_TEXTS);
-    serde_json::to_writer(&mut octets, &body).expect("strings and numbers are always JSON");
-    octets
+    serde_json::to_vec(&body).expect("strings and numbers are always JSON")
 }
 
 /// A header value of visible ASCII.
@@ -155,7 +148,7 @@ mod tests {
         r#""receivedAt":"2023-11-14 22:13:20"},"timestamp":"2023-11-14T22:13:20Z"}"#
     );
 
-    fn request(secret: Option<&[u8]>, now: Timestamp) -> EventRequest {
+    fn request(secret: Option<&str>, now: Timestamp) -> EventRequest {
         let target = Target::parse("https://hooks.example/s3cret").expect("url").into();
         let email = EventEmail {
             id: EmailId::from_parts(Timestamp::from_millis(1_700_000_000_123), [0; 10]),
@@ -166,8 +159,8 @@ mod tests {
             body_text: "1\n",
             received_at: RECEIVED,
         };
-        let signer = secret.map(Signer::new);
-        Event { id: Uuid::from_u128(7), target: &target, signer: signer.as_ref(), email }.request(now)
+        let secret = secret.and_then(|secret| Secret::new(secret.to_owned()));
+        Event { id: Uuid::from_u128(7), target: &target, secret: secret.as_ref(), email }.request(now)
     }
 
     fn headers(request: &EventRequest) -> Vec<(&str, &str)> {
@@ -177,7 +170,7 @@ mod tests {
     #[test]
     fn the_body_has_the_form_of_the_interface_and_is_the_same_in_every_attempt() {
         assert_eq!(request(None, NOW).body, BODY);
-        assert_eq!(request(Some(b"k"), RECEIVED).body, BODY);
+        assert_eq!(request(Some("k"), RECEIVED).body, BODY);
     }
 
     #[test]
@@ -195,9 +188,9 @@ mod tests {
 
     #[test]
     fn with_a_secret_both_signatures_cover_the_body_that_is_sent() {
-        let request = request(Some(b"s3cret"), NOW);
-        let signed =
-            Signer::new(b"s3cret").sign("00000000-0000-0000-0000-000000000007", 1_700_000_360, BODY.as_bytes());
+        let request = request(Some("s3cret"), NOW);
+        let secret = Secret::new("s3cret".to_owned()).expect("not empty");
+        let signed = sign(&secret, "00000000-0000-0000-0000-000000000007", 1_700_000_360, BODY.as_bytes());
         assert_eq!(request.headers["x-webhook-signature"], signed.hex.as_str());
         assert_eq!(request.headers["webhook-signature"], signed.standard.as_str());
         assert_eq!(request.headers.len(), 6);
@@ -205,7 +198,7 @@ mod tests {
 
     #[test]
     fn debug_shows_neither_path_nor_signature_nor_body() {
-        let shown = format!("{:?}", request(Some(b"s3cret"), NOW));
+        let shown = format!("{:?}", request(Some("s3cret"), NOW));
         assert_eq!(shown, "EventRequest { target: Target(https://hooks.example), .. }");
     }
 }

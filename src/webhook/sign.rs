@@ -22,9 +22,6 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// The length of the value of `webhook-signature`: a version, a comma and 32 octets in base64.
-const STANDARD_OCTETS: usize = 3 + 44;
-
 /// The values of the signature headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signatures {
@@ -35,56 +32,23 @@ pub struct Signatures {
     pub standard: String,
 }
 
-/// The two keys of a webhook's secret. `Debug` shows neither.
-#[derive(Clone)]
-pub struct Signer {
-    of_body: Hmac<Sha256>,
-    standard: Hmac<Sha256>,
-}
-
-impl std::fmt::Debug for Signer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Signer").finish_non_exhaustive()
-    }
-}
-
-impl Signer {
-    /// The keys of a secret.
-    ///
-    /// For Standard Webhooks the key is decoded from the base64 after `whsec_` (RFC 4648 section 4, with any number of `=`
-    /// at its end). A secret without the prefix, or without base64 after it, is the key itself.
-    pub fn new(secret: &[u8]) -> Self {
-        Self { of_body: key(secret), standard: key(&standard_key(secret)) }
-    }
-
-    /// The keys of a webhook's secret.
-    pub fn of(secret: &Secret) -> Self {
-        Self::new(secret.expose().as_bytes())
-    }
-
-    /// Signs the `body` of the event `id`, for an attempt at `at_seconds` after the Unix epoch.
-    pub fn sign(&self, id: &str, at_seconds: i64, body: &[u8]) -> Signatures {
-        let at_seconds = at_seconds.to_string();
-        let tag = hmac(&self.standard, &[id.as_bytes(), b".", at_seconds.as_bytes(), b".", body]);
-        let mut standard = String::with_capacity(STANDARD_OCTETS);
-        standard.push_str("v1,");
-        BASE64.encode_string(tag, &mut standard);
-        Signatures { hex: hex(&hmac(&self.of_body, &[body])), standard }
-    }
+/// Signs the `body` of the event `id`, for an attempt at `at_seconds` after the Unix epoch.
+///
+/// For Standard Webhooks the key is decoded from the base64 after `whsec_` (RFC 4648 section 4, with any number of `=` at its
+/// end). A secret without the prefix, or without base64 after it, is the key itself.
+pub fn sign(secret: &Secret, id: &str, at_seconds: i64, body: &[u8]) -> Signatures {
+    let secret = secret.expose().as_bytes();
+    let standard_key = decoded(secret).unwrap_or_else(|| secret.to_vec());
+    let signed_at = at_seconds.to_string();
+    let signed = [id.as_bytes(), b".", signed_at.as_bytes(), b".", body];
+    let standard = BASE64.encode(hmac(&standard_key, &signed));
+    Signatures { hex: hex(&hmac(secret, &[body])), standard: format!("v1,{standard}") }
 }
 
 /// Whether a secret has the prefix of Standard Webhooks, but no base64 after it. Such a secret is probably a mistake.
 pub fn has_prefix_alone(secret: &Secret) -> bool {
     let secret = secret.expose().as_bytes();
     secret.starts_with(STANDARD_PREFIX) && decoded(secret).is_none()
-}
-
-fn key(octets: &[u8]) -> Hmac<Sha256> {
-    Hmac::new_from_slice(octets).expect("HMAC takes keys of any length (RFC 2104 section 2)")
-}
-
-fn standard_key(secret: &[u8]) -> Vec<u8> {
-    decoded(secret).unwrap_or_else(|| secret.to_vec())
 }
 
 /// The key that is encoded after the prefix, if there is one.
@@ -94,8 +58,8 @@ fn decoded(secret: &[u8]) -> Option<Vec<u8>> {
     BASE64.decode(&rest[..digits]).ok().filter(|key| !key.is_empty())
 }
 
-fn hmac(key: &Hmac<Sha256>, parts: &[&[u8]]) -> [u8; 32] {
-    let mut mac = key.clone();
+fn hmac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length (RFC 2104 section 2)");
     for part in parts {
         mac.update(part);
     }
@@ -117,9 +81,13 @@ mod tests {
     const AT: i64 = 1_614_265_330;
     const BODY: &[u8] = b"{\"test\": 2432232314}";
 
+    fn signed(secret: &str, id: &str, at_seconds: i64, body: &[u8]) -> Signatures {
+        sign(&Secret::new(secret.to_owned()).expect("not empty"), id, at_seconds, body)
+    }
+
     #[test]
     fn the_published_vector_of_standard_webhooks() {
-        let signed = Signer::new(b"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").sign(ID, AT, BODY);
+        let signed = signed("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", ID, AT, BODY);
         assert_eq!(signed.standard, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
         assert_eq!(signed.hex, "80ec8a89ce3cd22133a1066caecb4d04fea7467657c8514d717ec42c38a5c94c");
     }
@@ -145,17 +113,17 @@ mod tests {
             ),
         ] {
             let expected = Signatures { hex: hex.to_owned(), standard: standard.to_owned() };
-            assert_eq!(Signer::new(secret.as_bytes()).sign(ID, AT, BODY), expected, "{secret}");
+            assert_eq!(signed(secret, ID, AT, BODY), expected, "{secret}");
         }
     }
 
     #[test]
     fn base64_after_the_prefix_may_lack_padding_and_have_unused_bits() {
-        let hex = |secret: &str| Signer::new(secret.as_bytes()).sign(ID, AT, BODY).hex;
+        let hex = |secret: &str| signed(secret, ID, AT, BODY).hex;
         for secret in
             ["whsec_c2VjcmV0MQ==", "whsec_c2VjcmV0MQ", "whsec_c2VjcmV0MQ=", "whsec_c2VjcmV0MR", "whsec_c2VjcmV0MX===="]
         {
-            let signed = Signer::new(secret.as_bytes()).sign(ID, AT, BODY);
+            let signed = signed(secret, ID, AT, BODY);
             assert_eq!(signed.standard, "v1,C+CwFh5LCkFBJ/MohB61q7tDaghDhw98zB9vBxYka/o=", "{secret}");
             assert_eq!(secret == "whsec_c2VjcmV0MQ", signed.hex == hex("whsec_c2VjcmV0MQ"), "{secret}");
             assert!(!has_prefix_alone(&Secret::new(secret.to_owned()).expect("not empty")), "{secret}");
@@ -176,7 +144,7 @@ mod tests {
             ("whsec_abcde", "v1,lTPDiND3/kXB4l4qhGaveRwu6wTUwyKqU9Rx/1nRMRA="),
             ("whsec_c2VjcmV0é", "v1,shJavyn0ufiqW4SHif6R7csLPWAE/MBA/WgS+RpLOBI="),
         ] {
-            assert_eq!(Signer::new(secret.as_bytes()).sign(ID, AT, BODY).standard, standard, "{secret:?}");
+            assert_eq!(signed(secret, ID, AT, BODY).standard, standard, "{secret:?}");
             assert!(has_prefix_alone(&Secret::new(secret.to_owned()).expect("not empty")), "{secret:?}");
         }
         assert!(!has_prefix_alone(&Secret::new("c2VjcmV0 no prefix".to_owned()).expect("not empty")));
@@ -184,14 +152,14 @@ mod tests {
 
     #[test]
     fn keys_longer_than_a_block_and_bodies_of_any_octets() {
-        let long = Signer::new(&[b'x'; 200]).sign(ID, AT, BODY);
+        let long = signed(&"x".repeat(200), ID, AT, BODY);
         assert_eq!(long.hex, "29920293581e62271968a5cc0050ecff615edba77398a6a67232e549fc218f48");
         assert_eq!(long.standard, "v1,qdvE91NWaOvQ/vlvnJAwR/0Jq6yREZcK/5QRl1RZIOQ=");
-        let empty = Signer::new(b"s3cret").sign("e", 0, b"");
+        let empty = signed("s3cret", "e", 0, b"");
         assert_eq!(empty.hex, "91dfac70c5348b04e1babb8b421ac92cec08b565b49ca16130dccb72503647b7");
         assert_eq!(empty.standard, "v1,1jc2eRnGgc7gShZxjrCBbfp6GxggUca6SKBf10Ukadc=");
         let all: Vec<u8> = (0..=255).collect();
-        let binary = Signer::new(b"s3cret").sign("e", -1, &all);
+        let binary = signed("s3cret", "e", -1, &all);
         assert_eq!(binary.hex, "2927b7e2267900ec8649979beefebe91582ac610c176f959564f06183468cd02");
         assert_eq!(binary.standard, "v1,MXLhxB2HULHoswD+i30vcJgxB5QEsXRJMWNGdumvlvQ=");
     }

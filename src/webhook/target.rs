@@ -1,11 +1,9 @@
 //! The URL of a webhook. It is parsed once, so the URL that is checked is the URL that is called.
 
 use std::fmt;
-use std::sync::Arc;
 
 use hyper::Uri;
-use hyper::header::HeaderValue;
-use url::{Host, Position, Url};
+use url::{Host, Url};
 
 use super::guard::Refused;
 
@@ -17,18 +15,8 @@ pub const URL_OCTETS_MAX: usize = 2048;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Target {
     url: Url,
-    origin: Origin,
-    path_and_query: Uri,
-    authority: HeaderValue,
-}
-
-/// The scheme, host and port of a URL. Only the administrator sees more of a webhook's URL than this.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Origin {
-    is_tls: bool,
-    /// In canonical form, an IPv6 address in brackets, a name without a trailing dot.
-    host: Arc<str>,
-    port: u16,
+    /// The URL of requests, whose host has no final dot: certificates and the Host header have none.
+    request_url: Url,
 }
 
 /// Why a text can't be a webhook's URL.
@@ -79,10 +67,8 @@ impl Target {
         if url.as_str().len() > URL_OCTETS_MAX {
             return Err(UrlError::TooLong);
         }
-        let origin = Origin::of(&url).ok_or(UrlError::Malformed)?;
-        let path_and_query = url[Position::BeforePath..].parse().map_err(|_| UrlError::Malformed)?;
-        let authority = origin.authority().try_into().map_err(|_| UrlError::Malformed)?;
-        Ok(Self { url, origin, path_and_query, authority })
+        let request_url = request_url(&url).ok_or(UrlError::Malformed)?;
+        Ok(Self { url, request_url })
     }
 
     /// The URL in canonical form.
@@ -90,75 +76,47 @@ impl Target {
         &self.url
     }
 
-    /// Its origin.
-    pub fn origin(&self) -> &Origin {
-        &self.origin
+    /// Scheme, host and port: only the administrator sees more of a webhook's URL than this.
+    pub fn origin(&self) -> String {
+        self.request_url.origin().ascii_serialization()
     }
 
-    /// The host as the parser understood it.
+    /// The host as the parser understood it, without a final dot.
     pub(super) fn host(&self) -> Option<Host<&str>> {
-        self.url.host()
+        self.request_url.host()
     }
 
-    /// The request target: path and query (RFC 9112 section 3.2.1).
-    pub(super) fn request_target(&self) -> &Uri {
-        &self.path_and_query
-    }
-
-    /// The value of the Host header: the host, and the port unless it is the scheme's default.
-    pub(super) fn authority(&self) -> &HeaderValue {
-        &self.authority
-    }
-
-    /// Whether its scheme is https.
-    pub(super) fn is_tls(&self) -> bool {
-        self.origin.is_tls
+    /// The URL of requests.
+    pub(super) fn request_url(&self) -> &Url {
+        &self.request_url
     }
 
     /// The port, or the scheme's default.
     pub(super) fn port(&self) -> u16 {
-        self.origin.port
+        self.url.port_or_known_default().unwrap_or_default()
     }
 }
 
 impl fmt::Debug for Target {
     /// Shows the origin alone, because a path is often a credential.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Target({})", self.origin)
+        write!(f, "Target({})", self.origin())
     }
 }
 
-impl Origin {
-    fn of(url: &Url) -> Option<Self> {
-        let host: Arc<str> = match url.host()? {
-            Host::Domain(name) => without_dot(name).into(),
-            address => address.to_string().into(),
-        };
+fn request_url(url: &Url) -> Option<Url> {
+    let mut request_url = url.clone();
+    if let Host::Domain(name) = url.host()? {
+        let name = without_dot(name);
         // A name with an empty label never resolves.
-        if host.is_empty() || host.split('.').any(str::is_empty) {
+        if name.split('.').any(str::is_empty) {
             return None;
         }
-        Some(Self { is_tls: url.scheme() == "https", host, port: url.port_or_known_default()? })
+        request_url.set_host(Some(name)).ok()?;
     }
-
-    /// The host, an IPv6 address in brackets, a name without a trailing dot.
-    pub(super) fn host(&self) -> &str {
-        &self.host
-    }
-
-    fn authority(&self) -> String {
-        if self.port == if self.is_tls { 443 } else { 80 } {
-            return self.host.to_string();
-        }
-        format!("{}:{}", self.host, self.port)
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scheme = if self.is_tls { "https" } else { "http" };
-        write!(f, "{scheme}://{}", self.authority())
-    }
+    // What is sent is a URI (RFC 3986), which is narrower than the URLs of browsers.
+    request_url.as_str().parse::<Uri>().ok()?;
+    Some(request_url)
 }
 
 /// Whether a name is `localhost` or below it. Such a name means loopback, whatever DNS says (RFC 6761 section 6.3).
@@ -197,22 +155,21 @@ mod tests {
             ("https://hooks.example/@team", "https://hooks.example/@team", "https://hooks.example"),
         ] {
             let target = Target::parse(text);
-            let shown = target.as_ref().map_or(("", String::new()), |it| (it.url().as_str(), it.origin().to_string()));
+            let shown = target.as_ref().map_or(("", String::new()), |it| (it.url().as_str(), it.origin()));
             assert_eq!(shown, (url, origin.to_owned()), "{text}");
         }
     }
 
     #[test]
-    fn a_request_names_its_host_and_its_path() {
-        for (text, authority, request_target) in [
-            ("http://hooks.example", "hooks.example", "/"),
-            ("https://hooks.example:443/a?b=%20|^#c", "hooks.example", "/a?b=%20|^"),
-            ("https://hooks.example.:80/?", "hooks.example:80", "/?"),
-            ("http://[2A00:1450::1]:8080//ü", "[2a00:1450::1]:8080", "//%C3%BC"),
+    fn a_request_has_the_url_without_a_final_dot_of_its_host() {
+        for (text, requested) in [
+            ("http://hooks.example", "http://hooks.example/"),
+            ("https://hooks.example.:443/a?b=%20|^#c", "https://hooks.example/a?b=%20|^"),
+            ("https://hooks.example.:80/?", "https://hooks.example:80/?"),
+            ("http://[2A00:1450::1]:8080//ü", "http://[2a00:1450::1]:8080//%C3%BC"),
         ] {
             let target = Target::parse(text).expect(text);
-            let said = (target.authority().to_str().expect("ASCII"), target.request_target().to_string());
-            assert_eq!(said, (authority, request_target.to_owned()), "{text}");
+            assert_eq!(target.request_url().as_str(), requested, "{text}");
         }
     }
 

@@ -2,30 +2,20 @@
 
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
-
-use super::attempt::attempt_record;
-use super::{Busy, Disposition, Event, EventEmail, EventSender, Signer, Target};
+use super::record::attempt_record;
+use super::{Busy, Event, EventEmail, EventSender, Target};
+use crate::admission::{What, Who};
 use crate::model::{AttemptRecord, Verdict, WebhookRecord};
 use crate::random;
 use crate::store::StoreError;
-
-/// Sample events in flight at once, for all webhooks together.
-const TESTS_MAX: usize = 4;
-
-/// Sends sample events.
-pub struct Tester {
-    sender: Arc<EventSender>,
-    slots: Semaphore,
-}
 
 /// Why there was no attempt, or none that was recorded.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum TestError {
     /// As many tests as permitted are in flight.
-    #[error("{TESTS_MAX} tests are in flight; try again when one of them has ended")]
+    #[error("too many tests are in flight; try again when one of them has ended")]
     Full,
-    /// The receiver's address is at its rate limit.
+    /// The receiver's host is at its limit.
     #[error(transparent)]
     Busy(#[from] Busy),
     /// The attempt could not be recorded.
@@ -33,18 +23,13 @@ pub enum TestError {
     Store(#[from] StoreError),
 }
 
-impl Tester {
-    /// A tester that sends its events as `sender` does.
-    pub fn new(sender: Arc<EventSender>) -> Self {
-        Self { sender, slots: Semaphore::new(TESTS_MAX) }
-    }
-
+impl EventSender {
     /// Sends a sample event once and records the attempt in the webhook's log. The event says that it is a test.
     ///
-    /// A test never waits: it fails if 4 others are in flight, or if the receiver's address is at its rate limit.
+    /// A test never waits: it fails if there are 4 others in flight, or if the receiver's host is at its limit.
     pub async fn test(&self, webhook: &WebhookRecord) -> Result<AttemptRecord, TestError> {
-        let _slot = self.slots.try_acquire().map_err(|_| TestError::Full)?;
-        let now = self.sender.clock.now();
+        let _permit = self.admission.admit(Who::Server, What::WebhookTest, 1).map_err(|_| TestError::Full)?;
+        let now = self.clock.now();
         let id = random::event_id();
         let sample = EventEmail {
             id: random::email_id(now),
@@ -57,16 +42,12 @@ impl Tester {
         };
         let target = Target::parse(&webhook.url).map(Arc::new);
         let target = target.map_err(|_| StoreError::Failed("the stored URL of the webhook is not valid".into()))?;
-        let signer = webhook.secret.as_ref().map(Signer::of);
         let id_sent = uuid::Uuid::from_bytes(id.octets());
-        let event = Event { id: id_sent, target: &target, signer: signer.as_ref(), email: sample };
-        let outcome = self.sender.caller.call(event.request(now)).await?;
-        let verdict = match outcome.disposition() {
-            Disposition::Delivered => Verdict::Delivered,
-            Disposition::Gone | Disposition::Retry { .. } => Verdict::GivenUp,
-        };
+        let event = Event { id: id_sent, target: &target, secret: webhook.secret.as_ref(), email: sample };
+        let outcome = self.caller.call(event.request(now)).await?;
+        let verdict = if outcome.is_delivered() { Verdict::Delivered } else { Verdict::GivenUp };
         let record = attempt_record(webhook.id, id, now, outcome, verdict);
-        self.sender.outbox.record_attempt(record.clone()).await?;
+        self.outbox.record_attempt(record.clone()).await?;
         Ok(record)
     }
 }

@@ -10,7 +10,7 @@ const BOUNDS: &[(&str, &str)] = &[
     (
         "model/ mime/ admission/usage admission/what connections/proxy smtp/auth smtp/body smtp/command smtp/data smtp/fault \
          smtp/line smtp/metrics smtp/path smtp/reasons smtp/reply dns/mx domains/storm webhook/sign webhook/schedule webhook/guard/ranges webhook/target \
-         webhook/address_limits/accounts webhook/queue webhook/request webhook/outcome",
+         webhook/request webhook/outcome",
         "std::fs std::env std::process std::os:: std::io::stdin std::io::stdout std::io::stderr SystemTime Instant Local::now \
          Utc::now TcpStream TcpListener UdpSocket ToSocketAddrs tokio::fs tokio::io tokio::net tokio::process tokio::signal \
          tokio::time rustix nix:: socket2 rand getrandom crate::clock crate::process crate::random crate::store::disk \
@@ -40,7 +40,7 @@ const HOMES: &[(&str, &str)] = &[
     ("mail_parser", "mime/"),
     ("prometheus", "http/metrics/"),
     ("redb", "store/embedded/registry/"),
-    ("reqwest", "client/"),
+    ("reqwest", "client/ webhook/send"),
     ("rmcp", "cli/mcp/"),
     ("rustls", "tls/"),
     ("scylla", "store/cassandra/"),

@@ -15,13 +15,15 @@ use crate::client::{Backoff, Client, ClientError, EmailDetail, Events};
 use crate::clock::SystemClock;
 use crate::dns::DnsResolver;
 use crate::error::{Error, Exit};
-use crate::model::{Address, EmailId, Timestamp};
-use crate::webhook::{
-    Caller, CallerSettings, Event, EventEmail, Guard, GuardSettings, Refused, Signer, Target, UrlError,
-};
+use crate::model::{Address, EmailId, Secret, Timestamp};
+use crate::tls;
+use crate::webhook::{Caller, Event, EventEmail, Guard, GuardSettings, Refused, Target, UrlError};
 
 /// How long one query to DNS may take.
 const DNS_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long connecting may take, and how long the receiver may take for its answer.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(15);
 /// How long it may take to learn whether the service receives mail for the address.
 const HINT_WITHIN: Duration = Duration::from_secs(2);
 
@@ -72,7 +74,7 @@ struct Forwarded {
 struct Forwarder {
     caller: Caller,
     target: Arc<Target>,
-    signer: Option<Signer>,
+    secret: Option<Secret>,
 }
 
 impl Listen {
@@ -94,13 +96,7 @@ impl Listen {
         let forwarder = Forwarder {
             target: self.target(&guard)?.into(),
             caller: caller(cx, guard)?,
-            signer: self
-                .secret_file
-                .as_deref()
-                .map(|path| secret::read(cx, path))
-                .transpose()?
-                .as_ref()
-                .map(Signer::of),
+            secret: self.secret_file.as_deref().map(|path| secret::read(cx, path)).transpose()?,
         };
         let client = cx.client().await?;
         let events = watch::follow(client, Some(self.address.clone())).await?;
@@ -120,10 +116,16 @@ fn guard() -> Guard {
 fn caller(cx: &Context, guard: Guard) -> Result<Caller, Error> {
     let resolver = DnsResolver::new(Vec::new(), DNS_TIMEOUT);
     cx.verbose("asking the DNS servers of the system for the receiver's name");
-    // The receiver is theirs who type its URL.
-    let settings = CallerSettings { has_probation: false, ..CallerSettings::default() };
-    Caller::new(settings, Arc::new(guard), Arc::new(resolver), Arc::new(SystemClock))
-        .map_err(|error| Error::new(Exit::Failure, error))
+    Ok(Caller {
+        connect_timeout: CONNECT_TIMEOUT,
+        timeout: TIMEOUT,
+        guard: Arc::new(guard),
+        // The receiver is theirs who type its URL.
+        hosts: None,
+        resolver: Arc::new(resolver),
+        tls: tls::client_config().map_err(|error| Error::new(Exit::Failure, error))?,
+        clock: Arc::new(SystemClock),
+    })
 }
 
 impl Forwarder {
@@ -166,16 +168,16 @@ impl Forwarder {
     async fn forward(&self, cx: &Context, email: &Arrived) -> Forwarded {
         let now = cx.now();
         let id = uuid::Builder::from_random_bytes(rand::random()).into_uuid();
-        let outcome = self.caller.call_when_permitted(self.event(id, email).request(now)).await;
-        if !outcome.detail.is_empty() {
-            cx.verbose(&outcome.detail);
+        let outcome = self.caller.call(self.event(id, email).request(now)).await.expect("no host has limits here");
+        if outcome.status.is_none() {
+            cx.verbose(&outcome.text);
         }
         Forwarded {
             at: now.to_interface(),
             id: email.id.to_string(),
             event: id.hyphenated().to_string(),
             status: outcome.status,
-            error: outcome.class.map(crate::webhook::ErrorClass::as_str),
+            error: outcome.error.map(crate::webhook::ErrorClass::as_str),
             duration_millis: u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
         }
     }
@@ -185,7 +187,7 @@ impl Forwarder {
         Event {
             id,
             target: &self.target,
-            signer: self.signer.as_ref(),
+            secret: self.secret.as_ref(),
             email: EventEmail {
                 id: *email_id,
                 recipient: &detail.email.recipient,

@@ -47,9 +47,9 @@ pub struct Constants {
     #[arg(long, hide = true, default_value = "5s", value_parser = time)]
     pub webhook_connect_timeout: Duration,
 
-    /// Whether the address of a receiver is on probation until its first 2xx.
-    #[arg(long, hide = true, default_value = "true", action = clap::ArgAction::Set)]
-    pub webhook_probation: bool,
+    /// Whether hosts within `webhook-allow` have the limits of all others, too. Tests have no others.
+    #[arg(long, hide = true, default_value = "false", action = clap::ArgAction::Set)]
+    pub webhook_limits_allowed: bool,
 
     /// How long one question to a name server may take. It is asked once more.
     #[arg(long, hide = true, default_value = "3s", value_parser = time)]

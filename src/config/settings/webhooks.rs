@@ -57,13 +57,9 @@ pub struct WebhooksConfig {
     #[arg(long = "outbox-size", hide = true, default_value = "1GB", value_parser = octets)]
     pub outbox_octets_max: u64,
 
-    /// The most attempts that begin within a minute at one address and port that has accepted an event.
+    /// The most calls in a minute to one host that has accepted an event lately.
     #[arg(long = "webhook-per-address-per-minute", hide = true, default_value = "6000", value_parser = count::<usize>)]
     pub per_address_per_minute: usize,
-
-    /// The most attempts at once, without the slow ones.
-    #[arg(long = "webhook-in-flight", hide = true, default_value = "128", value_parser = count::<usize>)]
-    pub in_flight_max: usize,
 
     /// The most webhooks in all.
     #[arg(long = "max-webhooks", hide = true, default_value = "10000", value_parser = number(0..=1_000_000_u32))]

@@ -68,7 +68,7 @@ pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Result<
 /// The origin of a URL. The origin need not be permitted for webhooks.
 fn origin(text: &str) -> Result<String, Problem> {
     let target = Target::parse(text);
-    target.map(|target| target.origin().to_string()).map_err(|error| {
+    target.map(|target| target.origin()).map_err(|error| {
         Problem::new(Code::UrlInvalid, format!("'origin': {error}; an origin looks like https://hooks.example:8443"))
     })
 }
@@ -180,5 +180,5 @@ fn which(body: &JsonObject) -> Result<Replay, Problem> {
 /// `POST /api/admin/webhooks/{id}/test`: sends a sample event now and answers with the attempt.
 pub(super) async fn test(State(api): State<Arc<Api>>, id: IdOfPath) -> Result<Json<DeliveryJson>, Problem> {
     let webhook = webhook(&api, id).await?;
-    Ok(Json(api.tester.test(&webhook).await?.into()))
+    Ok(Json(api.webhooks.test(&webhook).await?.into()))
 }

@@ -79,7 +79,7 @@ impl Guard {
         }
     }
 
-    /// Checks whether a connection to `address` may be opened or reused.
+    /// Checks whether a connection to `address` may be opened.
     pub fn check_dialled(&self, address: SocketAddr) -> Result<(), Refused> {
         Self::check_port(address.port())?;
         let check_own = || if self.is_own(address) { Err(Refused::Own(address)) } else { Ok(()) };
@@ -111,7 +111,9 @@ impl Guard {
         if port == 0 || MAIL_PORTS.contains(&port) { Err(Refused::Port(port)) } else { Ok(()) }
     }
 
-    fn is_allowed(&self, address: IpAddr) -> bool {
+    /// Whether `address` is within a network that is allowed although it is not public.
+    pub(super) fn is_allowed(&self, address: IpAddr) -> bool {
+        let address = ranges::canonical(address);
         self.settings.allow.iter().any(|network| network.contains(&address))
     }
 

@@ -11,8 +11,13 @@ const ANSWER_OCTETS_MAX: u64 = 1 << 20;
 
 /// The status and body of what answers a request such as `GET /healthz`, with a body of JSON unless it is empty.
 pub(crate) fn ask(host: SocketAddr, request: &str, json: &str) -> Result<(u16, Vec<u8>)> {
-    let mut stream = TcpStream::connect(host)?;
+    let stream = TcpStream::connect(host)?;
     stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    exchange(stream, &host.to_string(), request, json)
+}
+
+/// The same over a connection to `host`.
+pub(crate) fn exchange(mut stream: impl Read + Write, host: &str, request: &str, json: &str) -> Result<(u16, Vec<u8>)> {
     let fields = format!("Host: {host}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n", json.len());
     stream.write_all(format!("{request} HTTP/1.0\r\n{fields}\r\n{json}").as_bytes())?;
     let mut answer = Vec::new();

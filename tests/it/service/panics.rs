@@ -41,7 +41,7 @@ async fn a_worker_that_panics_goes_on_and_nothing_else_ends() {
     assert!(server.panics.count() > 0);
     drop(panicking);
     let is_sent = async || {
-        server.clock.advance(Duration::from_secs(1));
+        server.pass(Duration::from_secs(1)).await;
         server.send(TO, "after", "").await;
         let subject = |request: &Request| String::from_utf8_lossy(&request.body).contains("read by the worker");
         sink.requests().iter().any(subject)

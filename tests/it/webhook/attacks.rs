@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{QUICK, lines, prove, receiver, register, register_with, wait_until};
+use super::{LIMITED, QUICK, lines, prove, receiver, register, register_with, wait_until};
 use crate::support::clock::Still;
 use crate::support::http;
 use crate::support::test_server::TestServer;
@@ -15,9 +15,9 @@ use crate::support::until::until;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const KB: usize = 1024;
-/// What an address on probation may get in its first minute: six attempts, about 2 MB and one more body.
-const ATTEMPTS_MAX: usize = 6;
-const OCTETS_MAX: usize = 3 << 20;
+/// What a host that took no event may get in a minute.
+const CALLS_MAX: usize = 120;
+const OCTETS_MAX: usize = 8_000_000;
 
 /// Registers a webhook from a client's address. Returns the status and the body of the response.
 async fn register_from(client: &str, server: &TestServer, body: &Value) -> (u16, Value) {
@@ -40,31 +40,35 @@ fn text_of(octets: usize) -> String {
 #[tokio::test]
 async fn a_victim_gets_few_requests_and_octets_however_many_webhooks_lead_there() {
     const WEBHOOKS: usize = 40;
-    let (victim, other) = (WebhookSink::start().await, receiver(Behaviour::status(200)).await);
-    let server = TestServer::with("webhook-allow = ['127.0.0.0/8']\nwebhook-timeout = '20s'").await;
-    // Half of the webhooks have a name of their own for the victim.
-    let port = victim.addr().port();
-    for number in 0..WEBHOOKS {
-        let host = if number % 2 == 0 { format!("v{number}.localhost") } else { "127.0.0.1".to_owned() };
-        let recipient = format!("v{}@example.test", number % 20);
-        register(&server, &recipient, &format!("http://{host}:{port}/{number}")).await;
+    for (text, mails) in [(text_of(200 * KB), 1), ("small".to_owned(), 10)] {
+        let (victim, other) = (WebhookSink::start().await, WebhookSink::start_on_two().await);
+        other.script("/hook", Behaviour::status(200));
+        let limits = "webhook-timeout = '20s'\nwebhook-schedule = ['10ms']\nwebhook-registrations-per-minute = 1000";
+        let server = TestServer::with(&format!("{LIMITED}{limits}")).await;
+        // Each webhook is of another network, and half of them have a name of their own for the victim.
+        let port = victim.addr().port();
+        for number in 0..WEBHOOKS {
+            let host = if number % 2 == 0 { format!("v{number}.localhost") } else { "127.0.0.1".to_owned() };
+            let hook = of(&format!("v{}@example.test", number % 20), &format!("http://{host}:{port}/{number}"), "");
+            assert_eq!(register_from(&format!("127.0.{number}.1"), &server, &hook).await.0, 201);
+        }
+        // At another host, since the ports of one share its limits.
+        register(&server, "b@example.test", &format!("http://127.0.0.2:{}/hook", other.addr().port())).await;
+        for number in 0..20 * mails {
+            server.send(&format!("v{}@example.test", number % 20), "mail", &text).await;
+        }
+        victim.wait_for(1).await;
+        // Meanwhile another receiver gets events, so the outbox is scanned as often.
+        for count in 1..=20 {
+            server.send("b@example.test", "mail", "text").await;
+            other.wait_for(count).await;
+        }
+        let attempts = victim.requests().len();
+        assert!(attempts <= CALLS_MAX, "{attempts} in a minute");
+        let octets: usize = victim.requests().iter().map(|request| request.body.len()).sum();
+        assert!(octets <= OCTETS_MAX, "{octets} octets in a minute");
+        server.stop().await;
     }
-    register(&server, "b@example.test", &other.url("/hook")).await;
-    let text = text_of(200 * KB);
-    for number in 0..20 {
-        server.send(&format!("v{number}@example.test"), "mail", &text).await;
-    }
-    victim.wait_for(1).await;
-    // Meanwhile another receiver gets events, so the outbox is scanned as often. The clock stands still.
-    for count in 1..=20 {
-        server.send("b@example.test", "mail", "text").await;
-        other.wait_for(count).await;
-    }
-    let attempts = victim.requests().len();
-    assert!(attempts <= ATTEMPTS_MAX, "{attempts} in a minute");
-    let octets: usize = victim.requests().iter().map(|request| request.body.len()).sum();
-    assert!(octets <= OCTETS_MAX, "{octets} octets in a minute");
-    server.stop().await;
 }
 
 #[tokio::test]
@@ -110,6 +114,31 @@ async fn a_client_with_all_its_webhooks_leaves_room_to_the_others() {
     assert_eq!((removed.code, removed.stdout.as_str()), (Some(0), "https://c4.example\t5\n"), "{}", removed.stderr);
     let others = server.tempmail(&["webhook", "list", "--all", "--domain", "example.test", "-o", "id"]).await;
     assert_eq!(others.stdout.lines().count(), 3);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn receivers_that_hang_for_clients_of_many_networks_hold_up_nobody() {
+    const CLIENTS: usize = 40;
+    let (hanging, healthy) = (receiver(Behaviour::Hang).await, receiver(Behaviour::status(200)).await);
+    // No attempt that hangs ends while the test runs.
+    let server = TestServer::ticking("webhook-allow = ['127.0.0.0/8']\nwebhook-timeout = '2m'").await;
+    for client in 0..CLIENTS {
+        for number in 0..10 {
+            let hook = of(&format!("v{client}@example.test"), &hanging.url(&format!("/hook?{number}")), "");
+            assert_eq!(register_from(&format!("127.0.{client}.1"), &server, &hook).await.0, 201);
+        }
+    }
+    for client in 0..CLIENTS {
+        server.send(&format!("v{client}@example.test"), "mail", "text").await;
+    }
+    hanging.wait_for(10 * CLIENTS).await;
+    let hook = of("a@example.test", &healthy.url("/hook"), "");
+    assert_eq!(register_from("127.0.200.1", &server, &hook).await.0, 201);
+    for count in 1..=3 {
+        server.send("a@example.test", "mail", "text").await;
+        healthy.wait_for(count).await;
+    }
     server.stop().await;
 }
 

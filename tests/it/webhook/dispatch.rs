@@ -1,7 +1,7 @@
 //! From mail to receiver: the whole daemon, a real receiver, a schedule of milliseconds.
 //! Promise: it outlives the code below it.
 
-use super::{LOCAL, QUICK, receiver, register, requests_to, send_many, wait_until};
+use super::{LOCAL, QUICK, look_what_is_due, receiver, register, requests_to, send_many, wait_until};
 use crate::support::test_server::TestServer;
 use crate::support::webhook_sink::Behaviour;
 
@@ -58,11 +58,29 @@ async fn a_410_disables_the_webhook_and_no_more_is_sent() {
 }
 
 #[tokio::test]
+async fn a_webhook_that_fails_pauses_although_more_events_come() {
+    // As many as an unproven webhook may have pending.
+    const MAILS: usize = 20;
+    let sink = receiver(Behaviour::status(500)).await;
+    let server = TestServer::ticking(LOCAL).await;
+    register(&server, TO, &sink.url("/hook")).await;
+    send_many(&server, TO, MAILS).await;
+    sink.wait_for(2).await;
+    for _ in 0..3 {
+        look_what_is_due(&server, &sink).await;
+    }
+    // Without pauses each of them would have been sent by now. With them that takes minutes.
+    let sent = requests_to(&sink, "/hook");
+    assert!(sent < MAILS, "{sent}");
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn receivers_that_hang_leave_slots_to_the_others() {
     const HANGING: usize = 20;
     const HEALTHY: usize = 100;
     // No attempt that hangs ends while the test runs.
-    let server = TestServer::ticking(&format!("{LOCAL}webhook-timeout = '2m'\nwebhook-in-flight = 16")).await;
+    let server = TestServer::ticking(&format!("{LOCAL}webhook-timeout = '2m'")).await;
     let (mut hanging, mut healthy) = (Vec::new(), Vec::new());
     for number in 0..HANGING {
         let sink = receiver(Behaviour::Hang).await;

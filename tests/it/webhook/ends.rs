@@ -26,7 +26,7 @@ async fn paused(settings: &str) -> (TestServer, WebhookSink, String) {
 async fn a_late_event_is_not_sent() {
     let (server, sink, webhook) = paused("retention = '1h'\nwebhook-grace = '1h'").await;
     server.send(TO, "second", "text").await;
-    server.clock.advance(Duration::from_mins(121));
+    server.pass(Duration::from_mins(121)).await;
     look_what_is_due(&server, &sink).await;
     let log = lines(&server, &webhook, 3).await;
     assert!(log[..2].iter().all(|line| line["error"] == "too_late" && line["result"] == "given_up"), "{log:?}");
@@ -57,7 +57,7 @@ async fn damaged_events_end_and_hold_up_no_other() {
     }
     damage(server.dir());
     server.send(TO, "whole", "text").await;
-    server.clock.advance(Duration::from_mins(61));
+    server.pass(Duration::from_mins(61)).await;
     look_what_is_due(&server, &sink).await;
     let log = lines(&server, &webhook, DAMAGED + 2).await;
     let count = |what: &str| log.iter().filter(|line| line["error"] == what).count();

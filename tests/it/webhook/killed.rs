@@ -25,7 +25,7 @@ use crate::support::until::{comes_true, until};
 const MAILBOXES: usize = 4;
 /// One webhook has at most 1,000 pending events, so mail comes no faster than events are delivered.
 const PENDING_MAX: usize = 800;
-/// Attempts in flight at all origins: 4 at each.
+/// Attempts in flight of all webhooks: 4 of each.
 const IN_FLIGHT: usize = 4 * MAILBOXES;
 const FLAGS: [&str; 8] = [
     "--webhook-allow",

@@ -25,10 +25,12 @@ use crate::support::webhook_sink::{Behaviour, Request, WebhookSink};
 mod verify;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-/// Webhooks may go to loopback, and new receivers are not limited.
-const LOCAL: &str = "webhook-allow = ['127.0.0.0/8']\nwebhook-probation = false\n";
-/// The same with quick retries of short attempts, and with the limits for new receivers.
-const QUICK: &str = "webhook-allow = ['127.0.0.0/8']\nwebhook-schedule = ['20ms']\nwebhook-timeout = '300ms'\n";
+/// Webhooks may go to loopback, where receivers have no limits.
+const LOCAL: &str = "webhook-allow = ['127.0.0.0/8']\n";
+/// The same, and receivers have the limits of those at public addresses.
+const LIMITED: &str = "webhook-allow = ['127.0.0.0/8']\nwebhook-limits-allowed = true\n";
+/// The same with quick retries of short attempts.
+const QUICK: &str = "webhook-allow = ['127.0.0.0/8']\nwebhook-limits-allowed = true\nwebhook-schedule = ['20ms']\nwebhook-timeout = '300ms'\n";
 
 /// A receiver whose `/hook` behaves like this.
 async fn receiver(behaviour: Behaviour) -> WebhookSink {

@@ -43,7 +43,7 @@ async fn the_whole_webhook_backs_off_and_no_other_does() {
     let next = Timestamp::from_text(line["nextAttemptAt"].as_str().expect("a time")).expect("a time");
     assert!(line["result"] == "retry" && next >= START.plus(Duration::from_hours(1)), "{line}");
     sink.script("/hook", Behaviour::status(200));
-    server.clock.advance(Duration::from_mins(61));
+    server.pass(Duration::from_mins(61)).await;
     look_what_is_due(&server, &sink).await;
     are_requested(&sink, 1 + sent + MAILS).await;
     server.stop().await;
@@ -59,14 +59,14 @@ async fn a_webhook_backs_off_after_a_restart() {
     lines(&server, &webhook, 1).await;
     server.send(TO, "second", "text").await;
     let server = server.restart(&quick()).await;
-    server.clock.advance(Duration::from_mins(5));
+    server.pass(Duration::from_mins(5)).await;
     look_what_is_due(&server, &sink).await;
     // An event that comes now waits as well.
     server.send(TO, "third", "text").await;
-    server.clock.advance(Duration::from_mins(3));
+    server.pass(Duration::from_mins(3)).await;
     look_what_is_due(&server, &sink).await;
     assert_eq!(requests_to(&sink, "/hook"), 1);
-    server.clock.advance(Duration::from_mins(3));
+    server.pass(Duration::from_mins(3)).await;
     look_what_is_due(&server, &sink).await;
     are_requested(&sink, 1 + 3).await;
     server.stop().await;

@@ -31,7 +31,7 @@ async fn events_beyond_the_rate_limit_of_an_address_wait_and_do_not_fail() {
     send_many(&server, TO, 5).await;
     sink.wait_for(2).await;
     let are_sent = async || {
-        server.clock.advance(Duration::from_secs(10));
+        server.pass(Duration::from_secs(10)).await;
         // When an event comes, the service looks what else is due.
         server.send("other@example.test", "Hello", "text").await;
         sink.requests().len() >= 5

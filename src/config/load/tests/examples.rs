@@ -12,8 +12,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "lmtp-listen" => &["127.0.0.1:24", "/run/tempmail/lmtp"],
         "tls-cert" | "tls-key" => &["/etc/tempmail/tls.pem"],
         "store" => &["cassandra://10.0.0.1,node.example:9142/tempmail?dc=east"],
-        "trusted-network" => &["true"],
-        "webhook-probation" => &["false"],
+        "trusted-network" | "webhook-limits-allowed" => &["true"],
         "fault" => &["RCPT user4xx@* first 2 451 4.3.0", "end delay 5s drop"],
         "mx-host" => &["mx1.example.com", "mx2.example.com"],
         "hostname" => &["mail.example.com"],
@@ -42,7 +41,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "lmtp-socket-mode" => &["600"],
         _ if key.ends_with("-timeout") => &["300ms"],
         _ if key.starts_with("max-") || key.contains("-per-") || key.starts_with("outbox-") => &["5"],
-        "smtp-errors-max" | "webhook-in-flight" => &["5"],
+        "smtp-errors-max" => &["5"],
         _ => panic!("{key} has no example"),
     };
     values.iter().map(|&value| value.to_owned()).collect()

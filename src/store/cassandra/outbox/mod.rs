@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use futures_util::future::try_join;
-use tokio::sync::{Mutex as AsyncMutex, Notify};
+use tokio::sync::{Mutex as AsyncMutex, Notify, oneshot};
 
 use super::log::Fact;
 use super::message::{MessageId, ReadMessage};
@@ -40,9 +40,14 @@ pub(super) struct OutboxState {
     pub(super) hint: Arc<Notify>,
     /// Held while events are read or changed.
     known: AsyncMutex<Known>,
+    /// Attempts that are to be recorded by whoever holds `known` next, with those who wait for that.
+    brought: Mutex<Vec<Brought>>,
     /// Facts about events and webhooks that are not looked at yet. A node that does not lead keeps none.
     noted: Mutex<Option<Vec<Fact>>>,
 }
+
+/// Attempts to record, and who is told of the result.
+type Brought = (Vec<AttemptRecord>, oneshot::Sender<Result<(), StoreError>>);
 
 /// What the leader knows, beside the events themselves in the picture.
 #[derive(Debug, Default)]
@@ -76,6 +81,10 @@ impl OutboxState {
     /// Keeps no facts until all is read again.
     fn rest(&self) {
         self.noted().take();
+    }
+
+    fn brought(&self) -> MutexGuard<'_, Vec<Brought>> {
+        self.brought.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn noted(&self) -> MutexGuard<'_, Option<Vec<Fact>>> {

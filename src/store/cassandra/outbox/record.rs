@@ -7,9 +7,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use futures_util::future::{join_all, try_join_all};
+use tokio::sync::oneshot;
 
 use super::super::Shared;
 use super::super::registry::StoredWebhook;
+use super::Known;
 use super::table::{all, row_micros};
 use crate::model::{AttemptRecord, Mailbox, PendingEvent, Timestamp, WebhookId, WebhookStatus};
 use crate::store::StoreError;
@@ -32,11 +34,29 @@ impl Webhooks for StoredWebhook {
 }
 
 impl Shared {
+    /// Records attempts, together with what others bring meanwhile: each webhook has several under way, and its row is
+    /// written once for all of them.
     pub(super) async fn record_attempts(&self, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
         self.check_open()?;
+        let (tell, told) = oneshot::channel();
+        self.outbox.brought().push((attempts, tell));
         let mut known = self.outbox.known.lock().await;
+        let (attempts, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut *self.outbox.brought()).into_iter().unzip();
+        if !waiting.is_empty() {
+            let recorded = self.record_all(&mut known, attempts.concat()).await;
+            for tell in waiting {
+                // Who is gone has nobody to tell.
+                let _ = tell.send(recorded.clone());
+            }
+        }
+        drop(known);
+        // Whoever had the lock may have been cut off.
+        told.await.unwrap_or_else(|_| Err(StoreError::Failed("recording was cut off".into())))
+    }
+
+    async fn record_all(&self, known: &mut Known, attempts: Vec<AttemptRecord>) -> Result<(), StoreError> {
         if self.may_lead() {
-            self.settle(&mut known).await?;
+            self.settle(known).await?;
         }
         let mut by_webhook: BTreeMap<WebhookId, Vec<AttemptRecord>> = BTreeMap::new();
         for attempt in attempts {

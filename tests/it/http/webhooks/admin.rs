@@ -44,10 +44,10 @@ async fn the_log_is_the_administrators_and_newest_first() {
 async fn ended_events_are_replayed_under_their_own_id() {
     let (api, sink) = calling("webhook-schedule = ['30s']").await;
     let id = add(&api, TO, &sink.url("/"), "s3cret").await;
-    // A webhook that fails pauses, by the clock.
+    // A webhook that fails pauses.
     let newest_is = async |result: &str| {
         until(result, async || {
-            api.clock.advance(Duration::from_secs(1));
+            api.pass(Duration::from_secs(1)).await;
             log(&api, &id).await[0]["result"] == result
         })
         .await;
@@ -107,7 +107,7 @@ async fn a_test_answers_with_its_attempt() {
 
 #[tokio::test]
 async fn a_test_of_a_receiver_that_may_not_be_called_now_says_so() {
-    let (api, sink) = calling("webhook-per-address-per-minute = 1").await;
+    let (api, sink) = calling("webhook-limits-allowed = true\nwebhook-per-address-per-minute = 1").await;
     sink.script("/", Behaviour::status(204));
     let target = format!("/api/admin/webhooks/{}/test", add(&api, TO, &sink.url("/"), "s3cret").await);
     let refused = until_some("the receiver has had its calls", async || {
