@@ -100,8 +100,6 @@ pub struct DueEvents {
     pub webhook: WebhookRecord,
     /// In the order in which they became due.
     pub events: Vec<PendingEvent>,
-    /// More events are due than the limit permitted to read.
-    pub has_more: bool,
     /// When the next event becomes due that is not due yet.
     pub next_due_at: Option<Timestamp>,
     /// The webhook gets no request before this time, because its receiver asked for that. Later than [`DueQuery::due_by`].

@@ -23,8 +23,8 @@ impl Outbox for EmbeddedStore {
         let known = self.shared.registry.receiver_at(webhook, query.due_by);
         let is_active = |(webhook, _): &(WebhookRecord, _)| webhook.status == WebhookStatus::Active;
         let Some((record, backs_off_until)) = known.filter(is_active) else { return Ok(None) };
-        let Due { events, has_more, next_due_at } = self.shared.mail().due_events(webhook, &query);
-        Ok(Some(DueEvents { webhook: record, events, has_more, next_due_at, backs_off_until }))
+        let Due { events, next_due_at } = self.shared.mail().due_events(webhook, &query);
+        Ok(Some(DueEvents { webhook: record, events, next_due_at, backs_off_until }))
     }
 
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {

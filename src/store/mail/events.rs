@@ -114,8 +114,6 @@ fn change<K: std::hash::Hash + Eq + Copy>(sums: &mut HashMap<K, i64>, key: K, oc
 /// What is due of a webhook.
 pub(crate) struct Due {
     pub(crate) events: Vec<PendingEvent>,
-    /// Whether more events are due.
-    pub(crate) has_more: bool,
     /// When the next event becomes due that is not due yet.
     pub(crate) next_due_at: Option<Timestamp>,
 }
@@ -196,7 +194,7 @@ impl Events {
 
     /// What is due of a webhook.
     pub(super) fn due(&self, secret: &HashKey, webhook: WebhookId, query: &DueQuery) -> Due {
-        let mut due = Due { events: Vec::new(), has_more: false, next_due_at: None };
+        let mut due = Due { events: Vec::new(), next_due_at: None };
         let Some(outbox) = self.outboxes.get(&webhook) else { return due };
         let is_wanted = |sequence: &u64| !query.without.contains(sequence);
         let overdue = outbox.retries.range(..=(query.due_by, u64::MAX));
@@ -205,7 +203,7 @@ impl Events {
         let mut retries = overdue.chain(far_ahead).map(|(_, sequence)| *sequence).filter(is_wanted).peekable();
         let mut fresh = outbox.fresh.iter().copied().filter(is_wanted).peekable();
         let due_at = |sequence: &u64| outbox.events[sequence].due_at;
-        loop {
+        while due.events.len() < query.limit {
             // The event that has been due for longer comes first, so that neither kind starves the other.
             let next = match (retries.peek(), fresh.peek()) {
                 (None, None) => break,
@@ -215,10 +213,6 @@ impl Events {
                 (Some(_), None) => &mut retries,
                 (_, Some(_)) => &mut fresh,
             };
-            if due.events.len() == query.limit {
-                due.has_more = true;
-                break;
-            }
             due.events
                 .extend(next.next().map(|sequence| pending(secret, webhook, sequence, &outbox.events[&sequence])));
         }

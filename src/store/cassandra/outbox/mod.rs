@@ -122,9 +122,9 @@ impl Outbox for CassandraStore {
         let Some(StoredWebhook { record, health, .. }) = stored.filter(StoredWebhook::is_active) else {
             return Ok(None);
         };
-        let Due { events, has_more, next_due_at } = shared.picture.mail().due_events(webhook, &query);
+        let Due { events, next_due_at } = shared.picture.mail().due_events(webhook, &query);
         let backs_off_until = health.backs_off_until(query.due_by);
-        Ok(Some(DueEvents { webhook: record, events, has_more, next_due_at, backs_off_until }))
+        Ok(Some(DueEvents { webhook: record, events, next_due_at, backs_off_until }))
     }
 
     async fn load_event(&self, event: &PendingEvent) -> Result<Option<StoredEmail>, StoreError> {
