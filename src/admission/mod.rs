@@ -27,7 +27,7 @@ use tokio::time::Instant;
 pub use permit::Permit;
 use queue::Queue;
 use usage::Table;
-pub use what::{ANSWER_HEAD_OCTETS, CALLS_MAX, RENDERED, SLOW_CALL_OCTETS, What};
+pub use what::{ANSWER_OCTETS, CALLS_MAX, RENDERED, SLOW_CALL_OCTETS, What};
 use what::{Kind, Row};
 
 use crate::config::Config;

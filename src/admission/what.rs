@@ -17,10 +17,10 @@ const ANSWERS_BESIDE: u64 = 32 << 20;
 const PREPARED_AT_ONCE: u64 = 8;
 /// How long an answer waits for its turn and its room.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
-/// What the HTTP client keeps at most of the head of an answer. It has no setting for it.
-pub const ANSWER_HEAD_OCTETS: u64 = 408 << 10;
-/// What a slow call holds at least: such a head, and a small event.
-pub const SLOW_CALL_OCTETS: u64 = ANSWER_HEAD_OCTETS + (8 << 10);
+/// What a call holds at most besides its request: what is read of the answer, and the buffers of TLS and HTTP.
+pub const ANSWER_OCTETS: u64 = 128 << 10;
+/// What a slow call counts for at least.
+pub const SLOW_CALL_OCTETS: u64 = 416 << 10;
 /// How many calls of webhooks are in flight at most: those of good ones, those of doubtful ones, and slow ones.
 const GOOD_CALLS: u64 = 96;
 const DOUBTFUL_CALLS: u64 = 32;

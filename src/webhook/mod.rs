@@ -7,12 +7,12 @@
 //!  -> lane    attempts at the events of one webhook, the oldest first, at most four at once; pauses after failures
 //!  -> attempt takes a place (`places`), asks for the way, reads and parses the message, and sends
 //!     request the body and headers of the POST; sign makes the signatures
-//!     send    asks the guard and the limits of the host, and makes one POST within limits of time and size
+//!     send    asks the guard and the limits of the host; post makes one POST within limits of time and size
 //!     outcome how it ended
 //!  -> record  the attempt goes into the log, and the event ends or gets its next time, which schedule says
 //! ```
 //!
-//! [`send`] alone opens connections. So no request leaves for an address that [`Guard`] refuses: each address is checked
+//! `post` alone opens connections, to addresses from [`send`]. So no request leaves for an address that [`Guard`] refuses: each address is checked
 //! right before its request. `hosts` has the limits of receiving hosts, `target` is a webhook's URL, and `counters` count
 //! attempts. `tester` sends sample events, which do not go through the outbox.
 //!
@@ -26,6 +26,7 @@ mod hosts;
 mod lane;
 pub mod outcome;
 mod places;
+mod post;
 mod record;
 pub mod request;
 pub mod schedule;

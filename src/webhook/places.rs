@@ -12,7 +12,7 @@ use quick_cache::sync::Cache;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::admission::{ANSWER_HEAD_OCTETS, Admission, Permit, SLOW_CALL_OCTETS, What, Who};
+use crate::admission::{ANSWER_OCTETS, Admission, Permit, SLOW_CALL_OCTETS, What, Who};
 use crate::model::{WebhookId, WebhookRecord};
 
 /// An attempt that takes longer than this is slow.
@@ -79,7 +79,7 @@ pub(super) fn is_good(webhook: &WebhookRecord) -> bool {
 
 /// What a slow call with a request of so many octets holds.
 fn held_by(octets: u64) -> u64 {
-    (octets.min(REQUEST_OCTETS_MAX) + ANSWER_HEAD_OCTETS).max(SLOW_CALL_OCTETS)
+    (octets.min(REQUEST_OCTETS_MAX) + ANSWER_OCTETS).max(SLOW_CALL_OCTETS)
 }
 
 impl Place {
@@ -174,7 +174,7 @@ mod tests {
         places.learn(hook.id, SLOW_AFTER);
         let mut place = places.take(&hook, 1).await.expect("a place");
         assert_eq!(place.weigh(3 << 20), Some(()));
-        assert_eq!(place.permit.amount(), (3 << 20) + ANSWER_HEAD_OCTETS);
+        assert_eq!(place.permit.amount(), (3 << 20) + ANSWER_OCTETS);
         let mut another = places.take(&hook, 1).await.expect("a place");
         assert_eq!(another.weigh(u64::MAX), None, "beyond the share of the registrant");
     }

@@ -1,25 +1,22 @@
 //! Requests and their responses, within limits of time and size.
 //!
 //! A call has two steps. [`Caller::permitted`] resolves the host and asks the guard and the limits of the hosts; what it
-//! returns is needed to send. [`Caller::send`] makes the request with a client of its own that can reach nothing but the
-//! permitted addresses: no pool, no redirect, no proxy, no cookie, no compression, and no retry, which belong to the schedule.
+//! returns is needed to send. [`Caller::send`] makes the request over a connection of its own to a permitted address: no
+//! pool, no redirect, no proxy, no cookie, no compression, and no retry, which belong to the schedule.
 
-use std::error::Error;
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::header::RETRY_AFTER;
 use rand::seq::SliceRandom;
-use reqwest::dns::{Name, Resolve, Resolving};
-use reqwest::header::RETRY_AFTER;
-use reqwest::{Method, Request, Response, redirect, retry};
 use tokio::time::{Instant, timeout, timeout_at};
 use url::Host;
 
 use super::guard::{Guard, loopbacks};
 use super::hosts::{Busy, Hosts};
-use super::outcome::{ErrorClass, Outcome, RESPONSE_OCTETS_MAX};
+use super::outcome::{ErrorClass, Outcome};
+use super::post::{Answer, Connection, Failure};
 use super::request::EventRequest;
 use super::schedule::retry_after;
 use super::target::{Target, is_localhost};
@@ -69,9 +66,6 @@ pub enum Refusal {
     /// Nothing has failed: a host is at its limit.
     Busy(Busy),
 }
-
-/// What went wrong, and in words.
-type Failure = (ErrorClass, String);
 
 impl Caller {
     /// Makes one call. `Err` means that nothing was sent, because the host is at its limit.
@@ -132,7 +126,7 @@ impl Caller {
         }
     }
 
-    /// Sends a request on its route. It ends within the timeout, whatever the receiver does.
+    /// Sends a request on its route. It ends within the timeout, whatever the receiver does, and so does its connection.
     pub async fn send(&self, request: EventRequest, route: Route) -> Outcome {
         let begun = Instant::now();
         let more = (request.body.len() as u64 + HEAD_OCTETS).saturating_sub(route.octets);
@@ -143,84 +137,28 @@ impl Caller {
         let sent = timeout_at(ends_at, self.exchange(request, &route)).await;
         let sent = sent.unwrap_or_else(|_| Err((ErrorClass::Timeout, "no response in time".to_owned())));
         match sent {
-            Ok(mut response) => {
-                let body = start_of_body(&mut response, ends_at.min(Instant::now() + BODY_TIMEOUT)).await;
-                let asked = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+            Ok(answer) => {
+                let asked = answer.response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
                 let asked = asked.and_then(|value| retry_after(value, self.clock.now()));
-                Outcome::answered(response.status().as_u16(), &body, asked, route.took + begun.elapsed())
+                let status = answer.response.status().as_u16();
+                let body = answer.finish(ends_at.min(Instant::now() + BODY_TIMEOUT)).await;
+                Outcome::answered(status, &body, asked, route.took + begun.elapsed())
             }
             Err((error, text)) => Outcome::unanswered(error, &text, route.took + begun.elapsed()),
         }
     }
 
-    /// Sends a request and receives the head of its response.
-    async fn exchange(&self, request: EventRequest, route: &Route) -> Result<Response, Failure> {
-        let EventRequest { target, headers, body } = request;
-        let mut request = Request::new(Method::POST, target.request_url().clone());
-        *request.headers_mut() = headers;
-        *request.body_mut() = Some(body.into());
-        let client = self.client(&target, &route.addresses).map_err(|error| failure(&error))?;
-        let response = client.execute(request).await.map_err(|error| failure(&error))?;
-        if response.status().is_success()
-            && let (Some(hosts), Some(address)) = (&self.hosts, response.remote_addr())
-        {
-            hosts.prove(address.ip());
+    async fn exchange(&self, request: EventRequest, route: &Route) -> Result<Answer, Failure> {
+        let opening = Connection::open(&request.target, &route.addresses, &self.tls);
+        let connection = timeout(self.connect_timeout, opening).await;
+        let connection = connection.map_err(|_| (ErrorClass::Connect, "no connection in time".to_owned()))??;
+        let address = connection.address.ip();
+        let answer = connection.post(request).await?;
+        if let Some(hosts) = self.hosts.as_ref().filter(|_| answer.response.status().is_success()) {
+            hosts.prove(address);
         }
-        Ok(response)
+        Ok(answer)
     }
-
-    /// A client that can reach nothing but `addresses`, or the literal address in the URL, of which they were made.
-    fn client(&self, target: &Target, addresses: &[SocketAddr]) -> reqwest::Result<reqwest::Client> {
-        reqwest::Client::builder()
-            .dns_resolver(NoOther)
-            .resolve_to_addrs(target.request_url().host_str().unwrap_or_default(), addresses)
-            .no_proxy()
-            .redirect(redirect::Policy::none())
-            .retry(retry::never())
-            .pool_max_idle_per_host(0)
-            .connect_timeout(self.connect_timeout)
-            // A connection ends only when its octets are taken, even after the answer: a peer that takes none keeps it so long.
-            .tcp_user_timeout(self.timeout)
-            .tls_backend_preconfigured((*self.tls).clone())
-            .http1_only()
-            .http1_title_case_headers()
-            .build()
-    }
-}
-
-/// Resolves no name: those that may be called have their addresses already.
-struct NoOther;
-
-impl Resolve for NoOther {
-    fn resolve(&self, _: Name) -> Resolving {
-        Box::pin(async { Err("this name is not to be called".into()) })
-    }
-}
-
-/// The start of a response's body: as much as is recorded, or as came before `ends_at` or an error.
-async fn start_of_body(response: &mut Response, ends_at: Instant) -> Vec<u8> {
-    let mut start = Vec::new();
-    while start.len() < RESPONSE_OCTETS_MAX
-        && let Ok(Ok(Some(piece))) = timeout_at(ends_at, response.chunk()).await
-    {
-        start.extend_from_slice(&piece);
-    }
-    start
-}
-
-fn failure(error: &reqwest::Error) -> Failure {
-    // The innermost cause is the most precise one, and has no URL.
-    let mut cause: &dyn Error = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    let class = match error.source().and_then(Error::source) {
-        // Where TCP fails, this is an error of the connector, which has that of the system in it.
-        Some(of_connector) if error.is_connect() && of_connector.is::<io::Error>() => ErrorClass::Tls,
-        _ if error.is_connect() => ErrorClass::Connect,
-        _ => ErrorClass::Other,
-    };
-    (class, cause.to_string())
 }
 
 #[cfg(test)]
@@ -343,16 +281,5 @@ mod tests {
         assert_eq!(dialled(Some(half), "a.example").await, Ok(vec![ip("8.8.8.8")]));
         let none = Addresses { found: Vec::new(), missing: Some(dns::Failure::ServerFailed) };
         assert_eq!(dialled(Some(none), "a.example").await, failed(&dns::Failure::ServerFailed));
-    }
-
-    /// Whatever reqwest would look up, follow or remember: it gets nothing but these addresses.
-    #[tokio::test]
-    async fn a_client_reaches_no_name_but_that_of_its_target() {
-        let (caller, target) = (caller(None), Target::parse("http://a.example:9/").expect("url"));
-        let client = caller.client(&target, &["127.0.0.1:9".parse().expect("an address")]).expect("a client");
-        for other in ["http://b.example:9/", "http://localhost:9/"] {
-            assert!(client.get(other).send().await.is_err_and(|error| error.is_dns()), "{other}");
-        }
-        assert!(client.get("http://a.example:9/").send().await.is_err_and(|error| !error.is_dns()));
     }
 }

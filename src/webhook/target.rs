@@ -91,6 +91,11 @@ impl Target {
         &self.request_url
     }
 
+    /// Whether requests go over TLS.
+    pub(super) fn is_tls(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
     /// The port, or the scheme's default.
     pub(super) fn port(&self) -> u16 {
         self.url.port_or_known_default().unwrap_or_default()

@@ -40,7 +40,7 @@ const HOMES: &[(&str, &str)] = &[
     ("mail_parser", "mime/"),
     ("prometheus", "http/metrics/"),
     ("redb", "store/embedded/registry/"),
-    ("reqwest", "client/ webhook/send"),
+    ("reqwest", "client/"),
     ("rmcp", "cli/mcp/"),
     ("rustls", "tls/"),
     ("scylla", "store/cassandra/"),

@@ -37,7 +37,7 @@ pub(crate) fn run() -> Result<()> {
     for round in 1..=ROUNDS {
         let before = receive(None)?;
         let succeeding = receive(Some(Conduct::Answers(Duration::ZERO)))?;
-        let failing = receive(Some(Conduct::Fails))?;
+        let failing = receive(Some(Conduct::FAILS))?;
         // This is measured before and after, because the machine's speed varies.
         let after = receive(None)?;
         let [first, second] = [0, 1].map(|half| 2.0 / (before.rates[half].recip() + after.rates[half].recip()));

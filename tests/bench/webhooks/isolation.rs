@@ -13,7 +13,7 @@ const HEALTHY: usize = 100;
 /// Mails whose events are timed. They come one after another, with pauses, for the healthy receivers in turn.
 const SAMPLES: usize = 1_000;
 const PAUSE: Duration = Duration::from_millis(3);
-/// Bad receivers: one half never answers, the other half sends bodies without end.
+/// Bad receivers: as many of each kind.
 const BAD: [usize; 3] = [10, 100, 500];
 /// Mails for each bad receiver while the healthy ones are timed.
 const BAD_MAILS: usize = 10;
@@ -33,8 +33,8 @@ pub(crate) fn run() -> Result<()> {
 
 fn beside(bad: usize) -> Result<()> {
     let healthy = Receiver::start(HEALTHY, Conduct::Answers(Duration::ZERO))?;
-    let (hanging, dripping) =
-        (Receiver::start(bad / 2, Conduct::Hangs)?, Receiver::start(bad / 2, Conduct::NeverEnds)?);
+    let of_kind = |kind: Conduct| Receiver::start(bad / Conduct::BAD.len(), kind);
+    let bad_ones = Conduct::BAD.into_iter().map(of_kind).collect::<Result<Vec<_>>>()?;
     let daemon = Daemon::start(&["--webhook-allow", "127.0.0.0/8", "--webhook-per-address-per-minute", "1000000"])?;
     for (number, address) in healthy.addresses().iter().enumerate() {
         register(&daemon, &healthy_address(number), &format!("http://{address}/hook"))?;
@@ -43,8 +43,7 @@ fn beside(bad: usize) -> Result<()> {
     samples(&daemon, &healthy)?;
     let (alone, rate_alone) = (samples(&daemon, &healthy)?, rate(&daemon)?);
     show("alone", &alone, rate_alone);
-    let bad_addresses = || hanging.addresses().iter().chain(dripping.addresses());
-    for (number, address) in bad_addresses().enumerate() {
+    for (number, address) in bad_ones.iter().flat_map(Receiver::addresses).enumerate() {
         register(&daemon, &format!("bad{number}@example.test"), &format!("http://{address}/hook"))?;
     }
     let loading = Load::start(&daemon, bad);
@@ -60,7 +59,7 @@ fn beside(bad: usize) -> Result<()> {
         verdict(p95 <= TARGET)
     );
     println!("  {ratio:.2} of the rate of mail, target of {RATE_TARGET}: {}", verdict(ratio >= RATE_TARGET));
-    println!("  {} requests at those that hang, {} at those that drip", hanging.count(), dripping.count());
+    println!("  {} requests at the bad ones", bad_ones.iter().map(Receiver::count).sum::<usize>());
     Ok(())
 }
 

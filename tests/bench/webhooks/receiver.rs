@@ -24,8 +24,6 @@ use crate::support::Result;
 /// A wait for requests fails after so long without any.
 const PATIENCE: Duration = Duration::from_secs(60);
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
-const FAILED: &[u8] = b"HTTP/1.1 500 Failed\r\ncontent-length: 0\r\n\r\n";
-const ENDLESS: &[u8] = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
 
 /// What the receiver does with every request.
 #[derive(Clone, Copy)]
@@ -34,12 +32,35 @@ pub(crate) enum Conduct {
     Answers(Duration),
     /// Answered 200 at once, by axum.
     Serves,
-    /// Answered 500.
-    Fails,
+    /// Answered with this.
+    Says(&'static [u8]),
+    /// Answered with this and one octet more each second, without end.
+    Drips(&'static [u8]),
+    /// Answered with this and as many octets more as the connection takes, without end.
+    Pours(&'static [u8]),
     /// Never answered.
     Hangs,
-    /// Answered with a body that never ends.
-    NeverEnds,
+    /// Never answered; the connection ends.
+    Closes,
+    /// No connection is accepted.
+    Refuses,
+}
+
+impl Conduct {
+    pub(crate) const FAILS: Self = Self::Says(b"HTTP/1.1 500 Failed\r\ncontent-length: 0\r\n\r\n");
+    /// Every way in which a receiver can be bad.
+    pub(crate) const BAD: [Self; 10] = [
+        Self::Refuses,
+        Self::Hangs,
+        Self::Closes,
+        Self::FAILS,
+        Self::Says(b"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n"),
+        Self::Drips(b"HTTP/1.1 200 OK\r\nx-slow: "),
+        Self::Pours(b"HTTP/1.1 200 OK\r\nx-endless: "),
+        Self::Drips(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n"),
+        Self::Pours(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n"),
+        Self::Drips(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 "),
+    ];
 }
 
 /// A request as it was received, without the headers of its connection.
@@ -80,6 +101,8 @@ impl Receiver {
             let seen = Arc::clone(&seen);
             match conduct {
                 Conduct::Serves => runtime.spawn(serve_web(listener, seen)),
+                // The address stays known, and nobody listens there.
+                Conduct::Refuses => runtime.spawn(async { drop(listener) }),
                 _ => runtime.spawn(accept(listener, conduct, seen)),
             };
         }
@@ -195,15 +218,22 @@ async fn serve(mut stream: TcpStream, conduct: Conduct, seen: &Seen) -> Option<(
                 }
                 stream.write_all(OK).await.ok()?;
             }
-            Conduct::Fails => stream.write_all(FAILED).await.ok()?,
-            Conduct::Serves => return None,
-            Conduct::Hangs => while stream.read(&mut [0; 1024]).await.ok()? > 0 {},
-            Conduct::NeverEnds => {
-                stream.write_all(ENDLESS).await.ok()?;
+            Conduct::Says(answer) => stream.write_all(answer).await.ok()?,
+            Conduct::Drips(first) => {
+                stream.write_all(first).await.ok()?;
+                loop {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                    stream.write_all(b"x").await.ok()?;
+                }
+            }
+            Conduct::Pours(first) => {
+                stream.write_all(first).await.ok()?;
                 loop {
                     stream.write_all(&[b'x'; 16 << 10]).await.ok()?;
                 }
             }
+            Conduct::Hangs => while stream.read(&mut [0; 1024]).await.ok()? > 0 {},
+            Conduct::Closes | Conduct::Refuses | Conduct::Serves => return None,
         }
     }
 }
