@@ -33,7 +33,7 @@ const ROUNDS: usize = 3;
 const PER_ADDRESS: usize = 50;
 /// What the daemon may have beside idle clients, and what a line without an end may cost.
 const MEMORY_MB_MAX: u64 = 300;
-const GROWTH_KB_MAX: u64 = 256;
+const GROWTH_KB_MAX: u64 = 1024;
 
 /// What is measured at once.
 #[derive(Clone, Copy)]

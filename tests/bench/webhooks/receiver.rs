@@ -13,7 +13,7 @@ use axum::routing::post;
 use axum::serve::ListenerExt;
 use bytes::Bytes;
 use hyper::HeaderMap;
-use hyper::header::{CONTENT_LENGTH, HOST, HeaderName, HeaderValue};
+use hyper::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
@@ -24,6 +24,9 @@ use crate::support::Result;
 /// A wait for requests fails after so long without any.
 const PATIENCE: Duration = Duration::from_secs(60);
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+
+/// Fields that every sender sets itself.
+const OF_THE_SENDER: [HeaderName; 3] = [CONNECTION, CONTENT_LENGTH, HOST];
 
 /// What the receiver does with every request.
 #[derive(Clone, Copy)]
@@ -73,7 +76,6 @@ pub(crate) struct Example {
 #[derive(Default)]
 struct Seen {
     count: AtomicUsize,
-    connections: AtomicUsize,
     /// The numbers in the subjects of the mails, each with the time of the request.
     arrivals: Mutex<Vec<(usize, Instant)>>,
     first: Mutex<Example>,
@@ -135,11 +137,6 @@ impl Receiver {
         }
     }
 
-    /// How many connections were made.
-    pub(crate) fn connections(&self) -> usize {
-        self.seen.connections.load(Ordering::Relaxed)
-    }
-
     /// The first request.
     pub(crate) fn example(&self) -> Example {
         locked(&self.seen.first).clone()
@@ -167,9 +164,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A receiver with a web server. It stops when the receiver does.
 async fn serve_web(listener: TcpListener, seen: Arc<Seen>) {
-    let counted = Arc::clone(&seen);
-    let listener = listener.tap_io(move |stream| {
-        counted.connections.fetch_add(1, Ordering::Relaxed);
+    let listener = listener.tap_io(|stream| {
         // The peer notices when a connection ends.
         let _ = stream.set_nodelay(true);
     });
@@ -178,7 +173,7 @@ async fn serve_web(listener: TcpListener, seen: Arc<Seen>) {
 }
 
 async fn take(State(seen): State<Arc<Seen>>, mut headers: HeaderMap, body: Bytes) {
-    for name in [HOST, CONTENT_LENGTH] {
+    for name in OF_THE_SENDER {
         headers.remove(name);
     }
     note(&seen, move || headers, &body);
@@ -189,7 +184,6 @@ async fn take(State(seen): State<Arc<Seen>>, mut headers: HeaderMap, body: Bytes
 async fn accept(listener: TcpListener, conduct: Conduct, seen: Arc<Seen>) {
     while let Ok((stream, _)) = listener.accept().await {
         let seen = Arc::clone(&seen);
-        seen.connections.fetch_add(1, Ordering::Relaxed);
         // The peer notices when a connection ends.
         tokio::spawn(async move { serve(stream, conduct, &seen).await });
     }
@@ -266,5 +260,5 @@ fn headers(head: &[u8]) -> HeaderMap {
     let fields = lines.filter_map(|line| line.split_once(": "));
     let fields =
         fields.filter_map(|(name, value)| Some((name.parse::<HeaderName>().ok()?, HeaderValue::from_str(value).ok()?)));
-    fields.filter(|(name, _)| ![HOST, CONTENT_LENGTH].contains(name)).collect()
+    fields.filter(|(name, _)| !OF_THE_SENDER.contains(name)).collect()
 }
