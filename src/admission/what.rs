@@ -19,7 +19,7 @@ const PREPARED_AT_ONCE: u64 = 8;
 const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
 /// What a call holds at most besides its request: what is read of the answer, and the buffers of TLS and HTTP.
 pub const ANSWER_OCTETS: u64 = 128 << 10;
-/// What a slow call counts for at least.
+/// What a slow call counts for at least. So all of them may hold some 100 MB, and there are few of large ones.
 pub const SLOW_CALL_OCTETS: u64 = 416 << 10;
 /// How many calls of webhooks are in flight at most: those of good ones, those of doubtful ones, and slow ones.
 const GOOD_CALLS: u64 = 96;

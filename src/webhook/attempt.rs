@@ -132,9 +132,14 @@ impl EventSender {
         let request = self.reader.run(reading).await?;
         place.weigh(request.body.len() as u64).ok_or(Unsent::Deferred(STORE_PAUSE))?;
         let begun = Instant::now();
-        let outcome = place.during(self.caller.send(request, route)).await.unwrap_or_else(|| {
-            Outcome::unanswered(ErrorClass::Timeout, "cut off: too many were slow", begun.elapsed())
-        });
+        let outcome = match place.during(self.caller.send(request, route)).await {
+            Some(Ok(mut answered)) => {
+                let body = place.during(answered.finish()).await.unwrap_or_default();
+                answered.outcome(&body)
+            }
+            Some(Err(outcome)) => outcome,
+            None => Outcome::unanswered(ErrorClass::Timeout, "cut off: too many were slow", begun.elapsed()),
+        };
         Ok((at, outcome))
     }
 }

@@ -137,7 +137,7 @@ impl Dispatcher {
     }
 }
 
-/// The result of a task, which catches its own panics.
+/// The result of a task, which catches its own panics and is never cancelled.
 pub(super) fn joined<T>(ended: Result<T, JoinError>) -> T {
     ended.unwrap_or_else(|error| resume_unwind(error.into_panic()))
 }

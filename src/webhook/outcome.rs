@@ -30,7 +30,7 @@ pub enum ErrorClass {
     Dns,
     /// The guard refuses the address or the port.
     RefusedAddress,
-    /// There was no TCP connection, or none within the connect timeout.
+    /// There was no TCP connection, or none with its TLS handshake within the connect timeout.
     Connect,
     /// The TLS handshake failed, or the certificate is not valid.
     Tls,

@@ -78,7 +78,7 @@ pub struct Event<'a> {
 pub struct EventRequest {
     /// Where to send it.
     pub target: Arc<Target>,
-    /// Every header except Host and Content-Length.
+    /// Every header except Host, Connection and Content-Length.
     pub headers: HeaderMap,
     /// The body, octet for octet as it is signed.
     pub body: Bytes,
@@ -105,7 +105,7 @@ impl Event<'_> {
         let mut id_text = Uuid::encode_buffer();
         let id: &str = self.id.hyphenated().encode_lower(&mut id_text);
         let at_seconds = now.millis().div_euclid(1000);
-        // Room for Host and Content-Length as well.
+        // Room for those of the connection as well.
         let mut headers = HeaderMap::with_capacity(8);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(USER_AGENT, PRODUCT);

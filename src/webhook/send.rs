@@ -1,7 +1,7 @@
 //! Requests and their responses, within limits of time and size.
 //!
 //! A call has two steps. [`Caller::permitted`] resolves the host and asks the guard and the limits of the hosts; what it
-//! returns is needed to send. [`Caller::send`] makes the request over a connection of its own to a permitted address: no
+//! returns is needed to send. [`Caller::send`] makes the request and gets an [`Answered`] over a connection of its own to a permitted address: no
 //! pool, no redirect, no proxy, no cookie, no compression, and no retry, which belong to the schedule.
 
 use std::net::{IpAddr, SocketAddr};
@@ -24,8 +24,9 @@ use crate::clock::Clock;
 use crate::dns::{self, Resolver};
 use crate::tls::ClientTls;
 
-/// How long reading a response's body may take. The body is only for the log, so a slow one must not hold up other attempts.
-const BODY_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long the body of a response may take, and a receiver that reads on after its answer. The body is only for the log, so
+/// a slow one must not hold up other attempts.
+const FINISH_TIMEOUT: Duration = Duration::from_millis(500);
 /// About how many octets a request has besides its body.
 const HEAD_OCTETS: u64 = 512;
 
@@ -33,9 +34,9 @@ const HEAD_OCTETS: u64 = 512;
 pub struct Caller {
     /// How long DNS may take, and how long TCP and TLS may take.
     pub connect_timeout: Duration,
-    /// How long it may take from connecting to the response.
+    /// How long it may take from connecting to the end of the response.
     pub timeout: Duration,
-    /// Permits each address right before it is dialled.
+    /// Permits each address a moment before it is dialled.
     pub guard: Arc<Guard>,
     /// The limits of receiving hosts; without it they have none.
     pub hosts: Option<Hosts>,
@@ -71,7 +72,13 @@ impl Caller {
     /// Makes one call. `Err` means that nothing was sent, because the host is at its limit.
     pub async fn call(&self, request: EventRequest) -> Result<Outcome, Busy> {
         match self.permitted(&request.target, request.body.len() as u64).await {
-            Ok(route) => Ok(self.send(request, route).await),
+            Ok(route) => Ok(match self.send(request, route).await {
+                Ok(mut answered) => {
+                    let body = answered.finish().await;
+                    answered.outcome(&body)
+                }
+                Err(outcome) => outcome,
+            }),
             Err(Refusal::Failed(outcome)) => Ok(outcome),
             Err(Refusal::Busy(busy)) => Err(busy),
         }
@@ -82,12 +89,17 @@ impl Caller {
         let begun = Instant::now();
         let addresses = self.addresses(target).await;
         let took = begun.elapsed();
-        let addresses = addresses.map_err(|(error, text)| Refusal::Failed(Outcome::unanswered(error, &text, took)))?;
+        let mut addresses =
+            addresses.map_err(|(error, text)| Refusal::Failed(Outcome::unanswered(error, &text, took)))?;
         let octets = octets.saturating_add(HEAD_OCTETS);
+        let mut busy = None;
         if let Some(hosts) = &self.hosts {
-            addresses.iter().try_for_each(|at| hosts.admit(at.ip(), octets)).map_err(Refusal::Busy)?;
+            addresses.retain(|at| hosts.admit(at.ip(), octets).map_err(|why| busy = Some(why)).is_ok());
         }
-        Ok(Route { addresses, octets, took })
+        match busy {
+            Some(busy) if addresses.is_empty() => Err(Refusal::Busy(busy)),
+            _ => Ok(Route { addresses, octets, took }),
+        }
     }
 
     /// The addresses of `target` that the guard permits: any one of each family.
@@ -126,8 +138,9 @@ impl Caller {
         }
     }
 
-    /// Sends a request on its route. It ends within the timeout, whatever the receiver does, and so does its connection.
-    pub async fn send(&self, request: EventRequest, route: Route) -> Outcome {
+    /// Sends a request on its route. `Err` is the outcome of one without an answer. It ends within the timeout, whatever the
+    /// receiver does, and so does its connection.
+    pub async fn send(&self, request: EventRequest, route: Route) -> Result<Answered, Outcome> {
         let begun = Instant::now();
         let more = (request.body.len() as u64 + HEAD_OCTETS).saturating_sub(route.octets);
         if let Some(hosts) = &self.hosts {
@@ -136,16 +149,11 @@ impl Caller {
         let ends_at = begun + self.timeout;
         let sent = timeout_at(ends_at, self.exchange(request, &route)).await;
         let sent = sent.unwrap_or_else(|_| Err((ErrorClass::Timeout, "no response in time".to_owned())));
-        match sent {
-            Ok(answer) => {
-                let asked = answer.response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-                let asked = asked.and_then(|value| retry_after(value, self.clock.now()));
-                let status = answer.response.status().as_u16();
-                let body = answer.finish(ends_at.min(Instant::now() + BODY_TIMEOUT)).await;
-                Outcome::answered(status, &body, asked, route.took + begun.elapsed())
-            }
-            Err((error, text)) => Outcome::unanswered(error, &text, route.took + begun.elapsed()),
-        }
+        let answer = sent.map_err(|(error, text)| Outcome::unanswered(error, &text, route.took + begun.elapsed()))?;
+        let asked = answer.head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let asked = asked.and_then(|value| retry_after(value, self.clock.now()));
+        let finishes_by = ends_at.min(Instant::now() + FINISH_TIMEOUT);
+        Ok(Answered { answer, asked, begun, finishes_by, took: route.took })
     }
 
     async fn exchange(&self, request: EventRequest, route: &Route) -> Result<Answer, Failure> {
@@ -154,10 +162,34 @@ impl Caller {
         let connection = connection.map_err(|_| (ErrorClass::Connect, "no connection in time".to_owned()))??;
         let address = connection.address.ip();
         let answer = connection.post(request).await?;
-        if let Some(hosts) = self.hosts.as_ref().filter(|_| answer.response.status().is_success()) {
+        if let Some(hosts) = self.hosts.as_ref().filter(|_| answer.head.status.is_success()) {
             hosts.prove(address);
         }
         Ok(answer)
+    }
+}
+
+/// A receiver has answered. Its status decides, whatever comes or does not come afterwards.
+pub struct Answered {
+    answer: Answer,
+    /// The wait that it asks for.
+    asked: Option<Duration>,
+    begun: Instant,
+    /// How long it took to find the way.
+    took: Duration,
+    finishes_by: Instant,
+}
+
+impl Answered {
+    /// Reads the start of the body, and gives the receiver the rest of the request. Ends within half a second.
+    pub async fn finish(&mut self) -> Vec<u8> {
+        self.answer.finish(self.finishes_by).await
+    }
+
+    /// The outcome, with this start of the body.
+    pub fn outcome(self, body: &[u8]) -> Outcome {
+        let duration = self.took + self.begun.elapsed();
+        Outcome::answered(self.answer.head.status.as_u16(), body, self.asked, duration)
     }
 }
 
