@@ -5,8 +5,8 @@
 //! fields, part   the header fields of a message, and of a part
 //! addresses   the mailboxes in a field                encoding, charset   octets to text
 //! head        who wrote a message to whom, and when   attachment   the list of attachments
-//! html        HTML to text, and text to HTML          markup   HTML as tokens
-//! codes       one-time codes, links that a reader would press, and the text that a reader sees
+//! markup      HTML as tokens                          page     the text of HTML as its reader sees it
+//! escape      text to HTML                            codes    one-time codes, and links that a reader would press
 //! ```
 //!
 //! Parsing is pure and total: any octets give a [`Content`], in time and memory linear in their number. A [`Content`]
@@ -20,11 +20,12 @@ mod attachment;
 mod charset;
 pub mod codes;
 mod encoding;
+mod escape;
 mod fields;
 mod head;
-mod html;
 pub mod limits;
 mod markup;
+mod page;
 mod part;
 mod structure;
 
@@ -34,9 +35,11 @@ use fields::{Field, Section};
 use structure::{Leaf, Structure};
 
 pub use attachment::{Attachment, safe_filename};
-pub use codes::{Findings, VISIBLE_TEXT_OCTETS_MAX, addresses, findings, visible_text};
+pub use codes::{Findings, addresses, findings, visible_text};
+pub use escape::from_text;
 pub use head::{Head, NamedAddress};
-pub use html::{from_text, to_text};
+pub use limits::VISIBLE_TEXT_OCTETS_MAX;
+pub use page::to_text;
 
 /// The parsed content of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -126,12 +129,12 @@ fn decoded<'a>(leaf: &Leaf<'a>) -> Cow<'a, str> {
 
 fn as_html(leaf: &Leaf<'_>) -> String {
     let text = decoded(leaf);
-    if leaf.part.is_html() == Some(true) { text.into_owned() } else { html::from_text(&text) }
+    if leaf.part.is_html() == Some(true) { text.into_owned() } else { from_text(&text) }
 }
 
 fn as_text(leaf: &Leaf<'_>) -> String {
     let text = decoded(leaf);
-    if leaf.part.is_html() == Some(true) { html::to_text(&text) } else { unix_lines(&text) }
+    if leaf.part.is_html() == Some(true) { to_text(&text) } else { unix_lines(&text) }
 }
 
 fn unix_lines(text: &str) -> String {

@@ -1,7 +1,6 @@
 //! One-time codes and links in a mail: what a person would type or press.
 //!
 //! ```text
-//! page        the text as its reader sees it    style, declarations   what is seen, and what stands out
 //! words       the words by language             lexicon               finds them in a page
 //! read        a page with both, by line         candidate             what has the form of a code
 //! score       the points of a candidate         label                 those of the words around it
@@ -13,21 +12,19 @@
 
 mod address;
 mod candidate;
-mod declarations;
 mod label;
 mod lexicon;
 mod links;
-mod page;
 mod read;
 mod score;
-mod style;
 #[cfg(test)]
 mod tests;
 mod words;
 
 use url::Url;
 
-use super::Content;
+use super::limits::VISIBLE_TEXT_OCTETS_MAX;
+use super::{Content, page};
 use lexicon::LEXICON;
 use page::Page;
 use read::Read;
@@ -149,9 +146,6 @@ pub fn findings(content: &Content) -> Findings {
     search(content).0
 }
 
-/// The most octets of an HTML body of which [`visible_text`] gives the text.
-pub const VISIBLE_TEXT_OCTETS_MAX: usize = page::OCTETS_MAX;
-
 /// The text of the HTML body `html` as its reader sees it, of its first [`VISIBLE_TEXT_OCTETS_MAX`] octets.
 ///
 /// Text that the mail's own styles hide is left out, and so are comments, scripts and characters without a width. Lines end
@@ -257,7 +251,7 @@ fn without_history(body: &str) -> &str {
         "-----Message d'origine-----",
         "-----Messaggio originale-----",
     ];
-    let body = &body[..body.floor_char_boundary(page::OCTETS_MAX)];
+    let body = &body[..body.floor_char_boundary(VISIBLE_TEXT_OCTETS_MAX)];
     let end = MARKS.iter().filter_map(|mark| body.find(mark)).min().unwrap_or(body.len());
     &body[..end]
 }
