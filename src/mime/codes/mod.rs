@@ -24,7 +24,7 @@ mod words;
 use url::Url;
 
 use super::limits::VISIBLE_TEXT_OCTETS_MAX;
-use super::{Content, page};
+use super::{Message, page};
 use lexicon::LEXICON;
 use page::Page;
 use read::Read;
@@ -141,9 +141,9 @@ impl Findings {
     }
 }
 
-/// The codes and links of a parsed message.
-pub fn findings(content: &Content) -> Findings {
-    search(content).0
+/// The codes and links of a message.
+pub fn findings(message: &Message<'_>) -> Findings {
+    search(message).0
 }
 
 /// The text of the HTML body `html` as its reader sees it, of its first [`VISIBLE_TEXT_OCTETS_MAX`] octets.
@@ -162,15 +162,15 @@ pub fn addresses(html: &str) -> Vec<Url> {
 }
 
 /// The findings, and how many steps they took.
-fn search(content: &Content) -> (Findings, usize) {
-    let subject = Page::of_line(&content.subject);
-    let html = Page::of_html(without_history(&content.message));
+fn search(message: &Message<'_>) -> (Findings, usize) {
+    let subject = Page::of_line(message.subject());
+    let html = Page::of_html(without_history(message.html()));
     let (subject_hits, subject_work) = LEXICON.hits(&subject);
     let (html_hits, html_work) = LEXICON.hits(&html);
     let mut work = subject.work + subject_work + html.work + html_work;
     let mail = Mail::of(&subject_hits, &html_hits);
     let (mut of_subject, more) = Read::of(&subject, &subject_hits).scored(&mail, &[]);
-    if is_answer(&content.subject) {
+    if is_answer(message.subject()) {
         of_subject.clear();
     }
     work += more;
@@ -183,9 +183,9 @@ fn search(content: &Content) -> (Findings, usize) {
     codes.extend(of_subject.iter().cloned());
     let of_links = links::Subject::of(&subject_hits);
     let mut links = links::links(&body, &of_links);
-    if content.has_plain_text && (score::best(codes.clone()).is_empty() || links.is_empty()) {
+    if message.has_plain_text() && (score::best(codes.clone()).is_empty() || links.is_empty()) {
         // HTML of images alone often has a text beside it that says more.
-        let text = Page::of_text(without_history(&content.body_text));
+        let text = Page::of_text(without_history(message.text()));
         if text.text != html.text {
             let (hits, more) = LEXICON.hits(&text);
             work += text.work + more;
@@ -198,7 +198,7 @@ fn search(content: &Content) -> (Findings, usize) {
             }
         }
     }
-    let fields = content.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("list-unsubscribe"));
+    let fields = message.headers().iter().filter(|(name, _)| name.eq_ignore_ascii_case("list-unsubscribe"));
     links.extend(fields.flat_map(|(_, value)| links::of_field(value)));
     let links = best_links(links);
     let doubtful = score::first(codes.clone()).into_iter().filter(|it| (1..POINTS_SHOWN).contains(&it.points));

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::mime::{findings, parse, visible_text};
+use crate::mime::{Message, findings, visible_text};
 
 /// What strangers hide in the tables below, in the place of `XX`.
 const SECRET: &str = "your login code is 482913";
@@ -314,7 +314,7 @@ const SHOWING_HTML: &[&str] = &[
 fn read(html: &str) -> (String, String, bool) {
     let html = format!("<p>Seen before.</p>{}\n<p>Seen after.</p>", html.replace("XX", SECRET));
     let raw = format!("Subject: Hello\r\nContent-Type: text/html; charset=utf-8\r\n\r\n{html}");
-    let has_code = findings(&parse(raw.as_bytes())).codes.iter().any(|code| code.code == "482913");
+    let has_code = findings(&Message::new(raw.as_bytes())).codes.iter().any(|code| code.code == "482913");
     (visible_text(&html), to_text(&html), has_code)
 }
 
