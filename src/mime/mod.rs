@@ -40,7 +40,7 @@ pub use codes::{Findings, addresses, findings, visible_text};
 pub use escape::from_text;
 pub use head::{Head, NamedAddress};
 pub use limits::VISIBLE_TEXT_OCTETS_MAX;
-pub use page::to_text;
+pub use page::{is_unseen, to_text};
 
 /// A message. Each part of it is read when it is asked for, and only once.
 #[derive(Debug, Default)]

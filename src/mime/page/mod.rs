@@ -18,6 +18,8 @@ use sheet::Sheet;
 use style::{Element, Style};
 use writer::{Form, Gap, Writer};
 
+pub use writer::is_unseen;
+
 use super::limits::{DEPTH_MAX, SEARCHED_MAX, VISIBLE_TEXT_OCTETS_MAX};
 use super::markup::{self, Token, Tokens};
 

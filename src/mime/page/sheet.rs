@@ -14,11 +14,6 @@ use crate::mime::markup;
 
 /// The window of the reader in pixels.
 const WINDOW_PX: f32 = 1_024.0;
-/// How much each part of a selector counts against those of another one.
-const OF_ID: u32 = 1 << 16;
-const OF_CLASS: u32 = 1 << 8;
-const OF_NAME: u32 = 1;
-
 /// All rules of a mail.
 #[derive(Debug, Default)]
 pub(super) struct Sheet {
@@ -44,21 +39,19 @@ struct Selector {
 /// What a selector says of one element.
 #[derive(Debug, Default)]
 struct Part {
-    name: Option<String>,
-    id: Option<String>,
-    classes: Vec<String>,
-    attributes: Vec<Attribute>,
+    tests: Vec<Test>,
     /// Whether the element must be directly in the one of the part before.
     is_child: bool,
 }
 
-/// What a selector says of an attribute.
+/// What an element must have.
 #[derive(Debug)]
-struct Attribute {
-    name: String,
-    value: String,
-    /// Whether a value that was found is as this one says.
-    fits: fn(&str, &str) -> bool,
+enum Test {
+    Name(String),
+    Id(String),
+    Class(String),
+    /// An attribute of this name, with a value that fits another one.
+    Attribute(String, fn(&str, &str) -> bool, String),
 }
 
 impl Sheet {
@@ -170,25 +163,36 @@ fn fits(parts: &[Part], element: &Element<'_>, around: &[Element<'_>], steps_lef
 impl Part {
     /// What an element must have to be as this part says.
     fn key(&self) -> &str {
-        self.id.as_ref().or(self.classes.first()).or(self.name.as_ref()).map_or("*", String::as_str)
+        // Names are first, and many elements have them.
+        let key = self.tests.iter().rev().find_map(|test| match test {
+            Test::Id(key) | Test::Class(key) | Test::Name(key) => Some(key.as_str()),
+            Test::Attribute(..) => None,
+        });
+        key.unwrap_or("*")
     }
 
     fn is_of(&self, element: &Element<'_>, steps_left: &mut usize) -> bool {
-        let octets = element.class.len() * self.classes.len() + element.attributes.len() * self.attributes.len();
-        *steps_left = steps_left.saturating_sub(1 + octets / 16);
-        self.name.as_ref().is_none_or(|name| *name == element.name)
-            && self.id.as_ref().is_none_or(|id| *id == element.id)
-            && self.classes.iter().all(|class| element.class.split_ascii_whitespace().any(|it| it == class))
-            && self.attributes.iter().all(|it| {
-                markup::attribute(element.attributes, &it.name)
-                    .is_some_and(|found| (it.fits)(&markup::decoded(found), &it.value))
-            })
+        let mut take = |octets: usize| *steps_left = steps_left.saturating_sub(1 + octets / 16);
+        take(0);
+        self.tests.iter().all(|test| match test {
+            Test::Name(name) => *name == element.name,
+            Test::Id(id) => *id == element.id,
+            Test::Class(class) => {
+                take(element.class.len());
+                element.class.split_ascii_whitespace().any(|it| it == class)
+            }
+            Test::Attribute(name, fits, value) => {
+                take(element.attributes.len());
+                let found = markup::attribute(element.attributes, name).map(markup::decoded);
+                found.is_some_and(|found| fits(&found, value))
+            }
+        })
     }
 }
 
 impl Selector {
     fn read(parser: &mut Parser<'_>) -> Result<Self, ParseError<()>> {
-        let mut selector = Self { parts: vec![Part::default()], ..Self::default() };
+        let mut parts = vec![Part::default()];
         let mut is_child = None;
         parser.skip_whitespace();
         while let Ok(token) = parser.next_including_whitespace().cloned() {
@@ -196,53 +200,45 @@ impl Selector {
                 Token::WhiteSpace(_) => is_child = is_child.or(Some(false)),
                 Token::Delim('>') => is_child = Some(true),
                 token => {
-                    if let Some(is_child) = is_child.take() {
-                        selector.parts.push(Part { is_child, ..Part::default() });
+                    parts.extend(is_child.take().map(|is_child| Part { is_child, ..Part::default() }));
+                    let test = Test::read(&token, parser)?;
+                    if let Some(part) = parts.last_mut() {
+                        part.tests.extend(test);
                     }
-                    selector.weight += selector.parts.last_mut().map_or(Ok(0), |part| part.add(&token, parser))?;
                 }
             }
         }
-        if selector.parts.len() > SELECTOR_PARTS_MAX {
+        if parts.len() > SELECTOR_PARTS_MAX {
             return Err(ParseError::custom(()));
         }
-        Ok(selector)
+        let weights = parts.iter().flat_map(|part| &part.tests).map(|test| match test {
+            Test::Name(_) => 1,
+            Test::Class(_) | Test::Attribute(..) => 1 << 8,
+            Test::Id(_) => 1 << 16,
+        });
+        Ok(Self { weight: weights.sum(), parts, rule: 0 })
     }
 }
 
-impl Part {
-    /// Adds what begins with a token. Returns how much it counts.
-    fn add(&mut self, token: &Token<'_>, parser: &mut Parser<'_>) -> Result<u32, ParseError<()>> {
-        Ok(match token {
-            Token::Ident(name) => {
-                self.name = Some(name.to_ascii_lowercase());
-                OF_NAME
-            }
-            Token::IDHash(id) => {
-                self.id = Some(id.to_string());
-                OF_ID
-            }
-            Token::Delim('.') => {
-                self.classes.push(parser.expect_ident()?.to_string());
-                OF_CLASS
-            }
-            Token::SquareBracketBlock => {
-                self.attributes.push(parser.parse_nested_block(Attribute::read)?);
-                OF_CLASS
-            }
-            Token::Delim('*') => 0,
+impl Test {
+    /// The test that begins with a token; `None` for what every element passes.
+    fn read(token: &Token<'_>, parser: &mut Parser<'_>) -> Result<Option<Self>, ParseError<()>> {
+        Ok(Some(match token {
+            Token::Ident(name) => Self::Name(name.to_ascii_lowercase()),
+            Token::IDHash(id) => Self::Id(id.to_string()),
+            Token::Delim('.') => Self::Class(parser.expect_ident()?.to_string()),
+            Token::SquareBracketBlock => parser.parse_nested_block(Self::read_attribute)?,
+            Token::Delim('*') => return Ok(None),
             // All links are new to the reader.
-            Token::Colon => parser.expect_ident_matching("link").map(|()| OF_CLASS)?,
+            Token::Colon => return Ok(parser.expect_ident_matching("link").map(|()| None)?),
             _ => return Err(ParseError::unexpected_token()),
-        })
+        }))
     }
-}
 
-impl Attribute {
-    fn read(parser: &mut Parser<'_>) -> Result<Self, ParseError<()>> {
+    fn read_attribute(parser: &mut Parser<'_>) -> Result<Self, ParseError<()>> {
         let name = parser.expect_ident()?.to_string();
         let fits: fn(&str, &str) -> bool = match parser.next().cloned() {
-            Err(_) => return Ok(Self { name, value: String::new(), fits: |_, _| true }),
+            Err(_) => return Ok(Self::Attribute(name, |_, _| true, String::new())),
             Ok(Token::Delim('=')) => |found, value| found == value,
             Ok(Token::IncludeMatch) => |found, value| found.split_ascii_whitespace().any(|word| word == value),
             Ok(Token::PrefixMatch | Token::DashMatch) => |found, value| !value.is_empty() && found.starts_with(value),
@@ -252,7 +248,7 @@ impl Attribute {
         };
         let value = parser.expect_ident_or_string()?.to_string();
         skip(parser);
-        Ok(Self { name, value, fits })
+        Ok(Self::Attribute(name, fits, value))
     }
 }
 

@@ -254,9 +254,12 @@ impl<'a> Element<'a> {
         let (important, plain): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| it.is_important);
         let mut own: BTreeMap<_, _> =
             plain.into_iter().chain(important).map(|it| (it.property, &it.values[..])).collect();
-        if element.name == "a" {
+        match element.name.as_str() {
             // Word alone hides what has this property. It stands for a button that Word makes from something else.
-            own.remove("mso-hide");
+            "a" => _ = own.remove("mso-hide"),
+            // Cells grow with what is in them, and a width of nothing cuts off long lines alone.
+            "td" | "th" | "tr" | "table" if !own.contains_key("display") => _ = own.remove("overflow"),
+            _ => {}
         }
         if !own.is_empty() {
             style.declare(&own, outer.size_px);

@@ -133,6 +133,7 @@ const HIDING_HTML: &[&str] = &[
     "<table><tr><td bgcolor=#333333 style='color:#333'>XX</td></tr></table>",
     "<table bgcolor=red><tr><td><font color='#f00'>XX</font></td></tr></table>",
     "<table><tr bgcolor=black><td>XX</td></tr></table>",
+    "<table><tr><td style=display:block;height:0;overflow:hidden>XX</td></tr></table>",
     "<iframe>XX</iframe>",
     "<iframe srcdoc='<p>XX</p>'></iframe>",
     "<object data=x>XX</object>",
@@ -245,6 +246,7 @@ const SHOWING_HTML: &[&str] = &[
     "<p style=height:auto;max-height:none;overflow:hidden>XX</p>",
     "<p style=width:1%;overflow:hidden>XX</p>",
     "<p style=width:0>XX</p>",
+    "<table><tr><td style=width:100%;max-width:0;overflow:hidden;text-overflow:ellipsis>XX</td></tr></table>",
     "<p style=left:-9999px>XX</p>",
     "<p style=position:absolute;left:10px>XX</p>",
     "<p style=clip:rect(0,0,0,0)>XX</p>",
@@ -377,7 +379,7 @@ fn lines_and_cells_are_those_that_a_reader_sees() {
         ("<pre>a\nb</pre>", "a\nb"),
         ("a\nb", "a b"),
         ("４８２９１３ ٤٨٢ १२३ ௧ 𝟗", "482913 482 123 1 9"),
-        ("4\u{200b}8\u{feff}2", "482"),
+        ("4\u{200b}8\u{feff}2\u{e0041}9\u{fe0f}1\u{1}3", "482913"),
         ("<!-- x -->a<style>.x{}</style>", "a"),
     ] {
         assert_eq!(Page::of_html(html).text, text, "{html}");

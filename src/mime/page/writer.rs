@@ -82,8 +82,8 @@ impl Writer {
             match c {
                 '!'..='~' => self.write(c, style),
                 '\n' if style.is_preformatted => self.end_line(),
-                c if self.form == Form::Searched && is_unseen(c) => {}
                 c if c.is_whitespace() => self.separate(Gap::Space),
+                c if self.form == Form::Searched && is_unseen(c) => {}
                 c if self.form == Form::Searched => self.write(ascii_form(c), style),
                 c => self.write(c, style),
             }
@@ -124,10 +124,30 @@ fn lower(c: char) -> char {
     first.filter(|_| lower.next().is_none()).unwrap_or(c)
 }
 
-/// Whether a character has no width: joiners, marks of direction, and hyphens that only show at line ends.
-fn is_unseen(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{feff}')
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}')
+/// Whether a character has no picture of its own: controls, marks of direction, joiners, selectors of variants, fillers,
+/// tags, and what Unicode reserves for such (`Default_Ignorable_Code_Point`).
+pub fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            u32::from(c),
+            0xad | 0x34f
+                | 0x61c
+                | 0x115f..=0x1160
+                | 0x17b4..=0x17b5
+                | 0x180b..=0x180f
+                | 0x200b..=0x200f
+                | 0x2028..=0x202e
+                | 0x2060..=0x206f
+                | 0x2800
+                | 0x3164
+                | 0xfe00..=0xfe0f
+                | 0xfeff
+                | 0xffa0
+                | 0xfff0..=0xfffb
+                | 0x1_bca0..=0x1_bca3
+                | 0x1_d173..=0x1_d17a
+                | 0xe_0000..=0xe_0fff
+        )
 }
 
 /// The character of ASCII that another one stands for: full-width letters, dashes, and digits of other scripts.
