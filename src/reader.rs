@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinError, spawn_blocking};
 
-use crate::mime::{self, Content, Findings};
+use crate::mime::{self, Findings, Message};
 
 /// The most readings in the queue. The caller of one more waits.
 const QUEUE_MAX: usize = 32;
@@ -91,42 +91,27 @@ fn work(queue: &Mutex<mpsc::Receiver<Job>>) {
     }
 }
 
-/// Parses the message `raw`. If a decoder panics, only the header fields are parsed.
-pub fn parse(raw: &[u8]) -> Content {
-    contained(raw, mime::parse)
+/// Reads the message `raw` by `read`. If a decoder panics, `read` gets the message without its body, so that this costs one
+/// message its body, and not a whole list its answer.
+pub fn read<T>(raw: &[u8], read: impl Fn(&Message<'_>) -> T) -> T {
+    let whole = catch_unwind(AssertUnwindSafe(|| read(&Message::new(raw)))).ok();
+    let bare = || {
+        tracing::error!(size_octets = raw.len(), "reading a message panicked; only its header fields are shown");
+        catch_unwind(AssertUnwindSafe(|| read(&Message::without_body(raw)))).ok()
+    };
+    whole.or_else(bare).unwrap_or_else(|| read(&Message::default()))
 }
 
-/// Parses the sender, the subject and the message of `raw` for a list. The rest of the [`Content`] is empty.
-pub fn parse_for_list(raw: &[u8]) -> Content {
-    contained(raw, mime::parse_for_list)
+/// The codes and links of a message; none if the search for them panics.
+pub fn findings(message: &Message<'_>) -> Findings {
+    found(message, mime::findings)
 }
 
-/// Parses the header fields of the message `raw`. The rest of the [`Content`] is empty.
-pub fn parse_headers(raw: &[u8]) -> Content {
-    contained(raw, mime::parse_headers)
-}
-
-/// The codes and links of a parsed message; none if the search for them panics.
-pub fn findings(content: &Content) -> Findings {
-    found(content, mime::findings)
-}
-
-fn found(content: &Content, find: fn(&Content) -> Findings) -> Findings {
-    catch_unwind(AssertUnwindSafe(|| find(content))).unwrap_or_else(|_| {
+fn found(message: &Message<'_>, find: fn(&Message<'_>) -> Findings) -> Findings {
+    catch_unwind(AssertUnwindSafe(|| find(message))).unwrap_or_else(|_| {
         tracing::error!("the search for codes and links in a message panicked; none are shown");
         Findings::default()
     })
-}
-
-/// Parses `raw` so that a panic in a decoder costs one message its body, and not a whole list its answer.
-fn contained(raw: &[u8], parse: fn(&[u8]) -> Content) -> Content {
-    let attempt = |parse: fn(&[u8]) -> Content| catch_unwind(AssertUnwindSafe(|| parse(raw))).ok();
-    attempt(parse)
-        .or_else(|| {
-            tracing::error!(size_octets = raw.len(), "parsing a message panicked; only its header fields are shown");
-            attempt(mime::parse_headers)
-        })
-        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -138,13 +123,17 @@ mod tests {
 
     #[test]
     fn a_panic_leaves_the_header_fields() {
-        let content = contained(b"Subject: s\r\n\r\nbody", |_| panic!("on purpose"));
-        assert_eq!((content.subject.as_str(), content.message.as_str()), ("s", ""));
+        let subject = read(b"Subject: s\r\n\r\nbody", |message| {
+            assert_eq!(message.text(), "", "on purpose");
+            message.subject().to_owned()
+        });
+        assert_eq!(subject, "s");
+        assert_eq!(read(b"Subject: s\r\n\r\n", |message| assert_eq!(message.subject(), "", "on purpose")), ());
     }
 
     #[test]
     fn a_panic_of_the_search_leaves_no_findings() {
-        assert_eq!(found(&Content::default(), |_| panic!("on purpose")), Findings::default());
+        assert_eq!(found(&Message::default(), |_| panic!("on purpose")), Findings::default());
     }
 
     #[tokio::test]

@@ -10,7 +10,7 @@ use super::span::Span;
 use crate::client::{Client, EmailDetail, WaitQuery};
 use crate::config::value;
 use crate::error::{Error, Exit};
-use crate::mime;
+use crate::mime::{self, Message};
 use crate::model::Address;
 
 /// Wait for a mail and print it
@@ -132,7 +132,7 @@ impl Wait {
     async fn doubtful(&self, client: &Client, detail: &EmailDetail) -> Vec<String> {
         let Ok(id) = detail.email.id.parse() else { return Vec::new() };
         let raw = if self.code { client.raw(id).await.unwrap_or_default() } else { bytes::Bytes::new() };
-        mime::findings(&mime::parse(&raw)).doubtful
+        mime::findings(&Message::new(&raw)).doubtful
     }
 }
 

@@ -16,7 +16,7 @@ use super::message;
 use super::principal::Principal;
 use super::problem::{Code, Problem};
 use super::query;
-use crate::mime;
+use crate::mime::Message;
 
 /// Types that are declared as the mail declares them. Browsers run nothing in these.
 const TYPES: [&str; 10] = [
@@ -44,7 +44,7 @@ pub(super) async fn show(
     let no_such = || Problem::new(Code::NotFound, "the message has no attachment with this index");
     let index = index.parse().map_err(|_| no_such())?;
     let read = api.read(principal, &asker, id, move |email, room| {
-        let (attachment, octets) = mime::attachment(&email.raw, index).ok_or_else(no_such)?;
+        let (attachment, octets) = Message::new(&email.raw).attachment(index).ok_or_else(no_such)?;
         Ok((attachment, room.hold(octets.into_owned().into_boxed_slice())))
     });
     let (attachment, octets) = read.await?;

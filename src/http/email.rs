@@ -8,7 +8,7 @@ use super::Api;
 use super::memory::{Asker, Room};
 use super::principal::Principal;
 use super::problem::{Code, Problem};
-use crate::mime::Content;
+use crate::mime::Message;
 use crate::model::{EmailId, Listed, Mailbox, StoredEmail};
 use crate::reader;
 
@@ -26,13 +26,13 @@ pub(super) struct EmailJson<'a> {
 
 impl<'a> EmailJson<'a> {
     /// The fields of an Email; `None` only if its envelope lacks it.
-    pub(super) fn of(email: &'a StoredEmail, content: &'a Content) -> Option<Self> {
+    pub(super) fn of(email: &'a StoredEmail, message: &'a Message<'_>) -> Option<Self> {
         Some(Self {
             id: email.listed.id,
             recipient: &email.recipient()?.address,
-            from: content.from.as_deref().unwrap_or(&email.envelope.reverse_path),
-            subject: &content.subject,
-            message: &content.message,
+            from: message.from().unwrap_or(&email.envelope.reverse_path),
+            subject: message.subject(),
+            message: message.html(),
             received_at: email.listed.received_at.to_interface(),
         })
     }

@@ -261,7 +261,7 @@ impl Feed {
         self.position.sequence = self.position.sequence.max(listed.sequence);
         let mut event = format!("event: email.received\nid: {}\ndata: ", self.position).into_bytes();
         let render = move |email: &StoredEmail, room: Room| {
-            let mut json = Fields::of_events().render(email, &reader::parse_headers(&email.raw))?;
+            let mut json = reader::read(&email.raw, |message| Fields::of_events().render(email, message))?;
             event.append(&mut json);
             event.extend(b"\n\n");
             Some(room.hold(event.into_boxed_slice()))

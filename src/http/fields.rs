@@ -6,7 +6,7 @@ use serde::ser::SerializeMap;
 use super::findings::CodeJson;
 use super::problem::{Code, Problem};
 use super::query::Query;
-use crate::mime::Content;
+use crate::mime::Message;
 use crate::model::StoredEmail;
 use crate::reader;
 
@@ -82,8 +82,8 @@ impl Fields {
     }
 
     /// The JSON of an Email; `None` only if its envelope lacks it.
-    pub(super) fn render(&self, email: &StoredEmail, content: &Content) -> Option<Vec<u8>> {
-        let chosen = Chosen { fields: self, recipient: &email.recipient()?.address, email, content };
+    pub(super) fn render(&self, email: &StoredEmail, message: &Message<'_>) -> Option<Vec<u8>> {
+        let chosen = Chosen { fields: self, recipient: &email.recipient()?.address, email, message };
         serde_json::to_vec(&chosen).ok()
     }
 }
@@ -106,16 +106,16 @@ fn preview(text: &str) -> String {
     preview
 }
 
-struct Chosen<'a> {
+struct Chosen<'a, 'm> {
     fields: &'a Fields,
     recipient: &'a str,
     email: &'a StoredEmail,
-    content: &'a Content,
+    message: &'a Message<'m>,
 }
 
-impl Serialize for Chosen<'_> {
+impl Serialize for Chosen<'_, '_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { fields: Fields(fields), recipient, email, content } = self;
+        let Self { fields: Fields(fields), recipient, email, message } = self;
         let listed = &email.listed;
         let mut map = serializer.serialize_map(Some(fields.len()))?;
         for (name, field) in fields {
@@ -123,20 +123,20 @@ impl Serialize for Chosen<'_> {
                 Field::Id => map.serialize_entry(name, &listed.id),
                 Field::Recipient => map.serialize_entry(name, recipient),
                 Field::From => {
-                    map.serialize_entry(name, content.from.as_deref().unwrap_or(&email.envelope.reverse_path))
+                    map.serialize_entry(name, message.from().unwrap_or(&email.envelope.reverse_path))
                 }
-                Field::Subject => map.serialize_entry(name, &content.subject),
-                Field::Message => map.serialize_entry(name, &content.message),
+                Field::Subject => map.serialize_entry(name, message.subject()),
+                Field::Message => map.serialize_entry(name, message.html()),
                 Field::ReceivedAt => map.serialize_entry(name, &listed.received_at.to_interface()),
                 Field::Size => map.serialize_entry(name, &listed.size_octets),
                 Field::ExpiresAt => map.serialize_entry(name, &listed.expires_at.to_interface()),
-                Field::AttachmentCount => map.serialize_entry(name, &content.attachments.len()),
+                Field::AttachmentCount => map.serialize_entry(name, &message.attachments().len()),
                 Field::FromName => {
-                    map.serialize_entry(name, content.head.from.first().map_or("", |from| from.name.as_str()))
+                    map.serialize_entry(name, message.head().from.first().map_or("", |from| from.name.as_str()))
                 }
-                Field::Preview => map.serialize_entry(name, &preview(&content.body_text)),
+                Field::Preview => map.serialize_entry(name, &preview(message.text())),
                 Field::Codes => {
-                    let findings = reader::findings(content);
+                    let findings = reader::findings(message);
                     map.serialize_entry(name, &findings.codes.iter().map(CodeJson::of).collect::<Vec<_>>())
                 }
             }?;

@@ -2,7 +2,7 @@
 
 use super::problem::{Code, Problem};
 use super::query::Query;
-use crate::mime::Content;
+use crate::mime::Message;
 use crate::model::{Listed, StoredEmail, Timestamp};
 use crate::reader;
 
@@ -84,22 +84,22 @@ impl Filter {
     }
 
     /// Whether the content of an Email passes.
-    pub(super) fn passes(&self, email: &StoredEmail, content: &Content) -> bool {
+    pub(super) fn passes(&self, email: &StoredEmail, message: &Message<'_>) -> bool {
         let contains = |text: &str, part: &Option<String>| {
             part.as_ref().is_none_or(|part| text.to_lowercase().contains(part.as_str()))
         };
-        contains(content.from.as_deref().unwrap_or(&email.envelope.reverse_path), &self.from)
-            && contains(&content.subject, &self.subject)
-            && self.has.is_none_or(|has| has.is_in(content))
+        contains(message.from().unwrap_or(&email.envelope.reverse_path), &self.from)
+            && contains(message.subject(), &self.subject)
+            && self.has.is_none_or(|has| has.is_in(message))
     }
 }
 
 impl Has {
-    fn is_in(self, content: &Content) -> bool {
+    fn is_in(self, message: &Message<'_>) -> bool {
         match self {
-            Self::Attachment => !content.attachments.is_empty(),
-            Self::Code => reader::findings(content).code().is_some(),
-            Self::Link => reader::findings(content).link().is_some(),
+            Self::Attachment => !message.attachments().is_empty(),
+            Self::Code => reader::findings(message).code().is_some(),
+            Self::Link => reader::findings(message).link().is_some(),
         }
     }
 }

@@ -135,10 +135,10 @@ mod tests {
 
     /// The octets that `raw` takes while it becomes JSON.
     fn rendered(raw: &str) -> usize {
-        let content = crate::reader::parse(raw.as_bytes());
-        let texts = (&content.message, &content.body_text, &content.headers);
+        let message = crate::mime::Message::new(raw.as_bytes());
+        let texts = (message.html(), message.text(), message.headers());
         let json = serde_json::to_vec(&texts).expect("JSON").len();
-        raw.len() + content.message.len() + content.body_text.len() + json
+        raw.len() + message.html().len() + message.text().len() + json
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::memory::{Asker, Room};
 use super::principal::Principal;
 use super::problem::{Code, Problem};
 use super::query;
-use crate::mime::{Attachment, Content, Findings, Head, NamedAddress};
+use crate::mime::{Attachment, Findings, Head, Message, NamedAddress};
 use crate::model::{EmailId, Envelope, StoredEmail, Timestamp};
 use crate::reader;
 
@@ -95,10 +95,10 @@ pub(super) async fn show(
 
 /// The JSON of an Email with all its details.
 pub(super) fn render(email: &StoredEmail, room: Room) -> Result<Bytes, Problem> {
-    let content = reader::parse(&email.raw);
-    let findings = reader::findings(&content);
-    let json = MessageJson::of(email, &content, &findings).ok_or_else(Problem::internal)?;
-    let json = serde_json::to_vec(&json).map_err(|_| Problem::internal())?;
+    let json = reader::read(&email.raw, |message| {
+        serde_json::to_vec(&MessageJson::of(email, message, &reader::findings(message))?).ok()
+    });
+    let json = json.ok_or_else(Problem::internal)?;
     // A boxed slice has no spare room at its end.
     Ok(room.hold(json.into_boxed_slice()))
 }
@@ -115,13 +115,13 @@ pub(super) fn text<T>(path: Result<Path<T>, PathRejection>) -> Result<T, Problem
 }
 
 impl<'a> MessageJson<'a> {
-    fn of(email: &'a StoredEmail, content: &'a Content, findings: &'a Findings) -> Option<Self> {
+    fn of(email: &'a StoredEmail, message: &'a Message<'_>, findings: &'a Findings) -> Option<Self> {
         Some(Self {
-            email: EmailJson::of(email, content)?,
-            body_text: &content.body_text,
-            header: HeadJson::of(&content.head),
-            headers: content.headers.iter().map(|(name, value)| HeaderJson { name, value }).collect(),
-            attachments: content.attachments.iter().map(AttachmentJson::of).collect(),
+            email: EmailJson::of(email, message)?,
+            body_text: message.text(),
+            header: HeadJson::of(message.head()),
+            headers: message.headers().iter().map(|(name, value)| HeaderJson { name, value }).collect(),
+            attachments: message.attachments().iter().map(AttachmentJson::of).collect(),
             codes: findings.codes.iter().map(CodeJson::of).collect(),
             links: findings.links.iter().map(LinkJson::of).collect(),
             size: email.listed.size_octets,

@@ -93,11 +93,10 @@ impl RenderedEmails {
 
 /// The JSON of an Email; `None` only if its envelope lacks it.
 fn json(email: &StoredEmail, fields: Option<&Fields>) -> Option<Vec<u8>> {
-    if let Some(fields) = fields {
-        return fields.render(email, &reader::parse(&email.raw));
-    }
-    let content = reader::parse_for_list(&email.raw);
-    EmailJson::of(email, &content).and_then(|email| serde_json::to_vec(&email).ok())
+    reader::read(&email.raw, |message| match fields {
+        Some(fields) => fields.render(email, message),
+        None => EmailJson::of(email, message).and_then(|email| serde_json::to_vec(&email).ok()),
+    })
 }
 
 /// Loads an Email for a list. `None` if it was removed meanwhile.

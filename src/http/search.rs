@@ -81,7 +81,7 @@ impl Api {
             let mut passing = Vec::new();
             for listed in batch {
                 let Some(email) = load_to_list(&*api.store, &listed).await? else { continue };
-                if filter.passes(&email, &reader::parse(&email.raw)) {
+                if reader::read(&email.raw, |message| filter.passes(&email, message)) {
                     passing.push(listed);
                 }
             }

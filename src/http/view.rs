@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::header;
@@ -18,7 +17,7 @@ use super::principal::Principal;
 use super::problem::{Code, Problem};
 use super::query::Query;
 use super::safe_html::{Images, sanitized};
-use crate::mime::{self, Content};
+use crate::mime::{Message, from_text};
 use crate::reader;
 
 /// How long the parsing of one body may take, in the time of the processor. A busy machine must not change a page.
@@ -57,7 +56,8 @@ pub(super) async fn html(
     };
     let links_shown_by = are_links_shown.then_some(LINK_SHOWN_BY);
     let page = api.read(principal, &asker, message::id(path)?, move |email, room| {
-        Ok(page(reader::parse(&email.raw), is_remote_permitted, links_shown_by, room))
+        let page = reader::read(&email.raw, |message| page(message, is_remote_permitted, links_shown_by, &room));
+        Ok(room.hold(page.into_boxed_str().into_boxed_bytes()))
     });
     let policy = if is_remote_permitted { POLICY_WITH_REMOTE } else { POLICY };
     let policy = match links_shown_by {
@@ -76,17 +76,18 @@ pub(super) async fn text(
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Problem> {
     let text = api.read(principal, &asker, message::id(path)?, |email, room| {
-        Ok(room.hold(reader::parse(&email.raw).body_text.into_boxed_str().into_boxed_bytes()))
+        let text: Box<str> = reader::read(&email.raw, |message| message.text().into());
+        Ok(room.hold(text.into_boxed_bytes()))
     });
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text.await?).into_response())
 }
 
-fn page(content: Content, is_remote_permitted: bool, links_shown_by: Option<&'static str>, room: Room) -> Bytes {
+fn page(message: &Message<'_>, is_remote_permitted: bool, links_shown_by: Option<&'static str>, room: &Room) -> String {
     let begun = processor_time();
-    let images = Images { by_content_id: images(&content), is_remote_permitted };
-    let body = sanitized(&content.message, images, links_shown_by, || processor_time().saturating_sub(begun) > WITHIN);
-    let body = body.filter(|body| room.fits(body.len())).unwrap_or_else(|| mime::from_text(&content.body_text));
-    room.hold([PAGE_START, &body, PAGE_END].concat().into_boxed_str().into_boxed_bytes())
+    let images = Images { by_content_id: images(message), is_remote_permitted };
+    let body = sanitized(message.html(), images, links_shown_by, || processor_time().saturating_sub(begun) > WITHIN);
+    let body = body.filter(|body| room.fits(body.len())).unwrap_or_else(|| from_text(message.text()));
+    [PAGE_START, &body, PAGE_END].concat()
 }
 
 /// The time that this thread has had on a processor.
@@ -95,7 +96,7 @@ fn processor_time() -> Duration {
 }
 
 /// The addresses of attachments by their Content-ID, relative to the page.
-fn images(content: &Content) -> HashMap<String, String> {
-    let named = content.attachments.iter().filter_map(|it| Some((it.content_id.clone()?, it.index)));
+fn images(message: &Message<'_>) -> HashMap<String, String> {
+    let named = message.attachments().iter().filter_map(|it| Some((it.content_id.clone()?, it.index)));
     named.map(|(id, index)| (id, format!("attachments/{index}"))).collect()
 }

@@ -1,17 +1,11 @@
 //! The mailboxes in a field of addresses (RFC 5322 section 3.4, with its obsolete forms), as written there.
 //!
-//! The parser of addresses in mail-parser is not used. It drops a quoted local part without brackets, and keeps source
-//! routes and spaces.
-
-/// The `local-part@domain` of the first mailbox with an address.
-pub(super) fn first_address(value: &str) -> Option<String> {
-    // A quote or parenthesis that is never closed counts as a plain character.
-    let candidates = candidates(value, true).or_else(|| candidates(value, false))?;
-    candidates.iter().find_map(|candidate| addr_spec(candidate.inside.as_ref().unwrap_or(&candidate.outside)))
-}
+//! The parser of addresses in mail-parser is not used. It drops a quoted local part without brackets, keeps source routes,
+//! spaces and words beside an address, and takes quadratic time for encoded words that never end.
 
 /// The mailboxes with an address: the display name, empty if there is none, and the `local-part@domain`.
 pub(super) fn mailboxes(value: &str) -> Vec<(String, String)> {
+    // A quote or parenthesis that is never closed counts as a plain character.
     let candidates = candidates(value, true).or_else(|| candidates(value, false)).unwrap_or_default();
     let mailboxes = candidates.iter().filter_map(|Candidate { outside, inside, .. }| match inside {
         Some(inside) => Some((phrase(outside), addr_spec(inside)?)),
@@ -154,6 +148,10 @@ mod tests {
 
     use super::*;
 
+    fn first_address(value: &str) -> Option<String> {
+        mailboxes(value).into_iter().next().map(|(_, address)| address)
+    }
+
     #[test]
     fn the_address_alone_is_taken() {
         for (value, expected) in [
@@ -240,7 +238,6 @@ mod tests {
         fn any_value_gives_an_address_on_one_line_or_none(value in "[a@\"\\\\()<>,;:.\\[ \r\n\\PC]{0,40}") {
             if let Some(address) = first_address(&value) {
                 prop_assert!(is_addr_spec(&address), "{}", address);
-                prop_assert!(!mailboxes(&value).is_empty(), "the first address is that of a mailbox");
             }
         }
     }

@@ -41,7 +41,7 @@ pub(super) struct Field<'a> {
 }
 
 /// The header fields of a message or part, and the position of its body.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Section<'a> {
     pub(super) fields: Vec<Field<'a>>,
     pub(super) body_start: usize,
@@ -136,11 +136,6 @@ impl Field<'_> {
         let value = terminated(self.unfolded(FIELD_OCTETS_MAX));
         let date = MessageStream::new(&value).parse_date().into_datetime().filter(DateTime::is_valid)?;
         Some(Timestamp::from_millis(date.to_timestamp().checked_mul(1000)?))
-    }
-
-    /// The first address in the value; `None` if there is none.
-    pub(super) fn address(&self) -> Option<String> {
-        addresses::first_address(&charset::decode(&self.unfolded(FIELD_OCTETS_MAX), None))
     }
 }
 

@@ -27,3 +27,28 @@ pub const FILENAME_OCTETS_MAX: usize = 255;
 
 /// The longest `type/subtype` in octets. RFC 6838 section 4.2 permits 127 octets each.
 pub const CONTENT_TYPE_OCTETS_MAX: usize = 255;
+
+/// The most octets of HTML or text that are read for what is seen in it, and for codes and links. Large mail services
+/// show about as much of a mail.
+pub const VISIBLE_TEXT_OCTETS_MAX: usize = 128 * 1024;
+
+/// The most open elements of HTML whose styles are known. A deeper one counts as beside the one that it is in.
+pub const DEPTH_MAX: usize = 200;
+
+/// The most open elements among which the one of an end tag is searched.
+pub const SEARCHED_MAX: usize = 32;
+
+/// The most links of a mail in which codes are searched.
+pub const ANCHORS_MAX: usize = 1_000;
+
+/// The most octets of style sheets that are read.
+pub const SHEET_OCTETS_MAX: usize = 128 * 1024;
+
+/// The deepest nesting of rules such as `@media`.
+pub const SHEET_NESTING_MAX: usize = 8;
+
+/// The most parts of a selector. A rule with more does not count.
+pub const SELECTOR_PARTS_MAX: usize = 8;
+
+/// How often selectors are compared with elements, for each octet of HTML. After that, style sheets no longer count.
+pub const STEPS_PER_OCTET: usize = 16;

@@ -1,9 +1,11 @@
 //! HTML as a sequence of tokens, in linear time and without a tree.
 
+use std::borrow::Cow;
+
 use mail_parser::decoders::html::add_html_token;
 
-/// Elements whose content is not shown as text.
-const HIDDEN: [&str; 4] = ["script", "style", "title", "template"];
+/// Elements whose content is no markup and is not shown.
+const HIDDEN: [&str; 7] = ["script", "style", "title", "iframe", "noembed", "noframes", "noscript"];
 /// The longest named character reference of HTML in octets, with `&` and `;`.
 const REFERENCE_OCTETS_MAX: usize = 33;
 
@@ -17,8 +19,12 @@ pub(super) enum Token<'a> {
     Open(String, &'a str),
     /// An end tag.
     Close(String),
-    /// An element whose content is not shown: its name and its content.
-    Hidden(String, &'a str),
+    /// An element whose content is not shown.
+    Hidden {
+        name: String,
+        attributes: &'a str,
+        content: &'a str,
+    },
 }
 
 /// The tokens of HTML.
@@ -69,7 +75,7 @@ impl<'a> Tokens<'a> {
         }
         if HIDDEN.contains(&name.as_str()) {
             let content = self.hidden(&name);
-            return Some(Token::Hidden(name, content));
+            return Some(Token::Hidden { name, attributes: &tag[name_end..], content });
         }
         Some(Token::Open(name, &tag[name_end..]))
     }
@@ -106,7 +112,10 @@ impl<'a> Tokens<'a> {
             let end = at + position;
             at = end + 2;
             let found = self.rest.as_bytes()[at..].get(..name.len());
-            if found.is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes())) {
+            let ends = |octet: &u8| octet.is_ascii_whitespace() || matches!(octet, b'/' | b'>');
+            if found.is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes()))
+                && self.rest.as_bytes().get(at + name.len()).is_none_or(ends)
+            {
                 let after = self.rest[at..].find('>').map_or(self.rest.len(), |close| at + close + 1);
                 return &self.take(after)[..end];
             }
@@ -124,10 +133,15 @@ impl<'a> Iterator for Tokens<'a> {
                 [] => return None,
                 [b'&', ..] => return Some(self.reference()),
                 [b'<', b'!', b'-', b'-', ..] => {
-                    let length = self.rest.find("-->").map_or(self.rest.len(), |end| end + 3);
-                    self.take(length);
+                    self.take(comment_length(self.rest));
                 }
-                [b'<', b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'!' | b'?', ..] => return self.tag(),
+                [b'<', b'/', b'a'..=b'z' | b'A'..=b'Z', ..] | [b'<', b'a'..=b'z' | b'A'..=b'Z', ..] => {
+                    return self.tag();
+                }
+                // Declarations, and whatever else is no tag, are comments up to the next bracket.
+                [b'<', b'/' | b'!' | b'?', ..] => {
+                    self.take(self.rest.find('>').map_or(self.rest.len(), |end| end + 1));
+                }
                 [b'<', ..] => return Some(Token::Text(self.take(1))),
                 _ => {
                     let length = self.rest.find(['<', '&']).unwrap_or(self.rest.len());
@@ -136,6 +150,14 @@ impl<'a> Iterator for Tokens<'a> {
             }
         }
     }
+}
+
+/// The length of the comment at the start of `text`.
+fn comment_length(text: &str) -> usize {
+    let is_end = |at: &usize| text[*at..].starts_with("-->") || *at > 3 && text[*at..].starts_with("--!>");
+    let mut ends =
+        text.as_bytes().windows(2).enumerate().skip(2).filter(|(_, octets)| octets == b"--").map(|(at, _)| at);
+    ends.find(is_end).map_or(text.len(), |at| at + text[at..].find('>').unwrap_or_default() + 1)
 }
 
 /// The text of the character reference at the start of `text`, and its length; `None` if there is none.
@@ -152,7 +174,10 @@ fn decoded_reference(text: &str) -> Option<(String, usize)> {
 }
 
 /// The text with its character references decoded, as a browser decodes the value of an attribute.
-pub(super) fn decoded(value: &str) -> String {
+pub(super) fn decoded(value: &str) -> Cow<'_, str> {
+    if !value.contains('&') {
+        return value.into();
+    }
     let mut text = String::with_capacity(value.len());
     let mut rest = value;
     while let Some(position) = rest.find('&') {
@@ -163,7 +188,7 @@ pub(super) fn decoded(value: &str) -> String {
         rest = &rest[length..];
     }
     text.push_str(rest);
-    text
+    text.into()
 }
 
 /// The names and values of a tag's attributes, as written.

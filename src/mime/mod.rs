@@ -5,11 +5,11 @@
 //! fields, part   the header fields of a message, and of a part
 //! addresses   the mailboxes in a field                encoding, charset   octets to text
 //! head        who wrote a message to whom, and when   attachment   the list of attachments
-//! html        HTML to text, and text to HTML          markup   HTML as tokens
-//! codes       one-time codes, links that a reader would press, and the text that a reader sees
+//! markup      HTML as tokens                          page     the text of HTML as its reader sees it
+//! escape      text to HTML                            codes    one-time codes, and links that a reader would press
 //! ```
 //!
-//! Parsing is pure and total: any octets give a [`Content`], in time and memory linear in their number. A [`Content`]
+//! Reading is pure and total: any octets are a [`Message`], read in time and memory linear in their number. What is read
 //! is never stored, and never decides whether a mail is accepted.
 //!
 //! The crate mail-parser reads fields, charsets and base64. Its parser of whole messages is not used, since nested
@@ -20,101 +20,115 @@ mod attachment;
 mod charset;
 pub mod codes;
 mod encoding;
+mod escape;
 mod fields;
 mod head;
-mod html;
 pub mod limits;
 mod markup;
+mod page;
 mod part;
 mod structure;
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use fields::{Field, Section};
 use structure::{Leaf, Structure};
 
 pub use attachment::{Attachment, safe_filename};
-pub use codes::{Findings, VISIBLE_TEXT_OCTETS_MAX, addresses, findings, visible_text};
+pub use codes::{Findings, addresses, findings, visible_text};
+pub use escape::from_text;
 pub use head::{Head, NamedAddress};
-pub use html::{from_text, to_text};
+pub use limits::VISIBLE_TEXT_OCTETS_MAX;
+pub use page::{is_unseen, to_text};
 
-/// The parsed content of a message.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Content {
-    /// The first address of the header field From; `None` if there is none.
-    pub from: Option<String>,
-    /// The subject on one line; empty if there is none.
-    pub subject: String,
-    /// The body as HTML; empty if there is none. HTML parts are unchanged. Plain text parts are escaped, with `<br>`
-    /// at line ends.
-    pub message: String,
-    /// Whether a part of the body is HTML.
-    pub has_html: bool,
-    /// The body as plain text with LF at line ends; empty if there is none. Text is rendered from HTML if there is no
-    /// plain text.
-    pub body_text: String,
-    /// Whether the body has plain text of its own, so that `body_text` is not made of the HTML alone.
-    pub has_plain_text: bool,
-    /// Who wrote the message to whom, and when.
-    pub head: Head,
-    /// The header fields in their order, decoded, each on one line.
-    pub headers: Vec<(String, String)>,
-    /// The parts that are not the body.
-    pub attachments: Vec<Attachment>,
+/// A message. Each part of it is read when it is asked for, and only once.
+#[derive(Debug, Default)]
+pub struct Message<'a> {
+    section: Section<'a>,
+    raw: &'a [u8],
+    structure: OnceCell<Structure<'a>>,
+    head: OnceCell<Head>,
+    subject: OnceCell<String>,
+    headers: OnceCell<Vec<(String, String)>>,
+    html: OnceCell<String>,
+    text: OnceCell<String>,
+    attachments: OnceCell<Vec<Attachment>>,
 }
 
-/// Parses the message `raw`.
-pub fn parse(raw: &[u8]) -> Content {
-    let section = Section::read(raw, 0, |_| false);
-    let structure = structure::read(raw, &section);
-    let Structure { leaves, html, text } = &structure;
-    Content {
-        message: message(leaves, html),
-        has_html: html.iter().any(|&index| leaves[index].part.is_html() == Some(true)),
-        body_text: joined(text.iter().map(|&index| as_text(&leaves[index]))),
-        has_plain_text: text
-            .iter()
-            .any(|&index| leaves[index].part.is_html() == Some(false) && !leaves[index].octets.is_empty()),
-        head: Head::of(&section),
-        headers: headers(&section),
-        attachments: structure.attachments().map(|(index, leaf)| Attachment::of(leaf, index)).collect(),
-        ..identity(&section)
+impl<'a> Message<'a> {
+    /// The message with these octets.
+    pub fn new(raw: &'a [u8]) -> Self {
+        Self { section: Section::read(raw, 0, |_| false), raw, ..Self::default() }
     }
-}
 
-/// One attachment of `raw` with its decoded octets; `None` if there is none with this index.
-pub fn attachment(raw: &[u8], index: usize) -> Option<(Attachment, Cow<'_, [u8]>)> {
-    let structure = structure::read(raw, &Section::read(raw, 0, |_| false));
-    let (_, leaf) = structure.attachments().nth(index)?;
-    Some((Attachment::of(leaf, index), leaf.part.encoding.decode(leaf.octets)))
-}
+    /// The header fields of a message, without a body and attachments.
+    pub fn without_body(raw: &'a [u8]) -> Self {
+        Self { structure: Structure::default().into(), ..Self::new(raw) }
+    }
 
-/// What a list shows of `raw`: [`Content::from`], [`Content::subject`] and [`Content::message`]. The rest is empty.
-pub fn parse_for_list(raw: &[u8]) -> Content {
-    let section = Section::read(raw, 0, |_| false);
-    let Structure { leaves, html, .. } = structure::read(raw, &section);
-    Content { message: message(&leaves, &html), ..identity(&section) }
-}
+    /// The first address of the header field From; `None` if there is none.
+    pub fn from(&self) -> Option<&str> {
+        self.head().from.first().map(|from| from.address.as_str())
+    }
 
-/// Parses only the header section of `raw`. The rest of the [`Content`] is empty.
-pub(crate) fn parse_headers(raw: &[u8]) -> Content {
-    let section = Section::read(raw, 0, |_| false);
-    Content { head: Head::of(&section), headers: headers(&section), ..identity(&section) }
-}
+    /// The subject on one line; empty if there is none.
+    pub fn subject(&self) -> &str {
+        self.subject.get_or_init(|| self.section.first("subject").map(Field::text).unwrap_or_default())
+    }
 
-/// The sender and the subject.
-fn identity(section: &Section<'_>) -> Content {
-    let from = section.fields.iter().filter(|field| field.name.eq_ignore_ascii_case("from")).find_map(Field::address);
-    let subject = section.first("subject").map(Field::text).unwrap_or_default();
-    Content { from, subject, ..Content::default() }
-}
+    /// Who wrote the message to whom, and when.
+    pub fn head(&self) -> &Head {
+        self.head.get_or_init(|| Head::of(&self.section))
+    }
 
-fn headers(section: &Section<'_>) -> Vec<(String, String)> {
-    section.fields.iter().map(|field| (field.name.to_owned(), field.text())).collect()
-}
+    /// The header fields in their order, decoded, each on one line.
+    pub fn headers(&self) -> &[(String, String)] {
+        let fields = || self.section.fields.iter().map(|field| (field.name.to_owned(), field.text())).collect();
+        self.headers.get_or_init(fields)
+    }
 
-fn message(leaves: &[Leaf<'_>], html: &[usize]) -> String {
-    html.iter().map(|&index| as_html(&leaves[index])).collect()
+    /// The body as HTML; empty if there is none. HTML parts are unchanged. Plain text parts are escaped, with `<br>` at
+    /// line ends.
+    pub fn html(&self) -> &str {
+        let Structure { leaves, html, .. } = self.structure();
+        self.html.get_or_init(|| html.iter().map(|&index| as_html(&leaves[index])).collect())
+    }
+
+    /// Whether a part of the body is HTML.
+    pub fn has_html(&self) -> bool {
+        let Structure { leaves, html, .. } = self.structure();
+        html.iter().any(|&index| leaves[index].part.is_html() == Some(true))
+    }
+
+    /// The body as plain text with LF at line ends; empty if there is none. If there is no plain text, it is what a
+    /// reader of the HTML sees.
+    pub fn text(&self) -> &str {
+        let Structure { leaves, text, .. } = self.structure();
+        self.text.get_or_init(|| joined(text.iter().map(|&index| as_text(&leaves[index]))))
+    }
+
+    /// Whether the body has plain text of its own, so that [`Message::text`] is not made of the HTML alone.
+    fn has_plain_text(&self) -> bool {
+        let Structure { leaves, text, .. } = self.structure();
+        text.iter().any(|&index| leaves[index].part.is_html() == Some(false) && !leaves[index].octets.is_empty())
+    }
+
+    /// The parts that are not the body.
+    pub fn attachments(&self) -> &[Attachment] {
+        let all = || self.structure().attachments().map(|(index, leaf)| Attachment::of(leaf, index)).collect();
+        self.attachments.get_or_init(all)
+    }
+
+    /// One attachment with its decoded octets; `None` if there is none with this index.
+    pub fn attachment(&self, index: usize) -> Option<(Attachment, Cow<'a, [u8]>)> {
+        let (_, leaf) = self.structure().attachments().nth(index)?;
+        Some((Attachment::of(leaf, index), leaf.part.encoding.decode(leaf.octets)))
+    }
+
+    fn structure(&self) -> &Structure<'a> {
+        self.structure.get_or_init(|| structure::read(self.raw, &self.section))
+    }
 }
 
 fn decoded<'a>(leaf: &Leaf<'a>) -> Cow<'a, str> {
@@ -126,12 +140,12 @@ fn decoded<'a>(leaf: &Leaf<'a>) -> Cow<'a, str> {
 
 fn as_html(leaf: &Leaf<'_>) -> String {
     let text = decoded(leaf);
-    if leaf.part.is_html() == Some(true) { text.into_owned() } else { html::from_text(&text) }
+    if leaf.part.is_html() == Some(true) { text.into_owned() } else { from_text(&text) }
 }
 
 fn as_text(leaf: &Leaf<'_>) -> String {
     let text = decoded(leaf);
-    if leaf.part.is_html() == Some(true) { html::to_text(&text) } else { unix_lines(&text) }
+    if leaf.part.is_html() == Some(true) { to_text(&text) } else { unix_lines(&text) }
 }
 
 fn unix_lines(text: &str) -> String {

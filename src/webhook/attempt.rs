@@ -161,11 +161,13 @@ async fn read_request(
             return Err(Unsent::Deferred(STORE_PAUSE));
         }
     };
-    let content = reader::parse(&email.raw);
-    let Some(email) = EventEmail::of(&email, &content) else {
-        tracing::error!(webhook = %event.webhook, "an event is given up: its Email is not in its envelope");
-        return Err(Unsent::Ended(AttemptRecord::DAMAGED));
-    };
     let id = uuid::Uuid::from_bytes(event.id.octets());
-    Ok(Event { id, target: &target, secret: webhook.secret.as_ref(), email }.request(at))
+    let request = reader::read(&email.raw, |message| {
+        let email = EventEmail::of(&email, message)?;
+        Some(Event { id, target: &target, secret: webhook.secret.as_ref(), email }.request(at))
+    });
+    request.ok_or_else(|| {
+        tracing::error!(webhook = %event.webhook, "an event is given up: its Email is not in its envelope");
+        Unsent::Ended(AttemptRecord::DAMAGED)
+    })
 }

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::sign::{Signatures, sign};
 use super::target::Target;
-use crate::mime::Content;
+use crate::mime::Message;
 use crate::model::{EmailId, Secret, StoredEmail, Timestamp};
 
 /// The product identifier; the interface fixes its version.
@@ -45,14 +45,14 @@ pub struct EventEmail<'a> {
 
 impl<'a> EventEmail<'a> {
     /// The Email and the content of its message. `None` if the Email is not in the envelope, which means a damaged store.
-    pub fn of(email: &'a StoredEmail, content: &'a Content) -> Option<Self> {
+    pub fn of(email: &'a StoredEmail, message: &'a Message<'_>) -> Option<Self> {
         Some(Self {
             id: email.listed.id,
             recipient: &email.recipient()?.address,
-            from: content.from.as_deref().unwrap_or(&email.envelope.reverse_path),
-            subject: &content.subject,
-            message: &content.message,
-            body_text: &content.body_text,
+            from: message.from().unwrap_or(&email.envelope.reverse_path),
+            subject: message.subject(),
+            message: message.html(),
+            body_text: message.text(),
             received_at: email.listed.received_at,
         })
     }

@@ -30,10 +30,11 @@ const BOUNDS: &[(&str, &str)] = &[
 
 /// Crates, and the only places that may name them.
 const HOMES: &[(&str, &str)] = &[
-    ("ammonia cssparser html5ever", "http/safe_html/"),
+    ("ammonia html5ever", "http/safe_html/"),
     ("aws_lc_rs rcgen x509_cert", "tls/"),
     ("base64", "webhook/sign tokens/secret smtp/auth http/compat/gate"),
     ("clap", "cli/ config/"),
+    ("cssparser", "http/safe_html/ mime/page/"),
     ("hickory_resolver", "dns/resolver"),
     ("hmac", "webhook/sign"),
     ("indicatif", "cli/output/"),

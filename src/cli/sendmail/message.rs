@@ -1,7 +1,7 @@
 //! The message as sendmail hands it on: complete, and without Bcc.
 
 use crate::client::smtp::with_crlf;
-use crate::mime::{limits, parse_headers};
+use crate::mime::{Head, Message, limits};
 use crate::model::Timestamp;
 
 /// Fields that are for the sender's own copy, or for the last receiver to add.
@@ -43,8 +43,9 @@ pub(super) fn rewritten(raw: &[u8], added: &Added<'_>) -> Result<Rewritten, Stri
     if fields.iter().any(|field| field.len() > limits::FIELD_OCTETS_MAX && is_for(field)) {
         return Err(format!("a field of recipients is longer than {} octets", limits::FIELD_OCTETS_MAX));
     }
-    let head = parse_headers(&raw).head;
-    let recipients = head.to.into_iter().chain(head.cc).chain(head.bcc).map(|named| named.address).collect();
+    let read = Message::new(&raw);
+    let Head { to, cc, bcc, .. } = read.head();
+    let recipients = [to, cc, bcc].into_iter().flatten().map(|named| named.address.clone()).collect();
     let mut message = Vec::with_capacity(raw.len() + 256);
     for field in fields.iter().filter(|field| !REMOVED.iter().any(|name| is_named(field, name))) {
         message.extend_from_slice(field);

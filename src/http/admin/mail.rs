@@ -11,6 +11,7 @@ use crate::http::memory::Asker;
 use crate::http::principal::Principal;
 use crate::http::problem::{Code, Problem};
 use crate::http::query::Query;
+use crate::mime::Message;
 use crate::model::{EmailId, StoredEmail, Timestamp};
 use crate::reader;
 use crate::store::{NewestCursor, NewestPage, NewestQuery};
@@ -150,12 +151,15 @@ async fn shown<T>(
 impl NewestJson {
     /// The fields of an Email; `None` only if its envelope lacks it.
     fn of(email: &StoredEmail) -> Option<Self> {
-        let content = reader::parse_headers(&email.raw);
+        let from_and_subject = |message: &Message<'_>| {
+            (message.from().unwrap_or(&email.envelope.reverse_path).to_owned(), message.subject().to_owned())
+        };
+        let (from, subject) = reader::read(&email.raw, from_and_subject);
         Some(Self {
             id: email.listed.id,
             recipient: email.recipient()?.address.clone(),
-            from: content.from.unwrap_or_else(|| email.envelope.reverse_path.clone()),
-            subject: content.subject,
+            from,
+            subject,
             received_at: Timestamp::to_interface(email.listed.received_at),
             expires_at: Timestamp::to_interface(email.listed.expires_at),
             size: email.listed.size_octets,

@@ -54,7 +54,7 @@ impl Api {
             let mut meeting = Vec::new();
             for message in batch {
                 let Some(email) = message.load(&api, principal).await? else { continue };
-                if search.is_met(&email, &reader::parse(&email.raw)) {
+                if reader::read(&email.raw, |message| search.is_met(&email, message)) {
                     meeting.push(email.listed);
                 }
             }

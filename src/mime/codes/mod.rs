@@ -1,7 +1,6 @@
 //! One-time codes and links in a mail: what a person would type or press.
 //!
 //! ```text
-//! page        the text as its reader sees it    style, declarations   what is seen, and what stands out
 //! words       the words by language             lexicon               finds them in a page
 //! read        a page with both, by line         candidate             what has the form of a code
 //! score       the points of a candidate         label                 those of the words around it
@@ -13,21 +12,19 @@
 
 mod address;
 mod candidate;
-mod declarations;
 mod label;
 mod lexicon;
 mod links;
-mod page;
 mod read;
 mod score;
-mod style;
 #[cfg(test)]
 mod tests;
 mod words;
 
 use url::Url;
 
-use super::Content;
+use super::limits::VISIBLE_TEXT_OCTETS_MAX;
+use super::{Message, page};
 use lexicon::LEXICON;
 use page::Page;
 use read::Read;
@@ -144,13 +141,10 @@ impl Findings {
     }
 }
 
-/// The codes and links of a parsed message.
-pub fn findings(content: &Content) -> Findings {
-    search(content).0
+/// The codes and links of a message.
+pub fn findings(message: &Message<'_>) -> Findings {
+    search(message).0
 }
-
-/// The most octets of an HTML body of which [`visible_text`] gives the text.
-pub const VISIBLE_TEXT_OCTETS_MAX: usize = page::OCTETS_MAX;
 
 /// The text of the HTML body `html` as its reader sees it, of its first [`VISIBLE_TEXT_OCTETS_MAX`] octets.
 ///
@@ -168,15 +162,15 @@ pub fn addresses(html: &str) -> Vec<Url> {
 }
 
 /// The findings, and how many steps they took.
-fn search(content: &Content) -> (Findings, usize) {
-    let subject = Page::of_line(&content.subject);
-    let html = Page::of_html(without_history(&content.message));
+fn search(message: &Message<'_>) -> (Findings, usize) {
+    let subject = Page::of_line(message.subject());
+    let html = Page::of_html(without_history(message.html()));
     let (subject_hits, subject_work) = LEXICON.hits(&subject);
     let (html_hits, html_work) = LEXICON.hits(&html);
     let mut work = subject.work + subject_work + html.work + html_work;
     let mail = Mail::of(&subject_hits, &html_hits);
     let (mut of_subject, more) = Read::of(&subject, &subject_hits).scored(&mail, &[]);
-    if is_answer(&content.subject) {
+    if is_answer(message.subject()) {
         of_subject.clear();
     }
     work += more;
@@ -189,9 +183,9 @@ fn search(content: &Content) -> (Findings, usize) {
     codes.extend(of_subject.iter().cloned());
     let of_links = links::Subject::of(&subject_hits);
     let mut links = links::links(&body, &of_links);
-    if content.has_plain_text && (score::best(codes.clone()).is_empty() || links.is_empty()) {
+    if message.has_plain_text() && (score::best(codes.clone()).is_empty() || links.is_empty()) {
         // HTML of images alone often has a text beside it that says more.
-        let text = Page::of_text(without_history(&content.body_text));
+        let text = Page::of_text(without_history(message.text()));
         if text.text != html.text {
             let (hits, more) = LEXICON.hits(&text);
             work += text.work + more;
@@ -204,7 +198,7 @@ fn search(content: &Content) -> (Findings, usize) {
             }
         }
     }
-    let fields = content.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("list-unsubscribe"));
+    let fields = message.headers().iter().filter(|(name, _)| name.eq_ignore_ascii_case("list-unsubscribe"));
     links.extend(fields.flat_map(|(_, value)| links::of_field(value)));
     let links = best_links(links);
     let doubtful = score::first(codes.clone()).into_iter().filter(|it| (1..POINTS_SHOWN).contains(&it.points));
@@ -257,7 +251,7 @@ fn without_history(body: &str) -> &str {
         "-----Message d'origine-----",
         "-----Messaggio originale-----",
     ];
-    let body = &body[..body.floor_char_boundary(page::OCTETS_MAX)];
+    let body = &body[..body.floor_char_boundary(VISIBLE_TEXT_OCTETS_MAX)];
     let end = MARKS.iter().filter_map(|mark| body.find(mark)).min().unwrap_or(body.len());
     &body[..end]
 }

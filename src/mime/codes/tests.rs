@@ -3,10 +3,10 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 
 use super::*;
-use crate::mime::parse;
+use crate::mime::Message;
 
 fn found(raw: &str) -> Findings {
-    findings(&parse(raw.as_bytes()))
+    findings(&Message::new(raw.as_bytes()))
 }
 
 fn codes(raw: &str) -> Vec<String> {
@@ -111,7 +111,7 @@ fn hostile(octets: usize) -> Vec<(&'static str, String)> {
 
 fn work(body: &str) -> usize {
     let raw = format!("Subject: code\r\nContent-Type: text/html\r\n\r\n{body}");
-    search(&parse(raw.as_bytes())).1
+    search(&Message::new(raw.as_bytes())).1
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn four_times_the_octets_take_four_times_the_work() {
 fn what_is_beyond_the_bound_is_not_read() {
     for (name, body) in hostile(1024 * 1024) {
         let steps = work(&body);
-        assert!(steps <= 60 * page::OCTETS_MAX, "{name}: {steps} steps");
+        assert!(steps <= 60 * VISIBLE_TEXT_OCTETS_MAX, "{name}: {steps} steps");
     }
 }
 
@@ -137,10 +137,10 @@ fn what_is_beyond_the_bound_is_not_read() {
 fn hostile_mails_take_no_more_than_some_times_the_time_of_a_newsletter() {
     const TIMES_MAX: u32 = 12;
     let least = |raw: &str| {
-        let content = parse(raw.as_bytes());
+        let message = Message::new(raw.as_bytes());
         let times = (0..3).map(|_| {
             let begun = std::time::Instant::now();
-            search(&content);
+            search(&message);
             begun.elapsed()
         });
         times.min().unwrap_or_default()
@@ -173,11 +173,11 @@ fn the_time_of_a_long_newsletter() {
             .into_iter()
             .map(|(name, body)| (name, format!("Subject: code\r\nContent-Type: text/html\r\n\r\n{body}"))),
     ) {
-        let content = parse(body.as_bytes());
+        let message = Message::new(body.as_bytes());
         let times: Vec<_> = (0..20)
             .map(|_| {
                 let start = std::time::Instant::now();
-                let (_, work) = search(&content);
+                let (_, work) = search(&message);
                 (start.elapsed(), work)
             })
             .collect();
@@ -188,7 +188,7 @@ fn the_time_of_a_long_newsletter() {
 proptest! {
     #[test]
     fn any_octets_give_findings(raw in prop::collection::vec(any::<u8>(), 0..2_000)) {
-        let findings = findings(&parse(&raw));
+        let findings = findings(&Message::new(&raw));
         prop_assert!(findings.codes.len() <= CODES_MAX && findings.links.len() <= LINKS_MAX);
     }
 
@@ -199,7 +199,7 @@ proptest! {
     ) {
         for kind in ["html", "plain"] {
             let raw = format!("Subject: {subject}\r\nContent-Type: text/{kind}; charset=utf-8\r\n\r\n{body}");
-            let findings = findings(&parse(raw.as_bytes()));
+            let findings = findings(&Message::new(raw.as_bytes()));
             for code in &findings.codes {
                 prop_assert!(code.code.len() <= 16 && code.code.is_ascii(), "{code:?}");
                 prop_assert!((CONFIDENCE_MIN..=1.0).contains(&code.confidence), "{code:?}");

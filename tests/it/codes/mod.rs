@@ -9,7 +9,7 @@ mod corpus;
 use std::collections::BTreeMap;
 
 use corpus::Sample;
-use tempmail::mime;
+use tempmail::mime::{self, Message};
 
 /// How often the answers were right.
 #[derive(Default)]
@@ -46,7 +46,7 @@ fn measure(part: &str) -> BTreeMap<&'static str, Count> {
     let mut counts = BTreeMap::<_, Count>::new();
     let is_shown = std::env::var("TEMPMAIL_CORPUS_SHOWS").is_ok_and(|shown| shown == part);
     for Sample { name, raw, codes, links } in corpus::samples(part) {
-        let findings = mime::findings(&mime::parse(&raw));
+        let findings = mime::findings(&Message::new(&raw));
         let found_codes: Vec<String> = findings.codes.iter().map(|code| code.code.clone()).collect();
         let found_links: Vec<String> =
             findings.links.iter().map(|link| format!("{} {}", link.kind.as_str(), link.url)).collect();

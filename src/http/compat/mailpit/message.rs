@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::summary::Common;
-use crate::mime::{self, Content};
+use crate::mime::{self, Message};
 use crate::model::StoredEmail;
 use crate::reader;
 
@@ -47,21 +47,25 @@ struct Attachment<'a> {
 
 /// A message as JSON.
 pub(super) fn render(email: &StoredEmail) -> Option<Vec<u8>> {
-    let content = reader::parse(&email.raw);
-    let common = Common::of(email, &content, true);
-    let (sender, reverse_path) = (common.from.address, email.envelope.reverse_path.as_str());
-    let (attachments, inline): (Vec<_>, Vec<_>) = content.attachments.iter().partition(|it| is_attached(it));
-    let message = Details {
-        common,
-        return_path: if reverse_path.is_empty() { sender } else { reverse_path },
-        list_unsubscribe: ListUnsubscribe::of(&content),
-        date: content.head.date.unwrap_or(email.listed.received_at).to_rfc3339_millis(),
-        text: &content.body_text,
-        html: if content.has_html { &content.message } else { "" },
-        inline: inline.into_iter().map(Attachment::of).collect(),
-        attachments: attachments.into_iter().map(Attachment::of).collect(),
-    };
-    serde_json::to_vec(&message).ok()
+    reader::read(&email.raw, |message| serde_json::to_vec(&Details::of(email, message)).ok())
+}
+
+impl<'a> Details<'a> {
+    fn of(email: &'a StoredEmail, message: &'a Message<'_>) -> Self {
+        let common = Common::of(email, message, true);
+        let (sender, reverse_path) = (common.from.address, email.envelope.reverse_path.as_str());
+        let (attachments, inline): (Vec<_>, Vec<_>) = message.attachments().iter().partition(|it| is_attached(it));
+        Self {
+            common,
+            return_path: if reverse_path.is_empty() { sender } else { reverse_path },
+            list_unsubscribe: ListUnsubscribe::of(message),
+            date: message.head().date.unwrap_or(email.listed.received_at).to_rfc3339_millis(),
+            text: message.text(),
+            html: if message.has_html() { message.html() } else { "" },
+            inline: inline.into_iter().map(Attachment::of).collect(),
+            attachments: attachments.into_iter().map(Attachment::of).collect(),
+        }
+    }
 }
 
 /// Whether a part is listed as an attachment. The others are listed as inline parts.
@@ -82,9 +86,9 @@ impl<'a> Attachment<'a> {
 }
 
 impl<'a> ListUnsubscribe<'a> {
-    fn of(content: &'a Content) -> Self {
+    fn of(message: &'a Message<'_>) -> Self {
         let field = |wanted: &str| {
-            let mut fields = content.headers.iter();
+            let mut fields = message.headers().iter();
             fields.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map_or("", |(_, value)| value)
         };
         let header = field("list-unsubscribe");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::http::compat::refusal::Refusal;
 use crate::http::compat::window::FormQuery;
 use crate::http::problem::{Code, Problem};
-use crate::mime::{Content, NamedAddress};
+use crate::mime::{Message, NamedAddress};
 use crate::model::StoredEmail;
 
 /// The most words and filters of a search.
@@ -69,10 +69,10 @@ impl Search {
     }
 
     /// Whether it finds a message.
-    pub(in crate::http::compat) fn is_met(&self, email: &StoredEmail, content: &Content) -> bool {
+    pub(in crate::http::compat) fn is_met(&self, email: &StoredEmail, message: &Message<'_>) -> bool {
         // Several words are searched in one text.
-        let text = LazyCell::new(|| searched(content));
-        self.0.iter().all(|term| term.filter.is_met(email, content, &text) != term.is_excluded)
+        let text = LazyCell::new(|| searched(message));
+        self.0.iter().all(|term| term.filter.is_met(email, message, &text) != term.is_excluded)
     }
 }
 
@@ -120,37 +120,37 @@ impl Filter {
         Ok(Some(Self::Text(plain(text))))
     }
 
-    fn is_met(&self, email: &StoredEmail, content: &Content, text: &str) -> bool {
-        let head = &content.head;
+    fn is_met(&self, email: &StoredEmail, message: &Message<'_>, text: &str) -> bool {
+        let head = message.head();
         match self {
             Self::From(part) => names(&head.from, part),
             Self::To(part) => names(&head.to, part),
             Self::Cc(part) => names(&head.cc, part),
-            Self::Bcc(part) => names(&hidden(email, content), part),
+            Self::Bcc(part) => names(&hidden(email, message), part),
             Self::ReplyTo(part) => names(&head.reply_to, part),
-            Self::Addressed(part) => [&head.from, &head.to, &head.cc, &head.reply_to, &hidden(email, content)]
+            Self::Addressed(part) => [&head.from, &head.to, &head.cc, &head.reply_to, &hidden(email, message)]
                 .iter()
                 .any(|all| names(all, part)),
-            Self::Subject(part) => content.subject.to_lowercase().contains(part),
-            Self::MessageId(part) => content.head.message_id.to_lowercase().contains(part),
-            Self::HasAttachment => content.attachments.iter().any(super::message::is_attached),
+            Self::Subject(part) => message.subject().to_lowercase().contains(part),
+            Self::MessageId(part) => head.message_id.to_lowercase().contains(part),
+            Self::HasAttachment => message.attachments().iter().any(super::message::is_attached),
             Self::Text(part) => text.contains(part),
         }
     }
 }
 
 /// The recipients of Bcc and those that no field names.
-fn hidden(email: &StoredEmail, content: &Content) -> Vec<NamedAddress> {
-    let hidden = super::summary::Address::hidden(email, content).into_iter();
+fn hidden(email: &StoredEmail, message: &Message<'_>) -> Vec<NamedAddress> {
+    let hidden = super::summary::Address::hidden(email, message).into_iter();
     hidden.map(|one| NamedAddress { name: String::new(), address: one.address.to_owned() }).collect()
 }
 
 /// The text in which words are searched.
-fn searched(content: &Content) -> String {
+fn searched(message: &Message<'_>) -> String {
     let is_searched = |name: &str| SEARCHED_FIELDS.iter().any(|field| name.eq_ignore_ascii_case(field));
-    let fields = content.headers.iter().filter(|(name, _)| is_searched(name)).map(|(_, value)| value.as_str());
-    let names = content.attachments.iter().map(|attachment| attachment.filename.as_str());
-    plain(&fields.chain([content.body_text.as_str()]).chain(names).collect::<Vec<_>>().join(" "))
+    let fields = message.headers().iter().filter(|(name, _)| is_searched(name)).map(|(_, value)| value.as_str());
+    let names = message.attachments().iter().map(|attachment| attachment.filename.as_str());
+    plain(&fields.chain([message.text()]).chain(names).collect::<Vec<_>>().join(" "))
 }
 
 /// A text in lower case with single blanks, without the marks that enclose and separate addresses.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::mime::{Content, NamedAddress};
+use crate::mime::{Message, NamedAddress};
 use crate::model::StoredEmail;
 use crate::reader;
 
@@ -42,8 +42,8 @@ pub(super) struct Common<'a> {
 }
 
 impl<'a> Common<'a> {
-    pub(super) fn of(email: &'a StoredEmail, content: &'a Content, read: bool) -> Self {
-        let head = &content.head;
+    pub(super) fn of(email: &'a StoredEmail, message: &'a Message<'_>, read: bool) -> Self {
+        let head = message.head();
         Self {
             id: email.listed.id.to_string(),
             message_id: &head.message_id,
@@ -51,9 +51,9 @@ impl<'a> Common<'a> {
             from: Address::all(&head.from).first().copied().unwrap_or_default(),
             to: Address::all(&head.to),
             cc: Address::all(&head.cc),
-            bcc: Address::hidden(email, content),
+            bcc: Address::hidden(email, message),
             reply_to: Address::all(&head.reply_to),
-            subject: &content.subject,
+            subject: message.subject(),
             username: "",
             tags: [],
             size: email.listed.size_octets,
@@ -76,8 +76,8 @@ impl<'a> Address<'a> {
     }
 
     /// The recipients that the header hides: those of Bcc, and those of the envelope that no field names.
-    pub(super) fn hidden(email: &'a StoredEmail, content: &'a Content) -> Vec<Self> {
-        let head = &content.head;
+    pub(super) fn hidden(email: &'a StoredEmail, message: &'a Message<'_>) -> Vec<Self> {
+        let head = message.head();
         let mut hidden = Self::all(&head.bcc);
         for recipient in &email.envelope.recipients {
             let is_it = |named: &NamedAddress| named.address.eq_ignore_ascii_case(&recipient.address);
@@ -91,14 +91,15 @@ impl<'a> Address<'a> {
 
 /// A message as JSON.
 pub(in crate::http::compat) fn render(email: &StoredEmail) -> Option<Vec<u8>> {
-    let content = reader::parse(&email.raw);
-    let summary = Summary {
-        common: Common::of(email, &content, false),
-        created: email.listed.received_at.to_rfc3339_millis(),
-        attachments: content.attachments.iter().filter(|attachment| super::message::is_attached(attachment)).count(),
-        snippet: snippet(&content.body_text),
-    };
-    serde_json::to_vec(&summary).ok()
+    reader::read(&email.raw, |message| {
+        let summary = Summary {
+            common: Common::of(email, message, false),
+            created: email.listed.received_at.to_rfc3339_millis(),
+            attachments: message.attachments().iter().filter(|it| super::message::is_attached(it)).count(),
+            snippet: snippet(message.text()),
+        };
+        serde_json::to_vec(&summary).ok()
+    })
 }
 
 /// The beginning of a text with single blanks.
