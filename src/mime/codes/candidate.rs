@@ -1,6 +1,6 @@
 //! What in a page has the form of a code, whatever it means.
 
-use super::lexicon::is_bounded_letter;
+use super::lexicon::{LEXICON, is_bounded_letter};
 use super::page::Page;
 
 /// The most candidates of a page.
@@ -233,12 +233,13 @@ fn stands_free(text: &str, candidate: &Candidate) -> bool {
         Some(c) => is_currency(c) || is_bounded_letter(c),
         None => false,
     };
+    let has_counter = || LEXICON.others("counter").any(|counter| text[candidate.end..].starts_with(counter));
     let bad_after = match next {
         // Text without blanks between words has none after a comma either.
         Some(',') if previous.is_some_and(|c| c.is_alphabetic() && !is_bounded_letter(c)) => false,
         Some('.' | ',' | ':' | '\'') => later.is_some_and(|c| c.is_ascii_alphanumeric()),
         Some('%' | '/' | '\\' | '=' | '_' | '@' | '\u{b0}' | '\u{2030}' | '-') => true,
-        Some(c) => is_currency(c) || is_bounded_letter(c) || is_counter(c),
+        Some(c) => is_currency(c) || is_bounded_letter(c) || has_counter(),
         None => false,
     };
     let is_assigned = previous == Some(' ') && earlier == Some('=');
@@ -260,45 +261,11 @@ fn is_currency(c: char) -> bool {
     matches!(c, '$' | '\u{a2}'..='\u{a5}' | '\u{20a0}'..='\u{20cf}' | '\u{ffe5}' | '\u{e3f}')
 }
 
-/// A character that makes a number an amount, a year or a count in Chinese, Japanese and Korean.
-fn is_counter(c: char) -> bool {
-    matches!(
-        c,
-        '円' | '元'
-            | '원'
-            | '年'
-            | '년'
-            | '月'
-            | '日'
-            | '点'
-            | '點'
-            | '人'
-            | '명'
-            | '名'
-            | '件'
-            | '건'
-            | '個'
-            | '个'
-            | '万'
-            | '번'
-            | '回'
-            | '次'
-            | '점'
-            | '枚'
-    )
-}
-
-/// Units and currencies that stand before or after a number.
-const UNITS: &str = " eur usd gbp chf jpy pln rub try cny krw inr brl sek nok dkk czk huf ron uah btc eth tl kr zł kč ft \
-    руб грн rs lei euro euros dollars pounds yen px pt mm cm m km mg g kg ml l kb mb gb tb ms s sec seconds min mins \
-    minutes h hrs hours days weeks months years times points pts people users errors words mails items lines steps kcal \
-    mah rpm bit bits bytes punkte puntos points stunden minuten tage jahre personen stück uhr ريال جنيه دولار ";
-
 /// Whether the word before or after a candidate is a unit.
 fn has_unit(text: &str, candidate: &Candidate) -> bool {
     let is_unit = |word: &str| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        !word.is_empty() && word.len() <= 12 && UNITS.contains(&format!(" {} ", word.to_lowercase()))
+        LEXICON.is_unit(word)
     };
     let after = &text[candidate.end..text.floor_char_boundary(candidate.end + WORD_OCTETS_MAX)];
     let before = &text[text.ceil_char_boundary(candidate.start.saturating_sub(WORD_OCTETS_MAX))..candidate.start];
@@ -346,6 +313,8 @@ mod tests {
             ("**482913**", "482913"),
             ("验证码482913，", "482913"),
             ("code:482913", "482913"),
+            ("482913 try it now", "482913"),
+            ("482913 Ms Jones", "482913"),
         ] {
             assert_eq!(codes(text), [expected], "{text}");
         }
@@ -383,6 +352,9 @@ mod tests {
             "00340434161094015902",
             "4829130123",
             "one-time",
+            "4829 TRY",
+            "4829 ms",
+            "10000 Points",
             "É4829",
             "#a1b2c3/4829",
         ] {

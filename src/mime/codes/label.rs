@@ -1,7 +1,7 @@
 //! The words that name a candidate: before it, behind it, and in the lines around it.
 
 use super::candidate::{Candidate, Form};
-use super::lexicon::{CONNECTING, Hit, is_bounded_letter};
+use super::lexicon::{Hit, LEXICON, is_bounded_letter};
 use super::read::Read;
 use super::score::Mail;
 use super::words::Sense;
@@ -33,7 +33,7 @@ const OTHER_OCTETS: usize = 16;
 
 impl Read<'_> {
     /// The points of the words that name a candidate.
-    pub(super) fn label(&self, index: usize, is_alone: bool, mail: &Mail, work: &mut usize) -> i32 {
+    pub(super) fn label(&self, index: usize, is_alone: bool, mail: &Mail) -> i32 {
         let candidate = &self.candidates[index];
         let line = self.line_of(candidate.start);
         let (start, end) = self.line(line);
@@ -41,7 +41,6 @@ impl Read<'_> {
         let near_end = end.min(candidate.end + LINE_OCTETS);
         let before = self.hits_in(near_start, candidate.start);
         let after = self.hits_in(candidate.end, near_end);
-        *work += before.len() + after.len();
         if before.iter().chain(after).any(|hit| hit.sense == Sense::Promotion) {
             return PROMOTION;
         }
@@ -64,11 +63,8 @@ impl Read<'_> {
             return self.label_after(candidate, code)
                 + self.certainty(self.hits_in(candidate.end, near_end), code, candidate.end, mail).max(0);
         }
-        let of_lines = if is_alone || !before.iter().any(Hit::is_code) {
-            self.label_of_lines(index, line, is_alone, work)
-        } else {
-            0
-        };
+        let of_lines =
+            if is_alone || !before.iter().any(Hit::is_code) { self.label_of_lines(index, line, is_alone) } else { 0 };
         let is_near = |hit: &Hit| {
             let gap = if hit.end <= candidate.start {
                 candidate.start - hit.end
@@ -187,7 +183,7 @@ impl Read<'_> {
     }
 
     /// The points of the words in the lines above and below.
-    fn label_of_lines(&self, index: usize, line: usize, is_alone: bool, work: &mut usize) -> i32 {
+    fn label_of_lines(&self, index: usize, line: usize, is_alone: bool) -> i32 {
         let candidate = &self.candidates[index];
         // A line of text that goes on belongs to the label, but not a new sentence such as one with an address.
         let from = self.line(line).0.max(candidate.start.saturating_sub(LINE_OCTETS));
@@ -197,7 +193,6 @@ impl Read<'_> {
             let Some(above) = line.checked_sub(distance + 1) else { break };
             let (start, end) = self.line(above);
             let hits = self.hits_in(start.max(end.saturating_sub(2 * LINE_OCTETS)), end);
-            *work += hits.len();
             let is_taken = self.is_taken(index, start) || starts_late && ends_sentence(&self.page.text[start..end]);
             if hits.iter().any(|hit| hit.sense == Sense::Promotion) {
                 return PROMOTION;
@@ -234,7 +229,7 @@ fn last_word(text: &str) -> Option<&str> {
 }
 
 fn is_connecting(word: &str) -> bool {
-    word.len() < 24 && CONNECTING.contains(&format!(" {word} "))
+    LEXICON.is_connecting(word)
 }
 
 fn has_sentence_end(text: &str) -> bool {

@@ -1,23 +1,13 @@
 //! Finds the phrases of [`words`](super::words) in a page.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::page::Page;
-use super::words::{LANGUAGES, Sense};
+use super::words::{Sense, phrases};
 
-/// Words that stand between a word for codes and its code, or right before such a word. Another word there may say that
-/// the code is none to type, as in `store code`.
-pub(super) const CONNECTING: &str = " is are be was to below following follows this that the your our my a an of with use using enter \
-    and or digit digits character new unique by one type give need receive paste copy for as in at here ist lautet \
-    lauten sind der den dem die dein deinen ihr ihren ihrem folgenden folgender diesen dieser einen mit per als es son \
-    este siguiente tu su el la un una con usa est sont le votre ton ce suivant suivante è é il tuo questo seguente sono \
-    são o seu esse de je uw deze is zijn jest to var är er on din ditt în este na vaš είναι το це ваш код это есть your ";
-
-/// Phrases that say nothing: what has happened already, many codes, and words that mean something else.
-const NOTHING: &str = "hard-code, hard-coded, hardcode, in order to, in order, codes, passcodes, verified, \
-    confirmed, activated, validated, approved, authenticated, logged in, signed in, coded, bestätigt, aktiviert, \
-    confirmado, confirmada, confirmé, confirmée, confermato, confermata, bevestigd, potwierdzone, potwierdzony, \
-    onaylandı, подтвержден, подтверждён, подтверждена, подтверждено";
+/// The words of all languages. They are the same for every mail, and sorting them takes longer than reading a short one.
+pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::new);
 
 /// A phrase in a text, with the position of its octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +38,7 @@ impl Hit {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Phrase {
     text: &'static str,
     sense: Sense,
@@ -56,104 +46,129 @@ struct Phrase {
     is_open: bool,
 }
 
-/// The number of lists in which phrases are searched by their first three octets.
-const LISTS: usize = 2048;
+impl Phrase {
+    fn is_whole_in(&self, text: &str) -> bool {
+        let is_letter = |c: Option<char>| c.is_some_and(is_bounded_letter);
+        self.is_open || !is_letter(self.text.chars().next_back()) || !is_letter(text[self.text.len()..].chars().next())
+    }
+}
 
-/// The words of all languages. They are the same for every mail, and sorting them takes longer than reading a short one.
-pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::new);
+/// Phrases in the order of their octets.
+struct Phrases {
+    all: Vec<Phrase>,
+    /// The octet of a text at an index, from its beginning or from its end.
+    octet: fn(&str, usize) -> Option<u8>,
+}
 
-/// All phrases, ready for a search in time linear in a text.
+impl Phrases {
+    fn new(mut all: Vec<Phrase>, octet: fn(&str, usize) -> Option<u8>) -> Self {
+        let key = |text: &'static str| (0..=text.len()).map(move |index| octet(text, index));
+        all.sort_by(|one, other| key(one.text).cmp(key(other.text)));
+        Self { all, octet }
+    }
+
+    /// The longest phrase with which a text begins, or ends, in time linear in its length.
+    fn longest(&self, text: &str, is_fit: impl Fn(&Phrase) -> bool) -> Option<&Phrase> {
+        let (mut left, mut longest) = (&self.all[..], None);
+        for index in 0..text.len() {
+            super::step(1);
+            let octet = (self.octet)(text, index);
+            left = &left[left.partition_point(|phrase| (self.octet)(phrase.text, index) < octet)..];
+            left = &left[..left.partition_point(|phrase| (self.octet)(phrase.text, index) == octet)];
+            let mut ended = left.iter().take_while(|phrase| phrase.text.len() == index + 1);
+            longest = ended.find(|phrase| is_fit(phrase)).or(longest);
+            if left.is_empty() {
+                break;
+            }
+        }
+        longest
+    }
+}
+
+/// All words, ready for a search in time linear in a text.
 pub(super) struct Lexicon {
-    /// The longest phrase comes first.
-    beginnings: Vec<Vec<Phrase>>,
-    /// Phrases of fewer octets.
-    short: Vec<Phrase>,
-    /// By the last octet.
-    endings: Vec<Vec<Phrase>>,
+    beginnings: Phrases,
+    endings: Phrases,
+    others: Vec<(&'static str, &'static str)>,
+    connecting: HashSet<&'static str>,
+    units: HashSet<&'static str>,
 }
 
 impl Lexicon {
     fn new() -> Self {
-        let mut lexicon =
-            Self { beginnings: vec![Vec::new(); LISTS], short: Vec::new(), endings: vec![Vec::new(); 256] };
-        let all = LANGUAGES.iter().flat_map(|words| words.by_sense()).chain([(Sense::Nothing, NOTHING)]);
-        for (sense, phrases) in all {
-            for written in phrases.split(", ").map(str::trim) {
-                let (text, is_open) = (written.trim_end_matches('*'), written.ends_with('*'));
-                if let Some(ending) = text.strip_prefix('*') {
-                    lexicon.endings[last(ending)].push(Phrase { text: ending, sense, is_open });
-                }
-                let text = text.trim_start_matches('*');
-                let phrases = match list(text.as_bytes()) {
-                    Some(list) => &mut lexicon.beginnings[list],
-                    None => &mut lexicon.short,
-                };
-                phrases.push(Phrase { text, sense, is_open });
+        let (mut beginnings, mut endings, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        for (key, written) in phrases() {
+            let Some(sense) = Sense::of(key) else {
+                others.push((key, written));
+                continue;
+            };
+            let (text, is_open) = (written.trim_matches('*'), written.ends_with('*'));
+            beginnings.push(Phrase { text, sense, is_open });
+            if written.starts_with('*') {
+                endings.push(Phrase { text, sense, is_open });
             }
         }
-        for phrases in &mut lexicon.beginnings {
-            phrases.sort_by_key(|phrase| usize::MAX - phrase.text.len());
+        let set = |key: &str| others.iter().filter(|other| other.0 == key).map(|other| other.1).collect();
+        Self {
+            beginnings: Phrases::new(beginnings, |text, index| text.as_bytes().get(index).copied()),
+            endings: Phrases::new(endings, |text, index| text.bytes().rev().nth(index)),
+            connecting: set("connecting"),
+            units: set("unit"),
+            others,
         }
-        lexicon
     }
 
-    /// The phrases of a page in their order, and the number of comparisons.
-    pub(super) fn hits(&self, page: &Page) -> (Vec<Hit>, usize) {
+    /// The words of a key that is none of a sense.
+    pub(super) fn others(&self, key: &str) -> impl Iterator<Item = &'static str> {
+        self.others.iter().filter(move |other| other.0 == key).map(|other| other.1)
+    }
+
+    /// Whether a word in lower case can stand between a word for codes and its code. Another word there may say that the
+    /// code is none to type, as in `store code`.
+    pub(super) fn is_connecting(&self, word: &str) -> bool {
+        self.connecting.contains(word)
+    }
+
+    /// Whether a word makes the number beside it an amount. Short units have one form: `ms` is one, and `Ms` is none.
+    pub(super) fn is_unit(&self, word: &str) -> bool {
+        self.units.contains(word) || word.chars().count() > 3 && self.units.contains(word.to_lowercase().as_str())
+    }
+
+    /// The phrases of a page in their order.
+    pub(super) fn hits(&self, page: &Page) -> Vec<Hit> {
         let text = page.lower.as_str();
-        let (mut hits, mut work, mut at, mut is_in_word) = (Vec::new(), 0, 0, false);
+        let (mut hits, mut at, mut is_in_word) = (Vec::new(), 0, false);
         while let Some(c) = text[at..].chars().next() {
-            let is_bounded = is_bounded(c);
             let mut end = at + c.len_utf8();
-            if !is_in_word || !is_bounded {
-                let phrases = list(&text.as_bytes()[at..]).map_or(&[][..], |list| &self.beginnings[list]);
-                work += phrases.len() + self.short.len();
-                if let Some(phrase) = phrases.iter().chain(&self.short).find(|phrase| phrase.is_at(text, at)) {
+            if !is_in_word || !is_bounded(c) {
+                let rest = &text[at..];
+                let beginning = self.beginnings.longest(rest, |phrase| phrase.is_whole_in(rest));
+                if let Some(phrase) = beginning {
                     end = at + phrase.text.len();
                     hits.push(Hit { start: at, end, sense: phrase.sense });
                 }
-                let is_read = hits.last().is_some_and(|hit| hit.start == at);
                 // A long word can have one phrase at its beginning and another one at its end.
-                if let Some((start, phrase)) =
-                    self.ending(text, at, &mut work).filter(|(start, _)| !is_read || *start >= end)
-                {
-                    end = start + phrase.text.len();
-                    hits.push(Hit { start, end, sense: phrase.sense });
+                let name = name(rest);
+                if let Some(phrase) = self.endings.longest(name, |_| true) {
+                    let start = at + name.len() - phrase.text.len();
+                    if beginning.is_none() || start >= end {
+                        end = start + phrase.text.len();
+                        hits.push(Hit { start, end, sense: phrase.sense });
+                    }
                 }
             }
             is_in_word = text[..end].chars().next_back().is_some_and(is_bounded_letter);
             at = end;
         }
-        (hits, work)
-    }
-
-    /// The phrase at the end of the word that begins at `start`, and its position.
-    fn ending(&self, text: &str, start: usize, work: &mut usize) -> Option<(usize, &Phrase)> {
-        const WORD_OCTETS_MAX: usize = 60;
-        let window = &text[start..text.floor_char_boundary(start + WORD_OCTETS_MAX)];
-        let name = &window[..window.find(|c: char| !is_bounded_letter(c) && c != '-').unwrap_or(window.len())];
-        let endings = &self.endings[last(name)];
-        *work += 1 + endings.len();
-        let longest = endings.iter().filter(|phrase| name.ends_with(phrase.text)).max_by_key(|it| it.text.len());
-        longest.map(|phrase| (start + name.len() - phrase.text.len(), phrase))
+        hits
     }
 }
 
-impl Phrase {
-    fn is_at(&self, text: &str, at: usize) -> bool {
-        let Some(rest) = text[at..].strip_prefix(self.text) else { return false };
-        let is_whole = || !rest.chars().next().is_some_and(is_bounded_letter);
-        self.is_open || self.text.chars().next_back().is_some_and(|c| !is_bounded_letter(c)) || is_whole()
-    }
-}
-
-/// The list of the phrases that begin with these octets; `None` if there are fewer than three.
-fn list(octets: &[u8]) -> Option<usize> {
-    let (first, _) = octets.split_first_chunk::<3>()?;
-    Some(first.iter().fold(0, |sum, octet| sum * 31 + usize::from(*octet)) % LISTS)
-}
-
-fn last(text: &str) -> usize {
-    text.as_bytes().last().copied().map_or(0, usize::from)
+/// The word with which a text begins.
+fn name(text: &str) -> &str {
+    const OCTETS_MAX: usize = 60;
+    let window = &text[..text.floor_char_boundary(OCTETS_MAX)];
+    &window[..window.find(|c: char| !is_bounded_letter(c) && c != '-').unwrap_or(window.len())]
 }
 
 /// Whether `c` is of a script that has blanks between words.
@@ -172,7 +187,7 @@ mod tests {
 
     fn senses(text: &str) -> Vec<(String, Sense)> {
         let page = Page::of_line(text);
-        let (hits, _) = LEXICON.hits(&page);
+        let hits = LEXICON.hits(&page);
         hits.iter().map(|hit| (page.lower[hit.start..hit.end].to_owned(), hit.sense)).collect()
     }
 
@@ -192,20 +207,6 @@ mod tests {
         ] {
             let expected: Vec<_> = expected.into_iter().map(|(text, sense)| (text.to_owned(), sense)).collect();
             assert_eq!(senses(text), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn every_phrase_can_be_found() {
-        for (_, phrases) in LANGUAGES.iter().flat_map(|words| words.by_sense()) {
-            for phrase in phrases.split(", ").map(str::trim) {
-                assert!(phrase.trim_matches('*').chars().count() >= 1, "{phrases}");
-                assert_eq!(
-                    Page::of_line(phrase.trim_matches('*')).lower,
-                    phrase.trim_matches('*'),
-                    "not in lower case"
-                );
-            }
         }
     }
 }

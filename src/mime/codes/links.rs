@@ -3,7 +3,7 @@
 use url::Url;
 
 use super::address::{URL_OCTETS_MAX, address, has_secret, trimmed};
-use super::lexicon::Hit;
+use super::lexicon::{Hit, LEXICON};
 use super::page::Page;
 use super::read::Read;
 use super::words::Sense;
@@ -36,45 +36,13 @@ const UNSUBSCRIBE: i32 = 9;
 /// The field List-Unsubscribe says it.
 const FIELD: i32 = 15;
 
-/// What in addresses says the kind of a link, in lower case.
-const IN_ADDRESSES: [(LinkKind, &[&str]); 5] = [
-    (
-        LinkKind::Unsubscribe,
-        &[
-            "unsub",
-            "optout",
-            "opt-out",
-            "opt_out",
-            "abmeld",
-            "abbestell",
-            "desinscri",
-            "desabonn",
-            "disiscri",
-            "afmeld",
-        ],
-    ),
-    (
-        LinkKind::Reset,
-        &["reset", "passw", "passwort", "recover", "forgot", "restablec", "reimposta", "redefin", "restore"],
-    ),
-    (LinkKind::Invite, &["invit", "/join", "accept"]),
-    (
-        LinkKind::Verification,
-        &[
-            "verif",
-            "confirm",
-            "activat",
-            "validat",
-            "bestaetig",
-            "aktiv",
-            "bevestig",
-            "onay",
-            "potwierdz",
-            "optin",
-            "opt-in",
-        ],
-    ),
-    (LinkKind::SignIn, &["login", "signin", "sign-in", "sign_in", "magic", "log-in", "connexion", "passwordless"]),
+/// The kinds in the order in which they are looked at. If two are as likely, the first one counts.
+const KINDS: [(LinkKind, &str); 5] = [
+    (LinkKind::Unsubscribe, "in-address.unsubscribe"),
+    (LinkKind::Reset, "in-address.reset"),
+    (LinkKind::Invite, "in-address.invite"),
+    (LinkKind::Verification, "in-address.verification"),
+    (LinkKind::SignIn, "in-address.sign-in"),
 ];
 
 /// A link as found, before its kind is known.
@@ -221,8 +189,8 @@ impl Found {
         };
         let is_denied = self.is_denied(read);
         let mut best: Option<(LinkKind, i32)> = None;
-        for (kind, in_address) in IN_ADDRESSES {
-            let is_in_address = in_address.iter().any(|part| cut(&path, 500).contains(part));
+        for (kind, key) in KINDS {
+            let is_in_address = is_in_address(cut(&path, 500), key);
             let is_said = says(own, kind) || says(context, kind);
             let is_for_others = is_denied && kind != LinkKind::Unsubscribe && !subject.kinds.contains(&kind);
             let mut points = 0;
@@ -313,6 +281,15 @@ impl Found {
         }
         &[]
     }
+}
+
+/// Whether a word of this key is in an address, not as the beginning of a longer one that says something else.
+fn is_in_address(path: &str, key: &str) -> bool {
+    let is_longer = |rest: &str, word: &str| {
+        let other = KINDS.iter().filter(|(_, other)| *other != key).flat_map(|(_, other)| LEXICON.others(other));
+        other.filter(|other| other.len() > word.len()).any(|other| rest.starts_with(other))
+    };
+    LEXICON.others(key).any(|word| path.match_indices(word).any(|(at, _)| !is_longer(&path[at..], word)))
 }
 
 /// Whether a sentence ends in a text that goes on behind it.

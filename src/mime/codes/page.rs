@@ -26,8 +26,6 @@ pub(super) struct Page {
     /// Where the look of the text changes, in order.
     looks: Vec<(usize, Look)>,
     pub(super) anchors: Vec<Anchor>,
-    /// The number of tokens and characters that were read.
-    pub(super) work: usize,
 }
 
 /// How a piece of text stands out.
@@ -69,7 +67,7 @@ impl Page {
         let html = &html[..html.floor_char_boundary(OCTETS_MAX)];
         let mut reader = Reader::default();
         for token in Tokens::of(html) {
-            reader.writer.page.work += 1;
+            super::step(1);
             match token {
                 Token::Text(text) => reader.text(text),
                 Token::Reference(text) => reader.text(&text),
@@ -166,7 +164,7 @@ impl<'a> Reader<'a> {
     fn position(&mut self, name: &str, is_bound: impl Fn(&str) -> bool) -> Option<usize> {
         let lowest = self.open.len().saturating_sub(SEARCHED_MAX);
         for index in (lowest..self.open.len()).rev() {
-            self.writer.page.work += 1;
+            super::step(1);
             let found = self.open[index].name.as_str();
             if found == name {
                 return Some(index);
@@ -243,7 +241,7 @@ impl Writer {
 
     fn push(&mut self, content: &str, style: Style) {
         for c in content.chars() {
-            self.page.work += 1;
+            super::step(1);
             match c {
                 '!'..='~' => self.write(c, style),
                 '\n' | '\r' if style.is_preformatted => self.separate('\n'),
@@ -294,18 +292,21 @@ fn is_unseen(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}')
 }
 
+/// The zeros of the scripts whose digits people type as those of ASCII. The other nine follow each.
+const ZEROS: [u32; 20] = [
+    0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0, 0xf20, 0x1040,
+    0x17e0, 0x1810, 0x1946, 0xff10,
+];
+
 /// The character of ASCII that another one stands for: full-width forms, dashes, and digits of other scripts.
 fn ascii_form(c: char) -> char {
     let code = u32::from(c);
-    let digit = |zero: u32| char::from_digit(code - zero, 10).unwrap_or(c);
+    if let Some(zero) = ZEROS.iter().find(|zero| (**zero..**zero + 10).contains(&code)) {
+        return char::from_digit(code - zero, 10).unwrap_or(c);
+    }
     match code {
         // Punctuation stays: it separates sentences in Chinese, and would be part of a number in ASCII.
-        0xff10..=0xff19 | 0xff21..=0xff3a | 0xff41..=0xff5a => char::from_u32(code - 0xff01 + 0x21).unwrap_or(c),
-        0x660..=0x669 => digit(0x660),
-        0x6f0..=0x6f9 => digit(0x6f0),
-        0x966..=0x96f => digit(0x966),
-        0x9e6..=0x9ef => digit(0x9e6),
-        0xe50..=0xe59 => digit(0xe50),
+        0xff21..=0xff3a | 0xff41..=0xff5a => char::from_u32(code - 0xff01 + 0x21).unwrap_or(c),
         0x1_d7ce..=0x1_d7ff => char::from_digit((code - 0x1_d7ce) % 10, 10).unwrap_or(c),
         0x2010..=0x2015 | 0x2212 | 0xfe63 | 0xff0d => '-',
         _ => c,

@@ -59,6 +59,7 @@ impl<'a> Read<'a> {
     pub(super) fn hits_in(&self, start: usize, end: usize) -> &[Hit] {
         let from = self.hits.partition_point(|hit| hit.start < start);
         let to = self.hits.partition_point(|hit| hit.start < end);
+        super::step(to.saturating_sub(from));
         &self.hits[from..to.max(from)]
     }
 }

@@ -84,26 +84,25 @@ fn subject_points(hits: &[Hit]) -> i32 {
 }
 
 impl Read<'_> {
-    /// The candidates with their points, and the number of phrases that were looked at.
-    pub(super) fn scored(&self, mail: &Mail, subject: &[Scored]) -> (Vec<Scored>, usize) {
-        let mut work = 0;
+    /// The candidates with their points.
+    pub(super) fn scored(&self, mail: &Mail, subject: &[Scored]) -> Vec<Scored> {
         let mut found = Vec::new();
         for (index, candidate) in self.candidates.iter().enumerate() {
             if let Some(points) = self.bound(candidate) {
                 found.push(Scored { code: candidate.code.clone(), points });
             } else if (mail.has_label || self.is_used(candidate)) && !self.is_in_quote(candidate) {
                 let same = if subject.iter().any(|it| it.code == candidate.code) { SUBJECT_SAME } else { 0 };
-                let points = self.points(index, mail, &mut work) + same;
+                let points = self.points(index, mail) + same;
                 found.push(Scored { code: candidate.code.clone(), points });
             }
         }
-        (found, work)
+        found
     }
 
-    fn points(&self, index: usize, mail: &Mail, work: &mut usize) -> i32 {
+    fn points(&self, index: usize, mail: &Mail) -> i32 {
         let candidate = &self.candidates[index];
         let is_alone = self.is_alone(candidate);
-        let label = self.label(index, is_alone, mail, work);
+        let label = self.label(index, is_alone, mail);
         let look = self.page.look(candidate.start);
         let emphasis = i32::from(look.is_large || look.is_spaced) * LARGE + i32::from(look.is_bold) * BOLD;
         let purpose = if mail.subject_points >= 0 && self.is_declared(candidate, mail) {
