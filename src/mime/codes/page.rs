@@ -103,6 +103,8 @@ struct Reader<'a> {
     open: Vec<Element>,
     /// Whether the last of the page's anchors is open.
     is_in_anchor: bool,
+    /// Whether that anchor is seen even if no text is. Text in it can be seen although the anchor itself is not.
+    is_anchor_seen: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -202,21 +204,26 @@ impl<'a> Reader<'a> {
 
     fn begin_anchor(&mut self, attributes: &str, style: Style) {
         self.end_anchor();
-        let target = markup::attribute(attributes, "href").filter(|_| style.is_seen());
-        let Some(target) = target.filter(|_| self.writer.page.anchors.len() < ANCHORS_MAX) else { return };
+        let target = markup::attribute(attributes, "href").filter(|_| self.writer.page.anchors.len() < ANCHORS_MAX);
+        let Some(target) = target else { return };
         // Two links side by side are two words.
         self.writer.separate(' ');
         let start = self.writer.page.text.len();
         let anchor = Anchor { target: markup::decoded(target), start, end: start, is_button: style.is_boxed };
         self.writer.page.anchors.push(anchor);
         self.is_in_anchor = true;
+        self.is_anchor_seen = style.is_seen();
     }
 
     fn end_anchor(&mut self) {
         let end = self.writer.page.text.len();
         if let Some(anchor) = self.writer.page.anchors.last_mut().filter(|_| self.is_in_anchor) {
             anchor.end = end;
+            let is_seen = self.is_anchor_seen || anchor.start < end;
             self.writer.separate(' ');
+            if !is_seen {
+                self.writer.page.anchors.pop();
+            }
         }
         self.is_in_anchor = false;
     }
@@ -352,6 +359,10 @@ mod tests {
         let [anchor] = &page.anchors[..] else { panic!("{page:?}") };
         assert_eq!(anchor.target, "https://a.test/?a=1&b=2");
         assert_eq!((page.text[anchor.start..anchor.end].trim(), anchor.is_button), ("Go on", true));
+        let anchors = |html: &str| Page::of_html(html).anchors.len();
+        let small = "<td style=font-size:0><a href=x>";
+        assert_eq!(anchors(&format!("{small}<b style=font-size:15px>seen</b></a>")), 1);
+        assert_eq!(anchors(&format!("{small}unseen</a>")), 0);
     }
 
     #[test]
