@@ -21,8 +21,10 @@ pub(super) enum Form {
     Mixed,
     /// Small letters and digits, which many other things have.
     Small,
-    /// Capital letters alone.
+    /// Capital letters alone, or letters whose case changes again and again.
     Letters,
+    /// Words of small letters, joined by hyphens.
+    Words,
 }
 
 /// A piece of a page with the form of a code.
@@ -113,6 +115,9 @@ fn read(text: &str, run: (usize, usize)) -> (Option<Candidate>, usize) {
     }
     let parts = joined(text, run, b"-", 4);
     let end = parts[parts.len() - 1].1;
+    if is_of_words(text, &parts) {
+        return grouped(&parts, join(&parts, "-"), Form::Words);
+    }
     if parts.len() > 1 {
         return match of_parts(&parts.iter().map(|&(start, end)| &text[start..end]).collect::<Vec<_>>()) {
             Some(Form::Digits) => grouped(&parts, join(&parts, ""), Form::Digits),
@@ -183,6 +188,21 @@ fn of_parts(parts: &[&str]) -> Option<Form> {
     }
 }
 
+/// Whether these are three words of small letters or two of one length, with nothing behind them, and before them nothing
+/// or a colon.
+fn is_of_words(text: &str, parts: &[(usize, usize)]) -> bool {
+    let is_word = |&(start, end): &(usize, usize)| {
+        (3..=10).contains(&(end - start)) && text[start..end].bytes().all(|octet| octet.is_ascii_lowercase())
+    };
+    let length = |index: usize| parts[index].1 - parts[index].0;
+    let is_many = parts.len() == 3 || parts.len() == 4 || parts.len() == 2 && length(0) >= 5 && length(0) == length(1);
+    let before = text[..parts[0].0].trim_end_matches(' ');
+    is_many
+        && parts.iter().all(is_word)
+        && (before.is_empty() || before.ends_with(['\n', '\t', ':', '\u{ff1a}']))
+        && text[parts[parts.len() - 1].1..].chars().next().is_none_or(|c| matches!(c, '\n' | '\t'))
+}
+
 /// Whether these are three pairs of digits that are no date.
 fn is_of_pairs(parts: &[&str]) -> bool {
     let is_month = |part: &str| part <= "12";
@@ -207,11 +227,24 @@ fn form(signs: &str) -> Option<Form> {
             // `30min` and `page12` are no codes.
             let is_word = letters.bytes().all(|octet| octet.is_ascii_alphabetic())
                 && (signs.starts_with(letters) || signs.ends_with(letters));
-            (!is_word).then_some(Form::Small)
+            (!is_word || is_hexadecimal(octets)).then_some(Form::Small)
         }
         (false, false, true) => Some(Form::Letters),
+        // A name such as `YouTube` changes its case less often.
+        (false, true, true) => {
+            let is_change = |pair: &&[u8]| pair[0].is_ascii_uppercase() != pair[1].is_ascii_uppercase();
+            (octets.windows(2).filter(is_change).count() >= 4).then_some(Form::Letters)
+        }
         _ => None,
     }
+}
+
+/// Whether these are six to eight digits of a hexadecimal number, some of them letters.
+fn is_hexadecimal(octets: &[u8]) -> bool {
+    let digits = octets.iter().filter(|octet| octet.is_ascii_digit()).count();
+    (6..=8).contains(&octets.len())
+        && (2..=octets.len() - 2).contains(&digits)
+        && octets.iter().all(|octet| matches!(octet, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Whether nothing around a candidate makes it a part of something else, such as a price, a date or an address.
@@ -309,6 +342,9 @@ mod tests {
             ("WDJB-MJHT", "WDJB-MJHT"),
             ("dq7-r4m-k2x", "dq7-r4m-k2x"),
             ("7XK2Q", "7XK2Q"),
+            ("888eed", "888eed"),
+            ("kVtRmqZe", "kVtRmqZe"),
+            ("code: copper-lantern-otter", "copper-lantern-otter"),
             ("(482913)", "482913"),
             ("**482913**", "482913"),
             ("验证码482913，", "482913"),
@@ -348,6 +384,9 @@ mod tests {
             "4829円",
             "sign-in",
             "utf8",
+            "YouTube",
+            "1600feet",
+            "a state-of-the-art phone",
             "30min",
             "00340434161094015902",
             "4829130123",

@@ -2,7 +2,7 @@
 
 use super::candidate::{Candidate, Form};
 use super::lexicon::{Hit, LEXICON, is_bounded_letter};
-use super::read::Read;
+use super::read::{Read, ends_sentence, has_sentence_end};
 use super::score::Mail;
 use super::words::Sense;
 
@@ -37,11 +37,14 @@ impl Read<'_> {
         let candidate = &self.candidates[index];
         let line = self.line_of(candidate.start);
         let (start, end) = self.line(line);
-        let near_start = start.max(candidate.start.saturating_sub(LINE_OCTETS));
-        let near_end = end.min(candidate.end + LINE_OCTETS);
+        let text = &self.page.text;
+        let near_start = text.floor_char_boundary(start.max(candidate.start.saturating_sub(LINE_OCTETS)));
+        let near_end = text.ceil_char_boundary(end.clamp(candidate.end, candidate.end + LINE_OCTETS));
         let before = self.hits_in(near_start, candidate.start);
         let after = self.hits_in(candidate.end, near_end);
-        if before.iter().chain(after).any(|hit| hit.sense == Sense::Promotion) {
+        // What takes some percent off has letters.
+        let is_share = || candidate.form != Form::Digits && text[near_start..near_end].contains('%');
+        if before.iter().chain(after).any(|hit| hit.sense == Sense::Promotion) || is_share() {
             return PROMOTION;
         }
         let code = before.iter().rposition(Hit::is_code);
@@ -63,8 +66,11 @@ impl Read<'_> {
             return self.label_after(candidate, code)
                 + self.certainty(self.hits_in(candidate.end, near_end), code, candidate.end, mail).max(0);
         }
-        let of_lines =
-            if is_alone || !before.iter().any(Hit::is_code) { self.label_of_lines(index, line, is_alone) } else { 0 };
+        let of_lines = if is_alone || !before.iter().any(Hit::is_code) {
+            self.label_of_lines(index, line, is_alone, mail)
+        } else {
+            0
+        };
         let is_near = |hit: &Hit| {
             let gap = if hit.end <= candidate.start {
                 candidate.start - hit.end
@@ -97,7 +103,7 @@ impl Read<'_> {
         };
         let is_labelled = before.ends_with([':', '\u{ff1a}']) && !after.contains(char::is_alphanumeric);
         is_labelled && !mail.has_other && is_first(self.hits_in(start, candidate.start), Some(start))
-            || before.is_empty() && after.starts_with(" is your ") && is_first(self.hits_in(candidate.end, end), None)
+            || before.is_empty() && begins_with_two(after) && is_first(self.hits_in(candidate.end, end), None)
     }
 
     /// Whether a word such as `order` names the candidate behind it. After a word for codes it must be right before it.
@@ -124,12 +130,16 @@ impl Read<'_> {
         }
         let before = self.page.lower[start..code.start].strip_suffix(' ').unwrap_or_default();
         // `Your store code` is less foreign than `Store code`.
-        let mut words = before.rsplit(' ').take(3);
-        if mail.subject_points <= 0 && last_word(before).is_some() && !words.any(is_connecting) {
-            LABEL_FOREIGN
-        } else {
-            0
-        }
+        let has_foreign = last_word(before).is_some() && !before.rsplit(' ').take(3).any(is_connecting);
+        let is_foreign = has_foreign || self.is_of_foreign(code);
+        if mail.subject_points <= 0 && is_foreign { LABEL_FOREIGN } else { 0 }
+    }
+
+    /// Whether the words behind a word for codes say of what it is one, as in `código de producto`.
+    fn is_of_foreign(&self, code: &Hit) -> bool {
+        let mut words = self.page.lower[code.end..].split([' ', '\n', '\t', ':']).skip(1);
+        words.next().is_some_and(|word| LEXICON.is_among("of", word))
+            && words.next().and_then(last_word).is_some_and(|word| !is_connecting(word))
     }
 
     /// The points of a word for codes behind a candidate in its line.
@@ -183,7 +193,7 @@ impl Read<'_> {
     }
 
     /// The points of the words in the lines above and below.
-    fn label_of_lines(&self, index: usize, line: usize, is_alone: bool) -> i32 {
+    fn label_of_lines(&self, index: usize, line: usize, is_alone: bool, mail: &Mail) -> i32 {
         let candidate = &self.candidates[index];
         // A line of text that goes on belongs to the label, but not a new sentence such as one with an address.
         let from = self.line(line).0.max(candidate.start.saturating_sub(LINE_OCTETS));
@@ -197,8 +207,9 @@ impl Read<'_> {
             if hits.iter().any(|hit| hit.sense == Sense::Promotion) {
                 return PROMOTION;
             }
-            if !is_taken && hits.iter().any(Hit::is_code) {
-                return if is_alone { points } else { points - 1 };
+            if let Some(code) = hits.iter().rfind(|hit| hit.is_code()).filter(|_| !is_taken) {
+                let foreign = self.certainty(hits, code, start, mail).min(0);
+                return foreign + if is_alone { points } else { points - 1 };
             }
             let is_label = end - start <= 2 * OTHER_OCTETS && distance == 0;
             if is_label && is_alone && hits.iter().any(|hit| hit.sense == Sense::Other) {
@@ -223,20 +234,17 @@ impl Read<'_> {
 }
 
 /// The word at the end of a text; `None` if it ends with a mark, or has no blanks between words.
-fn last_word(text: &str) -> Option<&str> {
+pub(super) fn last_word(text: &str) -> Option<&str> {
     let word = text.rsplit(|c: char| !is_bounded_letter(c)).next().unwrap_or_default();
     Some(word).filter(|word| !word.is_empty())
 }
 
+/// Whether two connecting words begin what follows a candidate, as in ` is your code`.
+fn begins_with_two(after: &str) -> bool {
+    let mut words = after.split(' ');
+    words.next() == Some("") && words.by_ref().take(2).filter(|word| is_connecting(word)).count() == 2
+}
+
 fn is_connecting(word: &str) -> bool {
-    LEXICON.is_connecting(word)
-}
-
-fn has_sentence_end(text: &str) -> bool {
-    [". ", "! ", "? ", "\u{3002}"].iter().any(|end| text.contains(end))
-}
-
-/// Whether a line ends a sentence.
-fn ends_sentence(line: &str) -> bool {
-    line.trim_end().ends_with(['.', '!', '?', '\u{3002}'])
+    LEXICON.is_among("connecting", word)
 }

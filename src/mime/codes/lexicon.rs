@@ -1,6 +1,6 @@
 //! Finds the phrases of [`words`](super::words) in a page.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::page::Page;
@@ -38,7 +38,7 @@ impl Hit {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Phrase {
     text: &'static str,
     sense: Sense,
@@ -53,15 +53,17 @@ impl Phrase {
     }
 }
 
+/// The octet of a text at an index, from its beginning or from its end.
+type Octet = fn(&str, usize) -> Option<u8>;
+
 /// Phrases in the order of their octets.
 struct Phrases {
     all: Vec<Phrase>,
-    /// The octet of a text at an index, from its beginning or from its end.
-    octet: fn(&str, usize) -> Option<u8>,
+    octet: Octet,
 }
 
 impl Phrases {
-    fn new(mut all: Vec<Phrase>, octet: fn(&str, usize) -> Option<u8>) -> Self {
+    fn new(mut all: Vec<Phrase>, octet: Octet) -> Self {
         let key = |text: &'static str| (0..=text.len()).map(move |index| octet(text, index));
         all.sort_by(|one, other| key(one.text).cmp(key(other.text)));
         Self { all, octet }
@@ -89,49 +91,67 @@ impl Phrases {
 pub(super) struct Lexicon {
     beginnings: Phrases,
     endings: Phrases,
-    others: Vec<(&'static str, &'static str)>,
-    connecting: HashSet<&'static str>,
-    units: HashSet<&'static str>,
+    /// Parts of addresses.
+    parts: Phrases,
+    others: HashMap<&'static str, HashSet<&'static str>>,
 }
 
 impl Lexicon {
     fn new() -> Self {
-        let (mut beginnings, mut endings, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut beginnings, mut endings, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+        let mut others = HashMap::<_, HashSet<_>>::new();
         for (key, written) in phrases() {
-            let Some(sense) = Sense::of(key) else {
-                others.push((key, written));
-                continue;
-            };
             let (text, is_open) = (written.trim_matches('*'), written.ends_with('*'));
-            beginnings.push(Phrase { text, sense, is_open });
-            if written.starts_with('*') {
-                endings.push(Phrase { text, sense, is_open });
+            if let Some(sense) = key.strip_prefix("in-address.").and_then(Sense::of) {
+                parts.push(Phrase { text, sense, is_open: true });
+            } else if let Some(sense) = Sense::of(key) {
+                let phrase = Phrase { text, sense, is_open };
+                beginnings.push(phrase);
+                if written.starts_with('*') {
+                    endings.push(phrase);
+                }
+                if text.contains('\'') {
+                    // An apostrophe has two forms. This is made once for the life of the program.
+                    beginnings.push(Phrase { text: text.replace('\'', "\u{2019}").leak(), ..phrase });
+                }
+            } else {
+                others.entry(key).or_default().insert(written);
             }
         }
-        let set = |key: &str| others.iter().filter(|other| other.0 == key).map(|other| other.1).collect();
+        let first: Octet = |text, index| text.as_bytes().get(index).copied();
+        let last: Octet = |text, index| text.bytes().rev().nth(index);
         Self {
-            beginnings: Phrases::new(beginnings, |text, index| text.as_bytes().get(index).copied()),
-            endings: Phrases::new(endings, |text, index| text.bytes().rev().nth(index)),
-            connecting: set("connecting"),
-            units: set("unit"),
+            beginnings: Phrases::new(beginnings, first),
+            endings: Phrases::new(endings, last),
+            parts: Phrases::new(parts, first),
             others,
         }
     }
 
     /// The words of a key that is none of a sense.
     pub(super) fn others(&self, key: &str) -> impl Iterator<Item = &'static str> {
-        self.others.iter().filter(move |other| other.0 == key).map(|other| other.1)
+        self.others.get(key).into_iter().flatten().copied()
     }
 
-    /// Whether a word in lower case can stand between a word for codes and its code. Another word there may say that the
-    /// code is none to type, as in `store code`.
-    pub(super) fn is_connecting(&self, word: &str) -> bool {
-        self.connecting.contains(word)
+    /// Whether a word in lower case is one of a key that is none of a sense.
+    pub(super) fn is_among(&self, key: &str, word: &str) -> bool {
+        self.others.get(key).is_some_and(|words| words.contains(word))
     }
 
     /// Whether a word makes the number beside it an amount. Short units have one form: `ms` is one, and `Ms` is none.
     pub(super) fn is_unit(&self, word: &str) -> bool {
-        self.units.contains(word) || word.chars().count() > 3 && self.units.contains(word.to_lowercase().as_str())
+        self.is_among("unit", word) || word.chars().count() > 3 && self.is_among("unit", &word.to_lowercase())
+    }
+
+    /// What the parts of an address in lower case say.
+    pub(super) fn in_address(&self, address: &str) -> Vec<Hit> {
+        let (mut hits, mut at) = (Vec::new(), 0);
+        while let Some(c) = address[at..].chars().next() {
+            let part = self.parts.longest(&address[at..], |_| true);
+            hits.extend(part.map(|part| Hit { start: at, end: at + part.text.len(), sense: part.sense }));
+            at += c.len_utf8();
+        }
+        hits
     }
 
     /// The phrases of a page in their order.
@@ -197,12 +217,13 @@ mod tests {
             ("Verification code", vec![("verification code", Sense::OneTime)]),
             ("Confirm: code", vec![("confirm", Sense::Verify), ("code", Sense::Code)]),
             ("Ihr Schlüsselcode: Kodex", vec![("code", Sense::Code)]),
-            ("Bestätigungscode", vec![("bestätig", Sense::Verify), ("code", Sense::Code)]),
+            ("Bestätigungsmailcode", vec![("bestätig", Sense::Verify), ("code", Sense::Code)]),
             ("zip code codec", vec![("zip code", Sense::Other)]),
             ("您的验证码是", vec![("验证码", Sense::OneTime)]),
             ("인증번호는", vec![("인증번호", Sense::OneTime)]),
             ("والرمز", vec![("الرمز", Sense::Code)]),
             ("КОД", vec![("код", Sense::Code)]),
+            ("You didn’t request", vec![("didn’t request", Sense::Denial)]),
             ("code482913", vec![("code", Sense::Code)]),
         ] {
             let expected: Vec<_> = expected.into_iter().map(|(text, sense)| (text.to_owned(), sense)).collect();

@@ -69,7 +69,7 @@ impl CodeKind {
 /// A code that a person would type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Code {
-    /// In ASCII, without the blanks and hyphens of a number in groups; at most 16 octets. Hyphens between letters stay.
+    /// In ASCII, without the blanks and hyphens of a number in groups; at most 43 octets. Hyphens between letters stay.
     pub code: String,
     /// What it is for.
     pub kind: CodeKind,
@@ -150,13 +150,15 @@ pub fn findings(content: &Content) -> Findings {
     let html = Page::of_html(without_history(&content.message));
     let subject_hits = LEXICON.hits(&subject);
     let html_hits = LEXICON.hits(&html);
-    let mail = Mail::of(&subject_hits, &html_hits);
-    let mut of_subject = Vec::new();
-    if !is_answer(&content.subject) {
-        of_subject = Read::of(&subject, &subject_hits).scored(&mail, &[]);
-    }
+    // The subject of an answer says what an older message was about.
+    let is_answer = is_answer(&content.subject);
+    let said = if is_answer { &[][..] } else { &subject_hits };
+    let mail = Mail::of(said, &html_hits);
+    let head = Read::of(&subject, said);
+    let head_candidates = if is_answer { &[][..] } else { &head.candidates };
+    let mut of_subject = if is_answer { Vec::new() } else { head.scored(&mail, &[]) };
     let body = Read::of(&html, &html_hits);
-    let mut codes = body.scored(&mail, &of_subject);
+    let mut codes = body.scored(&mail, head_candidates);
     // What the body calls something else is no code in the subject either.
     let is_other = |it: &Scored| codes.iter().any(|other| other.code == it.code && other.points <= POINTS_OTHER_MAX);
     of_subject.retain(|it| !is_other(it));
@@ -169,7 +171,7 @@ pub fn findings(content: &Content) -> Findings {
         if text.text != html.text {
             let hits = LEXICON.hits(&text);
             let read = Read::of(&text, &hits);
-            codes.extend(read.scored(&Mail::of(&subject_hits, &hits), &of_subject));
+            codes.extend(read.scored(&Mail::of(said, &hits), head_candidates));
             if links.is_empty() {
                 links = links::links(&read, &of_links);
             }

@@ -6,9 +6,12 @@
 //! ```text
 //! nothing         phrases that say nothing, but have a telling word in them
 //! connecting      words between a word for codes and its code, or right before such a word
+//! of              words after a word for codes, behind which stands what the code is for
+//! use             words such as `with` before a code, if it follows what the code is for
+//! footer          what is written in lines about the sender
 //! unit, counter   what makes a number an amount: the word beside it, or what follows it without a blank
 //! reply, history  the beginning of an answer's subject, and of the older mail that is appended to one
-//! in-address.…    what says in the address of a page what it is for, by the kind of a link; and names of secrets
+//! in-address.…    what says in the address of a page what it is for, by one of five senses; and names of secrets
 //! ```
 //!
 //! A phrase stands for whole words in lower case. `verif*` stands for every word that begins so, and `*code` for every
@@ -21,9 +24,9 @@ macro_rules! files {
 }
 
 const FILES: &[&str] = files!(
-    "any" "ar" "be" "bg" "bn" "ca" "cs" "da" "de" "el" "en" "es" "et" "eu" "fa" "fi" "fr" "gl" "he" "hi" "hr" "hu" "id"
-    "is" "it" "ja" "ka" "kk" "ko" "lt" "lv" "ms" "nb" "nl" "pl" "pt" "ro" "ru" "sk" "sl" "sq" "sr" "sv" "ta" "th" "tr"
-    "uk" "ur" "vi" "zh"
+    "af" "any" "ar" "az" "be" "bg" "bn" "ca" "cs" "da" "de" "el" "en" "es" "et" "eu" "fa" "fi" "fr" "gl" "he" "hi" "hr"
+    "hu" "hy" "id" "is" "it" "ja" "ka" "kk" "ko" "lt" "lv" "mk" "ms" "nb" "nl" "pl" "pt" "ro" "ru" "sk" "sl" "sq" "sr"
+    "sv" "ta" "th" "tl" "tr" "uk" "ur" "vi" "zh"
 );
 
 /// What a phrase says about a code or a link near it.
@@ -50,6 +53,8 @@ pub(super) enum Sense {
     Enter,
     /// What is written on a link that says nothing about its target.
     Press,
+    /// A meeting, whose codes are no one-time codes.
+    Meeting,
     /// Nothing. Such a phrase hides a shorter one in it.
     Nothing,
 }
@@ -71,6 +76,7 @@ impl Sense {
             "denial" => Self::Denial,
             "enter" => Self::Enter,
             "press" => Self::Press,
+            "meeting" => Self::Meeting,
             "nothing" => Self::Nothing,
             _ => return None,
         })
@@ -95,6 +101,7 @@ pub(super) fn phrases() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
     use std::fs;
 
     use super::*;
@@ -120,10 +127,21 @@ mod tests {
     }
 
     #[test]
+    fn no_phrase_has_two_senses() {
+        let mut senses = HashMap::new();
+        for (key, phrase) in phrases().filter(|(key, _)| Sense::of(key).is_some()) {
+            let known = *senses.entry(phrase.trim_matches('*')).or_insert(key);
+            assert_eq!(known, key, "{phrase} is in two languages");
+        }
+    }
+
+    #[test]
     fn every_key_is_known() {
         for (key, phrase) in phrases().filter(|(key, _)| Sense::of(key).is_none()) {
-            let names = ["connecting", "unit", "counter", "reply", "history"];
-            assert!(names.contains(&key) || key.starts_with("in-address."), "{key}: {phrase}");
+            let names = ["connecting", "of", "use", "footer", "unit", "counter", "reply", "history"];
+            let part = key.strip_prefix("in-address.");
+            let is_part = part.is_some_and(|part| part == "secret" || Sense::of(part).is_some());
+            assert!(names.contains(&key) || is_part, "{key}: {phrase}");
         }
     }
 }
