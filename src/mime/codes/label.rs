@@ -109,8 +109,10 @@ impl Read<'_> {
     /// Whether a word such as `order` names the candidate behind it. After a word for codes it must be right before it.
     fn names(&self, other: &Hit, candidate: &Candidate, is_strict: bool) -> bool {
         let between = &self.page.text[other.end.min(candidate.start)..candidate.start];
-        let has_words = || between.chars().any(char::is_alphanumeric);
-        between.len() <= OTHER_OCTETS && !(is_strict && (between.len() > 3 || has_words()))
+        let has = |is: fn(char) -> bool| between.contains(is);
+        // A number between them has the name.
+        let is_named = between.len() <= OTHER_OCTETS && !has(|c| c.is_ascii_digit());
+        is_named && !(is_strict && (between.len() > 3 || has(char::is_alphanumeric)))
     }
 
     /// Whether a word such as `order` is right before the word for codes.
@@ -138,8 +140,10 @@ impl Read<'_> {
     /// Whether the words behind a word for codes say of what it is one, as in `código de producto`.
     fn is_of_foreign(&self, code: &Hit) -> bool {
         let mut words = self.page.lower[code.end..].split([' ', '\n', '\t', ':']).skip(1);
+        let is_purpose = || self.hits_in(code.end, code.end + NEAR_OCTETS).iter().any(Hit::is_purpose);
         words.next().is_some_and(|word| LEXICON.is_among("of", word))
             && words.next().and_then(last_word).is_some_and(|word| !is_connecting(word))
+            && !is_purpose()
     }
 
     /// The points of a word for codes behind a candidate in its line.
@@ -225,9 +229,11 @@ impl Read<'_> {
             if hits.iter().any(|hit| hit.sense == Sense::Promotion) {
                 return PROMOTION;
             }
-            if hits.iter().any(Hit::is_code) && !self.is_before_next(index, end) {
-                return LABEL_BELOW;
-            }
+            return match hits.iter().find(|hit| hit.is_code() || hit.sense == Sense::Other) {
+                Some(hit) if hit.is_code() && !self.is_before_next(index, end) => LABEL_BELOW,
+                Some(hit) if hit.sense == Sense::Other && hit.start <= start + OTHER_OCTETS => OTHER,
+                _ => 0,
+            };
         }
         0
     }

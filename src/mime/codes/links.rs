@@ -26,6 +26,8 @@ const ADDRESS: i32 = 5;
 /// The words around an address, or around a text such as `click here`, say it.
 const CONTEXT: i32 = 6;
 const SUBJECT: i32 = 2;
+/// No words around it say a kind, but the subject does.
+const ALONE: i32 = 4;
 /// The link is a button, or has a secret in its address.
 const BUTTON: i32 = 1;
 const SECRET: i32 = 3;
@@ -60,12 +62,15 @@ pub(super) struct Subject {
     kinds: Vec<LinkKind>,
     /// Whether it names something else.
     is_other: bool,
+    /// Whether the mail is about a meeting, to which it invites anyway.
+    is_meeting: bool,
 }
 
 impl Subject {
-    pub(super) fn of(hits: &[Hit]) -> Self {
+    pub(super) fn of(hits: &[Hit], body_hits: &[Hit]) -> Self {
+        let is_meeting = body_hits.iter().any(|hit| hit.sense == Sense::Meeting);
         let kinds = LinkKind::ALL.into_iter().filter(|kind| says(hits, *kind)).collect();
-        Self { kinds, is_other: is_other(hits) }
+        Self { kinds, is_other: is_other(hits), is_meeting }
     }
 }
 
@@ -271,7 +276,9 @@ impl<'a> Said<'a> {
     fn points(&self, kind: LinkKind) -> i32 {
         let (own, context, address) = (says(self.own, kind), says(self.context, kind), says(&self.address, kind));
         let is_in_subject = self.subject.kinds.contains(&kind);
-        if !(own || context || address) {
+        // The only thing that is said is the subject, and this is the one link for a reader alone.
+        let is_alone = self.link.needs_context && self.context.is_empty() && is_in_subject && self.names_secret;
+        if !(own || context || address || is_alone) {
             return 0;
         }
         if kind == LinkKind::Unsubscribe {
@@ -285,6 +292,7 @@ impl<'a> Said<'a> {
             (context, CONTEXT),
             (address, ADDRESS),
             (is_in_subject, SUBJECT),
+            (is_alone, ALONE),
             (self.link.is_button, BUTTON),
             (self.has_secret, SECRET),
             (self.is_personal && !self.has_secret, PERSONAL),
@@ -318,7 +326,7 @@ impl<'a> Said<'a> {
                 self.is_personal || says(self.own, kind) || is_told
             }
             // A site's name in the text leads to its front page.
-            LinkKind::Invite => says(self.own, kind) || is_page,
+            LinkKind::Invite => (says(self.own, kind) || is_page) && !self.subject.is_meeting,
             LinkKind::Unsubscribe => return true,
         };
         has_reason && (!self.is_denied || is_in_subject)

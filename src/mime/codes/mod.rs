@@ -163,7 +163,7 @@ pub fn findings(content: &Content) -> Findings {
     let is_other = |it: &Scored| codes.iter().any(|other| other.code == it.code && other.points <= POINTS_OTHER_MAX);
     of_subject.retain(|it| !is_other(it));
     codes.extend(of_subject.iter().cloned());
-    let of_links = links::Subject::of(&subject_hits);
+    let of_links = links::Subject::of(&subject_hits, &html_hits);
     let mut links = links::links(&body, &of_links);
     if content.has_plain_text && (score::best(codes.clone()).is_empty() || links.is_empty()) {
         // HTML of images alone often has a text beside it that says more.
