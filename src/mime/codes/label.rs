@@ -28,6 +28,8 @@ const PROMOTION: i32 = -9;
 pub(super) const NEAR_OCTETS: usize = 24;
 pub(super) const LINE_OCTETS: usize = 160;
 const USED_OCTETS: usize = 6;
+/// The longest line that is a label for the line below.
+const LABEL_SIGNS_MAX: usize = 32;
 /// How far after a word such as `order` a number belongs to it, in octets.
 const OTHER_OCTETS: usize = 16;
 
@@ -215,7 +217,8 @@ impl Read<'_> {
                 let foreign = self.certainty(hits, code, start, mail).min(0);
                 return foreign + if is_alone { points } else { points - 1 };
             }
-            let is_label = end - start <= 2 * OTHER_OCTETS && distance == 0;
+            let is_short = || self.page.text[start..end].chars().nth(LABEL_SIGNS_MAX).is_none();
+            let is_label = distance == 0 && is_short();
             if is_label && is_alone && hits.iter().any(|hit| hit.sense == Sense::Other) {
                 return OTHER;
             }
