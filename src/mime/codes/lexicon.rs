@@ -53,35 +53,43 @@ impl Phrase {
     }
 }
 
-/// The octet of a text at an index, from its beginning or from its end.
-type Octet = fn(&str, usize) -> Option<u8>;
-
-/// Phrases in the order of their octets.
-struct Phrases {
+/// Phrases in the order of their octets, read from their beginning or, `BACKWARDS`, from their end.
+struct Phrases<const BACKWARDS: bool> {
     all: Vec<Phrase>,
-    octet: Octet,
+    /// Where the phrases with each first octet begin.
+    starts: Vec<usize>,
 }
 
-impl Phrases {
-    fn new(mut all: Vec<Phrase>, octet: Octet) -> Self {
-        let key = |text: &'static str| (0..=text.len()).map(move |index| octet(text, index));
+impl<const BACKWARDS: bool> Phrases<BACKWARDS> {
+    fn new(mut all: Vec<Phrase>) -> Self {
+        let key = |text: &'static str| (0..=text.len()).map(move |index| Self::octet(text, index));
         all.sort_by(|one, other| key(one.text).cmp(key(other.text)));
-        Self { all, octet }
+        let start = |first: usize| {
+            all.partition_point(|phrase| key(phrase.text).next().flatten().map(usize::from) < Some(first))
+        };
+        let starts = (0..=256).map(start).collect();
+        Self { all, starts }
+    }
+
+    fn octet(text: &str, index: usize) -> Option<u8> {
+        let index = if BACKWARDS { text.len().checked_sub(index + 1)? } else { index };
+        text.as_bytes().get(index).copied()
     }
 
     /// The longest phrase with which a text begins, or ends, in time linear in its length.
     fn longest(&self, text: &str, is_fit: impl Fn(&Phrase) -> bool) -> Option<&Phrase> {
-        let (mut left, mut longest) = (&self.all[..], None);
+        let first = usize::from(Self::octet(text, 0)?);
+        let (mut left, mut longest) = (&self.all[self.starts[first]..self.starts[first + 1]], None);
         for index in 0..text.len() {
             super::step(1);
-            let octet = (self.octet)(text, index);
-            left = &left[left.partition_point(|phrase| (self.octet)(phrase.text, index) < octet)..];
-            left = &left[..left.partition_point(|phrase| (self.octet)(phrase.text, index) == octet)];
-            let mut ended = left.iter().take_while(|phrase| phrase.text.len() == index + 1);
-            longest = ended.find(|phrase| is_fit(phrase)).or(longest);
+            let octet = Self::octet(text, index);
+            left = &left[left.partition_point(|phrase| Self::octet(phrase.text, index) < octet)..];
+            left = &left[..left.partition_point(|phrase| Self::octet(phrase.text, index) == octet)];
             if left.is_empty() {
                 break;
             }
+            let mut ended = left.iter().take_while(|phrase| phrase.text.len() == index + 1);
+            longest = ended.find(|phrase| is_fit(phrase)).or(longest);
         }
         longest
     }
@@ -89,10 +97,10 @@ impl Phrases {
 
 /// All words, ready for a search in time linear in a text.
 pub(super) struct Lexicon {
-    beginnings: Phrases,
-    endings: Phrases,
+    beginnings: Phrases<false>,
+    endings: Phrases<true>,
     /// Parts of addresses.
-    parts: Phrases,
+    parts: Phrases<false>,
     others: HashMap<&'static str, HashSet<&'static str>>,
 }
 
@@ -118,14 +126,8 @@ impl Lexicon {
                 others.entry(key).or_default().insert(written);
             }
         }
-        let first: Octet = |text, index| text.as_bytes().get(index).copied();
-        let last: Octet = |text, index| text.bytes().rev().nth(index);
-        Self {
-            beginnings: Phrases::new(beginnings, first),
-            endings: Phrases::new(endings, last),
-            parts: Phrases::new(parts, first),
-            others,
-        }
+        let (beginnings, endings) = (Phrases::new(beginnings), Phrases::new(endings));
+        Self { beginnings, endings, parts: Phrases::new(parts), others }
     }
 
     /// The words of a key that is none of a sense.

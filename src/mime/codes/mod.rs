@@ -3,7 +3,7 @@
 //! ```text
 //! page        the text as its reader sees it    style, declarations   what is seen, and what stands out
 //! words       the words by language             lexicon               finds them in a page
-//! read        a page with both, by line         candidate             what has the form of a code
+//! read        a page with both, by line         candidate, free       what has the form of a code, and stands free
 //! score       the points of a candidate         label                 those of the words around it
 //! links       links and their kinds             address               of a page, with a secret or a code in it
 //! ```
@@ -14,6 +14,7 @@
 mod address;
 mod candidate;
 mod declarations;
+mod free;
 mod label;
 mod lexicon;
 mod links;
