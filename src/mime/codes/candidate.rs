@@ -161,7 +161,7 @@ fn without_numbers(text: &str, signs: &[(usize, usize)]) -> Vec<(usize, usize)> 
         places.all(|(place, &(start, end))| text[start..end].parse() == Ok(place + 1))
     };
     let each = |first: usize| signs.iter().skip(first).step_by(2).copied().collect::<Vec<_>>();
-    match signs.len() % 2 == 0 && half >= SIGNS_MIN {
+    match signs.len().is_multiple_of(2) && half >= SIGNS_MIN {
         true if are_numbers(&signs[..half]) => signs[half..].to_vec(),
         true if are_numbers(&each(0)) => each(1),
         _ => signs.to_vec(),

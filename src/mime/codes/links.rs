@@ -6,6 +6,7 @@ use super::address::{URL_OCTETS_MAX, address, has_secret, is_personal, names_sec
 use super::lexicon::{Hit, LEXICON};
 use super::page::Page;
 use super::read::{Read, ends_sentence, has_sentence_end};
+use super::score::sum;
 use super::words::Sense;
 use super::{Link, LinkKind, POINTS_SURE, confidence};
 
@@ -287,7 +288,7 @@ impl<'a> Said<'a> {
         // Unknown words say nothing against an address that says so much.
         let is_unknown = self.own.is_empty() && address && self.names_secret;
         let is_subject_other = self.subject.is_other && !is_in_subject && !own;
-        let rules = [
+        sum([
             (own, TEXT),
             (context, CONTEXT),
             (address, ADDRESS),
@@ -298,8 +299,7 @@ impl<'a> Said<'a> {
             (self.is_personal && !self.has_secret, PERSONAL),
             (!own && !self.link.needs_context && !is_unknown, SAYS_OTHERWISE),
             (is_other(self.own) || self.is_of_other(kind) || is_subject_other, OTHER),
-        ];
-        rules.into_iter().filter(|(holds, _)| *holds).map(|(_, points)| points).sum()
+        ])
     }
 
     /// Whether the words around a link of this kind are about something else.

@@ -214,10 +214,13 @@ pub fn addresses(html: &str) -> Vec<Url> {
 }
 
 /// Counts steps of the search in tests, so that its time is asserted without a clock.
-fn step(_count: usize) {
-    #[cfg(test)]
-    tests::STEPS.set(tests::STEPS.get() + _count);
+#[cfg(test)]
+fn step(count: usize) {
+    tests::STEPS.set(tests::STEPS.get() + count);
 }
+
+#[cfg(not(test))]
+fn step(_: usize) {}
 
 /// The code in the address of the first link that has one, if there is only this one.
 fn code_in_links(links: &[Link]) -> Option<Scored> {

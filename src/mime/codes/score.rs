@@ -153,8 +153,7 @@ impl Read<'_> {
             (mail.is_promotion && candidate.form != Form::Digits, PROMOTION),
             (mail.is_meeting, MEETING),
         ];
-        let ruled: i32 = rules.into_iter().filter(|(holds, _)| *holds).map(|(_, points)| points).sum();
-        form + label + emphasis.min(EMPHASIS_MAX) + mail.subject_points + purpose + ruled
+        form + label + emphasis.min(EMPHASIS_MAX) + mail.subject_points + purpose + sum(rules)
     }
 
     /// Whether a number stands out so much that no word needs to say that it is a code.
@@ -193,6 +192,11 @@ impl Read<'_> {
         let domain = before.strip_prefix('@')?.strip_suffix(" #")?;
         (domain.len() < 254 && domain.contains('.') && !domain.contains(' ')).then_some(BOUND)
     }
+}
+
+/// The points of the rules that hold.
+pub(super) fn sum<const COUNT: usize>(rules: [(bool, i32); COUNT]) -> i32 {
+    rules.into_iter().filter(|(holds, _)| *holds).map(|(_, points)| points).sum()
 }
 
 /// The best candidates, each code once, without those far behind the best.
