@@ -101,7 +101,8 @@ impl Read<'_> {
         let is_first = |hits: &[Hit], start: Option<usize>| {
             hits.iter()
                 .find(|hit| hit.is_code() || hit.sense == Sense::Other)
-                .is_some_and(|hit| hit.is_code() && start.is_none_or(|start| hit.start == start))
+                .filter(|hit| hit.is_code() && !self.is_of_foreign(hit))
+                .is_some_and(|hit| start.is_none_or(|start| hit.start == start))
         };
         let is_labelled = before.ends_with([':', '\u{ff1a}']) && !after.contains(char::is_alphanumeric);
         is_labelled && !mail.has_other && is_first(self.hits_in(start, candidate.start), Some(start))

@@ -55,6 +55,10 @@ fn an_address_says_what_its_link_is_for() {
         // Words that nobody knows say nothing against an address that says much.
         ("reset-password?token=a1b2c3d4e5", "Bofya", Some(LinkKind::Reset)),
         ("reset-password/a1b2c3d4e5", "Bofya", None),
+        // A part for one reader alone is enough beside clear words, but each newsletter has a link to its login.
+        ("e/l?c=Vb77q", "Confirm your address", Some(LinkKind::Verification)),
+        ("e/l?c=Vb77q", "Sign in", None),
+        ("e/l?c=Vb77q", "It wasn't me, reset my password", None),
     ] {
         let html = format!("<a href=\"https://x.test/{path}\">{text}</a>");
         let links = found(&format!("Subject: Habari\r\nContent-Type: text/html\r\n\r\n{html}")).links;
@@ -100,6 +104,7 @@ fn vouchers_and_codes_of_meetings_are_none() {
     for (subject, body) in [
         ("Enter your code: SKIN15", "Use code SKIN15 and pay 15% less."),
         ("Your gift voucher", "<p>Your code:</p><h1>SKIN15</h1>"),
+        ("Verifica tu cuenta", "Código de bodega: 482913"),
         ("Sign in to the meeting", "Meeting ID: 841 2093 7715<br>Passcode: 472915"),
     ] {
         let raw = format!("Subject: {subject}\r\nContent-Type: text/html\r\n\r\n{body}");
