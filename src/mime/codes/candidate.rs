@@ -153,7 +153,7 @@ fn read(text: &str, run: (usize, usize)) -> (Option<Candidate>, usize) {
     (candidate, run.1)
 }
 
-/// The signs of a code without the numbers of their places, if these are 1, 2, 3 and so on before all signs or each of them.
+/// The signs of a code without the numbers of their places, if these are 1, 2, 3 and so on before all signs or each one.
 fn without_numbers(text: &str, signs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let half = signs.len() / 2;
     let are_numbers = |numbers: &[(usize, usize)]| {
