@@ -39,8 +39,8 @@ const HASH: i32 = -7;
 const SMALL: i32 = -5;
 const LETTERS: i32 = -2;
 const WORDS: i32 = -9;
-/// From these points on the words around a candidate leave no doubt, if it is alone or a colon leads to it. Then it may be
-/// of small letters, or of letters alone.
+/// From these points on the words around a candidate leave no doubt, if it is alone or a colon leads to it. Then it may
+/// be of small letters, or of letters alone.
 const LABEL_SURE: i32 = 4;
 /// The subject is about something to save money with, and the candidate has letters.
 const PROMOTION: i32 = -9;

@@ -1,7 +1,7 @@
 //! The words that people look at around codes and links: `words` has a file for each language.
 //!
-//! A line of a file is `key: phrase | phrase`; indented lines go on with it, and those with `#` are comments. The keys are
-//! those of [`Sense`], and:
+//! A line of a file is `key: phrase | phrase`; indented lines go on with it, and those with `#` are comments. The keys
+//! are those of [`Sense`], and:
 //!
 //! ```text
 //! nothing         phrases that say nothing, but have a telling word in them
@@ -15,9 +15,9 @@
 //! ```
 //!
 //! A phrase stands for whole words in lower case. `verif*` stands for every word that begins so, and `*code` for every
-//! word that ends so. Scripts without blanks between words, such as Chinese, have no such bounds: there a phrase is found
-//! anywhere, and so it is in scripts whose particles are part of the word, such as Arabic. At each place the longest
-//! phrase counts.
+//! word that ends so. Scripts without blanks between words, such as Chinese, have no such bounds: there a phrase is
+//! found anywhere, and so it is in scripts whose particles are part of the word, such as Arabic. At each place the
+//! longest phrase counts. A phrase has one sense in all languages.
 
 macro_rules! files {
     ($($name:literal)*) => { &[$(include_str!(concat!("words/", $name, ".txt"))),*] };
