@@ -164,5 +164,19 @@ fn joined(texts: impl Iterator<Item = String>) -> String {
     all
 }
 
+/// Counts steps of readers, so that tests can assert without a clock that they are linear.
+fn step(count: usize) {
+    #[cfg(test)]
+    STEPS.set(STEPS.get() + count);
+    #[cfg(not(test))]
+    let _ = count;
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The steps of this thread.
+    static STEPS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,13 @@
 
 use url::Url;
 
+use super::lexicon::LEXICON;
+
 /// The longest address of a link, in octets.
 pub(super) const URL_OCTETS_MAX: usize = 4_096;
+
+/// The most parts of an address that are looked at.
+const PARTS_MAX: usize = 40;
 
 /// An address without the marks of the sentence after it.
 pub(super) fn trimmed(written: &str) -> &str {
@@ -50,7 +55,6 @@ fn has_short_host(target: &str) -> bool {
 
 /// Whether a part of the path, the query or the fragment looks like a secret: long, with letters and digits, or a code.
 pub(super) fn has_secret(url: &Url) -> bool {
-    const PARTS_MAX: usize = 40;
     let is_secret = |part: &str| {
         let octets = part.as_bytes();
         let count = |is: fn(&u8) -> bool| octets.iter().filter(|octet| is(octet)).count();
@@ -62,6 +66,25 @@ pub(super) fn has_secret(url: &Url) -> bool {
     };
     let mut parts = url[url::Position::BeforePath..].split(['/', '?', '&', '=', '#', '.']).take(PARTS_MAX);
     parts.any(is_secret) || code_in(url).is_some()
+}
+
+/// Whether the address has something that is named as secrets are, as in `?token=7f`.
+pub(super) fn names_secret(url: &Url) -> bool {
+    let rest = url[url::Position::AfterPath..].to_ascii_lowercase();
+    let is_secret = |part: &str| {
+        let named = part.split_once('=').filter(|(_, value)| !value.is_empty());
+        named.is_some_and(|(name, _)| LEXICON.others("in-address.secret").any(|secret| name.contains(secret)))
+    };
+    rest.split(['?', '&', '#', '/', ';']).take(PARTS_MAX).any(is_secret)
+}
+
+/// Whether some part of the address has letters with digits among them, so that it may be for one reader alone.
+pub(super) fn is_personal(url: &Url) -> bool {
+    let is_mixed = |part: &str| {
+        let has = |is: fn(&u8) -> bool| part.as_bytes().iter().any(is);
+        part.len() >= 3 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+    };
+    url[url::Position::BeforePath..].split(['/', '?', '&', '=', '#', '.']).take(PARTS_MAX).any(is_mixed)
 }
 
 /// The code in the address of a link: digits in a parameter that is named for codes.

@@ -1,5 +1,6 @@
 //! What in a page has the form of a code, whatever it means.
 
+use super::free::stands_free;
 use super::lexicon::is_bounded_letter;
 use super::page::Page;
 
@@ -10,8 +11,6 @@ const SIGNS_MIN: usize = 4;
 const SIGNS_MAX: usize = 8;
 /// The most signs of a code that has letters too.
 const MIXED_SIGNS_MAX: usize = 12;
-/// How far a word around a candidate is looked at, in octets.
-const WORD_OCTETS_MAX: usize = 80;
 
 /// What a code is written with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +20,10 @@ pub(super) enum Form {
     Mixed,
     /// Small letters and digits, which many other things have.
     Small,
-    /// Capital letters alone.
+    /// Capital letters alone, or letters whose case changes again and again.
     Letters,
+    /// Words of small letters, joined by hyphens.
+    Words,
 }
 
 /// A piece of a page with the form of a code.
@@ -99,9 +100,11 @@ fn read(text: &str, run: (usize, usize)) -> (Option<Candidate>, usize) {
         (Some(Candidate { start, end, code, form, is_grouped: true }), end)
     };
     if run.1 - run.0 == 1 {
-        let signs = joined(text, run, b" \t\n", SIGNS_MAX + 1);
+        let signs = joined(text, run, b" \t\n", 2 * SIGNS_MAX);
         let is_letter_of_word = |end: usize| text[end..].chars().next().is_some_and(is_bounded_letter);
         let count = signs.iter().take_while(|(start, end)| end - start == 1 && !is_letter_of_word(*end)).count();
+        let signs = without_numbers(text, &signs[..count]);
+        let count = signs.len();
         if count >= SIGNS_MIN {
             let code = join(&signs[..count], "");
             let form = form(&code).filter(|form| count <= SIGNS_MAX && *form != Form::Small);
@@ -113,6 +116,9 @@ fn read(text: &str, run: (usize, usize)) -> (Option<Candidate>, usize) {
     }
     let parts = joined(text, run, b"-", 4);
     let end = parts[parts.len() - 1].1;
+    if is_of_words(text, &parts) {
+        return grouped(&parts, join(&parts, "-"), Form::Words);
+    }
     if parts.len() > 1 {
         return match of_parts(&parts.iter().map(|&(start, end)| &text[start..end]).collect::<Vec<_>>()) {
             Some(Form::Digits) => grouped(&parts, join(&parts, ""), Form::Digits),
@@ -147,6 +153,21 @@ fn read(text: &str, run: (usize, usize)) -> (Option<Candidate>, usize) {
     (candidate, run.1)
 }
 
+/// The signs of a code without the numbers of their places, if these are 1, 2, 3 and so on before all signs or each one.
+fn without_numbers(text: &str, signs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    let half = signs.len() / 2;
+    let are_numbers = |numbers: &[(usize, usize)]| {
+        let mut places = numbers.iter().enumerate();
+        places.all(|(place, &(start, end))| text[start..end].parse() == Ok(place + 1))
+    };
+    let each = |first: usize| signs.iter().skip(first).step_by(2).copied().collect::<Vec<_>>();
+    match signs.len().is_multiple_of(2) && half >= SIGNS_MIN {
+        true if are_numbers(&signs[..half]) => signs[half..].to_vec(),
+        true if are_numbers(&each(0)) => each(1),
+        _ => signs.to_vec(),
+    }
+}
+
 /// The end of two groups of three digits with a dot between them, which are a price unless they are alone in their line.
 fn dotted_end(text: &str, run: (usize, usize)) -> Option<usize> {
     let octets = text.as_bytes();
@@ -176,11 +197,29 @@ fn of_parts(parts: &[&str]) -> Option<Form> {
         Form::Mixed if parts.len() == 2 && parts[0].len() <= 3 && total <= SIGNS_MAX + 2 => {
             let is_prefix = parts[0].bytes().all(|octet| octet.is_ascii_uppercase());
             let is_number = parts[1].len() >= SIGNS_MIN && parts[1].bytes().all(|octet| octet.is_ascii_digit());
-            (is_even || is_prefix && is_number).then_some(Form::Mixed)
+            // As in `519-774X`.
+            let is_nearly_even =
+                parts[0].len() == 3 && parts[1].len() == 4 && parts[0].bytes().all(|octet| octet.is_ascii_digit());
+            (is_even || is_nearly_even || is_prefix && is_number).then_some(Form::Mixed)
         }
         _ if !is_even || !(3..=6).contains(&parts[0].len()) || total > MIXED_SIGNS_MAX => None,
         form => Some(form),
     }
+}
+
+/// Whether these are three words of small letters or two of one length, with nothing behind them, and before them nothing
+/// or a colon.
+fn is_of_words(text: &str, parts: &[(usize, usize)]) -> bool {
+    let is_word = |&(start, end): &(usize, usize)| {
+        (3..=10).contains(&(end - start)) && text[start..end].bytes().all(|octet| octet.is_ascii_lowercase())
+    };
+    let length = |index: usize| parts[index].1 - parts[index].0;
+    let is_many = parts.len() == 3 || parts.len() == 4 || parts.len() == 2 && length(0) >= 5 && length(0) == length(1);
+    let before = text[..parts[0].0].trim_end_matches(' ');
+    is_many
+        && parts.iter().all(is_word)
+        && (before.is_empty() || before.ends_with(['\n', '\t', ':', '\u{ff1a}']))
+        && text[parts[parts.len() - 1].1..].chars().next().is_none_or(|c| matches!(c, '\n' | '\t'))
 }
 
 /// Whether these are three pairs of digits that are no date.
@@ -207,116 +246,24 @@ fn form(signs: &str) -> Option<Form> {
             // `30min` and `page12` are no codes.
             let is_word = letters.bytes().all(|octet| octet.is_ascii_alphabetic())
                 && (signs.starts_with(letters) || signs.ends_with(letters));
-            (!is_word).then_some(Form::Small)
+            (!is_word || is_hexadecimal(octets)).then_some(Form::Small)
         }
         (false, false, true) => Some(Form::Letters),
+        // A name such as `YouTube` changes its case less often.
+        (false, true, true) => {
+            let is_change = |pair: &&[u8]| pair[0].is_ascii_uppercase() != pair[1].is_ascii_uppercase();
+            (octets.windows(2).filter(is_change).count() >= 4).then_some(Form::Letters)
+        }
         _ => None,
     }
 }
 
-/// Whether nothing around a candidate makes it a part of something else, such as a price, a date or an address.
-fn stands_free(text: &str, candidate: &Candidate) -> bool {
-    let mut before = text[..candidate.start].chars().rev();
-    let mut after = text[candidate.end..].chars();
-    let (previous, earlier) = (before.next(), before.next());
-    let (next, later) = (after.next(), after.next());
-    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
-    let bad_before = match previous {
-        // An account that ends with these digits, as in `...7730`.
-        Some('.') if earlier == Some('.') => true,
-        Some('.' | ',' | ':' | '\'') => is_digit(earlier),
-        Some('*') => next != Some('*'),
-        Some('(') => next != Some(')'),
-        Some(
-            '+' | '!' | '/' | '\\' | '=' | '_' | '@' | '%' | '&' | '?' | '~' | '-' | '\u{2022}' | '\u{2026}' | '\u{d7}',
-        ) => true,
-        Some(c) => is_currency(c) || is_bounded_letter(c),
-        None => false,
-    };
-    let bad_after = match next {
-        // Text without blanks between words has none after a comma either.
-        Some(',') if previous.is_some_and(|c| c.is_alphabetic() && !is_bounded_letter(c)) => false,
-        Some('.' | ',' | ':' | '\'') => later.is_some_and(|c| c.is_ascii_alphanumeric()),
-        Some('%' | '/' | '\\' | '=' | '_' | '@' | '\u{b0}' | '\u{2030}' | '-') => true,
-        Some(c) => is_currency(c) || is_bounded_letter(c) || is_counter(c),
-        None => false,
-    };
-    let is_assigned = previous == Some(' ') && earlier == Some('=');
-    let has_currency = |separator: Option<char>, c: Option<char>, beyond: Option<char>| {
-        // A name can begin with the sign, as in `%frame.example`.
-        let is_share = || c == Some('%') && !beyond.is_some_and(char::is_alphanumeric);
-        separator == Some(' ') && (c.is_some_and(is_currency) || is_share())
-    };
-    !bad_before
-        && !bad_after
-        && !is_assigned
-        && !has_currency(previous, earlier, None)
-        && !has_currency(next, later, after.next())
-        && !has_unit(text, candidate)
-        && !is_in_address(text, candidate)
-}
-
-fn is_currency(c: char) -> bool {
-    matches!(c, '$' | '\u{a2}'..='\u{a5}' | '\u{20a0}'..='\u{20cf}' | '\u{ffe5}' | '\u{e3f}')
-}
-
-/// A character that makes a number an amount, a year or a count in Chinese, Japanese and Korean.
-fn is_counter(c: char) -> bool {
-    matches!(
-        c,
-        '円' | '元'
-            | '원'
-            | '年'
-            | '년'
-            | '月'
-            | '日'
-            | '点'
-            | '點'
-            | '人'
-            | '명'
-            | '名'
-            | '件'
-            | '건'
-            | '個'
-            | '个'
-            | '万'
-            | '번'
-            | '回'
-            | '次'
-            | '점'
-            | '枚'
-    )
-}
-
-/// Units and currencies that stand before or after a number.
-const UNITS: &str = " eur usd gbp chf jpy pln rub try cny krw inr brl sek nok dkk czk huf ron uah btc eth tl kr zł kč ft \
-    руб грн rs lei euro euros dollars pounds yen px pt mm cm m km mg g kg ml l kb mb gb tb ms s sec seconds min mins \
-    minutes h hrs hours days weeks months years times points pts people users errors words mails items lines steps kcal \
-    mah rpm bit bits bytes punkte puntos points stunden minuten tage jahre personen stück uhr ريال جنيه دولار ";
-
-/// Whether the word before or after a candidate is a unit.
-fn has_unit(text: &str, candidate: &Candidate) -> bool {
-    let is_unit = |word: &str| {
-        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        !word.is_empty() && word.len() <= 12 && UNITS.contains(&format!(" {} ", word.to_lowercase()))
-    };
-    let after = &text[candidate.end..text.floor_char_boundary(candidate.end + WORD_OCTETS_MAX)];
-    let before = &text[text.ceil_char_boundary(candidate.start.saturating_sub(WORD_OCTETS_MAX))..candidate.start];
-    let following = after.strip_prefix(' ').and_then(|rest| rest.split([' ', '\n', '\t']).next());
-    // Single letters before a number are names, not units.
-    let preceding = before.strip_suffix(' ').and_then(|rest| rest.rsplit([' ', '\n', '\t']).next());
-    let is_money = |word: &str| word.len() == 3 && word.bytes().all(|octet| octet.is_ascii_uppercase());
-    following.is_some_and(is_unit) || preceding.is_some_and(|word| is_money(word) && is_unit(word))
-}
-
-/// Whether the word around a candidate is a mail address, a path or the address of a page.
-fn is_in_address(text: &str, candidate: &Candidate) -> bool {
-    let before = &text[text.ceil_char_boundary(candidate.start.saturating_sub(WORD_OCTETS_MAX))..candidate.start];
-    let after = &text[candidate.end..text.floor_char_boundary(candidate.end + WORD_OCTETS_MAX)];
-    let is_end = |c: char| c.is_whitespace() || !c.is_ascii();
-    let head = before.rsplit(is_end).next().unwrap_or_default();
-    let tail = after.split(is_end).next().unwrap_or_default();
-    ["://", "@", "www."].iter().any(|mark| head.contains(mark)) || tail.contains('@') || head.contains('/')
+/// Whether these are six to eight digits of a hexadecimal number, some of them letters.
+fn is_hexadecimal(octets: &[u8]) -> bool {
+    let digits = octets.iter().filter(|octet| octet.is_ascii_digit()).count();
+    (6..=8).contains(&octets.len())
+        && (2..=octets.len() - 2).contains(&digits)
+        && octets.iter().all(|octet| matches!(octet, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 #[cfg(test)]
@@ -337,15 +284,23 @@ mod tests {
             ("1234 5678", "12345678"),
             ("4 8 2 9 1 3", "482913"),
             ("4\n8\n2\n9", "4829"),
+            ("1 2 3 4 5 6\n4 8 2 9 1 3", "482913"),
+            ("1 4 2 8 3 2 4 9", "4829"),
+            ("519-774X", "519-774X"),
             ("G-482913", "G-482913"),
             ("AB12-CD34", "AB12-CD34"),
             ("WDJB-MJHT", "WDJB-MJHT"),
             ("dq7-r4m-k2x", "dq7-r4m-k2x"),
             ("7XK2Q", "7XK2Q"),
+            ("888eed", "888eed"),
+            ("kVtRmqZe", "kVtRmqZe"),
+            ("code: copper-lantern-otter", "copper-lantern-otter"),
             ("(482913)", "482913"),
             ("**482913**", "482913"),
             ("验证码482913，", "482913"),
             ("code:482913", "482913"),
+            ("482913 try it now", "482913"),
+            ("482913 Ms Jones", "482913"),
         ] {
             assert_eq!(codes(text), [expected], "{text}");
         }
@@ -379,10 +334,16 @@ mod tests {
             "4829円",
             "sign-in",
             "utf8",
+            "YouTube",
+            "1600feet",
+            "a state-of-the-art phone",
             "30min",
             "00340434161094015902",
             "4829130123",
             "one-time",
+            "4829 TRY",
+            "4829 ms",
+            "10000 Points",
             "É4829",
             "#a1b2c3/4829",
         ] {

@@ -1,8 +1,8 @@
 //! The words that name a candidate: before it, behind it, and in the lines around it.
 
 use super::candidate::{Candidate, Form};
-use super::lexicon::{CONNECTING, Hit, is_bounded_letter};
-use super::read::Read;
+use super::lexicon::{Hit, LEXICON, is_bounded_letter};
+use super::read::{Read, ends_sentence, has_sentence_end};
 use super::score::Mail;
 use super::words::Sense;
 
@@ -28,21 +28,25 @@ const PROMOTION: i32 = -9;
 pub(super) const NEAR_OCTETS: usize = 24;
 pub(super) const LINE_OCTETS: usize = 160;
 const USED_OCTETS: usize = 6;
+/// The longest line that is a label for the line below.
+const LABEL_SIGNS_MAX: usize = 32;
 /// How far after a word such as `order` a number belongs to it, in octets.
 const OTHER_OCTETS: usize = 16;
 
 impl Read<'_> {
     /// The points of the words that name a candidate.
-    pub(super) fn label(&self, index: usize, is_alone: bool, mail: &Mail, work: &mut usize) -> i32 {
+    pub(super) fn label(&self, index: usize, is_alone: bool, mail: &Mail) -> i32 {
         let candidate = &self.candidates[index];
         let line = self.line_of(candidate.start);
         let (start, end) = self.line(line);
-        let near_start = start.max(candidate.start.saturating_sub(LINE_OCTETS));
-        let near_end = end.min(candidate.end + LINE_OCTETS);
+        let text = &self.page.text;
+        let near_start = text.floor_char_boundary(start.max(candidate.start.saturating_sub(LINE_OCTETS)));
+        let near_end = text.ceil_char_boundary(end.clamp(candidate.end, candidate.end + LINE_OCTETS));
         let before = self.hits_in(near_start, candidate.start);
         let after = self.hits_in(candidate.end, near_end);
-        *work += before.len() + after.len();
-        if before.iter().chain(after).any(|hit| hit.sense == Sense::Promotion) {
+        // What takes some percent off has letters.
+        let is_share = || candidate.form != Form::Digits && text[near_start..near_end].contains('%');
+        if before.iter().chain(after).any(|hit| hit.sense == Sense::Promotion) || is_share() {
             return PROMOTION;
         }
         let code = before.iter().rposition(Hit::is_code);
@@ -65,7 +69,7 @@ impl Read<'_> {
                 + self.certainty(self.hits_in(candidate.end, near_end), code, candidate.end, mail).max(0);
         }
         let of_lines = if is_alone || !before.iter().any(Hit::is_code) {
-            self.label_of_lines(index, line, is_alone, work)
+            self.label_of_lines(index, line, is_alone, mail)
         } else {
             0
         };
@@ -97,18 +101,21 @@ impl Read<'_> {
         let is_first = |hits: &[Hit], start: Option<usize>| {
             hits.iter()
                 .find(|hit| hit.is_code() || hit.sense == Sense::Other)
-                .is_some_and(|hit| hit.is_code() && start.is_none_or(|start| hit.start == start))
+                .filter(|hit| hit.is_code() && !self.is_of_foreign(hit))
+                .is_some_and(|hit| start.is_none_or(|start| hit.start == start))
         };
         let is_labelled = before.ends_with([':', '\u{ff1a}']) && !after.contains(char::is_alphanumeric);
         is_labelled && !mail.has_other && is_first(self.hits_in(start, candidate.start), Some(start))
-            || before.is_empty() && after.starts_with(" is your ") && is_first(self.hits_in(candidate.end, end), None)
+            || before.is_empty() && begins_with_two(after) && is_first(self.hits_in(candidate.end, end), None)
     }
 
     /// Whether a word such as `order` names the candidate behind it. After a word for codes it must be right before it.
     fn names(&self, other: &Hit, candidate: &Candidate, is_strict: bool) -> bool {
         let between = &self.page.text[other.end.min(candidate.start)..candidate.start];
-        let has_words = || between.chars().any(char::is_alphanumeric);
-        between.len() <= OTHER_OCTETS && !(is_strict && (between.len() > 3 || has_words()))
+        let has = |is: fn(char) -> bool| between.contains(is);
+        // A number between them has the name.
+        let is_named = between.len() <= OTHER_OCTETS && !has(|c| c.is_ascii_digit());
+        is_named && !(is_strict && (between.len() > 3 || has(char::is_alphanumeric)))
     }
 
     /// Whether a word such as `order` is right before the word for codes.
@@ -128,12 +135,18 @@ impl Read<'_> {
         }
         let before = self.page.lower[start..code.start].strip_suffix(' ').unwrap_or_default();
         // `Your store code` is less foreign than `Store code`.
-        let mut words = before.rsplit(' ').take(3);
-        if mail.subject_points <= 0 && last_word(before).is_some() && !words.any(is_connecting) {
-            LABEL_FOREIGN
-        } else {
-            0
-        }
+        let has_foreign = last_word(before).is_some() && !before.rsplit(' ').take(3).any(is_connecting);
+        let is_foreign = has_foreign || self.is_of_foreign(code);
+        if mail.subject_points <= 0 && is_foreign { LABEL_FOREIGN } else { 0 }
+    }
+
+    /// Whether the words behind a word for codes say of what it is one, as in `código de producto`.
+    fn is_of_foreign(&self, code: &Hit) -> bool {
+        let mut words = self.page.lower[code.end..].split([' ', '\n', '\t', ':']).skip(1);
+        let is_purpose = || self.hits_in(code.end, code.end + NEAR_OCTETS).iter().any(Hit::is_purpose);
+        words.next().is_some_and(|word| LEXICON.is_among("of", word))
+            && words.next().and_then(last_word).is_some_and(|word| !is_connecting(word))
+            && !is_purpose()
     }
 
     /// The points of a word for codes behind a candidate in its line.
@@ -187,7 +200,7 @@ impl Read<'_> {
     }
 
     /// The points of the words in the lines above and below.
-    fn label_of_lines(&self, index: usize, line: usize, is_alone: bool, work: &mut usize) -> i32 {
+    fn label_of_lines(&self, index: usize, line: usize, is_alone: bool, mail: &Mail) -> i32 {
         let candidate = &self.candidates[index];
         // A line of text that goes on belongs to the label, but not a new sentence such as one with an address.
         let from = self.line(line).0.max(candidate.start.saturating_sub(LINE_OCTETS));
@@ -197,15 +210,16 @@ impl Read<'_> {
             let Some(above) = line.checked_sub(distance + 1) else { break };
             let (start, end) = self.line(above);
             let hits = self.hits_in(start.max(end.saturating_sub(2 * LINE_OCTETS)), end);
-            *work += hits.len();
             let is_taken = self.is_taken(index, start) || starts_late && ends_sentence(&self.page.text[start..end]);
             if hits.iter().any(|hit| hit.sense == Sense::Promotion) {
                 return PROMOTION;
             }
-            if !is_taken && hits.iter().any(Hit::is_code) {
-                return if is_alone { points } else { points - 1 };
+            if let Some(code) = hits.iter().rfind(|hit| hit.is_code()).filter(|_| !is_taken) {
+                let foreign = self.certainty(hits, code, start, mail).min(0);
+                return foreign + if is_alone { points } else { points - 1 };
             }
-            let is_label = end - start <= 2 * OTHER_OCTETS && distance == 0;
+            let is_short = || self.page.text[start..end].chars().nth(LABEL_SIGNS_MAX).is_none();
+            let is_label = distance == 0 && is_short();
             if is_label && is_alone && hits.iter().any(|hit| hit.sense == Sense::Other) {
                 return OTHER;
             }
@@ -219,29 +233,28 @@ impl Read<'_> {
             if hits.iter().any(|hit| hit.sense == Sense::Promotion) {
                 return PROMOTION;
             }
-            if hits.iter().any(Hit::is_code) && !self.is_before_next(index, end) {
-                return LABEL_BELOW;
-            }
+            return match hits.iter().find(|hit| hit.is_code() || hit.sense == Sense::Other) {
+                Some(hit) if hit.is_code() && !self.is_before_next(index, end) => LABEL_BELOW,
+                Some(hit) if hit.sense == Sense::Other && hit.start <= start + OTHER_OCTETS => OTHER,
+                _ => 0,
+            };
         }
         0
     }
 }
 
 /// The word at the end of a text; `None` if it ends with a mark, or has no blanks between words.
-fn last_word(text: &str) -> Option<&str> {
+pub(super) fn last_word(text: &str) -> Option<&str> {
     let word = text.rsplit(|c: char| !is_bounded_letter(c)).next().unwrap_or_default();
     Some(word).filter(|word| !word.is_empty())
 }
 
+/// Whether two connecting words begin what follows a candidate, as in ` is your code`.
+fn begins_with_two(after: &str) -> bool {
+    let mut words = after.split(' ');
+    words.next() == Some("") && words.by_ref().take(2).filter(|word| is_connecting(word)).count() == 2
+}
+
 fn is_connecting(word: &str) -> bool {
-    word.len() < 24 && CONNECTING.contains(&format!(" {word} "))
-}
-
-fn has_sentence_end(text: &str) -> bool {
-    [". ", "! ", "? ", "\u{3002}"].iter().any(|end| text.contains(end))
-}
-
-/// Whether a line ends a sentence.
-fn ends_sentence(line: &str) -> bool {
-    line.trim_end().ends_with(['.', '!', '?', '\u{3002}'])
+    LEXICON.is_among("connecting", word)
 }

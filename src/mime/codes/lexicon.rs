@@ -1,23 +1,13 @@
 //! Finds the phrases of [`words`](super::words) in a page.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::page::Page;
-use super::words::{LANGUAGES, Sense};
+use super::words::{Sense, phrases};
 
-/// Words that stand between a word for codes and its code, or right before such a word. Another word there may say that
-/// the code is none to type, as in `store code`.
-pub(super) const CONNECTING: &str = " is are be was to below following follows this that the your our my a an of with use using enter \
-    and or digit digits character new unique by one type give need receive paste copy for as in at here ist lautet \
-    lauten sind der den dem die dein deinen ihr ihren ihrem folgenden folgender diesen dieser einen mit per als es son \
-    este siguiente tu su el la un una con usa est sont le votre ton ce suivant suivante è é il tuo questo seguente sono \
-    são o seu esse de je uw deze is zijn jest to var är er on din ditt în este na vaš είναι το це ваш код это есть your ";
-
-/// Phrases that say nothing: what has happened already, many codes, and words that mean something else.
-const NOTHING: &str = "hard-code, hard-coded, hardcode, in order to, in order, codes, passcodes, verified, \
-    confirmed, activated, validated, approved, authenticated, logged in, signed in, coded, bestätigt, aktiviert, \
-    confirmado, confirmada, confirmé, confirmée, confermato, confermata, bevestigd, potwierdzone, potwierdzony, \
-    onaylandı, подтвержден, подтверждён, подтверждена, подтверждено";
+/// The words of all languages. They are the same for every mail, and sorting them takes longer than reading a short one.
+pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::new);
 
 /// A phrase in a text, with the position of its octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,104 +46,151 @@ struct Phrase {
     is_open: bool,
 }
 
-/// The number of lists in which phrases are searched by their first three octets.
-const LISTS: usize = 2048;
+impl Phrase {
+    fn is_whole_in(&self, text: &str) -> bool {
+        let is_letter = |c: Option<char>| c.is_some_and(is_bounded_letter);
+        self.is_open || !is_letter(self.text.chars().next_back()) || !is_letter(text[self.text.len()..].chars().next())
+    }
+}
 
-/// The words of all languages. They are the same for every mail, and sorting them takes longer than reading a short one.
-pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::new);
+/// Phrases in the order of their octets, read from their beginning or, `BACKWARDS`, from their end.
+struct Phrases<const BACKWARDS: bool> {
+    all: Vec<Phrase>,
+    /// Where the phrases with each first octet begin.
+    starts: Vec<usize>,
+}
 
-/// All phrases, ready for a search in time linear in a text.
+impl<const BACKWARDS: bool> Phrases<BACKWARDS> {
+    fn new(mut all: Vec<Phrase>) -> Self {
+        let key = |text: &'static str| (0..=text.len()).map(move |index| Self::octet(text, index));
+        all.sort_by(|one, other| key(one.text).cmp(key(other.text)));
+        let start = |first: usize| {
+            all.partition_point(|phrase| key(phrase.text).next().flatten().map(usize::from) < Some(first))
+        };
+        let starts = (0..=256).map(start).collect();
+        Self { all, starts }
+    }
+
+    fn octet(text: &str, index: usize) -> Option<u8> {
+        let index = if BACKWARDS { text.len().checked_sub(index + 1)? } else { index };
+        text.as_bytes().get(index).copied()
+    }
+
+    /// The longest phrase with which a text begins, or ends, in time linear in its length.
+    fn longest(&self, text: &str, is_fit: impl Fn(&Phrase) -> bool) -> Option<&Phrase> {
+        let first = usize::from(Self::octet(text, 0)?);
+        let (mut left, mut longest) = (&self.all[self.starts[first]..self.starts[first + 1]], None);
+        for index in 0..text.len() {
+            super::step(1);
+            let octet = Self::octet(text, index);
+            left = &left[left.partition_point(|phrase| Self::octet(phrase.text, index) < octet)..];
+            left = &left[..left.partition_point(|phrase| Self::octet(phrase.text, index) == octet)];
+            if left.is_empty() {
+                break;
+            }
+            let mut ended = left.iter().take_while(|phrase| phrase.text.len() == index + 1);
+            longest = ended.find(|phrase| is_fit(phrase)).or(longest);
+        }
+        longest
+    }
+}
+
+/// All words, ready for a search in time linear in a text.
 pub(super) struct Lexicon {
-    /// The longest phrase comes first.
-    beginnings: Vec<Vec<Phrase>>,
-    /// Phrases of fewer octets.
-    short: Vec<Phrase>,
-    /// By the last octet.
-    endings: Vec<Vec<Phrase>>,
+    beginnings: Phrases<false>,
+    endings: Phrases<true>,
+    /// Parts of addresses.
+    parts: Phrases<false>,
+    others: HashMap<&'static str, HashSet<&'static str>>,
 }
 
 impl Lexicon {
     fn new() -> Self {
-        let mut lexicon =
-            Self { beginnings: vec![Vec::new(); LISTS], short: Vec::new(), endings: vec![Vec::new(); 256] };
-        let all = LANGUAGES.iter().flat_map(|words| words.by_sense()).chain([(Sense::Nothing, NOTHING)]);
-        for (sense, phrases) in all {
-            for written in phrases.split(", ").map(str::trim) {
-                let (text, is_open) = (written.trim_end_matches('*'), written.ends_with('*'));
-                if let Some(ending) = text.strip_prefix('*') {
-                    lexicon.endings[last(ending)].push(Phrase { text: ending, sense, is_open });
+        let (mut beginnings, mut endings, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+        let mut others = HashMap::<_, HashSet<_>>::new();
+        for (key, written) in phrases() {
+            let (text, is_open) = (written.trim_matches('*'), written.ends_with('*'));
+            if let Some(sense) = key.strip_prefix("in-address.").and_then(Sense::of) {
+                parts.push(Phrase { text, sense, is_open: true });
+            } else if let Some(sense) = Sense::of(key) {
+                let phrase = Phrase { text, sense, is_open };
+                beginnings.push(phrase);
+                if written.starts_with('*') {
+                    endings.push(phrase);
                 }
-                let text = text.trim_start_matches('*');
-                let phrases = match list(text.as_bytes()) {
-                    Some(list) => &mut lexicon.beginnings[list],
-                    None => &mut lexicon.short,
-                };
-                phrases.push(Phrase { text, sense, is_open });
+                if text.contains('\'') {
+                    // An apostrophe has two forms. This is made once for the life of the program.
+                    beginnings.push(Phrase { text: text.replace('\'', "\u{2019}").leak(), ..phrase });
+                }
+            } else {
+                others.entry(key).or_default().insert(written);
             }
         }
-        for phrases in &mut lexicon.beginnings {
-            phrases.sort_by_key(|phrase| usize::MAX - phrase.text.len());
-        }
-        lexicon
+        let (beginnings, endings) = (Phrases::new(beginnings), Phrases::new(endings));
+        Self { beginnings, endings, parts: Phrases::new(parts), others }
     }
 
-    /// The phrases of a page in their order, and the number of comparisons.
-    pub(super) fn hits(&self, page: &Page) -> (Vec<Hit>, usize) {
+    /// The words of a key that is none of a sense.
+    pub(super) fn others(&self, key: &str) -> impl Iterator<Item = &'static str> {
+        self.others.get(key).into_iter().flatten().copied()
+    }
+
+    /// Whether a word in lower case is one of a key that is none of a sense.
+    pub(super) fn is_among(&self, key: &str, word: &str) -> bool {
+        self.others.get(key).is_some_and(|words| words.contains(word))
+    }
+
+    /// Whether a word makes the number beside it an amount. Short units have one form: `ms` is one, and `Ms` is none.
+    pub(super) fn is_unit(&self, word: &str) -> bool {
+        self.is_among("unit", word) || word.chars().count() > 3 && self.is_among("unit", &word.to_lowercase())
+    }
+
+    /// What the parts of an address in lower case say.
+    pub(super) fn in_address(&self, address: &str) -> Vec<Hit> {
+        let (mut hits, mut at) = (Vec::new(), 0);
+        while let Some(c) = address[at..].chars().next() {
+            let part = self.parts.longest(&address[at..], |_| true);
+            hits.extend(part.map(|part| Hit { start: at, end: at + part.text.len(), sense: part.sense }));
+            at += c.len_utf8();
+        }
+        hits
+    }
+
+    /// The phrases of a page in their order.
+    pub(super) fn hits(&self, page: &Page) -> Vec<Hit> {
         let text = page.lower.as_str();
-        let (mut hits, mut work, mut at, mut is_in_word) = (Vec::new(), 0, 0, false);
+        let (mut hits, mut at, mut is_in_word) = (Vec::new(), 0, false);
         while let Some(c) = text[at..].chars().next() {
-            let is_bounded = is_bounded(c);
             let mut end = at + c.len_utf8();
-            if !is_in_word || !is_bounded {
-                let phrases = list(&text.as_bytes()[at..]).map_or(&[][..], |list| &self.beginnings[list]);
-                work += phrases.len() + self.short.len();
-                if let Some(phrase) = phrases.iter().chain(&self.short).find(|phrase| phrase.is_at(text, at)) {
+            if !is_in_word || !is_bounded(c) {
+                let rest = &text[at..];
+                let beginning = self.beginnings.longest(rest, |phrase| phrase.is_whole_in(rest));
+                if let Some(phrase) = beginning {
                     end = at + phrase.text.len();
                     hits.push(Hit { start: at, end, sense: phrase.sense });
                 }
-                let is_read = hits.last().is_some_and(|hit| hit.start == at);
                 // A long word can have one phrase at its beginning and another one at its end.
-                if let Some((start, phrase)) =
-                    self.ending(text, at, &mut work).filter(|(start, _)| !is_read || *start >= end)
-                {
-                    end = start + phrase.text.len();
-                    hits.push(Hit { start, end, sense: phrase.sense });
+                let name = name(rest);
+                if let Some(phrase) = self.endings.longest(name, |_| true) {
+                    let start = at + name.len() - phrase.text.len();
+                    if beginning.is_none() || start >= end {
+                        end = start + phrase.text.len();
+                        hits.push(Hit { start, end, sense: phrase.sense });
+                    }
                 }
             }
             is_in_word = text[..end].chars().next_back().is_some_and(is_bounded_letter);
             at = end;
         }
-        (hits, work)
-    }
-
-    /// The phrase at the end of the word that begins at `start`, and its position.
-    fn ending(&self, text: &str, start: usize, work: &mut usize) -> Option<(usize, &Phrase)> {
-        const WORD_OCTETS_MAX: usize = 60;
-        let window = &text[start..text.floor_char_boundary(start + WORD_OCTETS_MAX)];
-        let name = &window[..window.find(|c: char| !is_bounded_letter(c) && c != '-').unwrap_or(window.len())];
-        let endings = &self.endings[last(name)];
-        *work += 1 + endings.len();
-        let longest = endings.iter().filter(|phrase| name.ends_with(phrase.text)).max_by_key(|it| it.text.len());
-        longest.map(|phrase| (start + name.len() - phrase.text.len(), phrase))
+        hits
     }
 }
 
-impl Phrase {
-    fn is_at(&self, text: &str, at: usize) -> bool {
-        let Some(rest) = text[at..].strip_prefix(self.text) else { return false };
-        let is_whole = || !rest.chars().next().is_some_and(is_bounded_letter);
-        self.is_open || self.text.chars().next_back().is_some_and(|c| !is_bounded_letter(c)) || is_whole()
-    }
-}
-
-/// The list of the phrases that begin with these octets; `None` if there are fewer than three.
-fn list(octets: &[u8]) -> Option<usize> {
-    let (first, _) = octets.split_first_chunk::<3>()?;
-    Some(first.iter().fold(0, |sum, octet| sum * 31 + usize::from(*octet)) % LISTS)
-}
-
-fn last(text: &str) -> usize {
-    text.as_bytes().last().copied().map_or(0, usize::from)
+/// The word with which a text begins.
+fn name(text: &str) -> &str {
+    const OCTETS_MAX: usize = 60;
+    let window = &text[..text.floor_char_boundary(OCTETS_MAX)];
+    &window[..window.find(|c: char| !is_bounded_letter(c) && c != '-').unwrap_or(window.len())]
 }
 
 /// Whether `c` is of a script that has blanks between words.
@@ -172,7 +209,7 @@ mod tests {
 
     fn senses(text: &str) -> Vec<(String, Sense)> {
         let page = Page::of_line(text);
-        let (hits, _) = LEXICON.hits(&page);
+        let hits = LEXICON.hits(&page);
         hits.iter().map(|hit| (page.lower[hit.start..hit.end].to_owned(), hit.sense)).collect()
     }
 
@@ -182,30 +219,17 @@ mod tests {
             ("Verification code", vec![("verification code", Sense::OneTime)]),
             ("Confirm: code", vec![("confirm", Sense::Verify), ("code", Sense::Code)]),
             ("Ihr Schlüsselcode: Kodex", vec![("code", Sense::Code)]),
-            ("Bestätigungscode", vec![("bestätig", Sense::Verify), ("code", Sense::Code)]),
+            ("Bestätigungsmailcode", vec![("bestätig", Sense::Verify), ("code", Sense::Code)]),
             ("zip code codec", vec![("zip code", Sense::Other)]),
             ("您的验证码是", vec![("验证码", Sense::OneTime)]),
             ("인증번호는", vec![("인증번호", Sense::OneTime)]),
             ("والرمز", vec![("الرمز", Sense::Code)]),
             ("КОД", vec![("код", Sense::Code)]),
+            ("You didn’t request", vec![("didn’t request", Sense::Denial)]),
             ("code482913", vec![("code", Sense::Code)]),
         ] {
             let expected: Vec<_> = expected.into_iter().map(|(text, sense)| (text.to_owned(), sense)).collect();
             assert_eq!(senses(text), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn every_phrase_can_be_found() {
-        for (_, phrases) in LANGUAGES.iter().flat_map(|words| words.by_sense()) {
-            for phrase in phrases.split(", ").map(str::trim) {
-                assert!(phrase.trim_matches('*').chars().count() >= 1, "{phrases}");
-                assert_eq!(
-                    Page::of_line(phrase.trim_matches('*')).lower,
-                    phrase.trim_matches('*'),
-                    "not in lower case"
-                );
-            }
         }
     }
 }

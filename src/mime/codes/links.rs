@@ -2,10 +2,11 @@
 
 use url::Url;
 
-use super::address::{URL_OCTETS_MAX, address, has_secret, trimmed};
-use super::lexicon::Hit;
+use super::address::{URL_OCTETS_MAX, address, has_secret, is_personal, names_secret, trimmed};
+use super::lexicon::{Hit, LEXICON};
 use super::page::Page;
-use super::read::Read;
+use super::read::{Read, ends_sentence, has_sentence_end};
+use super::score::sum;
 use super::words::Sense;
 use super::{Link, LinkKind, POINTS_SURE, confidence};
 
@@ -13,6 +14,8 @@ use super::{Link, LinkKind, POINTS_SURE, confidence};
 const TEXT_OCTETS_MAX: usize = 200;
 /// The most addresses in the text that are looked at.
 const BARE_MAX: usize = 1_000;
+/// How much of an address is looked at, in octets.
+const PATH_OCTETS_MAX: usize = 500;
 /// How far the words before an address count, in octets.
 const CONTEXT_OCTETS: usize = 300;
 /// How many phrases before or after an address count.
@@ -24,9 +27,13 @@ const ADDRESS: i32 = 5;
 /// The words around an address, or around a text such as `click here`, say it.
 const CONTEXT: i32 = 6;
 const SUBJECT: i32 = 2;
+/// No words around it say a kind, but the subject does.
+const ALONE: i32 = 4;
 /// The link is a button, or has a secret in its address.
 const BUTTON: i32 = 1;
 const SECRET: i32 = 3;
+/// A part of its address is at least for one reader alone.
+const PERSONAL: i32 = 2;
 /// Its text says something else.
 const SAYS_OTHERWISE: i32 = -2;
 /// It is about an order, an appointment or something to buy.
@@ -36,46 +43,9 @@ const UNSUBSCRIBE: i32 = 9;
 /// The field List-Unsubscribe says it.
 const FIELD: i32 = 15;
 
-/// What in addresses says the kind of a link, in lower case.
-const IN_ADDRESSES: [(LinkKind, &[&str]); 5] = [
-    (
-        LinkKind::Unsubscribe,
-        &[
-            "unsub",
-            "optout",
-            "opt-out",
-            "opt_out",
-            "abmeld",
-            "abbestell",
-            "desinscri",
-            "desabonn",
-            "disiscri",
-            "afmeld",
-        ],
-    ),
-    (
-        LinkKind::Reset,
-        &["reset", "passw", "passwort", "recover", "forgot", "restablec", "reimposta", "redefin", "restore"],
-    ),
-    (LinkKind::Invite, &["invit", "/join", "accept"]),
-    (
-        LinkKind::Verification,
-        &[
-            "verif",
-            "confirm",
-            "activat",
-            "validat",
-            "bestaetig",
-            "aktiv",
-            "bevestig",
-            "onay",
-            "potwierdz",
-            "optin",
-            "opt-in",
-        ],
-    ),
-    (LinkKind::SignIn, &["login", "signin", "sign-in", "sign_in", "magic", "log-in", "connexion", "passwordless"]),
-];
+/// The kinds in the order in which they are looked at. If two are as likely, the first one counts.
+const KINDS: [LinkKind; 5] =
+    [LinkKind::Unsubscribe, LinkKind::Reset, LinkKind::Invite, LinkKind::Verification, LinkKind::SignIn];
 
 /// A link as found, before its kind is known.
 struct Found {
@@ -93,12 +63,15 @@ pub(super) struct Subject {
     kinds: Vec<LinkKind>,
     /// Whether it names something else.
     is_other: bool,
+    /// Whether the mail is about a meeting, to which it invites anyway.
+    is_meeting: bool,
 }
 
 impl Subject {
-    pub(super) fn of(hits: &[Hit]) -> Self {
+    pub(super) fn of(hits: &[Hit], body_hits: &[Hit]) -> Self {
+        let is_meeting = body_hits.iter().any(|hit| hit.sense == Sense::Meeting);
         let kinds = LinkKind::ALL.into_iter().filter(|kind| says(hits, *kind)).collect();
-        Self { kinds, is_other: is_other(hits) }
+        Self { kinds, is_other: is_other(hits), is_meeting }
     }
 }
 
@@ -205,62 +178,12 @@ fn is_other(hits: &[Hit]) -> bool {
 impl Found {
     /// The link with its most likely kind and its points; `None` if too little speaks for any.
     fn scored(self, read: &Read<'_>, subject: &Subject) -> Option<(Link, i32)> {
-        let own = if self.needs_context { &[][..] } else { read.hits_in(self.start, self.end) };
-        let context = if self.needs_context { self.context(read) } else { &[] };
-        let path = self.url[url::Position::BeforePath..].to_ascii_lowercase();
-        let has_secret = has_secret(&self.url);
-        let is_own_other = is_other(own);
-        let is_context_other = |kind: LinkKind| {
-            let said = context.iter().filter(|hit| kind_of(hit.sense) == Some(kind));
-            said.clone().count() > 0
-                && said.clone().all(|said| {
-                    context
-                        .iter()
-                        .any(|hit| hit.sense == Sense::Other && said.start < hit.start && hit.start <= said.end + 12)
-                })
-        };
-        let is_denied = self.is_denied(read);
+        let said = Said::of(&self, read, subject);
         let mut best: Option<(LinkKind, i32)> = None;
-        for (kind, in_address) in IN_ADDRESSES {
-            let is_in_address = in_address.iter().any(|part| cut(&path, 500).contains(part));
-            let is_said = says(own, kind) || says(context, kind);
-            let is_for_others = is_denied && kind != LinkKind::Unsubscribe && !subject.kinds.contains(&kind);
-            let mut points = 0;
-            if kind == LinkKind::Unsubscribe {
-                points += if says(own, kind) || is_in_address || self.needs_context && says(context, kind) {
-                    UNSUBSCRIBE
-                } else {
-                    0
-                };
-                points += if is_said && is_in_address { ADDRESS } else { 0 };
-            } else if is_said || is_in_address {
-                points += if says(own, kind) { TEXT } else { 0 };
-                points += if says(context, kind) { CONTEXT } else { 0 };
-                points += if is_in_address { ADDRESS } else { 0 };
-                points += if subject.kinds.contains(&kind) { SUBJECT } else { 0 };
-                points += if self.is_button { BUTTON } else { 0 };
-                points += if has_secret { SECRET } else { 0 };
-                let says_so = says(own, kind);
-                let is_subject_other = subject.is_other && !subject.kinds.contains(&kind);
-                points += if !says_so && !self.needs_context { SAYS_OTHERWISE } else { 0 };
-                points +=
-                    if is_own_other || is_context_other(kind) || is_subject_other && !says_so { OTHER } else { 0 };
-            }
-            // Each newsletter has a link to its login. An address alone, without a secret, is a page for everybody.
-            let is_possible = match kind {
-                LinkKind::SignIn => has_secret,
-                LinkKind::Verification | LinkKind::Reset => {
-                    has_secret || says(own, kind) || says(context, kind) && is_in_address && self.url.query().is_some()
-                }
-                // A site's name in the text leads to its front page.
-                LinkKind::Invite => says(own, kind) || self.url.path() != "/" || self.url.query().is_some(),
-                LinkKind::Unsubscribe => true,
-            };
-            if is_possible
-                && !is_for_others
-                && points >= super::POINTS_SHOWN
-                && best.is_none_or(|(_, most)| points > most)
-            {
+        for kind in KINDS {
+            let points = said.points(kind);
+            let is_better = points >= super::POINTS_SHOWN && best.is_none_or(|(_, most)| points > most);
+            if is_better && said.is_possible(kind) {
                 best = Some((kind, points));
             }
             if best.is_some_and(|(kind, _)| kind == LinkKind::Unsubscribe) {
@@ -272,12 +195,17 @@ impl Found {
         Some((Link { url: self.url.into(), kind, confidence: confidence(points), text: self.text }, points))
     }
 
-    /// Whether the sentence before the link is for whom did not ask for the mail.
+    /// Whether the link, or the sentence before it, is for whom did not ask for the mail.
     fn is_denied(&self, read: &Read<'_>) -> bool {
         let text = &read.page.text;
         let before = read.hits_in(self.start.saturating_sub(CONTEXT_OCTETS), self.start);
         let denial = before.iter().rfind(|hit| hit.sense == Sense::Denial);
-        denial.is_some_and(|hit| !ends_a_sentence(&text[hit.end.min(self.start)..self.start]))
+        let is_own = read.hits_in(self.start, self.end).iter().any(|hit| hit.sense == Sense::Denial);
+        is_own
+            || denial.is_some_and(|hit| {
+                let between = &text[hit.end.min(self.start)..self.start];
+                !has_sentence_end(between) && !ends_sentence(between)
+            })
     }
 
     /// The phrases that lead to the link: those of its line before it, else of the lines above, else those after it.
@@ -315,7 +243,92 @@ impl Found {
     }
 }
 
-/// Whether a sentence ends in a text that goes on behind it.
-fn ends_a_sentence(text: &str) -> bool {
-    [". ", ".\n", "! ", "!\n", "\u{3002}"].iter().any(|end| text.contains(end)) || text.trim_end().ends_with(['.', '!'])
+/// What is said about a link.
+struct Said<'a> {
+    link: &'a Found,
+    subject: &'a Subject,
+    /// What its text says, what the words around it say, and what its address says.
+    own: &'a [Hit],
+    context: &'a [Hit],
+    address: Vec<Hit>,
+    has_secret: bool,
+    names_secret: bool,
+    is_personal: bool,
+    is_denied: bool,
+}
+
+impl<'a> Said<'a> {
+    fn of(link: &'a Found, read: &'a Read<'_>, subject: &'a Subject) -> Self {
+        let (has_secret, names_secret) = (has_secret(&link.url), names_secret(&link.url));
+        let path = link.url[url::Position::BeforePath..].to_ascii_lowercase();
+        Self {
+            link,
+            subject,
+            own: if link.needs_context { &[] } else { read.hits_in(link.start, link.end) },
+            context: if link.needs_context { link.context(read) } else { &[] },
+            address: LEXICON.in_address(cut(&path, PATH_OCTETS_MAX)),
+            has_secret,
+            names_secret,
+            is_personal: has_secret || names_secret || is_personal(&link.url),
+            is_denied: link.is_denied(read),
+        }
+    }
+
+    fn points(&self, kind: LinkKind) -> i32 {
+        let (own, context, address) = (says(self.own, kind), says(self.context, kind), says(&self.address, kind));
+        let is_in_subject = self.subject.kinds.contains(&kind);
+        // The only thing that is said is the subject, and this is the one link for a reader alone.
+        let is_alone = self.link.needs_context && self.context.is_empty() && is_in_subject && self.names_secret;
+        if !(own || context || address || is_alone) {
+            return 0;
+        }
+        if kind == LinkKind::Unsubscribe {
+            return UNSUBSCRIBE + if address && (own || context) { ADDRESS } else { 0 };
+        }
+        // Unknown words say nothing against an address that says so much.
+        let is_unknown = self.own.is_empty() && address && self.names_secret;
+        let is_subject_other = self.subject.is_other && !is_in_subject && !own;
+        sum([
+            (own, TEXT),
+            (context, CONTEXT),
+            (address, ADDRESS),
+            (is_in_subject, SUBJECT),
+            (is_alone, ALONE),
+            (self.link.is_button, BUTTON),
+            (self.has_secret, SECRET),
+            (self.is_personal && !self.has_secret, PERSONAL),
+            (!own && !self.link.needs_context && !is_unknown, SAYS_OTHERWISE),
+            (is_other(self.own) || self.is_of_other(kind) || is_subject_other, OTHER),
+        ])
+    }
+
+    /// Whether the words around a link of this kind are about something else.
+    fn is_of_other(&self, kind: LinkKind) -> bool {
+        const GAP_OCTETS: usize = 12;
+        let is_followed = |said: &Hit| {
+            let range = said.start + 1..=said.end + GAP_OCTETS;
+            self.context.iter().any(|hit| hit.sense == Sense::Other && range.contains(&hit.start))
+        };
+        let mut said = self.context.iter().filter(|hit| kind_of(hit.sense) == Some(kind)).peekable();
+        said.peek().is_some() && said.all(is_followed)
+    }
+
+    fn is_possible(&self, kind: LinkKind) -> bool {
+        let url = &self.link.url;
+        let is_in_subject = self.subject.kinds.contains(&kind);
+        let is_page = url.path() != "/" || url.query().is_some();
+        let has_reason = match kind {
+            // Each newsletter has a link to its login.
+            LinkKind::SignIn => self.has_secret || self.is_personal && is_in_subject,
+            // An address alone, without a secret, is a page for everybody.
+            LinkKind::Verification | LinkKind::Reset => {
+                let is_told = says(self.context, kind) && says(&self.address, kind) && url.query().is_some();
+                self.is_personal || says(self.own, kind) || is_told
+            }
+            // A site's name in the text leads to its front page.
+            LinkKind::Invite => (says(self.own, kind) || is_page) && !self.subject.is_meeting,
+            LinkKind::Unsubscribe => return true,
+        };
+        has_reason && (!self.is_denied || is_in_subject)
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! words       the words by language             lexicon               finds them in a page
-//! read        a page with both, by line         candidate             what has the form of a code
+//! read        a page with both, by line         candidate, free       what has the form of a code, and stands free
 //! score       the points of a candidate         label                 those of the words around it
 //! links       links and their kinds             address               of a page, with a secret or a code in it
 //! ```
@@ -12,6 +12,7 @@
 
 mod address;
 mod candidate;
+mod free;
 mod label;
 mod lexicon;
 mod links;
@@ -24,7 +25,7 @@ mod words;
 use url::Url;
 
 use super::limits::VISIBLE_TEXT_OCTETS_MAX;
-use super::{Message, page};
+use super::{Message, page, step};
 use lexicon::LEXICON;
 use page::Page;
 use read::Read;
@@ -66,7 +67,7 @@ impl CodeKind {
 /// A code that a person would type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Code {
-    /// In ASCII, without the blanks and hyphens of a number in groups; at most 16 octets. Hyphens between letters stay.
+    /// In ASCII, without the blanks and hyphens of a number in groups; at most 43 octets. Hyphens between letters stay.
     pub code: String,
     /// What it is for.
     pub kind: CodeKind,
@@ -143,7 +144,52 @@ impl Findings {
 
 /// The codes and links of a message.
 pub fn findings(message: &Message<'_>) -> Findings {
-    search(message).0
+    let subject = Page::of_line(message.subject());
+    let html = Page::of_html(without_history(message.html()));
+    let subject_hits = LEXICON.hits(&subject);
+    let html_hits = LEXICON.hits(&html);
+    // The subject of an answer says what an older message was about.
+    let is_answer = is_answer(message.subject());
+    let said = if is_answer { &[][..] } else { &subject_hits };
+    let mail = Mail::of(said, &html_hits);
+    let head = Read::of(&subject, said);
+    let head_candidates = if is_answer { &[][..] } else { &head.candidates };
+    let mut of_subject = if is_answer { Vec::new() } else { head.scored(&mail, &[]) };
+    let body = Read::of(&html, &html_hits);
+    let mut codes = body.scored(&mail, head_candidates);
+    // What the body calls something else is no code in the subject either.
+    let is_other = |it: &Scored| codes.iter().any(|other| other.code == it.code && other.points <= POINTS_OTHER_MAX);
+    of_subject.retain(|it| !is_other(it));
+    codes.extend(of_subject.iter().cloned());
+    let of_links = links::Subject::of(&subject_hits, &html_hits);
+    let mut links = links::links(&body, &of_links);
+    if message.has_plain_text() && (score::best(codes.clone()).is_empty() || links.is_empty()) {
+        // HTML of images alone often has a text beside it that says more.
+        let text = Page::of_text(without_history(message.text()));
+        if text.text != html.text {
+            let hits = LEXICON.hits(&text);
+            let read = Read::of(&text, &hits);
+            codes.extend(read.scored(&Mail::of(said, &hits), head_candidates));
+            if links.is_empty() {
+                links = links::links(&read, &of_links);
+            }
+        }
+    }
+    let fields = message.headers().iter().filter(|(name, _)| name.eq_ignore_ascii_case("list-unsubscribe"));
+    links.extend(fields.flat_map(|(_, value)| links::of_field(value)));
+    ranked(codes, best_links(links))
+}
+
+/// The answers among what was found.
+fn ranked(codes: Vec<Scored>, links: Vec<Link>) -> Findings {
+    let doubtful = score::first(codes.clone()).into_iter().filter(|it| (1..POINTS_SHOWN).contains(&it.points));
+    let doubtful = doubtful.map(|it| it.code).collect();
+    let mut codes = score::best(codes);
+    if codes.is_empty() {
+        codes.extend(code_in_links(&links));
+    }
+    let code = |it: Scored| Code { code: it.code, kind: CodeKind::Otp, confidence: confidence(it.points) };
+    Findings { codes: codes.into_iter().map(code).collect(), links, doubtful }
 }
 
 /// The text of the HTML body `html` as its reader sees it, of its first [`VISIBLE_TEXT_OCTETS_MAX`] octets.
@@ -159,56 +205,6 @@ pub fn visible_text(html: &str) -> String {
 /// Addresses in the text are among them. At most 2,000 are given, of the first [`VISIBLE_TEXT_OCTETS_MAX`] octets.
 pub fn addresses(html: &str) -> Vec<Url> {
     links::addresses(&Page::of_html(html))
-}
-
-/// The findings, and how many steps they took.
-fn search(message: &Message<'_>) -> (Findings, usize) {
-    let subject = Page::of_line(message.subject());
-    let html = Page::of_html(without_history(message.html()));
-    let (subject_hits, subject_work) = LEXICON.hits(&subject);
-    let (html_hits, html_work) = LEXICON.hits(&html);
-    let mut work = subject.work + subject_work + html.work + html_work;
-    let mail = Mail::of(&subject_hits, &html_hits);
-    let (mut of_subject, more) = Read::of(&subject, &subject_hits).scored(&mail, &[]);
-    if is_answer(message.subject()) {
-        of_subject.clear();
-    }
-    work += more;
-    let body = Read::of(&html, &html_hits);
-    let (mut codes, more) = body.scored(&mail, &of_subject);
-    work += more;
-    // What the body calls something else is no code in the subject either.
-    let is_other = |it: &Scored| codes.iter().any(|other| other.code == it.code && other.points <= POINTS_OTHER_MAX);
-    let of_subject: Vec<Scored> = of_subject.into_iter().filter(|it| !is_other(it)).collect();
-    codes.extend(of_subject.iter().cloned());
-    let of_links = links::Subject::of(&subject_hits);
-    let mut links = links::links(&body, &of_links);
-    if message.has_plain_text() && (score::best(codes.clone()).is_empty() || links.is_empty()) {
-        // HTML of images alone often has a text beside it that says more.
-        let text = Page::of_text(without_history(message.text()));
-        if text.text != html.text {
-            let (hits, more) = LEXICON.hits(&text);
-            work += text.work + more;
-            let read = Read::of(&text, &hits);
-            let (more_codes, more) = read.scored(&Mail::of(&subject_hits, &hits), &of_subject);
-            work += more;
-            codes.extend(more_codes);
-            if links.is_empty() {
-                links = links::links(&read, &of_links);
-            }
-        }
-    }
-    let fields = message.headers().iter().filter(|(name, _)| name.eq_ignore_ascii_case("list-unsubscribe"));
-    links.extend(fields.flat_map(|(_, value)| links::of_field(value)));
-    let links = best_links(links);
-    let doubtful = score::first(codes.clone()).into_iter().filter(|it| (1..POINTS_SHOWN).contains(&it.points));
-    let doubtful = doubtful.map(|it| it.code).collect();
-    let mut codes = score::best(codes);
-    if codes.is_empty() {
-        codes.extend(code_in_links(&links));
-    }
-    let code = |it: Scored| Code { code: it.code, kind: CodeKind::Otp, confidence: confidence(it.points) };
-    (Findings { codes: codes.into_iter().map(code).collect(), links, doubtful }, work)
 }
 
 /// The code in the address of the first link that has one, if there is only this one.
@@ -236,23 +232,14 @@ fn best_links(mut links: Vec<(Link, i32)>) -> Vec<Link> {
 
 /// Whether a subject is that of an answer, and so belongs to an older message.
 fn is_answer(subject: &str) -> bool {
-    const MARKS: [&str; 9] = ["re:", "aw:", "sv:", "antw:", "res:", "odp:", "ynt:", "回复:", "回复："];
     let subject = subject.trim_start().to_lowercase();
-    MARKS.iter().any(|mark| subject.starts_with(mark))
+    LEXICON.others("reply").any(|mark| subject.starts_with(mark))
 }
 
 /// The message before the older message that some programs append.
 fn without_history(body: &str) -> &str {
-    const MARKS: [&str; 6] = [
-        "-----Original Message-----",
-        "----- Original Message -----",
-        "-----Ursprüngliche Nachricht-----",
-        "-----Mensaje original-----",
-        "-----Message d'origine-----",
-        "-----Messaggio originale-----",
-    ];
     let body = &body[..body.floor_char_boundary(VISIBLE_TEXT_OCTETS_MAX)];
-    let end = MARKS.iter().filter_map(|mark| body.find(mark)).min().unwrap_or(body.len());
+    let end = LEXICON.others("history").filter_map(|mark| body.find(mark)).min().unwrap_or(body.len());
     &body[..end]
 }
 

@@ -2,7 +2,7 @@
 
 use super::candidate::{Candidate, candidates};
 use super::label::LINE_OCTETS;
-use super::lexicon::Hit;
+use super::lexicon::{Hit, LEXICON};
 use super::page::Page;
 
 /// A page with the phrases in it.
@@ -12,6 +12,22 @@ pub(super) struct Read<'a> {
     /// The positions of the lines' starts, and the length of the text.
     pub(super) lines: Vec<usize>,
     pub(super) candidates: Vec<Candidate>,
+}
+
+/// What ends a sentence: in ASCII with a blank behind it, in other scripts alone.
+const SENTENCE_ENDS: [char; 9] = ['.', '!', '?', '\u{3002}', '\u{ff01}', '\u{ff1f}', '\u{964}', '\u{6d4}', '\u{61f}'];
+
+/// Whether a sentence ends in a text that goes on behind it.
+pub(super) fn has_sentence_end(text: &str) -> bool {
+    text.match_indices(SENTENCE_ENDS).any(|(at, end)| {
+        let is_followed = || text[at + end.len()..].starts_with([' ', '\n', '\t']);
+        !end.is_ascii() || is_followed()
+    })
+}
+
+/// Whether a line ends a sentence.
+pub(super) fn ends_sentence(line: &str) -> bool {
+    line.trim_end().ends_with(SENTENCE_ENDS)
 }
 
 impl<'a> Read<'a> {
@@ -51,14 +67,22 @@ impl<'a> Read<'a> {
         self.page.look(candidate.start).is_quoted
             || line.starts_with('>')
             || line.contains('\u{a9}')
-            || line.contains("copyright")
-            || line.contains("all rights reserved")
+            || LEXICON.others("footer").any(|mark| line.contains(mark))
+    }
+
+    /// Whether a colon is right before a candidate in its line, and no word behind it.
+    pub(super) fn is_led(&self, candidate: &Candidate) -> bool {
+        let start = self.line(self.line_of(candidate.start)).0;
+        let before = self.page.text[start..candidate.start].trim_end_matches(' ');
+        let after = self.page.text[candidate.end..].chars().find(|c| *c != ' ');
+        before.ends_with([':', '\u{ff1a}']) && !after.is_some_and(char::is_alphanumeric)
     }
 
     /// The hits that begin within `start..end`.
     pub(super) fn hits_in(&self, start: usize, end: usize) -> &[Hit] {
         let from = self.hits.partition_point(|hit| hit.start < start);
         let to = self.hits.partition_point(|hit| hit.start < end);
+        super::step(to.saturating_sub(from));
         &self.hits[from..to.max(from)]
     }
 }

@@ -4,8 +4,8 @@
 
 use super::POINTS_SHOWN;
 use super::candidate::{Candidate, Form};
-use super::label::{LABEL_CERTAIN, NEAR_OCTETS};
-use super::lexicon::Hit;
+use super::label::{LABEL_CERTAIN, NEAR_OCTETS, last_word};
+use super::lexicon::{Hit, LEXICON};
 use super::read::Read;
 use super::words::Sense;
 
@@ -19,6 +19,8 @@ const EMPHASIS_MAX: i32 = 3;
 /// The subject has a word for codes, or the same candidate.
 const SUBJECT_LABEL: i32 = 2;
 const SUBJECT_SAME: i32 = 2;
+/// No word is known, so that what is in both is all that there is.
+const SUBJECT_SAME_UNKNOWN: i32 = 3;
 /// The mail says what codes are for, or how to treat them: for each such phrase, up to the most.
 const PURPOSE: i32 = 1;
 const PURPOSE_MAX: i32 = 2;
@@ -36,6 +38,14 @@ const HASH: i32 = -7;
 /// Small letters and digits that do not stand out.
 const SMALL: i32 = -5;
 const LETTERS: i32 = -2;
+const WORDS: i32 = -9;
+/// From these points on the words around a candidate leave no doubt, if it is alone or a colon leads to it. Then it may
+/// be of small letters, or of letters alone.
+const LABEL_SURE: i32 = 4;
+/// The subject is about something to save money with, and the candidate has letters.
+const PROMOTION: i32 = -9;
+/// The mail is about a meeting.
+const MEETING: i32 = -6;
 /// A candidate with its points.
 #[derive(Clone, Debug)]
 pub(super) struct Scored {
@@ -50,6 +60,10 @@ pub(super) struct Mail {
     pub(super) purpose: i32,
     /// Whether any word for codes is in the mail.
     pub(super) has_label: bool,
+    /// Whether no word of it is known.
+    is_unknown: bool,
+    is_promotion: bool,
+    is_meeting: bool,
     /// Whether something in the body is named that is no code.
     pub(super) has_other: bool,
 }
@@ -57,15 +71,20 @@ pub(super) struct Mail {
 impl Mail {
     pub(super) fn of(subject_hits: &[Hit], body_hits: &[Hit]) -> Self {
         let all = || subject_hits.iter().chain(body_hits);
+        let any = |sense: Sense| all().any(|hit| hit.sense == sense);
         let count = all().filter(|hit| hit.is_purpose()).count();
+        let is_unknown = all().all(|hit| matches!(hit.sense, Sense::Press | Sense::Nothing));
         Self {
             subject_points: subject_points(subject_hits),
-            purpose: if count == 0 {
-                NO_PURPOSE
-            } else {
-                (i32::try_from(count).unwrap_or(PURPOSE_MAX) * PURPOSE).min(PURPOSE_MAX)
+            purpose: match count {
+                0 if is_unknown => 0,
+                0 => NO_PURPOSE,
+                count => (i32::try_from(count).unwrap_or(PURPOSE_MAX) * PURPOSE).min(PURPOSE_MAX),
             },
             has_label: all().any(Hit::is_code),
+            is_unknown,
+            is_promotion: subject_hits.iter().any(|hit| hit.sense == Sense::Promotion),
+            is_meeting: any(Sense::Meeting),
             has_other: body_hits.iter().any(|hit| hit.sense == Sense::Other),
         }
     }
@@ -84,26 +103,29 @@ fn subject_points(hits: &[Hit]) -> i32 {
 }
 
 impl Read<'_> {
-    /// The candidates with their points, and the number of phrases that were looked at.
-    pub(super) fn scored(&self, mail: &Mail, subject: &[Scored]) -> (Vec<Scored>, usize) {
-        let mut work = 0;
+    /// The candidates with their points, if these are those of the subject.
+    pub(super) fn scored(&self, mail: &Mail, subject: &[Candidate]) -> Vec<Scored> {
         let mut found = Vec::new();
         for (index, candidate) in self.candidates.iter().enumerate() {
             if let Some(points) = self.bound(candidate) {
                 found.push(Scored { code: candidate.code.clone(), points });
-            } else if (mail.has_label || self.is_used(candidate)) && !self.is_in_quote(candidate) {
-                let same = if subject.iter().any(|it| it.code == candidate.code) { SUBJECT_SAME } else { 0 };
-                let points = self.points(index, mail, &mut work) + same;
+            } else if !self.is_in_quote(candidate) {
+                let is_same = subject.iter().any(|it| it.code == candidate.code);
+                if !mail.has_label && !self.is_used(candidate) && !self.needs_no_label(candidate, mail, is_same) {
+                    continue;
+                }
+                let same = if mail.is_unknown { SUBJECT_SAME_UNKNOWN } else { SUBJECT_SAME };
+                let points = self.points(index, mail) + if is_same { same } else { 0 };
                 found.push(Scored { code: candidate.code.clone(), points });
             }
         }
-        (found, work)
+        found
     }
 
-    fn points(&self, index: usize, mail: &Mail, work: &mut usize) -> i32 {
+    fn points(&self, index: usize, mail: &Mail) -> i32 {
         let candidate = &self.candidates[index];
         let is_alone = self.is_alone(candidate);
-        let label = self.label(index, is_alone, mail, work);
+        let label = self.label(index, is_alone, mail);
         let look = self.page.look(candidate.start);
         let emphasis = i32::from(look.is_large || look.is_spaced) * LARGE + i32::from(look.is_bold) * BOLD;
         let purpose = if mail.subject_points >= 0 && self.is_declared(candidate, mail) {
@@ -111,23 +133,36 @@ impl Read<'_> {
         } else {
             mail.purpose
         };
-        let stands_out = is_alone || emphasis > 0;
+        let is_led = self.is_led(candidate);
+        let is_sure = label >= LABEL_SURE && (is_alone || is_led);
+        let stands_out = is_alone || emphasis > 0 || is_sure;
         let form = match candidate.form {
             Form::Digits if candidate.code.len() == 6 => FORM[0],
             Form::Digits => FORM[1],
             Form::Mixed => FORM[2],
             Form::Small => FORM[2] + if stands_out { 0 } else { SMALL },
-            Form::Letters => FORM[3] + if candidate.is_grouped { 0 } else { LETTERS },
+            Form::Letters => FORM[3] + if candidate.is_grouped || is_sure { 0 } else { LETTERS },
+            Form::Words => FORM[3] + if is_sure { 0 } else { WORDS },
         };
         let is_year = candidate.code.len() == 4 && !candidate.is_grouped && matches!(&candidate.code[..2], "19" | "20");
         let has_hash = self.page.text[..candidate.start].ends_with('#');
-        form + label
-            + if is_alone { ALONE } else { 0 }
-            + emphasis.min(EMPHASIS_MAX)
-            + mail.subject_points
-            + purpose
-            + if is_year { YEAR } else { 0 }
-            + if has_hash { HASH } else { 0 }
+        let rules = [
+            (is_alone || is_led && mail.is_unknown, ALONE),
+            (is_year, YEAR),
+            (has_hash, HASH),
+            (mail.is_promotion && candidate.form != Form::Digits, PROMOTION),
+            (mail.is_meeting, MEETING),
+        ];
+        form + label + emphasis.min(EMPHASIS_MAX) + mail.subject_points + purpose + sum(rules)
+    }
+
+    /// Whether a number stands out so much that no word needs to say that it is a code.
+    fn needs_no_label(&self, candidate: &Candidate, mail: &Mail, is_same: bool) -> bool {
+        let look = self.page.look(candidate.start);
+        let is_alone = self.is_alone(candidate);
+        let is_shown = is_alone && (look.is_large || look.is_spaced) && !mail.is_unknown;
+        let is_repeated = is_same && (is_alone || mail.is_unknown && self.is_led(candidate));
+        candidate.form == Form::Digits && (is_shown || is_repeated)
     }
 
     /// Whether a word such as `enter` leads to a number, or `use` does and its purpose follows.
@@ -139,12 +174,15 @@ impl Read<'_> {
             let between = &before[hit.end.min(before.len())..];
             hit.sense == Sense::Enter && between.len() <= LED_OCTETS && !between.contains(['.', '\n', ','])
         };
+        let is_with = || {
+            let word = before.strip_suffix(' ').and_then(last_word);
+            word.is_some_and(|word| LEXICON.is_among("use", word))
+        };
         let follows = || {
             let after = self.hits_in(candidate.end, candidate.end + NEAR_OCTETS);
-            self.page.lower[candidate.end..].starts_with(" to ")
-                && after.iter().any(|hit| hit.is_purpose() && !matches!(hit.sense, Sense::Caution | Sense::Denial))
+            after.iter().any(|hit| hit.is_purpose() && !matches!(hit.sense, Sense::Caution | Sense::Denial))
         };
-        candidate.form == Form::Digits && (near.iter().any(is_led_to) || before.ends_with("use ") && follows())
+        candidate.form == Form::Digits && (near.iter().any(is_led_to) || is_with() && follows())
     }
 
     /// The points of a line such as `@example.test #482913`; `None` if the candidate is in no such line.
@@ -154,6 +192,11 @@ impl Read<'_> {
         let domain = before.strip_prefix('@')?.strip_suffix(" #")?;
         (domain.len() < 254 && domain.contains('.') && !domain.contains(' ')).then_some(BOUND)
     }
+}
+
+/// The points of the rules that hold.
+pub(super) fn sum<const COUNT: usize>(rules: [(bool, i32); COUNT]) -> i32 {
+    rules.into_iter().filter(|(holds, _)| *holds).map(|(_, points)| points).sum()
 }
 
 /// The best candidates, each code once, without those far behind the best.

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 
 use super::*;
-use crate::mime::Message;
+use crate::mime::{Message, STEPS};
 
 fn found(raw: &str) -> Findings {
     findings(&Message::new(raw.as_bytes()))
@@ -43,6 +43,72 @@ fn a_link_to_unsubscribe_is_no_answer() {
     let found = found("List-Unsubscribe: <https://x.test/u>\r\nSubject: News\r\n\r\nNothing new.");
     assert_eq!(found.links.len(), 1);
     assert_eq!(found.link(), None);
+}
+
+#[test]
+fn an_address_says_what_its_link_is_for() {
+    for (path, text, expected) in [
+        // A longer word in an address hides a shorter one of another kind.
+        ("passwordless/a1b2c3d4e5?token=f6a7b8c9", "", Some(LinkKind::SignIn)),
+        ("password/a1b2c3d4e5?token=f6a7b8c9", "", Some(LinkKind::Reset)),
+        // Words that nobody knows say nothing against an address that says much.
+        ("reset-password?token=a1b2c3d4e5", "Bofya", Some(LinkKind::Reset)),
+        ("reset-password/a1b2c3d4e5", "Bofya", None),
+        // A part for one reader alone is enough beside clear words, but each newsletter has a link to its login.
+        ("e/l?c=Vb77q", "Confirm your address", Some(LinkKind::Verification)),
+        ("e/l?c=Vb77q", "Sign in", None),
+        ("e/l?c=Vb77q", "It wasn't me, reset my password", None),
+    ] {
+        let html = format!("<a href=\"https://x.test/{path}\">{text}</a>");
+        let links = found(&format!("Subject: Habari\r\nContent-Type: text/html\r\n\r\n{html}")).links;
+        assert_eq!(links.first().map(|link| link.kind), expected, "{path} {text}");
+    }
+}
+
+#[test]
+fn a_number_that_stands_out_needs_no_known_words() {
+    for (subject, body, expected) in [
+        ("Nambari yako: 482913", "Nambari yako: 482913", &["482913"][..]),
+        ("Nambari yako 482913", "<h1>482913</h1>", &["482913"]),
+        ("Habari", "<h1>482913</h1>", &[]),
+        ("Habari", "Nambari yako: 482913", &[]),
+        // Words about security alone, and words about something else.
+        ("Sign in", "<p>Confirm that it is you</p><h1>482913</h1>", &["482913"]),
+        ("Sign in", "<p>Confirm that it is you</p>Anytown 48291", &[]),
+        ("Sign in", "<p>Order</p><h1>482913</h1>", &[]),
+    ] {
+        let raw = format!("Subject: {subject}\r\nContent-Type: text/html\r\n\r\n{body}");
+        assert_eq!(codes(&raw), expected, "{subject}: {body}");
+    }
+}
+
+#[test]
+fn codes_of_letters_need_words_that_leave_no_doubt() {
+    for (body, expected) in [
+        ("<p>Type in this activation code:</p><p>WRKTPL</p>", &["WRKTPL"][..]),
+        ("<p>Type in this activation code:</p><p>kVtRmqZe</p>", &["kVtRmqZe"]),
+        ("<p>Type in this activation code:</p><p>copper-lantern-otter</p>", &["copper-lantern-otter"]),
+        ("Enter the following code in the web vault to go on: 888eed", &["888eed"]),
+        ("<p>Confirm your address.</p><p>WRKTPL</p>", &[]),
+        ("<p>Confirm your address.</p><p>copper-lantern-otter</p>", &[]),
+        ("Enter the code on the page 888eed of the manual", &[]),
+    ] {
+        let raw = format!("Subject: Confirm your address\r\nContent-Type: text/html\r\n\r\n{body}");
+        assert_eq!(codes(&raw), expected, "{body}");
+    }
+}
+
+#[test]
+fn vouchers_and_codes_of_meetings_are_none() {
+    for (subject, body) in [
+        ("Enter your code: SKIN15", "Use code SKIN15 and pay 15% less."),
+        ("Your gift voucher", "<p>Your code:</p><h1>SKIN15</h1>"),
+        ("Verifica tu cuenta", "Código de bodega: 482913"),
+        ("Sign in to the meeting", "Meeting ID: 841 2093 7715<br>Passcode: 472915"),
+    ] {
+        let raw = format!("Subject: {subject}\r\nContent-Type: text/html\r\n\r\n{body}");
+        assert_eq!(codes(&raw), [""; 0], "{body}");
+    }
 }
 
 #[test]
@@ -111,7 +177,10 @@ fn hostile(octets: usize) -> Vec<(&'static str, String)> {
 
 fn work(body: &str) -> usize {
     let raw = format!("Subject: code\r\nContent-Type: text/html\r\n\r\n{body}");
-    search(&Message::new(raw.as_bytes())).1
+    let message = Message::new(raw.as_bytes());
+    STEPS.set(0);
+    findings(&message);
+    STEPS.get()
 }
 
 #[test]
@@ -129,26 +198,6 @@ fn what_is_beyond_the_bound_is_not_read() {
     for (name, body) in hostile(1024 * 1024) {
         let steps = work(&body);
         assert!(steps <= 60 * VISIBLE_TEXT_OCTETS_MAX, "{name}: {steps} steps");
-    }
-}
-
-/// What isn't counted as a step takes time as well.
-#[test]
-fn hostile_mails_take_no_more_than_some_times_the_time_of_a_newsletter() {
-    const TIMES_MAX: u32 = 12;
-    let least = |raw: &str| {
-        let message = Message::new(raw.as_bytes());
-        let times = (0..3).map(|_| {
-            let begun = std::time::Instant::now();
-            search(&message);
-            begun.elapsed()
-        });
-        times.min().unwrap_or_default()
-    };
-    let bound = TIMES_MAX * least(&newsletter());
-    for (name, body) in hostile(100 * 1024) {
-        let took = least(&format!("Subject: code\r\nContent-Type: text/html\r\n\r\n{body}"));
-        assert!(took <= bound, "{name}: {took:?} of {bound:?}");
     }
 }
 
@@ -177,8 +226,8 @@ fn the_time_of_a_long_newsletter() {
         let times: Vec<_> = (0..20)
             .map(|_| {
                 let start = std::time::Instant::now();
-                let (_, work) = search(&message);
-                (start.elapsed(), work)
+                findings(&message);
+                start.elapsed()
             })
             .collect();
         println!("{name}: {:?}", times.iter().min());
@@ -201,7 +250,7 @@ proptest! {
             let raw = format!("Subject: {subject}\r\nContent-Type: text/{kind}; charset=utf-8\r\n\r\n{body}");
             let findings = findings(&Message::new(raw.as_bytes()));
             for code in &findings.codes {
-                prop_assert!(code.code.len() <= 16 && code.code.is_ascii(), "{code:?}");
+                prop_assert!(code.code.len() <= 43 && code.code.is_ascii(), "{code:?}");
                 prop_assert!((CONFIDENCE_MIN..=1.0).contains(&code.confidence), "{code:?}");
             }
             for link in &findings.links {

@@ -22,6 +22,7 @@ pub use writer::is_unseen;
 
 use super::limits::{DEPTH_MAX, SEARCHED_MAX, VISIBLE_TEXT_OCTETS_MAX};
 use super::markup::{self, Token, Tokens};
+use super::step;
 
 /// A text without markup.
 #[derive(Debug, Default)]
@@ -34,8 +35,6 @@ pub(super) struct Page {
     /// Where the look of the text changes, in order.
     looks: Vec<(usize, Look)>,
     pub(super) anchors: Vec<Anchor>,
-    /// The number of tokens and characters that were read.
-    pub(super) work: usize,
 }
 
 /// How a piece of text stands out.
@@ -113,7 +112,7 @@ impl<'a> Reader<'a> {
             is_anchor_seen: false,
         };
         for token in Tokens::of(html) {
-            reader.writer.page.work += 1;
+            step(1);
             match token {
                 Token::Text(text) => reader.text(text),
                 Token::Reference(text) => reader.text(&text),
@@ -191,7 +190,7 @@ impl<'a> Reader<'a> {
     fn position(&mut self, name: &str, is_bound: impl Fn(&str) -> bool) -> Option<usize> {
         let lowest = self.open.len().saturating_sub(SEARCHED_MAX);
         for index in (lowest..self.open.len()).rev() {
-            self.writer.page.work += 1;
+            step(1);
             let found = self.open[index].name.as_str();
             if found == name {
                 return Some(index);

@@ -78,7 +78,7 @@ impl Writer {
 
     pub(super) fn push(&mut self, content: &str, style: Style) {
         for c in content.chars() {
-            self.page.work += 1;
+            super::step(1);
             match c {
                 '!'..='~' => self.write(c, style),
                 '\n' if style.is_preformatted => self.end_line(),

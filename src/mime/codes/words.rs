@@ -1,0 +1,147 @@
+//! The words that people look at around codes and links: `words` has a file for each language.
+//!
+//! A line of a file is `key: phrase | phrase`; indented lines go on with it, and those with `#` are comments. The keys
+//! are those of [`Sense`], and:
+//!
+//! ```text
+//! nothing         phrases that say nothing, but have a telling word in them
+//! connecting      words between a word for codes and its code, or right before such a word
+//! of              words after a word for codes, behind which stands what the code is for
+//! use             words such as `with` before a code, if it follows what the code is for
+//! footer          what is written in lines about the sender
+//! unit, counter   what makes a number an amount: the word beside it, or what follows it without a blank
+//! reply, history  the beginning of an answer's subject, and of the older mail that is appended to one
+//! in-address.…    what says in the address of a page what it is for, by one of five senses; and names of secrets
+//! ```
+//!
+//! A phrase stands for whole words in lower case. `verif*` stands for every word that begins so, and `*code` for every
+//! word that ends so. Scripts without blanks between words, such as Chinese, have no such bounds: there a phrase is
+//! found anywhere, and so it is in scripts whose particles are part of the word, such as Arabic. At each place the
+//! longest phrase counts. A phrase has one sense in all languages.
+
+macro_rules! files {
+    ($($name:literal)*) => { &[$(include_str!(concat!("words/", $name, ".txt"))),*] };
+}
+
+const FILES: &[&str] = files!(
+    "af" "any" "ar" "az" "be" "bg" "bn" "ca" "cs" "da" "de" "el" "en" "es" "et" "eu" "fa" "fi" "fr" "gl" "he" "hi" "hr"
+    "hu" "hy" "id" "is" "it" "ja" "ka" "kk" "ko" "lt" "lv" "mk" "ms" "nb" "nl" "pl" "pt" "ro" "ru" "sk" "sl" "sq" "sr"
+    "sv" "ta" "th" "tl" "tr" "uk" "ur" "vi" "zh"
+);
+
+/// What a phrase says about a code or a link near it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sense {
+    /// A code, of whatever kind.
+    Code,
+    /// A code that is certainly a one-time code.
+    OneTime,
+    /// A number or name that is no code: of an order, a customer, a place.
+    Other,
+    /// Something to save money with.
+    Promotion,
+    Verify,
+    SignIn,
+    Reset,
+    Invite,
+    Unsubscribe,
+    /// What is said about secrets: how long they are valid, and to keep them.
+    Caution,
+    /// What is said to somebody else: what to do for whom did not ask for this.
+    Denial,
+    /// What to do with a code.
+    Enter,
+    /// What is written on a link that says nothing about its target.
+    Press,
+    /// A meeting, whose codes are no one-time codes.
+    Meeting,
+    /// Nothing. Such a phrase hides a shorter one in it.
+    Nothing,
+}
+
+impl Sense {
+    /// The sense of the phrases with this key.
+    pub(super) fn of(key: &str) -> Option<Self> {
+        Some(match key {
+            "code" => Self::Code,
+            "one-time" => Self::OneTime,
+            "other" => Self::Other,
+            "promotion" => Self::Promotion,
+            "verify" => Self::Verify,
+            "sign-in" => Self::SignIn,
+            "reset" => Self::Reset,
+            "invite" => Self::Invite,
+            "unsubscribe" => Self::Unsubscribe,
+            "caution" => Self::Caution,
+            "denial" => Self::Denial,
+            "enter" => Self::Enter,
+            "press" => Self::Press,
+            "meeting" => Self::Meeting,
+            "nothing" => Self::Nothing,
+            _ => return None,
+        })
+    }
+}
+
+/// The phrases of all languages with their keys.
+pub(super) fn phrases() -> impl Iterator<Item = (&'static str, &'static str)> {
+    FILES.iter().flat_map(|file| {
+        let mut key = "";
+        file.lines().filter(|line| !line.starts_with('#')).flat_map(move |line| {
+            let begun = line.split_once(": ").filter(|_| !line.starts_with(' '));
+            let written = begun.map_or(line, |(begun, written)| {
+                key = begun;
+                written
+            });
+            let key = key;
+            written.split('|').map(str::trim).filter(|phrase| !phrase.is_empty()).map(move |phrase| (key, phrase))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::fs;
+
+    use super::*;
+    use crate::mime::codes::page::Page;
+
+    #[test]
+    fn each_file_is_read() {
+        let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/src/mime/codes/words");
+        for entry in fs::read_dir(dir).expect("the folder of the words") {
+            let path = entry.expect("an entry").path();
+            let text = fs::read_to_string(&path).expect("UTF-8");
+            assert!(FILES.contains(&text.as_str()), "{} is not in the list of files", path.display());
+        }
+    }
+
+    #[test]
+    fn every_phrase_can_be_found() {
+        for (key, phrase) in phrases().filter(|(key, _)| Sense::of(key).is_some()) {
+            let text = phrase.trim_matches('*');
+            assert!(!text.is_empty() && !text.contains('*'), "{key}: {phrase}");
+            assert_eq!(Page::of_line(text).lower, text, "{key}: not as it is found in a mail");
+        }
+    }
+
+    #[test]
+    fn no_phrase_has_two_senses() {
+        let mut senses = HashMap::new();
+        for (key, phrase) in phrases().filter(|(key, _)| Sense::of(key).is_some()) {
+            let known = *senses.entry(phrase.trim_matches('*')).or_insert(key);
+            assert_eq!(known, key, "{phrase} is in two languages");
+        }
+    }
+
+    #[test]
+    fn every_key_is_known() {
+        for (key, phrase) in phrases().filter(|(key, _)| Sense::of(key).is_none()) {
+            let names = ["connecting", "of", "use", "footer", "unit", "counter", "reply", "history"];
+            let part = key.strip_prefix("in-address.");
+            let is_part = part.is_some_and(|part| part == "secret" || Sense::of(part).is_some());
+            assert!(names.contains(&key) || is_part, "{key}: {phrase}");
+        }
+    }
+}
