@@ -301,7 +301,7 @@ mod tests {
             let answering = async {
                 let (mut stream, _) = listener.accept().await.expect("a connection");
                 for _ in 0..=pieces {
-                    assert!(stream.read(&mut [0; 1 << 16]).await.expect("a request") > 0);
+                    assert!(stream.read(&mut [0; 1 << 14]).await.expect("a request") > 0);
                 }
                 stream.write_all(b"HTTP/1.1 413 Large\r\nContent-Length: 4\r\n\r\nmuch").await.expect("write");
             };
