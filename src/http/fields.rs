@@ -122,9 +122,7 @@ impl Serialize for Chosen<'_, '_> {
             match field {
                 Field::Id => map.serialize_entry(name, &listed.id),
                 Field::Recipient => map.serialize_entry(name, recipient),
-                Field::From => {
-                    map.serialize_entry(name, message.from().unwrap_or(&email.envelope.reverse_path))
-                }
+                Field::From => map.serialize_entry(name, message.from().unwrap_or(&email.envelope.reverse_path)),
                 Field::Subject => map.serialize_entry(name, message.subject()),
                 Field::Message => map.serialize_entry(name, message.html()),
                 Field::ReceivedAt => map.serialize_entry(name, &listed.received_at.to_interface()),

@@ -122,7 +122,7 @@ impl Sheet {
             return;
         }
         for selector in selectors {
-            let key = selector.parts.last().map(Part::key).unwrap_or("*").to_owned();
+            let key = selector.parts.last().map_or("*", Part::key).to_owned();
             self.by_key.entry(key).or_default().push(self.selectors.len());
             self.selectors.push(Selector { rule: self.rules.len(), ..selector });
         }
