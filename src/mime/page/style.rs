@@ -135,10 +135,9 @@ impl Style {
 
     /// Applies what is declared, within text of this size.
     fn declare(&mut self, own: &BTreeMap<&str, &[Value]>, around_px: f32) {
-        let hides = |when| {
-            let mut all = HIDING.iter().filter(|(_, it, _)| *it == when);
-            all.any(|(property, _, hides)| own.get(property).is_some_and(|values| hides(values)))
-        };
+        let found = HIDING.iter().filter(|(property, _, hides)| own.get(property).is_some_and(|values| hides(values)));
+        let found: Vec<When> = found.map(|(_, when, _)| *when).collect();
+        let hides = |when| found.contains(&when);
         let first = |property| own.get(property).and_then(|values| values.first());
         self.is_hidden |= hides(When::Always)
             || hides(When::IsCut) && hides(When::Cut)

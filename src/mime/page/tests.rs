@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::mime::limits::STEPS_PER_OCTET;
 use crate::mime::{Message, findings, visible_text};
 
 /// What strangers hide in the tables below, in the place of `XX`.
@@ -465,6 +466,20 @@ fn what_stands_out_is_known() {
     assert!(style("p", " style=\"font:bold 16px a\"").look.is_bold);
     assert!(style("h1", "").look.is_large && style("font", " size=6").look.is_large);
     assert!(style("td", " style='border:1px solid'").is_boxed && !style("td", " style='border:0 none'").is_boxed);
+}
+
+/// Each element of a class has the rules of all its sheets, and there are as many of one as of the other.
+#[test]
+fn long_html_takes_no_more_steps_than_what_is_searched_for_codes() {
+    let html = "<style>.a{color:red}</style><i class=a>x</i>".repeat(20_000);
+    let mut sheet = sheets(&html);
+    let bound = STEPS_PER_OCTET * VISIBLE_TEXT_OCTETS_MAX;
+    assert_eq!((sheet.steps_left, to_text(&html).len()), (bound, 20_000));
+    let element = Element::within(&[], "i".to_owned(), " class=a", &mut sheet);
+    while sheet.steps_left > 0 {
+        let _ = sheet.declared(&element, &[]).count();
+    }
+    assert_eq!(sheet.declared(&element, &[]).count(), 0);
 }
 
 #[test]
