@@ -91,8 +91,8 @@ fn work(queue: &Mutex<mpsc::Receiver<Job>>) {
     }
 }
 
-/// Reads the message `raw` by `read`. If a decoder panics, `read` gets the message without its body, so that this costs one
-/// message its body, and not a whole list its answer.
+/// Reads the message `raw` by `read`. If a decoder panics, `read` gets the message without its body, so that this costs
+/// one message its body, and not a whole list its answer.
 pub fn read<T>(raw: &[u8], read: impl Fn(&Message<'_>) -> T) -> T {
     let whole = catch_unwind(AssertUnwindSafe(|| read(&Message::new(raw)))).ok();
     let bare = || {

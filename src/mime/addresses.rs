@@ -1,7 +1,7 @@
 //! The mailboxes in a field of addresses (RFC 5322 section 3.4, with its obsolete forms), as written there.
 //!
-//! The parser of addresses in mail-parser is not used. It drops a quoted local part without brackets, keeps source routes,
-//! spaces and words beside an address, and takes quadratic time for encoded words that never end.
+//! The parser of addresses in mail-parser is not used. It drops a quoted local part without brackets, keeps source
+//! routes, spaces and words beside an address, and takes quadratic time for encoded words that never end.
 
 /// The mailboxes with an address: the display name, empty if there is none, and the `local-part@domain`.
 pub(super) fn mailboxes(value: &str) -> Vec<(String, String)> {

@@ -50,5 +50,6 @@ pub const SHEET_NESTING_MAX: usize = 8;
 /// The most parts of a selector. A rule with more does not count.
 pub const SELECTOR_PARTS_MAX: usize = 8;
 
-/// How often selectors are compared with elements, for each octet of HTML. After that, style sheets no longer count.
+/// How often selectors are compared with elements, for each octet of HTML up to [`VISIBLE_TEXT_OCTETS_MAX`]. After that,
+/// style sheets no longer count.
 pub const STEPS_PER_OCTET: usize = 16;

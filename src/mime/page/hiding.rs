@@ -1,6 +1,6 @@
 //! Properties that hide an element with all that is in it.
 
-use super::values::{PAGE_PX, Rgba, Value, calls, color, is};
+use super::values::{Color, PAGE_PX, Rgba, Value, calls, color, is};
 
 /// Text that is moved farther than so many pixels to the left or to the top of the page is not seen.
 const MOVED_PX: f32 = 500.0;
@@ -113,5 +113,5 @@ fn is_empty_shape(name: &str, arguments: &[Value]) -> bool {
 /// A mask shows nothing where it has no colour. Images are not loaded.
 fn is_mask_empty(values: &[Value]) -> bool {
     let is_none = is(values, &["none", "initial", "inherit", "unset"]);
-    !is_none && color(values).is_none_or(|color| color.is_some_and(|color| color.alpha < Rgba::ALPHA_MIN))
+    !is_none && color(values).is_none_or(|color| matches!(color, Color::Known(color) if color.alpha < Rgba::ALPHA_MIN))
 }

@@ -278,10 +278,10 @@ fn bounds(name: &str, open: &str) -> bool {
 fn is_block(name: &str) -> bool {
     matches!(
         name,
-        "address" | "article" | "aside" | "blockquote" | "body" | "caption" | "center" | "dd" | "details" | "dialog" | "div"
-            | "dl" | "dt" | "fieldset" | "figcaption" | "figure" | "footer" | "form" | "h1" | "h2" | "h3" | "h4" | "h5"
-            | "h6" | "header" | "hr" | "html" | "legend" | "li" | "main" | "nav" | "ol" | "p" | "pre" | "section" | "summary"
-            | "table" | "tbody" | "tfoot" | "thead" | "tr" | "ul"
+        "address" | "article" | "aside" | "blockquote" | "body" | "caption" | "center" | "dd" | "details" | "dialog"
+            | "div" | "dl" | "dt" | "fieldset" | "figcaption" | "figure" | "footer" | "form" | "h1" | "h2" | "h3"
+            | "h4" | "h5" | "h6" | "header" | "hr" | "html" | "legend" | "li" | "main" | "nav" | "ol" | "p" | "pre"
+            | "section" | "summary" | "table" | "tbody" | "tfoot" | "thead" | "tr" | "ul"
     )
 }
 

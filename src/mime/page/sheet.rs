@@ -9,7 +9,9 @@ use cssparser::{Delimiter, ParseError, Parser, Token};
 
 use super::style::{Element, OF_BROWSERS, known};
 use super::values::{Declaration, PLAIN_PX, declarations};
-use crate::mime::limits::{SELECTOR_PARTS_MAX, SHEET_NESTING_MAX, SHEET_OCTETS_MAX, STEPS_PER_OCTET};
+use crate::mime::limits::{
+    SELECTOR_PARTS_MAX, SHEET_NESTING_MAX, SHEET_OCTETS_MAX, STEPS_PER_OCTET, VISIBLE_TEXT_OCTETS_MAX,
+};
 use crate::mime::markup;
 
 /// The window of the reader in pixels.
@@ -57,7 +59,7 @@ enum Test {
 impl Sheet {
     /// The rules of browsers, for HTML of so many octets.
     pub(super) fn for_octets(octets: usize) -> Self {
-        let mut sheet = Self { steps_left: STEPS_PER_OCTET * octets, ..Self::default() };
+        let mut sheet = Self { steps_left: STEPS_PER_OCTET * octets.min(VISIBLE_TEXT_OCTETS_MAX), ..Self::default() };
         sheet.add_rules(&mut Parser::new(OF_BROWSERS), 0);
         // Any selector of the mail is stronger.
         sheet.selectors.iter_mut().for_each(|selector| selector.weight = 0);
@@ -122,7 +124,7 @@ impl Sheet {
             return;
         }
         for selector in selectors {
-            let key = selector.parts.last().map(Part::key).unwrap_or("*").to_owned();
+            let key = selector.parts.last().map_or("*", Part::key).to_owned();
             self.by_key.entry(key).or_default().push(self.selectors.len());
             self.selectors.push(Selector { rule: self.rules.len(), ..selector });
         }
@@ -139,6 +141,9 @@ impl Sheet {
         let keys = element.class.split_ascii_whitespace().chain([&*element.id, &element.name, "*"]);
         let mut found: Vec<&Selector> = Vec::new();
         for selector in keys.filter_map(|key| by_key.get(key)).flatten().map(|index| &selectors[*index]) {
+            if *steps_left == 0 {
+                break;
+            }
             if fits(&selector.parts, element, around, steps_left) {
                 *steps_left = steps_left.saturating_sub(rules[selector.rule].len());
                 found.push(selector);

@@ -8,7 +8,7 @@ use cssparser::Parser;
 use super::Look;
 use super::hiding::{HIDING, SCALE_MIN, UNSEEN_PX, When, is_flat};
 use super::sheet::Sheet;
-use super::values::{Declaration, PLAIN_PX, Rgba, Value, calls, color, declarations, is};
+use super::values::{Color, Declaration, PLAIN_PX, Rgba, Value, calls, color, declarations, is};
 use crate::mime::markup;
 
 /// What browsers do with elements that have no other style.
@@ -69,9 +69,8 @@ pub(super) struct Style {
     pub(super) is_block: bool,
     size_px: f32,
     opacity: f32,
-    /// `None` if it is not known. So is the next.
-    color: Option<Rgba>,
-    background: Option<Rgba>,
+    color: Color,
+    background: Color,
 }
 
 impl Default for Style {
@@ -89,8 +88,8 @@ impl Default for Style {
             is_block: false,
             size_px: PLAIN_PX,
             opacity: 1.0,
-            color: Some(Rgba::BLACK),
-            background: Some(Rgba::WHITE),
+            color: Color::Known(Rgba::BLACK),
+            background: Color::Known(Rgba::WHITE),
         }
     }
 }
@@ -109,9 +108,9 @@ impl Style {
     /// Whether a reader sees the text.
     pub(super) fn is_seen(&self) -> bool {
         let contrast = match (self.color, self.background) {
-            (Some(color), Some(background)) => color.contrast(background),
-            (Some(color), None) => color.alpha,
-            (None, _) => 1.0,
+            (Color::Known(color), Color::Known(background)) => color.contrast(background),
+            (Color::Known(color), Color::Unknown) => color.alpha,
+            (Color::Unknown, _) => 1.0,
         };
         let is_any = self.is_hidden || self.is_folded || self.is_invisible || self.is_cut_flat || self.is_squeezed;
         !is_any && self.size_px > UNSEEN_PX && contrast * self.opacity >= Rgba::ALPHA_MIN
@@ -136,10 +135,9 @@ impl Style {
 
     /// Applies what is declared, within text of this size.
     fn declare(&mut self, own: &BTreeMap<&str, &[Value]>, around_px: f32) {
-        let hides = |when| {
-            let mut all = HIDING.iter().filter(|(_, it, _)| *it == when);
-            all.any(|(property, _, hides)| own.get(property).is_some_and(|values| hides(values)))
-        };
+        let found = HIDING.iter().filter(|(property, _, hides)| own.get(property).is_some_and(|values| hides(values)));
+        let found: Vec<When> = found.map(|(_, when, _)| *when).collect();
+        let hides = |when| found.contains(&when);
         let first = |property| own.get(property).and_then(|values| values.first());
         self.is_hidden |= hides(When::Always)
             || hides(When::IsCut) && hides(When::Cut)
@@ -180,10 +178,13 @@ impl Style {
         if own.get("background-clip").is_some_and(|values| is(values, &["text"])) {
             // It is seen through the letters only.
             self.color = background;
-        } else {
-            self.background =
-                background.and_then(|it| if it.alpha < 1.0 { Some(it.over(self.background?)) } else { Some(it) });
+            return;
         }
+        self.background = match (background, self.background) {
+            (Color::Known(color), Color::Known(behind)) => Color::Known(color.over(behind)),
+            (Color::Known(color), Color::Unknown) if color.alpha < 1.0 => Color::Unknown,
+            (background, _) => background,
+        };
     }
 }
 

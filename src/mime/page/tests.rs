@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::mime::limits::STEPS_PER_OCTET;
 use crate::mime::{Message, findings, visible_text};
 
 /// What strangers hide in the tables below, in the place of `XX`.
@@ -152,6 +153,7 @@ const HIDING_HTML: &[&str] = &[
     "<template>XX</template>",
     "<template style=display:block><template></template><p>XX</p></template>",
     "<title>XX</title>",
+    "<title>x</titles>XX</title>",
     "<script>XX</script>",
     "<style>XX</style>",
     "<video src=x>XX</video>",
@@ -192,6 +194,7 @@ const HIDING_HTML: &[&str] = &[
     "<style>.a>.b .h{display:none}</style><div class=a><p class=b><u class=b><i class=h>XX</i></u></p></div>",
     "<style>p.a.b{display:none}</style><p class='b a'>XX</p>",
     "<style>u *{display:none}</style><u><b>XX</b></u>",
+    "<style>u *{color:#fff}</style><u><a href=https://x.test/>XX</a></u>",
     "<style>.x:hover,.h{display:none}</style><p class=h>XX</p>",
     "<style>.x{color:red}.h{display:block}.h{display:none}</style><p class=h>XX</p>",
     "<style>.h{display:none!important}</style><p class=h style=display:block>XX</p>",
@@ -252,7 +255,7 @@ const SHOWING_HTML: &[&str] = &[
     "<p style=clip:rect(0,0,0,0)>XX</p>",
     "<p style=clip-path:inset(5px)>XX</p>",
     "<p style=clip-path:circle(50%)>XX</p>",
-    "<p style='margin:0 auto -20px'>XX</p>",
+    "<p style='margin:-100px auto -20px'>XX</p>",
     "<p style=text-indent:2em>XX</p>",
     "<p style=letter-spacing:-1px>XX</p>",
     "<p style=transform:none;filter:none;mask:none>XX</p>",
@@ -268,6 +271,7 @@ const SHOWING_HTML: &[&str] = &[
     "<p style=color:#ff>XX</p>",
     "<p style=color:#fff;background:#06c>XX</p>",
     "<p style=color:#fff;background:var(--brand)>XX</p>",
+    "<div style=background:var(--brand)><p style=color:#000;background:transparent>XX</p></div>",
     "<p style='color:#fff;background:linear-gradient(90deg,#06c,#0cf)'>XX</p>",
     "<p style=color:#fff;background-color:#06c;background-image:url(x)>XX</p>",
     "<p style='color:#fff;background:rgba(0,0,0,.8)'>XX</p>",
@@ -462,6 +466,20 @@ fn what_stands_out_is_known() {
     assert!(style("p", " style=\"font:bold 16px a\"").look.is_bold);
     assert!(style("h1", "").look.is_large && style("font", " size=6").look.is_large);
     assert!(style("td", " style='border:1px solid'").is_boxed && !style("td", " style='border:0 none'").is_boxed);
+}
+
+/// Each element of a class has the rules of all its sheets, and there are as many of one as of the other.
+#[test]
+fn long_html_takes_no_more_steps_than_what_is_searched_for_codes() {
+    let html = "<style>.a{color:red}</style><i class=a>x</i>".repeat(20_000);
+    let mut sheet = sheets(&html);
+    let bound = STEPS_PER_OCTET * VISIBLE_TEXT_OCTETS_MAX;
+    assert_eq!((sheet.steps_left, to_text(&html).len()), (bound, 20_000));
+    let element = Element::within(&[], "i".to_owned(), " class=a", &mut sheet);
+    while sheet.steps_left > 0 {
+        let _ = sheet.declared(&element, &[]).count();
+    }
+    assert_eq!(sheet.declared(&element, &[]).count(), 0);
 }
 
 #[test]

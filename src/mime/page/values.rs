@@ -50,8 +50,7 @@ pub(super) fn declarations(parser: &mut Parser<'_>, known: fn(&str) -> Option<&'
                 values.truncate(values.len() - if is_important { 2 } else { 0 });
                 match property {
                     "font" => values.retain(if name == "font-size" { Value::is_size } else { Value::is_bold }),
-                    // An image is not loaded, so what is behind it is seen.
-                    "background" if color(&values).is_none() => values = vec![Value::Color(Rgba::TRANSPARENT)],
+                    // An image is not loaded, so the colour behind it is seen.
                     "background-image" if color(&values).is_none() => continue,
                     _ => {}
                 }
@@ -191,18 +190,26 @@ pub(super) fn calls(values: &[Value]) -> impl Iterator<Item = (&str, &[Value])> 
     })
 }
 
-/// The first colour in a value; `None` if there is none, and `Some(None)` if it is not known.
-pub(super) fn color(values: &[Value]) -> Option<Option<Rgba>> {
+/// The first colour in a value.
+pub(super) fn color(values: &[Value]) -> Option<Color> {
     values.iter().find_map(|value| match value {
-        Value::Color(color) => Some(Some(*color)),
-        Value::Word(word) if word == "transparent" => Some(Some(Rgba::TRANSPARENT)),
+        Value::Color(color) => Some(Color::Known(*color)),
+        Value::Word(word) if word == "transparent" => Some(Color::Known(Rgba::TRANSPARENT)),
         Value::Word(word) => {
-            parse_named_color(word).ok().map(|(red, green, blue)| Some(Rgba::of([red, green, blue], 1.0)))
+            let (red, green, blue) = parse_named_color(word).ok()?;
+            Some(Color::Known(Rgba::of([red, green, blue], 1.0)))
         }
         Value::Call(name, arguments) if name.contains("gradient") => color(arguments),
-        Value::Call(name, _) if UNKNOWN_COLORS.contains(&name.as_str()) => Some(None),
+        Value::Call(name, _) if UNKNOWN_COLORS.contains(&name.as_str()) => Some(Color::Unknown),
         _ => None,
     })
+}
+
+/// What a colour is, as far as it can be told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Color {
+    Known(Rgba),
+    Unknown,
 }
 
 /// A colour, with each part from 0 to 1.

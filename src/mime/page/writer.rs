@@ -124,8 +124,8 @@ fn lower(c: char) -> char {
     first.filter(|_| lower.next().is_none()).unwrap_or(c)
 }
 
-/// Whether a character has no picture of its own: controls, marks of direction, joiners, selectors of variants, fillers,
-/// tags, and what Unicode reserves for such (`Default_Ignorable_Code_Point`).
+/// Whether a character has no picture of its own: controls, marks of direction, joiners, selectors of variants,
+/// fillers, tags, and what Unicode reserves for such (`Default_Ignorable_Code_Point`).
 pub fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(
