@@ -16,6 +16,8 @@ mod free;
 mod label;
 mod lexicon;
 mod links;
+#[cfg(test)]
+mod names;
 mod read;
 mod score;
 #[cfg(test)]

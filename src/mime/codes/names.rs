@@ -1,0 +1,24 @@
+//! Codes that name a customer, an order or a door in all languages. None of them is a one-time code.
+
+use super::findings;
+use crate::mime::Message;
+
+/// On each line a language, what is on a link to sign in, and names of codes.
+const NAMES: &str = include_str!("names.txt");
+
+#[test]
+fn codes_of_customers_orders_and_doors_are_none() {
+    let mut found = Vec::new();
+    for line in NAMES.lines() {
+        let [language, sign_in, names] = line.splitn(3, ": ").collect::<Vec<_>>()[..] else { panic!("{line}") };
+        for name in names.split(" | ") {
+            for (subject, after) in [("", ""), ("", sign_in), (sign_in, "")] {
+                let raw = format!("Subject: {subject}\r\n\r\n{name}: 482913\n{after}");
+                if !findings(&Message::new(raw.as_bytes())).codes.is_empty() {
+                    found.push(format!("{language}: {name} ({subject}, {after})"));
+                }
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
