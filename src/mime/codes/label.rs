@@ -133,16 +133,20 @@ impl Read<'_> {
         if code.sense == Sense::OneTime || hits.iter().filter(is_near).any(Hit::is_purpose) {
             return LABEL_CERTAIN;
         }
-        let before = self.page.lower[start..code.start].strip_suffix(' ').unwrap_or_default();
+        let lower = &self.page.lower;
+        let from = lower.ceil_char_boundary(start.max(code.start.saturating_sub(LINE_OCTETS)));
+        let before = lower[from..code.start].strip_suffix(' ').unwrap_or_default();
         // `Your store code` is less foreign than `Store code`.
-        let has_foreign = last_word(before).is_some() && !before.rsplit(' ').take(3).any(is_connecting);
+        let words = before.rsplit(' ').inspect(|word| super::step(word.len()));
+        let has_foreign = last_word(before).is_some() && !words.take(3).any(is_connecting);
         let is_foreign = has_foreign || self.is_of_foreign(code);
         if mail.subject_points <= 0 && is_foreign { LABEL_FOREIGN } else { 0 }
     }
 
     /// Whether the words behind a word for codes say of what it is one, as in `código de producto`.
     fn is_of_foreign(&self, code: &Hit) -> bool {
-        let mut words = self.page.lower[code.end..].split([' ', '\n', '\t', ':']).skip(1);
+        let after = &self.page.lower[code.end..self.page.lower.floor_char_boundary(code.end + LINE_OCTETS)];
+        let mut words = after.split([' ', '\n', '\t', ':']).inspect(|word| super::step(word.len())).skip(1);
         let is_purpose = || self.hits_in(code.end, code.end + NEAR_OCTETS).iter().any(Hit::is_purpose);
         words.next().is_some_and(|word| LEXICON.is_among("of", word))
             && words.next().and_then(last_word).is_some_and(|word| !is_connecting(word))
