@@ -32,6 +32,7 @@ use lexicon::LEXICON;
 use page::Page;
 use read::Read;
 use score::{Mail, Scored};
+use words::Sense;
 
 /// The confidence from which a finding is an answer. What is less likely is not reported at all.
 ///
@@ -161,7 +162,10 @@ pub fn findings(message: &Message<'_>) -> Findings {
     let mut codes = body.scored(&mail, head_candidates);
     // What the body calls something else is no code in the subject either.
     let is_other = |it: &Scored| codes.iter().any(|other| other.code == it.code && other.points <= POINTS_OTHER_MAX);
-    of_subject.retain(|it| !is_other(it));
+    // Letters alone may be a word, and beside something to save money with they are one.
+    let has_promotion = html_hits.iter().any(|hit| hit.sense == Sense::Promotion);
+    let is_word = |it: &Scored| it.code.bytes().all(|octet| octet.is_ascii_alphabetic());
+    of_subject.retain(|it| !is_other(it) && !(has_promotion && is_word(it)));
     codes.extend(of_subject.iter().cloned());
     let of_links = links::Subject::of(&subject_hits, &html_hits);
     let mut links = links::links(&body, &of_links);

@@ -103,6 +103,7 @@ fn vouchers_and_codes_of_meetings_are_none() {
     for (subject, body) in [
         ("Enter your code: SKIN15", "Use code SKIN15 and pay 15% less."),
         ("Your gift voucher", "<p>Your code:</p><h1>SKIN15</h1>"),
+        ("Your code is ABCD", "Enjoy it: use code SAVE20 at checkout."),
         ("Verifica tu cuenta", "Código de bodega: 482913"),
         ("Sign in to the meeting", "Meeting ID: 841 2093 7715<br>Passcode: 472915"),
     ] {
@@ -172,6 +173,10 @@ fn hostile(octets: usize) -> Vec<(&'static str, String)> {
         ("a long line", format!("code\n{}{}", repeated("."), " 482913".repeat(300))),
         ("brackets behind an address", repeated(&format!("https://a{} ", ")".repeat(4_000)))),
         ("declared codes", repeated("verify code: ")),
+        ("cells of codes", repeated("<td>123456<td>code")),
+        ("codes without blanks", repeated("代码123456，")),
+        ("codes for a long word", format!("{}{}", "123456代码、".repeat(300), repeated("a"))),
+        ("a long word before a label", format!("{} code x<br>{}", repeated("a"), "QWER ".repeat(300))),
     ]
 }
 
