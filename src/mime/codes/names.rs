@@ -22,3 +22,12 @@ fn codes_of_customers_orders_and_doors_are_none() {
     }
     assert!(found.is_empty(), "{found:#?}");
 }
+
+#[test]
+fn such_a_code_hides_no_other_one() {
+    for name in NAMES.lines().flat_map(|line| line.split(": ").skip(2)).flat_map(|names| names.split(" | ")) {
+        let raw = format!("Subject: Hello\r\n\r\n{name}: 482913\nYour login code is 771204.");
+        let codes: Vec<_> = findings(&Message::new(raw.as_bytes())).codes.into_iter().map(|code| code.code).collect();
+        assert_eq!(codes, ["771204"], "{name}");
+    }
+}

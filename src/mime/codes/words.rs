@@ -85,17 +85,19 @@ impl Sense {
 
 /// The phrases of all languages with their keys.
 pub(super) fn phrases() -> impl Iterator<Item = (&'static str, &'static str)> {
-    FILES.iter().flat_map(|file| {
-        let mut key = "";
-        file.lines().filter(|line| !line.starts_with('#')).flat_map(move |line| {
-            let begun = line.split_once(": ").filter(|_| !line.starts_with(' '));
-            let written = begun.map_or(line, |(begun, written)| {
-                key = begun;
-                written
-            });
-            let key = key;
-            written.split('|').map(str::trim).filter(|phrase| !phrase.is_empty()).map(move |phrase| (key, phrase))
-        })
+    FILES.iter().copied().flat_map(phrases_of)
+}
+
+fn phrases_of(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let mut key = "";
+    file.lines().filter(|line| !line.starts_with('#')).flat_map(move |line| {
+        let begun = line.split_once(": ").filter(|_| !line.starts_with(' '));
+        let written = begun.map_or(line, |(begun, written)| {
+            key = begun;
+            written
+        });
+        let key = key;
+        written.split('|').map(str::trim).filter(|phrase| !phrase.is_empty()).map(move |phrase| (key, phrase))
     })
 }
 
@@ -132,6 +134,29 @@ mod tests {
         for (key, phrase) in phrases().filter(|(key, _)| Sense::of(key).is_some()) {
             let known = *senses.entry(phrase.trim_matches('*')).or_insert(key);
             assert_eq!(known, key, "{phrase} is in two languages");
+        }
+    }
+
+    #[test]
+    fn no_phrase_repeats_another_one_of_its_file() {
+        // In the names of codes and numbers it counts where a compound ends.
+        let is_of_names = |key: &str| matches!(key, "one-time" | "other" | "promotion");
+        for file in FILES {
+            let all: Vec<_> = phrases_of(file).filter(|(key, _)| Sense::of(key).is_some()).collect();
+            for (index, (key, phrase)) in all.iter().enumerate() {
+                let text = phrase.trim_matches('*');
+                let is_of_letters = !phrase.starts_with('*') && text.chars().all(char::is_alphabetic);
+                assert!(
+                    !all[..index].iter().any(|(_, other)| other.trim_matches('*') == text),
+                    "{key}: {phrase} twice"
+                );
+                let covers = |(other_key, other): &&(&str, &str)| {
+                    let beginning = other.trim_matches('*');
+                    other_key == key && other.ends_with('*') && beginning != text && text.starts_with(beginning)
+                };
+                let covering = all.iter().find(covers).filter(|_| is_of_letters && !is_of_names(key));
+                assert_eq!(covering, None, "{key}: {phrase}");
+            }
         }
     }
 
