@@ -165,7 +165,7 @@ pub fn findings(message: &Message<'_>) -> Findings {
     // Letters alone may be a word, and beside something to save money with they are one.
     let has_promotion = html_hits.iter().any(|hit| hit.sense == Sense::Promotion);
     let is_word = |it: &Scored| it.code.bytes().all(|octet| octet.is_ascii_alphabetic());
-    of_subject.retain(|it| !is_other(it) && !(has_promotion && is_word(it)));
+    of_subject.retain(|it| !(is_other(it) || has_promotion && is_word(it)));
     codes.extend(of_subject.iter().cloned());
     let of_links = links::Subject::of(&subject_hits, &html_hits);
     let mut links = links::links(&body, &of_links);

@@ -12,10 +12,18 @@ fn codes_of_customers_orders_and_doors_are_none() {
     for line in NAMES.lines() {
         let [language, sign_in, names] = line.splitn(3, ": ").collect::<Vec<_>>()[..] else { panic!("{line}") };
         for name in names.split(" | ") {
-            for (subject, after) in [("", ""), ("", sign_in), (sign_in, "")] {
-                let raw = format!("Subject: {subject}\r\n\r\n{name}: 482913\n{after}");
+            for (subject, mark, after) in [
+                ("", ": ", ""),
+                (sign_in, ": ", ""),
+                ("", ": ", sign_in),
+                ("", ":", sign_in),
+                ("", "\u{ff1a}", sign_in),
+                ("", "\n", sign_in),
+                ("", " ", sign_in),
+            ] {
+                let raw = format!("Subject: {subject}\r\n\r\n{name}{mark}482913\n{after}");
                 if !findings(&Message::new(raw.as_bytes())).codes.is_empty() {
-                    found.push(format!("{language}: {name} ({subject}, {after})"));
+                    found.push(format!("{language}: {raw:?}"));
                 }
             }
         }
