@@ -113,6 +113,17 @@ fn vouchers_and_codes_of_meetings_are_none() {
 }
 
 #[test]
+fn few_words_are_enough() {
+    for (subject, body, expected) in [
+        ("Your code is ABCD", "Enter it to sign in.", "ABCD"),
+        ("Your code is 482913", "Enter it to sign in. Refer a friend, and both get a discount.", "482913"),
+        ("Hello", "4830 is what you need to log in to Pebble.", "4830"),
+    ] {
+        assert_eq!(codes(&format!("Subject: {subject}\r\n\r\n{body}")), [expected], "{subject}: {body}");
+    }
+}
+
+#[test]
 fn lists_and_addresses_are_bounded() {
     let mut html = String::from("Subject: Verify\r\nContent-Type: text/html\r\n\r\n");
     for number in 0..100 {
