@@ -309,7 +309,9 @@ fn is_met(query: &mut Parser<'_>) -> bool {
                 "only" | "and" | "all" | "screen" => {}
                 _ => is_met = false,
             },
-            Token::ParenthesisBlock => is_met &= query.parse_nested_block(has_feature).unwrap_or(false),
+            Token::ParenthesisBlock => {
+                is_met &= query.parse_nested_block(|it| Ok::<_, ParseError<()>>(has_feature(it))).unwrap_or(false)
+            }
             _ => is_met = false,
         }
     }
@@ -317,10 +319,10 @@ fn is_met(query: &mut Parser<'_>) -> bool {
 }
 
 /// Whether a feature of a media query is that of a wide window with a light page. Others are not known.
-fn has_feature(parser: &mut Parser<'_>) -> Result<bool, ParseError<()>> {
+fn has_feature(parser: &mut Parser<'_>) -> bool {
     let mut values = values(parser);
     values.retain(|value| *value != Value::Sign('='));
-    Ok(match &values[..] {
+    match &values[..] {
         [Value::Word(name)] => matches!(name.as_str(), "color" | "hover" | "pointer" | "width" | "height"),
         [Value::Word(name), value] => has_value(name, value),
         [left, Value::Sign(sign), right] => is_ordered(left, *sign, right),
@@ -328,7 +330,7 @@ fn has_feature(parser: &mut Parser<'_>) -> Result<bool, ParseError<()>> {
             is_ordered(left, *sign, name) && is_ordered(name, *next, right)
         }
         _ => false,
-    })
+    }
 }
 
 fn has_value(name: &str, value: &Value) -> bool {

@@ -158,7 +158,8 @@ impl Style {
             || hides(When::IsPlaced) && hides(When::Placed);
         if let Some(display) = own.get("display") {
             self.is_block = is(display, &["block", "table", "flex", "grid"]);
-            self.has_boxes = is(display, &["flex", "grid", "inline-flex", "inline-grid"]);
+            let has_boxes = |word: &str| ["flex", "grid", "box"].iter().any(|end| word.ends_with(end));
+            self.has_boxes = display.iter().any(|it| matches!(it, Value::Word(word) if has_boxes(word)));
         }
         if let Some(indent) = own.get("text-indent") {
             // It moves the first line of a block, which is not that of an element in the line.

@@ -198,6 +198,8 @@ const HIDING_HTML: &[&str] = &[
     "<span style=float:left;width:0;overflow:hidden>XX</span>",
     "<span style=display:inline-block;height:0;overflow:hidden>XX</span>",
     "<div style=display:inline-flex><span style=width:0;overflow:hidden>XX</span></div>",
+    "<div style=display:-webkit-box><span style=width:0;overflow:hidden>XX</span></div>",
+    "<div style='display:inline grid'><span style=width:0;overflow:hidden>XX</span></div>",
     "<table><tr><td style=position:absolute;height:0;overflow:hidden>XX</td></tr></table>",
     "<div style=max-height:0;overflow:hidden><p style=font-size:20px>XX</p></div>",
     "<div style=font-size:0><span>XX</span></div>",
