@@ -117,12 +117,10 @@ impl Sheet {
         });
         let is_block = matches!(parser.next(), Ok(Token::CurlyBracketBlock));
         if is_block && counts == Ok(true) {
-            let added = parser.parse_nested_block(|inner| {
+            let _: Result<(), ParseError<()>> = parser.parse_nested_block(|inner| {
                 self.add_rules(inner);
-                Ok::<_, ParseError<()>>(())
+                Ok(())
             });
-            // The parser bounds how deep blocks are nested.
-            self.steps_left *= usize::from(added.is_ok());
         }
     }
 
@@ -141,6 +139,7 @@ impl Sheet {
             return;
         }
         let declared = parser.parse_nested_block(|inner| Ok::<_, ParseError<()>>(declarations(inner, known)));
+        // The parser bounds how deep blocks are nested. What a deeper one hides is not known.
         self.steps_left *= usize::from(declared.is_ok());
         let (Ok(selectors), Ok(declared)) = (selectors, declared) else { return };
         if declared.is_empty() {
