@@ -44,12 +44,6 @@ pub const ANCHORS_MAX: usize = 1_000;
 /// The most octets of style sheets that are read.
 pub const SHEET_OCTETS_MAX: usize = 128 * 1024;
 
-/// The deepest nesting of rules such as `@media`.
-pub const SHEET_NESTING_MAX: usize = 8;
-
-/// The most parts of a selector. A rule with more does not count.
-pub const SELECTOR_PARTS_MAX: usize = 8;
-
-/// How often selectors are compared with elements, for each octet of HTML up to [`VISIBLE_TEXT_OCTETS_MAX`]. After that,
-/// style sheets no longer count.
+/// How often selectors are compared with elements or values are read, for each octet of HTML up to
+/// [`VISIBLE_TEXT_OCTETS_MAX`]. After that, no more text is seen.
 pub const STEPS_PER_OCTET: usize = 16;

@@ -1,11 +1,14 @@
 //! Properties that hide an element with all that is in it.
 
 use super::values::{Color, PAGE_PX, Rgba, Value, calls, color, is};
+use crate::mime::step;
 
 /// Text that is moved farther than so many pixels to the left or to the top of the page is not seen.
 const MOVED_PX: f32 = 500.0;
-/// Text that is moved farther than so many pixels in any other direction is not seen.
+/// Text that is moved farther than so many pixels to the right is not seen.
 const MOVED_ON_PX: f32 = 3_000.0;
+/// A page is scrolled down so far and no farther.
+const MOVED_DOWN_PX: f32 = 20_000.0;
 /// Nobody reads text in a box of this height or width, or in letters of this size.
 pub(super) const UNSEEN_PX: f32 = 2.0;
 /// Nobody reads text that is made smaller than this share of its size.
@@ -29,21 +32,18 @@ pub(super) enum When {
 pub(super) type Hiding = (&'static str, When, fn(&[Value]) -> bool);
 
 /// All of them.
-pub(super) const HIDING: [Hiding; 29] = [
-    ("display", When::Always, |it| is(it, &["none", "table-column", "table-column-group"])),
-    ("mso-hide", When::Always, |it| is(it, &["all"])),
+pub(super) const HIDING: [Hiding; 26] = [
+    ("display", When::Always, is_not_displayed),
     ("content-visibility", When::Always, |it| is(it, &["hidden"])),
     ("overflow", When::IsCut, |it| !is(it, &["visible"])),
     ("height", When::Cut, is_flat),
     ("max-height", When::Cut, is_flat),
     ("width", When::Cut, is_flat),
     ("max-width", When::Cut, is_flat),
-    ("text-indent", When::Cut, |it| it.first().is_some_and(|it| it.px() >= PAGE_PX)),
-    ("text-indent", When::Always, is_far),
     ("position", When::IsPlaced, |it| !is(it, &["static"])),
     ("left", When::Placed, is_far),
     ("right", When::Placed, is_far),
-    ("top", When::Placed, is_far),
+    ("top", When::Placed, is_far_up),
     ("bottom", When::Placed, is_far),
     ("inset", When::Placed, is_far),
     ("clip", When::Placed, |it| calls(it).any(|(_, edges)| is_empty_rectangle(edges))),
@@ -51,7 +51,7 @@ pub(super) const HIDING: [Hiding; 29] = [
     ("margin", When::Always, is_far),
     ("margin-left", When::Always, is_far),
     ("margin-right", When::Always, is_far),
-    ("margin-top", When::Always, is_far),
+    ("margin-top", When::Always, is_far_up),
     ("margin-bottom", When::Always, is_far),
     ("mask", When::Always, is_mask_empty),
     ("transform", When::Always, |it| calls(it).any(|(name, arguments)| is_transformed_away(name, arguments))),
@@ -67,8 +67,18 @@ pub(super) fn is_flat(values: &[Value]) -> bool {
         || values.first().and_then(Value::number).is_some_and(|number| number <= 0.0)
 }
 
-fn is_far(values: &[Value]) -> bool {
+/// What a variable stands for is not known, and it is used here to hide.
+fn is_not_displayed(values: &[Value]) -> bool {
+    is(values, &["none", "table-column", "table-column-group"]) || calls(values).next().is_some()
+}
+
+pub(super) fn is_far(values: &[Value]) -> bool {
+    step(values.len());
     values.iter().any(|value| !(-MOVED_PX..=MOVED_ON_PX).contains(&value.px()))
+}
+
+fn is_far_up(values: &[Value]) -> bool {
+    values.first().is_some_and(|value| !(-MOVED_PX..=MOVED_DOWN_PX).contains(&value.px()))
 }
 
 fn is_tiny(values: &[Value]) -> bool {

@@ -5,17 +5,18 @@
 
 use std::collections::HashMap;
 
-use cssparser::{Delimiter, ParseError, Parser, Token};
+use cssparser::{Delimiter, ParseError, ParseErrorKind, Parser, Token};
 
 use super::style::{Element, OF_BROWSERS, known};
-use super::values::{Declaration, PLAIN_PX, declarations};
-use crate::mime::limits::{
-    SELECTOR_PARTS_MAX, SHEET_NESTING_MAX, SHEET_OCTETS_MAX, STEPS_PER_OCTET, VISIBLE_TEXT_OCTETS_MAX,
-};
+use super::values::{Declaration, Value, count, declarations, values};
+use crate::mime::limits::{SHEET_OCTETS_MAX, STEPS_PER_OCTET, VISIBLE_TEXT_OCTETS_MAX};
 use crate::mime::markup;
 
 /// The window of the reader in pixels.
 const WINDOW_PX: f32 = 1_024.0;
+/// Properties and selectors that begin so are those of rare browsers, or of old ones.
+const FOREIGN: [&str; 4] = ["-moz-", "-ms-", "-o-", "-webkit-overflow-scrolling"];
+
 /// All rules of a mail.
 #[derive(Debug, Default)]
 pub(super) struct Sheet {
@@ -25,8 +26,10 @@ pub(super) struct Sheet {
     /// The indexes of the selectors that may be of an element, by its id, one of its classes, its name, or `*`.
     by_key: HashMap<String, Vec<usize>>,
     octets: usize,
-    /// How many more comparisons of selectors with elements are made.
+    /// How many more comparisons of selectors with elements are made, and values of declarations are read.
     pub(super) steps_left: usize,
+    /// Whether more HTML is read than is searched for codes.
+    is_long: bool,
 }
 
 /// The parts of a selector, the outermost first.
@@ -36,6 +39,8 @@ struct Selector {
     weight: u32,
     /// The index of its rule.
     rule: usize,
+    /// How many values the rule has.
+    cost: usize,
 }
 
 /// What a selector says of one element.
@@ -59,28 +64,37 @@ enum Test {
 impl Sheet {
     /// The rules of browsers, for HTML of so many octets.
     pub(super) fn for_octets(octets: usize) -> Self {
-        let mut sheet = Self { steps_left: STEPS_PER_OCTET * octets.min(VISIBLE_TEXT_OCTETS_MAX), ..Self::default() };
-        sheet.add_rules(&mut Parser::new(OF_BROWSERS), 0);
+        let steps_left = STEPS_PER_OCTET * octets.min(VISIBLE_TEXT_OCTETS_MAX);
+        let mut sheet = Self { steps_left, is_long: octets > VISIBLE_TEXT_OCTETS_MAX, ..Self::default() };
+        sheet.add_rules(&mut Parser::new(OF_BROWSERS));
         // Any selector of the mail is stronger.
         sheet.selectors.iter_mut().for_each(|selector| selector.weight = 0);
         sheet
     }
 
+    /// Whether it is not known what else the rules hide, so that nothing else may count as seen. No common mail needs
+    /// all steps. A long one has only shown to people what is beyond the part that is searched.
+    pub(super) fn is_spent(&self) -> bool {
+        self.steps_left == 0 && !self.is_long
+    }
+
     /// Adds the rules of a style sheet with these attributes.
     pub(super) fn add(&mut self, attributes: &str, css: &str) {
-        let media = markup::attribute(attributes, "media").map(markup::decoded).unwrap_or_default();
+        let [media, kind] = ["media", "type"].map(|it| markup::attribute(attributes, it).map(markup::decoded));
+        let (media, kind) = (media.unwrap_or_default(), kind.unwrap_or_default());
         let css = &css[..css.floor_char_boundary(SHEET_OCTETS_MAX - self.octets)];
         self.octets += css.len();
-        if is_on_screen(&mut Parser::new(&media)) {
-            self.add_rules(&mut Parser::new(css), 0);
+        let is_css = kind.is_empty() || kind.eq_ignore_ascii_case("text/css");
+        if is_css && is_on_screen(&mut Parser::new(&media)) {
+            self.add_rules(&mut Parser::new(css));
         }
     }
 
-    fn add_rules(&mut self, parser: &mut Parser<'_>, depth: usize) {
+    fn add_rules(&mut self, parser: &mut Parser<'_>) {
         while !parser.is_exhausted() {
             let start = parser.state();
             match parser.next().cloned() {
-                Ok(Token::AtKeyword(name)) => self.add_group(&name.to_ascii_lowercase(), parser, depth),
+                Ok(Token::AtKeyword(name)) => self.add_group(&name.to_ascii_lowercase(), parser),
                 Ok(Token::CDO | Token::CDC) => {}
                 _ => {
                     parser.reset(&start);
@@ -91,21 +105,20 @@ impl Sheet {
     }
 
     /// Adds the rules within one that begins with `@`, if they count.
-    fn add_group(&mut self, name: &str, parser: &mut Parser<'_>, depth: usize) {
+    fn add_group(&mut self, name: &str, parser: &mut Parser<'_>) {
         let counts = parser.parse_until_before(Delimiter::CurlyBracketBlock | Delimiter::Semicolon, |parser| {
             let counts = match name {
                 "media" => is_on_screen(parser),
-                "supports" => parser.try_parse(|it| it.expect_ident_matching("not")).is_err(),
+                "supports" => is_supported(parser),
                 _ => name == "layer",
             };
             skip(parser);
             Ok::<_, ParseError<()>>(counts)
         });
         let is_block = matches!(parser.next(), Ok(Token::CurlyBracketBlock));
-        if is_block && counts == Ok(true) && depth < SHEET_NESTING_MAX {
-            // The closure never fails.
+        if is_block && counts == Ok(true) {
             let _: Result<(), ParseError<()>> = parser.parse_nested_block(|inner| {
-                self.add_rules(inner, depth + 1);
+                self.add_rules(inner);
                 Ok(())
             });
         }
@@ -113,20 +126,30 @@ impl Sheet {
 
     fn add_rule(&mut self, parser: &mut Parser<'_>) {
         let selectors = parser.parse_until_before(Delimiter::CurlyBracketBlock, |parser| {
-            Ok::<_, ParseError<()>>(parser.parse_comma_separated_ignoring_errors(Selector::read))
+            parser.parse_comma_separated(|parser| match Selector::read(parser) {
+                // In browsers too, one that is wrong takes the others with it.
+                Err(wrong @ ParseError { kind: ParseErrorKind::Custom(()) }) => Err(wrong),
+                found => {
+                    skip(parser);
+                    Ok(found.ok())
+                }
+            })
         });
         if !matches!(parser.next(), Ok(Token::CurlyBracketBlock)) {
             return;
         }
         let declared = parser.parse_nested_block(|inner| Ok::<_, ParseError<()>>(declarations(inner, known)));
+        // The parser bounds how deep blocks are nested. What a deeper one hides is not known.
+        self.steps_left *= usize::from(declared.is_ok());
         let (Ok(selectors), Ok(declared)) = (selectors, declared) else { return };
         if declared.is_empty() {
             return;
         }
-        for selector in selectors {
+        let cost = declared.iter().map(|it| count(&it.values)).sum();
+        for selector in selectors.into_iter().flatten() {
             let key = selector.parts.last().map_or("*", Part::key).to_owned();
             self.by_key.entry(key).or_default().push(self.selectors.len());
-            self.selectors.push(Selector { rule: self.rules.len(), ..selector });
+            self.selectors.push(Selector { rule: self.rules.len(), cost, ..selector });
         }
         self.rules.push(declared);
     }
@@ -145,7 +168,7 @@ impl Sheet {
                 break;
             }
             if fits(&selector.parts, element, around, steps_left) {
-                *steps_left = steps_left.saturating_sub(rules[selector.rule].len());
+                *steps_left = steps_left.saturating_sub(selector.cost);
                 found.push(selector);
             }
         }
@@ -199,6 +222,9 @@ impl Selector {
     fn read(parser: &mut Parser<'_>) -> Result<Self, ParseError<()>> {
         let mut parts = vec![Part::default()];
         let mut is_child = None;
+        if parser.is_exhausted() {
+            return Err(ParseError::custom(()));
+        }
         parser.skip_whitespace();
         while let Ok(token) = parser.next_including_whitespace().cloned() {
             match token {
@@ -213,20 +239,18 @@ impl Selector {
                 }
             }
         }
-        if parts.len() > SELECTOR_PARTS_MAX {
-            return Err(ParseError::custom(()));
-        }
         let weights = parts.iter().flat_map(|part| &part.tests).map(|test| match test {
             Test::Name(_) => 1,
             Test::Class(_) | Test::Attribute(..) => 1 << 8,
             Test::Id(_) => 1 << 16,
         });
-        Ok(Self { weight: weights.sum(), parts, rule: 0 })
+        Ok(Self { weight: weights.sum(), parts, ..Self::default() })
     }
 }
 
 impl Test {
-    /// The test that begins with a token; `None` for what every element passes.
+    /// The test that begins with a token; `None` for what every element passes. What is wrong in browsers is an error of
+    /// the kind `Custom`.
     fn read(token: &Token<'_>, parser: &mut Parser<'_>) -> Result<Option<Self>, ParseError<()>> {
         Ok(Some(match token {
             Token::Ident(name) => Self::Name(name.to_ascii_lowercase()),
@@ -234,8 +258,18 @@ impl Test {
             Token::Delim('.') => Self::Class(parser.expect_ident()?.to_string()),
             Token::SquareBracketBlock => parser.parse_nested_block(Self::read_attribute)?,
             Token::Delim('*') => return Ok(None),
-            // All links are new to the reader.
-            Token::Colon => return Ok(parser.expect_ident_matching("link").map(|()| None)?),
+            Token::Colon => {
+                let _ = parser.try_parse(Parser::expect_colon);
+                match parser.next()? {
+                    // All links are new to the reader.
+                    Token::Ident(name) if *name == "link" => return Ok(None),
+                    Token::Ident(name) if *name == "root" => Self::Name("html".to_owned()),
+                    Token::Ident(name) | Token::Function(name) if is_foreign(name) => {
+                        return Err(ParseError::custom(()));
+                    }
+                    _ => return Err(ParseError::unexpected_token()),
+                }
+            }
             _ => return Err(ParseError::unexpected_token()),
         }))
     }
@@ -274,7 +308,9 @@ fn is_met(query: &mut Parser<'_>) -> bool {
                 "only" | "and" | "all" | "screen" => {}
                 _ => is_met = false,
             },
-            Token::ParenthesisBlock => is_met &= query.parse_nested_block(has_feature).unwrap_or(false),
+            Token::ParenthesisBlock => {
+                is_met &= query.parse_nested_block(|it| Ok::<_, ParseError<()>>(has_feature(it))).unwrap_or(false)
+            }
             _ => is_met = false,
         }
     }
@@ -282,23 +318,63 @@ fn is_met(query: &mut Parser<'_>) -> bool {
 }
 
 /// Whether a feature of a media query is that of a wide window with a light page. Others are not known.
-fn has_feature(parser: &mut Parser<'_>) -> Result<bool, ParseError<()>> {
-    let name = parser.expect_ident()?.to_ascii_lowercase();
-    parser.expect_colon()?;
-    let token = parser.next()?.clone();
-    skip(parser);
-    let px = match &token {
-        Token::Dimension { value, unit, .. } if unit.eq_ignore_ascii_case("px") => *value,
-        Token::Dimension { value, .. } => value * PLAIN_PX,
-        Token::Number { value, .. } => *value,
-        _ => f32::NAN,
-    };
-    Ok(match name.as_str() {
-        "min-width" | "min-device-width" => px <= WINDOW_PX,
-        "max-width" | "max-device-width" => px >= WINDOW_PX,
-        "prefers-color-scheme" => matches!(token, Token::Ident(word) if word.eq_ignore_ascii_case("light")),
+fn has_feature(parser: &mut Parser<'_>) -> bool {
+    let mut values = values(parser);
+    values.retain(|value| *value != Value::Sign('='));
+    match &values[..] {
+        [Value::Word(name)] => matches!(name.as_str(), "color" | "hover" | "pointer" | "width" | "height"),
+        [Value::Word(name), value] => has_value(name, value),
+        [left, Value::Sign(sign), right] => is_ordered(left, *sign, right),
+        [left, Value::Sign(sign), name, Value::Sign(next), right] => {
+            is_ordered(left, *sign, name) && is_ordered(name, *next, right)
+        }
         _ => false,
-    })
+    }
+}
+
+fn has_value(name: &str, value: &Value) -> bool {
+    match name {
+        "min-width" | "min-device-width" | "min-height" => value.px() <= WINDOW_PX,
+        "max-width" | "max-device-width" | "max-height" => value.px() >= WINDOW_PX,
+        "-webkit-min-device-pixel-ratio" => value.px() <= 1.0,
+        _ => [("prefers-color-scheme", "light"), ("orientation", "landscape"), ("hover", "hover"), ("pointer", "fine")]
+            .iter()
+            .any(|(known, word)| *known == name && *value == Value::Word((*word).to_owned())),
+    }
+}
+
+/// Whether `<` or `>` holds between two sizes, one of which is that of the window.
+fn is_ordered(left: &Value, sign: char, right: &Value) -> bool {
+    let [left, right] = [left, right].map(|value| if let Value::Word(_) = value { WINDOW_PX } else { value.px() });
+    if sign == '<' { left <= right } else { left >= right }
+}
+
+/// Whether browsers know what a condition names. They know most.
+fn is_supported(condition: &mut Parser<'_>) -> bool {
+    let (mut holds, mut is_negated, mut is_either) = (true, false, false);
+    while let Ok(token) = condition.next().cloned() {
+        match token {
+            Token::Ident(word) if word.eq_ignore_ascii_case("not") => is_negated = true,
+            Token::Ident(word) if word.eq_ignore_ascii_case("and") => {}
+            Token::Ident(word) if word.eq_ignore_ascii_case("or") => is_either = true,
+            Token::Ident(property) => {
+                skip(condition);
+                return !is_foreign(&property);
+            }
+            Token::ParenthesisBlock => {
+                let part = condition.parse_nested_block(|inner| Ok::<_, ParseError<()>>(is_supported(inner)));
+                let part = part.unwrap_or(true) != is_negated;
+                holds = if is_either { holds || part } else { holds && part };
+                is_negated = false;
+            }
+            _ => {}
+        }
+    }
+    holds
+}
+
+fn is_foreign(name: &str) -> bool {
+    FOREIGN.iter().any(|start| name.starts_with(start))
 }
 
 fn skip(parser: &mut Parser<'_>) {

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use cssparser::Parser;
 
-use super::Look;
-use super::hiding::{HIDING, SCALE_MIN, UNSEEN_PX, When, is_flat};
+use super::hiding::{HIDING, SCALE_MIN, UNSEEN_PX, When, is_far, is_flat};
 use super::sheet::Sheet;
-use super::values::{Color, Declaration, PLAIN_PX, Rgba, Value, calls, color, declarations, is};
+use super::values::{Color, PAGE_PX, PLAIN_PX, Rgba, Value, calls, color, declarations, is};
+use super::{Look, is_block};
 use crate::mime::markup;
 
 /// What browsers do with elements that have no other style.
@@ -21,7 +21,7 @@ pub(super) const OF_BROWSERS: &str = "
     dialog[open] { display: block }
     img { overflow: hidden }";
 /// Properties that matter for text and do not hide it alone.
-const OTHERS: [&str; 12] = [
+const OTHERS: [&str; 16] = [
     "visibility",
     "opacity",
     "filter",
@@ -33,10 +33,16 @@ const OTHERS: [&str; 12] = [
     "font-weight",
     "letter-spacing",
     "line-height",
+    "text-indent",
     "white-space",
+    "float",
+    "min-height",
+    "min-width",
 ];
 /// Text of this size stands out.
 const LARGE_PX: f32 = 20.0;
+/// Text that is blurred so much is not read.
+const BLURRED_PX: f32 = 8.0;
 /// Signs with gaps of this size stand apart.
 const SPACED_PX: f32 = 2.0;
 /// Signs with gaps below this share of their size are upon one another.
@@ -54,8 +60,9 @@ pub(super) struct Style {
     pub(super) is_hidden: bool,
     /// Whether only the summary of the element is seen.
     is_folded: bool,
-    /// Whether its text is not seen. That of elements in it may be. So are the next two.
+    /// Whether its text is not seen. That of elements in it may be. So are the next three.
     is_invisible: bool,
+    is_indented: bool,
     is_squeezed: bool,
     is_cut_flat: bool,
     /// Whether lines have no height.
@@ -67,6 +74,8 @@ pub(super) struct Style {
     pub(super) is_boxed: bool,
     /// Whether the element is a line of its own although its name is not that of a block. Not inherited.
     pub(super) is_block: bool,
+    /// Whether the elements in it are boxes, whatever their names are. Not inherited.
+    has_boxes: bool,
     size_px: f32,
     opacity: f32,
     color: Color,
@@ -79,6 +88,7 @@ impl Default for Style {
             is_hidden: false,
             is_folded: false,
             is_invisible: false,
+            is_indented: false,
             is_squeezed: false,
             is_cut_flat: false,
             is_flat: false,
@@ -86,6 +96,7 @@ impl Default for Style {
             is_preformatted: false,
             is_boxed: false,
             is_block: false,
+            has_boxes: false,
             size_px: PLAIN_PX,
             opacity: 1.0,
             color: Color::Known(Rgba::BLACK),
@@ -112,7 +123,8 @@ impl Style {
             (Color::Known(color), Color::Unknown) => color.alpha,
             (Color::Unknown, _) => 1.0,
         };
-        let is_any = self.is_hidden || self.is_folded || self.is_invisible || self.is_cut_flat || self.is_squeezed;
+        let is_moved = self.is_indented || self.is_squeezed;
+        let is_any = self.is_hidden || self.is_folded || self.is_invisible || self.is_cut_flat || is_moved;
         !is_any && self.size_px > UNSEEN_PX && contrast * self.opacity >= Rgba::ALPHA_MIN
     }
 
@@ -133,17 +145,26 @@ impl Style {
         }
     }
 
-    /// Applies what is declared, within text of this size.
-    fn declare(&mut self, own: &BTreeMap<&str, &[Value]>, around_px: f32) {
-        let found = HIDING.iter().filter(|(property, _, hides)| own.get(property).is_some_and(|values| hides(values)));
-        let found: Vec<When> = found.map(|(_, when, _)| *when).collect();
+    /// Applies what is declared for an element, within text of this size.
+    fn declare(&mut self, own: &Own<'_>, element: &str, around_px: f32) {
+        let found = own.iter().flat_map(|(property, values)| {
+            HIDING.iter().filter(|(name, _, hides)| *name == *property && hides(values)).map(|(_, when, _)| *when)
+        });
+        let found: Vec<When> = found.collect();
         let hides = |when| found.contains(&when);
         let first = |property| own.get(property).and_then(|values| values.first());
         self.is_hidden |= hides(When::Always)
             || hides(When::IsCut) && hides(When::Cut)
             || hides(When::IsPlaced) && hides(When::Placed);
         if let Some(display) = own.get("display") {
-            self.is_block = is(display, &["block", "table", "flex"]);
+            self.is_block = is(display, &["block", "table", "flex", "grid"]);
+            let has_boxes = |word: &str| ["flex", "grid", "box"].iter().any(|end| word.ends_with(end));
+            self.has_boxes = display.iter().any(|it| matches!(it, Value::Word(word) if has_boxes(word)));
+        }
+        if let Some(indent) = own.get("text-indent") {
+            // It moves the first line of a block, which is not that of an element in the line.
+            let is_inherited = self.is_indented && !self.is_block && !is_block(element);
+            self.is_indented = is_inherited || is_far(indent) || hides(When::IsCut) && indent[0].px() >= PAGE_PX;
         }
         if let Some(visibility) = own.get("visibility") {
             self.is_invisible = is(visibility, &["hidden", "collapse"]);
@@ -165,11 +186,15 @@ impl Style {
         self.declare_colors(own);
     }
 
-    fn declare_colors(&mut self, own: &BTreeMap<&str, &[Value]>) {
+    fn declare_colors(&mut self, own: &Own<'_>) {
         let share = |values: &[Value]| values.first().and_then(Value::share);
         self.opacity *= own.get("opacity").and_then(|values| share(values)).unwrap_or(1.0);
         for (name, arguments) in own.get("filter").into_iter().flat_map(|values| calls(values)) {
-            self.opacity *= share(arguments).filter(|_| name == "opacity").unwrap_or(1.0);
+            self.opacity *= match name {
+                "opacity" => share(arguments).unwrap_or(1.0),
+                "blur" if arguments.first().is_some_and(|it| it.px() >= BLURRED_PX) => 0.0,
+                _ => 1.0,
+            };
         }
         self.color = own.get("color").and_then(|values| color(values)).unwrap_or(self.color);
         self.is_boxed |= own.contains_key("background-color");
@@ -185,6 +210,37 @@ impl Style {
             (Color::Known(color), Color::Unknown) if color.alpha < 1.0 => Color::Unknown,
             (background, _) => background,
         };
+    }
+}
+
+/// The values of the properties of an element.
+type Own<'a> = BTreeMap<&'a str, &'a [Value]>;
+
+/// Leaves out what has no effect on an element of this name.
+fn reduce(own: &mut Own<'_>, element: &str, is_box: bool) {
+    let is_box = is_box
+        || own.get("position").is_some_and(|it| is(it, &["absolute", "fixed"]))
+        || own.get("float").is_some_and(|it| !is(it, &["none"]));
+    let grows = match element {
+        // Cells grow with what is in them, and a width of nothing cuts off long lines alone.
+        "td" | "th" | "tr" | "table" => {
+            own.get("display").is_none_or(|it| is(it, &["table", "table-row", "table-cell"]))
+        }
+        // Words in a line have no box of their own.
+        "a" | "b" | "em" | "font" | "i" | "small" | "span" | "strong" | "u" => {
+            own.get("display").is_none_or(|it| is(it, &["inline"]))
+        }
+        _ => false,
+    };
+    if grows && !is_box {
+        own.remove("overflow");
+    }
+    // A share of a height that is not known is nothing.
+    if matches!(own.get("min-height"), Some([it @ (Value::Px(_) | Value::Em(_))]) if it.px() > UNSEEN_PX) {
+        own.retain(|name, _| !matches!(*name, "height" | "max-height"));
+    }
+    if own.get("min-width").is_some_and(|it| it[0].px() > UNSEEN_PX) {
+        own.retain(|name, _| !matches!(*name, "width" | "max-width"));
     }
 }
 
@@ -227,10 +283,23 @@ impl<'a> Element<'a> {
             // Browsers show what is in these to nobody, or only in place of what they can't show.
             is_hidden: outer.is_hidden
                 || outer.is_folded && name != "summary"
-                || matches!(&*name, "applet" | "audio" | "canvas" | "object" | "select" | "svg" | "template" | "video"),
+                || matches!(
+                    &*name,
+                    "applet"
+                        | "audio"
+                        | "canvas"
+                        | "meter"
+                        | "object"
+                        | "progress"
+                        | "select"
+                        | "svg"
+                        | "template"
+                        | "video"
+                ),
             is_folded: name == "details",
             is_boxed: name == "button",
             is_block: false,
+            has_boxes: false,
             ..outer
         };
         let mut element = Self { name, id: "".into(), class: "".into(), attributes, style };
@@ -251,20 +320,18 @@ impl<'a> Element<'a> {
             }
         }
         let [hints, css] = [hints.as_str(), &css].map(|css| declarations(&mut Parser::new(css), known));
-        let all: Vec<&Declaration> = hints.iter().chain(sheet.declared(&element, around)).chain(&css).collect();
-        let (important, plain): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| it.is_important);
-        let mut own: BTreeMap<_, _> =
-            plain.into_iter().chain(important).map(|it| (it.property, &it.values[..])).collect();
-        match element.name.as_str() {
-            // Word alone hides what has this property. It stands for a button that Word makes from something else.
-            "a" => _ = own.remove("mso-hide"),
-            // Cells grow with what is in them, and a width of nothing cuts off long lines alone.
-            "td" | "th" | "tr" | "table" if !own.contains_key("display") => _ = own.remove("overflow"),
-            _ => {}
+        let all = hints.iter().chain(sheet.declared(&element, around)).chain(&css);
+        let (mut own, mut important) = (Own::new(), Vec::new());
+        for it in all {
+            own.insert(it.property, &it.values);
+            important.extend(Some(it).filter(|it| it.is_important));
         }
+        own.extend(important.into_iter().map(|it| (it.property, &it.values[..])));
         if !own.is_empty() {
-            style.declare(&own, outer.size_px);
+            reduce(&mut own, &element.name, outer.has_boxes);
+            style.declare(&own, &element.name, outer.size_px);
         }
+        style.is_hidden |= sheet.is_spent();
         Self { style, ..element }
     }
 }

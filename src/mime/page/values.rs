@@ -3,18 +3,32 @@
 use cssparser::color::{parse_hash_color, parse_named_color};
 use cssparser::{Delimiter, ParseError, Parser, Token};
 
+use crate::mime::step;
+
 /// The size of plain text in pixels.
 pub(super) const PLAIN_PX: f32 = 16.0;
 /// The page that distances in percent refer to, in pixels.
 pub(super) const PAGE_PX: f32 = 800.0;
 /// Properties that are read as another one, of which they say the part that matters here.
-const ALIASES: [(&str, &str); 6] = [
+const ALIASES: [(&str, &str); 18] = [
     ("background", "background-color"),
     ("background-image", "background-color"),
     ("text-fill-color", "color"),
     ("mask-image", "mask"),
     ("overflow-x", "overflow"),
     ("overflow-y", "overflow"),
+    ("overflow-block", "overflow"),
+    ("overflow-inline", "overflow"),
+    ("block-size", "height"),
+    ("max-block-size", "max-height"),
+    ("min-block-size", "min-height"),
+    ("inline-size", "width"),
+    ("max-inline-size", "max-width"),
+    ("min-inline-size", "min-width"),
+    ("inset-inline-start", "left"),
+    ("inset-block-start", "top"),
+    ("margin-inline-start", "margin-left"),
+    ("margin-block-start", "margin-top"),
 ];
 /// Functions that give a colour which is not computed.
 const UNKNOWN_COLORS: [&str; 8] = ["var", "color", "color-mix", "light-dark", "lab", "lch", "oklab", "oklch"];
@@ -81,8 +95,13 @@ pub(super) enum Value {
     Call(String, Vec<Value>),
 }
 
+/// How many values these are, with the arguments of calls.
+pub(super) fn count(values: &[Value]) -> usize {
+    values.len() + calls(values).map(|(_, arguments)| count(arguments)).sum::<usize>()
+}
+
 /// The values that are left. The parser bounds how deep calls are nested.
-fn values(parser: &mut Parser<'_>) -> Vec<Value> {
+pub(super) fn values(parser: &mut Parser<'_>) -> Vec<Value> {
     let mut values = Vec::new();
     while let Ok(token) = parser.next().cloned() {
         values.push(match token {
@@ -111,6 +130,8 @@ impl Value {
         match unit {
             "deg" => Self::Number(value),
             "turn" => Self::Number(value * 360.0),
+            "grad" => Self::Number(value * 0.9),
+            "rad" => Self::Number(value.to_degrees()),
             "pt" => Self::Px(value * 4.0 / 3.0),
             "in" => Self::Px(value * 96.0),
             "cm" => Self::Px(value * 38.0),
@@ -137,9 +158,10 @@ impl Value {
         }
     }
 
-    /// A share of 1, or of 100 percent.
+    /// A share of 1, or of 100 percent, and no more than all.
     pub(super) fn share(&self) -> Option<f32> {
-        self.number().filter(|_| matches!(self, Self::Number(_) | Self::Percent(_)))
+        let number = self.number().filter(|_| matches!(self, Self::Number(_) | Self::Percent(_)));
+        number.map(|number| number.clamp(0.0, 1.0))
     }
 
     /// A distance on the page in pixels; 0 for what is none.
@@ -164,6 +186,7 @@ impl Value {
                 "larger" => Some(around_px * 1.2),
                 _ => None,
             },
+            Self::Number(number) if *number != 0.0 => None,
             _ => self.number(),
         }
     }
@@ -190,19 +213,31 @@ pub(super) fn calls(values: &[Value]) -> impl Iterator<Item = (&str, &[Value])> 
     })
 }
 
-/// The first colour in a value.
+/// The first colour in a value, or that of a gradient.
 pub(super) fn color(values: &[Value]) -> Option<Color> {
     values.iter().find_map(|value| match value {
-        Value::Color(color) => Some(Color::Known(*color)),
-        Value::Word(word) if word == "transparent" => Some(Color::Known(Rgba::TRANSPARENT)),
-        Value::Word(word) => {
-            let (red, green, blue) = parse_named_color(word).ok()?;
-            Some(Color::Known(Rgba::of([red, green, blue], 1.0)))
+        Value::Call(name, arguments) if name.ends_with("gradient") => {
+            let mut stops = arguments.iter().filter_map(plain_color);
+            let first = stops.next()?;
+            Some(if stops.all(|stop| first.is_like(stop)) { first } else { Color::Unknown })
         }
-        Value::Call(name, arguments) if name.contains("gradient") => color(arguments),
+        _ => plain_color(value),
+    })
+}
+
+fn plain_color(value: &Value) -> Option<Color> {
+    step(1);
+    match value {
+        Value::Color(color) => Some(Color::Known(*color)),
+        Value::Word(word) => match word.as_str() {
+            "transparent" => Some(Color::Known(Rgba::TRANSPARENT)),
+            "canvas" | "window" | "field" => Some(Color::Known(Rgba::WHITE)),
+            "canvastext" | "windowtext" | "fieldtext" => Some(Color::Known(Rgba::BLACK)),
+            _ => parse_named_color(word).ok().map(|(red, green, blue)| Color::Known(Rgba::of([red, green, blue], 1.0))),
+        },
         Value::Call(name, _) if UNKNOWN_COLORS.contains(&name.as_str()) => Some(Color::Unknown),
         _ => None,
-    })
+    }
 }
 
 /// What a colour is, as far as it can be told.
@@ -210,6 +245,16 @@ pub(super) fn color(values: &[Value]) -> Option<Color> {
 pub(super) enum Color {
     Known(Rgba),
     Unknown,
+}
+
+impl Color {
+    /// Whether both give about the same on a page, so that no text is seen on one that is not seen on the other.
+    fn is_like(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Known(one), Self::Known(other)) => one.over(Rgba::WHITE).contrast(other.over(Rgba::WHITE)) < 0.25,
+            _ => self == other,
+        }
+    }
 }
 
 /// A colour, with each part from 0 to 1.
