@@ -227,7 +227,19 @@ impl<'a> Element<'a> {
             // Browsers show what is in these to nobody, or only in place of what they can't show.
             is_hidden: outer.is_hidden
                 || outer.is_folded && name != "summary"
-                || matches!(&*name, "applet" | "audio" | "canvas" | "object" | "select" | "svg" | "template" | "video"),
+                || matches!(
+                    &*name,
+                    "applet"
+                        | "audio"
+                        | "canvas"
+                        | "meter"
+                        | "object"
+                        | "progress"
+                        | "select"
+                        | "svg"
+                        | "template"
+                        | "video"
+                ),
             is_folded: name == "details",
             is_boxed: name == "button",
             is_block: false,
