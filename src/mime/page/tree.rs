@@ -130,8 +130,12 @@ impl<'a> Tree<'a> {
                 break;
             }
             let is_seen = element.style.is_seen();
-            // The first ones are kept, and what hides.
-            if at > 0 && is_formatting(&element.name) && (kept < CUT_MAX || was_seen && !is_seen) {
+            // The first ones are kept, what hides, and up to three of each kind, as in browsers.
+            let alike = || self.cut.iter().rev().take(kept).filter(|(_, it)| is_alike(it, &element)).count();
+            if at > 0
+                && is_formatting(&element.name)
+                && (kept < CUT_MAX || was_seen && !is_seen || !element.attributes.is_empty() && alike() < 3)
+            {
                 self.cut.push((cells, element));
                 kept += 1;
             }
@@ -142,18 +146,34 @@ impl<'a> Tree<'a> {
     /// Begins again what was cut off with what it was in, as browsers do.
     pub(super) fn resume(&mut self) {
         let first = self.cut.partition_point(|(cells, _)| *cells < self.cells);
-        for (_, mut element) in self.cut.split_off(first) {
-            step(1);
-            let octets = 8 + element.attributes.len();
-            if let Some(left) = self.cut_octets_left.checked_sub(octets) {
-                self.cut_octets_left = left;
-                element = self.element(element.name, element.attributes);
-            } else {
-                let is_hidden = !element.style.is_seen();
-                element.style = self.style();
-                element.style.is_hidden |= is_hidden;
+        for (_, element) in self.cut.split_off(first) {
+            self.push_again(element);
+        }
+    }
+
+    /// Opens an element that was open in another one.
+    fn push_again(&mut self, mut element: Element<'a>) {
+        step(1);
+        let octets = 8 + element.attributes.len();
+        if let Some(left) = self.cut_octets_left.checked_sub(octets) {
+            self.cut_octets_left = left;
+            element = self.element(element.name, element.attributes);
+        } else {
+            let is_doubtful = !element.style.is_seen() || !element.attributes.is_empty();
+            element.style = self.style();
+            element.style.is_hidden |= is_doubtful;
+        }
+        self.push(element);
+    }
+
+    /// Ends an element such as `b` before the blocks in it, which go on, as in browsers.
+    fn lift(&mut self, index: usize) {
+        let mut is_in_block = false;
+        for element in self.open.split_off(index).into_iter().skip(1) {
+            is_in_block |= is_block(&element.name);
+            if is_in_block || is_formatting(&element.name) {
+                self.push_again(element);
             }
-            self.push(element);
         }
     }
 
@@ -173,16 +193,27 @@ impl<'a> Tree<'a> {
 
     /// Ends the element that an end tag of this name ends.
     pub(super) fn close(&mut self, name: &str) {
-        let mut cut = self.cut.iter().enumerate().rev().take_while(|(_, (cells, _))| *cells == self.cells);
-        if let Some(at) = cut.find(|(_, (_, element))| element.name == name).map(|(at, _)| at) {
-            self.cut.remove(at);
+        if self.end_cut(name) {
             return;
         }
         // Text after these is still in them.
         let index = if is_root(name) { None } else { self.position(name, |it| bounds(name, it)) };
-        if let Some(index) = index {
+        let Some(index) = index else { return };
+        if is_formatting(name)
+            && self.open.len() < DEPTH_MAX
+            && self.open[index..].iter().any(|element| is_block(&element.name))
+        {
+            self.lift(index);
+        } else {
             self.cut_off(index);
         }
+    }
+
+    /// Ends an element that would have gone on.
+    fn end_cut(&mut self, name: &str) -> bool {
+        let mut cut = self.cut.iter().enumerate().rev().take_while(|(_, (cells, _))| *cells == self.cells);
+        let found = cut.find(|(_, (_, element))| element.name == name).map(|(at, _)| at);
+        found.map(|at| self.cut.remove(at)).is_some()
     }
 
     /// Hides what is in folded details from now on.
@@ -236,6 +267,9 @@ impl<'a> Tree<'a> {
         if is_cell(name) && is_in(self, &["tbody", "thead", "tfoot"]) {
             self.push_implied("tr");
         }
+        if name == "a" {
+            self.end_cut(name);
+        }
         if !is_block(name) && !is_cell(name) && !matches!(name, "col" | "colgroup") {
             self.resume();
         }
@@ -259,6 +293,11 @@ fn bounds(name: &str, open: &str) -> bool {
 /// Whether an element goes on in the next one if what it is in ends before it.
 fn is_formatting(name: &str) -> bool {
     matches!(name, "a" | "b" | "big" | "em" | "font" | "i" | "s" | "small" | "strong" | "u")
+}
+
+/// Whether two elements have the same tags. Long ones have not.
+fn is_alike(one: &Element<'_>, other: &Element<'_>) -> bool {
+    one.attributes.len() <= 256 && one.name == other.name && one.attributes == other.attributes
 }
 
 fn is_cell(name: &str) -> bool {
