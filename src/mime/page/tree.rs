@@ -37,7 +37,9 @@ impl<'a> Tree<'a> {
     pub(super) fn of(sheet: Sheet, octets: usize) -> Self {
         let (open, inner, cut) = (Vec::new(), BTreeMap::new(), Vec::new());
         let mut tree = Self { sheet, open, inner, cells: 0, cut, cut_octets_left: CUT_OCTETS_PER_OCTET * octets };
-        ROOTS.into_iter().for_each(|name| tree.push_implied(name));
+        for name in ROOTS {
+            tree.push_implied(name);
+        }
         tree
     }
 

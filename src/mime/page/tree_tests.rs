@@ -1,8 +1,16 @@
 //! Which elements are in which ones, where tags alone do not say it.
 
+use proptest::prelude::*;
+
 use super::*;
 
 const SECRET: &str = "your login code is 482913";
+
+/// So many texts, each with its number in the place of `N`.
+fn numbered(count: usize, text: &str) -> String {
+    let all: Vec<_> = (0..count).map(|it| text.replace('N', &it.to_string())).collect();
+    all.concat()
+}
 
 /// HTML that hides `XX`.
 fn hiding() -> Vec<String> {
@@ -16,7 +24,7 @@ fn hiding() -> Vec<String> {
         format!("<div style=display:none>{}{}<p><p><hr>{}XX", divs(700), "</b>".repeat(10), ends(600)),
         format!("{}<div hidden><b></b></b>XX", divs(510)),
         format!("{}<p hidden>XX</p>", divs(1_600)),
-        format!("<div hidden>{}{}XX", divs(510), (0..99).map(|it| format!("<x{it}></div>")).collect::<String>()),
+        format!("<div hidden>{}{}XX", divs(510), numbered(99, "<xN></div>")),
     ];
     let plain = [
         // Content without markup.
@@ -139,8 +147,21 @@ fn references_need_no_semicolon() {
 #[test]
 fn elements_go_on_in_linear_time() {
     let (style, paragraphs) = ("a:b;".repeat(500), "<p>x".repeat(5_000));
-    let tags: String = (0..30).map(|it| format!("<b id={it} style=\"{style}\">")).collect();
+    let tags = numbered(30, &format!("<b id=N style=\"{style}\">"));
     for html in [format!("<p>{tags}{paragraphs}"), format!("<p hidden>{tags}<font hidden>{paragraphs}")] {
         assert!(to_text(&html).len() <= html.len());
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_tags_give_a_page(
+        depth in prop_oneof![Just(0), 490..520_usize],
+        tags in "(</?(a|b|i|body|div|head|html|math|option|p|select|svg|table|tbody|td|textarea|th|tr)( hidden| x=y|)( /|)>|x){0,150}",
+    ) {
+        let html = "<div>".repeat(depth) + &tags;
+        prop_assert!(to_text(&html).len() <= html.len());
+        let hidden = format!("<div hidden><p>{}{}x", "<div>".repeat(depth), tags.replace("</", "<").replace("<table", "<b"));
+        prop_assert_eq!(to_text(&hidden), "");
     }
 }
