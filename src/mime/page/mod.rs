@@ -3,7 +3,7 @@
 //! ```text
 //! style   how text looks, and whether it is seen    hiding   properties that hide an element
 //! sheet   the rules of style sheets                 values   declarations, with lengths and colours
-//! tree    which elements are in which            writer   lines and cells of text
+//! tree    which elements are in which ones          writer   lines and cells of text
 //! ```
 
 mod hiding;

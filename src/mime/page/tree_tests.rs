@@ -157,11 +157,12 @@ proptest! {
     #[test]
     fn any_tags_give_a_page(
         depth in prop_oneof![Just(0), 490..520_usize],
-        tags in "(</?(a|b|i|body|div|head|html|math|option|p|select|svg|table|tbody|td|textarea|th|tr)( hidden| x=y|)( /|)>|x){0,150}",
+        tags in "(</?(a|b|i|body|div|head|html|math|option|p|select|svg|table|td|textarea|tr)( hidden| x=y|)( /|)>|x){0,99}",
     ) {
         let html = "<div>".repeat(depth) + &tags;
         prop_assert!(to_text(&html).len() <= html.len());
-        let hidden = format!("<div hidden><p>{}{}x", "<div>".repeat(depth), tags.replace("</", "<").replace("<table", "<b"));
+        let starts = tags.replace("</", "<").replace("<table", "<b");
+        let hidden = format!("<div hidden><p>{}{starts}x", "<div>".repeat(depth));
         prop_assert_eq!(to_text(&hidden), "");
     }
 }
