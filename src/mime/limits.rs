@@ -33,7 +33,9 @@ pub const CONTENT_TYPE_OCTETS_MAX: usize = 255;
 pub const VISIBLE_TEXT_OCTETS_MAX: usize = 128 * 1024;
 
 /// The most open elements of HTML whose styles are known. A deeper one counts as beside the one that it is in.
-pub const DEPTH_MAX: usize = 200;
+///
+/// Browsers have this limit too.
+pub const DEPTH_MAX: usize = 512;
 
 /// The most open elements among which the one of an end tag is searched.
 pub const SEARCHED_MAX: usize = 32;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use mail_parser::decoders::html::add_html_token;
 
-/// Elements whose content is no markup and is not shown.
-const HIDDEN: [&str; 7] = ["script", "style", "title", "iframe", "noembed", "noframes", "noscript"];
+/// Elements whose content is no markup.
+const RAW: [&str; 9] = ["script", "style", "title", "iframe", "noembed", "noframes", "noscript", "textarea", "xmp"];
 /// The longest named character reference of HTML in octets, with `&` and `;`.
 const REFERENCE_OCTETS_MAX: usize = 33;
 
@@ -19,8 +19,8 @@ pub(super) enum Token<'a> {
     Open(String, &'a str),
     /// An end tag.
     Close(String),
-    /// An element whose content is not shown.
-    Hidden {
+    /// An element whose content is no markup.
+    Raw {
         name: String,
         attributes: &'a str,
         content: &'a str,
@@ -58,7 +58,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The tag at the start of the rest, with the content of a hidden element.
+    /// The tag at the start of the rest, with the content of an element without markup.
     fn tag(&mut self) -> Option<Token<'a>> {
         let Some(end) = self.tag_end() else {
             self.rest = "";
@@ -73,9 +73,9 @@ impl<'a> Tokens<'a> {
         if is_closing {
             return Some(Token::Close(name));
         }
-        if HIDDEN.contains(&name.as_str()) {
-            let content = self.hidden(&name);
-            return Some(Token::Hidden { name, attributes: &tag[name_end..], content });
+        if RAW.contains(&name.as_str()) {
+            let content = self.raw(&name);
+            return Some(Token::Raw { name, attributes: &tag[name_end..], content });
         }
         Some(Token::Open(name, &tag[name_end..]))
     }
@@ -105,8 +105,8 @@ impl<'a> Tokens<'a> {
         self.rest.find('>')
     }
 
-    /// The content of a hidden element; all of the rest if there is no end tag.
-    fn hidden(&mut self, name: &str) -> &'a str {
+    /// The content of an element without markup; all of the rest if there is no end tag.
+    fn raw(&mut self, name: &str) -> &'a str {
         let mut at = 0;
         while let Some(position) = self.rest[at..].find("</") {
             let end = at + position;
@@ -162,8 +162,19 @@ fn comment_length(text: &str) -> usize {
 
 /// The text of the character reference at the start of `text`, and its length; `None` if there is none.
 fn decoded_reference(text: &str) -> Option<(String, usize)> {
+    if let Some(code) = text.strip_prefix("&#") {
+        let (digits, radix) = code.strip_prefix(['x', 'X']).map_or((code, 10), |digits| (digits, 16));
+        let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
+        let value = |number: u32, digit: char| number * radix + digit.to_digit(radix).unwrap_or_default();
+        // What is no character, such as a number that is too large, stays none.
+        let number = digits[..end].chars().fold(0, |number, digit| value(number, digit).min(0x11_0000));
+        // As in browsers, no semicolon is needed.
+        let after = digits[end..].strip_prefix(';').unwrap_or(&digits[end..]);
+        let character = char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER);
+        return (end > 0).then(|| (character.to_string(), text.len() - after.len()));
+    }
     let window = &text.as_bytes()[..text.len().min(REFERENCE_OCTETS_MAX)];
-    let is_of_name = |octet: &u8| octet.is_ascii_alphanumeric() || *octet == b'#';
+    let is_of_name = |octet: &u8| octet.is_ascii_alphanumeric();
     let end = 1 + window.get(1..)?.iter().take_while(|octet| is_of_name(octet)).count();
     if end < 2 || window.get(end) != Some(&b';') {
         return None;

@@ -3,7 +3,7 @@
 //! ```text
 //! style   how text looks, and whether it is seen    hiding   properties that hide an element
 //! sheet   the rules of style sheets                 values   declarations, with lengths and colours
-//! writer  lines and cells of text
+//! tree    which elements are in which ones          writer   lines and cells of text
 //! ```
 
 mod hiding;
@@ -11,18 +11,24 @@ mod sheet;
 mod style;
 #[cfg(test)]
 mod tests;
+mod tree;
+#[cfg(test)]
+mod tree_tests;
 mod values;
 mod writer;
 
 use sheet::Sheet;
-use style::{Element, Style};
+use style::Style;
+use tree::{Tree, is_block, is_void};
 use writer::{Form, Gap, Writer};
 
 pub use writer::is_unseen;
 
-use super::limits::{DEPTH_MAX, SEARCHED_MAX, VISIBLE_TEXT_OCTETS_MAX};
+use super::limits::VISIBLE_TEXT_OCTETS_MAX;
 use super::markup::{self, Token, Tokens};
 use super::step;
+#[cfg(test)]
+use {super::limits::DEPTH_MAX, style::Element};
 
 /// A text without markup.
 #[derive(Debug, Default)]
@@ -95,8 +101,7 @@ pub fn to_text(html: &str) -> String {
 #[derive(Debug)]
 struct Reader<'a> {
     writer: Writer,
-    sheet: Sheet,
-    open: Vec<Element<'a>>,
+    tree: Tree<'a>,
     anchor: Option<Anchor>,
     /// Whether anything of the open anchor is seen.
     is_anchor_seen: bool,
@@ -106,8 +111,7 @@ impl<'a> Reader<'a> {
     fn read(html: &'a str, form: Form) -> Page {
         let mut reader = Self {
             writer: Writer::of(form),
-            sheet: sheets(html),
-            open: Vec::new(),
+            tree: Tree::of(sheets(html), html.len()),
             anchor: None,
             is_anchor_seen: false,
         };
@@ -118,19 +122,24 @@ impl<'a> Reader<'a> {
                 Token::Reference(text) => reader.text(&text),
                 Token::Open(name, attributes) => reader.open(name, attributes),
                 Token::Close(name) => reader.close(&name),
-                Token::Hidden { .. } => {}
+                Token::Raw { name, attributes, content } if !is_unseen_raw(&name) => {
+                    let text = if name == "textarea" { markup::decoded(content) } else { content.into() };
+                    reader.open(name.clone(), attributes);
+                    reader.text(&text);
+                    reader.close(&name);
+                }
+                Token::Raw { .. } => {}
             }
         }
         reader.end_anchor();
         reader.writer.finish()
     }
 
-    fn style(&self) -> Style {
-        self.open.last().map(|element| element.style).unwrap_or_default()
-    }
-
     fn text(&mut self, text: &str) {
-        let style = self.style();
+        if !text.trim_ascii().is_empty() {
+            self.tree.resume();
+        }
+        let style = self.tree.style();
         if style.is_seen() {
             self.writer.push(text, style);
             self.is_anchor_seen |= !text.trim_ascii().is_empty();
@@ -138,12 +147,16 @@ impl<'a> Reader<'a> {
     }
 
     fn open(&mut self, name: String, attributes: &'a str) {
-        self.end_implied(&name);
-        self.separate(&name);
-        if name == "br" {
+        if self.tree.skips(&name, attributes) {
             return;
         }
-        let element = Element::within(&self.open, name, attributes, &mut self.sheet);
+        self.tree.end_implied(&name);
+        self.separate(&name);
+        if name == "br" || tree::is_root(&name) && self.tree.restyle_root(&name, attributes) {
+            return;
+        }
+        self.tree.begin_implied(&name);
+        let element = self.tree.element(name, attributes);
         let (name, style) = (element.name.as_str(), element.style);
         if style.is_block {
             self.writer.separate(Gap::Line);
@@ -157,65 +170,30 @@ impl<'a> Reader<'a> {
             "a" => self.begin_anchor(attributes, style),
             "li" if style.is_seen() => self.writer.mark_item(),
             // Only the first summary of folded details is seen.
-            "summary" => self.open.last_mut().into_iter().for_each(|around| around.style.hide_folded()),
+            "summary" => self.tree.hide_folded(),
             _ => {}
         }
         if let Some(anchor) = &mut self.anchor {
             anchor.is_button |= style.is_boxed;
         }
         if !is_void(name) {
-            // As in browsers, what is nested too deep is beside what it is in.
-            self.open.truncate(DEPTH_MAX - 1);
-            self.open.push(element);
+            self.tree.push(element);
         }
     }
 
     fn close(&mut self, name: &str) {
+        if self.tree.skips_end(name) {
+            return;
+        }
         if name == "a" {
             self.end_anchor();
         }
-        let is_block = self.open.last().is_some_and(|element| element.style.is_block);
-        // Text after these is still in them.
-        let index = if matches!(name, "body" | "html") { None } else { self.position(name, |it| bounds(name, it)) };
-        if let Some(index) = index {
-            self.open.truncate(index);
-        }
+        let is_block = self.tree.style().is_block;
+        self.tree.close(name);
         if is_block {
             self.writer.separate(Gap::Line);
         }
         self.separate(name);
-    }
-
-    /// The innermost open element of this name, not beyond one that `is_bound`.
-    fn position(&mut self, name: &str, is_bound: impl Fn(&str) -> bool) -> Option<usize> {
-        let lowest = self.open.len().saturating_sub(SEARCHED_MAX);
-        for index in (lowest..self.open.len()).rev() {
-            step(1);
-            let found = self.open[index].name.as_str();
-            if found == name {
-                return Some(index);
-            }
-            if is_bound(found) {
-                return None;
-            }
-        }
-        None
-    }
-
-    /// Ends the elements that a start tag ends without an end tag.
-    fn end_implied(&mut self, name: &str) {
-        let index = match name {
-            "td" | "th" => self
-                .position("td", |found| found == "table" || found == "th")
-                .or_else(|| self.position("th", |found| found == "table" || found == "td")),
-            "tr" => self.position("tr", |found| found == "table"),
-            "li" => self.position("li", |found| found == "ul" || found == "ol"),
-            _ if is_block(name) => self.position("p", |found| matches!(found, "td" | "th" | "table" | "div")),
-            _ => None,
-        };
-        if let Some(index) = index {
-            self.open.truncate(index);
-        }
     }
 
     fn separate(&mut self, name: &str) {
@@ -251,7 +229,7 @@ fn sheets(html: &str) -> Sheet {
     let mut sheet = Sheet::for_octets(html.len());
     if html.as_bytes().windows(6).any(|octets| octets.eq_ignore_ascii_case(b"<style")) {
         for token in Tokens::of(html) {
-            if let Token::Hidden { name, attributes, content } = token
+            if let Token::Raw { name, attributes, content } = token
                 && name == "style"
             {
                 sheet.add(attributes, content);
@@ -261,31 +239,7 @@ fn sheets(html: &str) -> Sheet {
     sheet
 }
 
-/// Whether the end tag of an element does not end what is around an open element of another name.
-fn bounds(name: &str, open: &str) -> bool {
-    match name {
-        "table" => false,
-        "td" | "th" | "tr" | "tbody" | "thead" | "tfoot" => open == "table",
-        "a" | "b" | "big" | "em" | "font" | "i" | "s" | "small" | "strong" | "u" => {
-            matches!(open, "table" | "td" | "th")
-        }
-        _ => matches!(open, "table" | "td" | "th") || !is_block(name) && is_block(open),
-    }
-}
-
-/// Whether an element has line breaks before and after it.
-#[rustfmt::skip]
-fn is_block(name: &str) -> bool {
-    matches!(
-        name,
-        "address" | "article" | "aside" | "blockquote" | "body" | "caption" | "center" | "dd" | "details" | "dialog"
-            | "div" | "dl" | "dt" | "fieldset" | "figcaption" | "figure" | "footer" | "form" | "h1" | "h2" | "h3"
-            | "h4" | "h5" | "h6" | "header" | "hr" | "html" | "legend" | "li" | "main" | "nav" | "ol" | "p" | "pre"
-            | "section" | "summary" | "table" | "tbody" | "tfoot" | "thead" | "tr" | "ul"
-    )
-}
-
-/// Whether an element has no content and no end tag.
-fn is_void(name: &str) -> bool {
-    " area base br col embed hr img input link meta param source track wbr ".split(' ').any(|it| it == name)
+/// Whether the content of an element without markup is not seen.
+fn is_unseen_raw(name: &str) -> bool {
+    !matches!(name, "textarea" | "xmp")
 }
