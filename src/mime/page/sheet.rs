@@ -309,7 +309,7 @@ fn is_met(query: &mut Parser<'_>) -> bool {
                 _ => is_met = false,
             },
             Token::ParenthesisBlock => {
-                is_met &= query.parse_nested_block(|it| Ok::<_, ParseError<()>>(has_feature(it))).unwrap_or(false)
+                is_met &= query.parse_nested_block(|it| Ok::<_, ParseError<()>>(has_feature(it))).unwrap_or(false);
             }
             _ => is_met = false,
         }
