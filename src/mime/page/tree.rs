@@ -14,7 +14,7 @@ const INNER_NAMES_MAX: usize = 64;
 /// The most elements that go on after what they were in.
 const CUT_MAX: usize = 8;
 /// How many octets of their attributes are read again, for each octet of HTML. A tag counts for some.
-const CUT_OCTETS_PER_OCTET: usize = 16;
+const CUT_OCTETS_PER_OCTET: usize = 4;
 
 /// The open elements of a page.
 #[derive(Debug)]
@@ -324,6 +324,11 @@ pub(super) fn is_block(name: &str) -> bool {
 }
 
 /// Whether an element has no content and no end tag.
+#[rustfmt::skip]
 pub(super) fn is_void(name: &str) -> bool {
-    " area base br col embed hr img input link meta param source track wbr ".split(' ').any(|it| it == name)
+    matches!(
+        name,
+        "area" | "base" | "br" | "col" | "embed" | "hr" | "img" | "input" | "link" | "meta" | "param" | "source" | "track"
+            | "wbr"
+    )
 }
