@@ -14,7 +14,7 @@ const INNER_NAMES_MAX: usize = 64;
 /// The most elements that go on after what they were in.
 const CUT_MAX: usize = 8;
 /// How many octets of their attributes are read again, for each octet of HTML. A tag counts for some.
-const CUT_OCTETS_PER_OCTET: usize = 4;
+const CUT_OCTETS_PER_OCTET: usize = 8;
 
 /// The open elements of a page.
 #[derive(Debug)]
