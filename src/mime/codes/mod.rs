@@ -16,8 +16,6 @@ mod free;
 mod label;
 mod lexicon;
 mod links;
-#[cfg(test)]
-mod names;
 mod read;
 mod score;
 #[cfg(test)]

@@ -12,8 +12,6 @@ mod style;
 #[cfg(test)]
 mod tests;
 mod tree;
-#[cfg(test)]
-mod tree_tests;
 mod values;
 mod writer;
 

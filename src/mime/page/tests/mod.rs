@@ -1,3 +1,5 @@
+mod tree;
+
 use proptest::prelude::*;
 
 use super::*;

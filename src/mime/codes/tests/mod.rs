@@ -1,3 +1,5 @@
+mod names;
+
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
