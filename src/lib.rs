@@ -42,7 +42,7 @@
 //!           send      asks for the way: the guard and the limits of the host have to permit it
 //!           request   reads the message, asks last whether the event is still pending, parses, and makes body, headers and
 //!                     signatures
-//!           send      one POST within limits of time and size
+//!           post      one POST within limits of time and size, over a connection that ends with the attempt
 //!           record    decides by outcome and schedule when the event ends or is retried, and writes the line of the log. The
 //!                     lane goes on when that is stored, so a crash repeats no more than was under way
 //! ```
@@ -78,7 +78,7 @@
 //!    `tests/it/layout` lists them.
 //! 5. Everything from outside has a bound in memory, time and disk.
 //! 6. An error in DNS deactivates no domain.
-//! 7. No request leaves for an address that `webhook/guard` has not permitted at that moment.
+//! 7. No request leaves for an address that `webhook/guard` has not permitted a moment before.
 //! 8. A secret becomes a key in `webhook/sign`. No answer, no log line and no `Debug` shows it. A token is shown once, in the
 //!    answer to its creation; only its hash is kept.
 //! 9. No state in statics: two daemons run in one process. Only the log and the hook for panics belong to the process.

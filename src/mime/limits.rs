@@ -28,8 +28,8 @@ pub const FILENAME_OCTETS_MAX: usize = 255;
 /// The longest `type/subtype` in octets. RFC 6838 section 4.2 permits 127 octets each.
 pub const CONTENT_TYPE_OCTETS_MAX: usize = 255;
 
-/// The most octets of HTML or text that are read for what is seen in it, and for codes and links. Large mail services
-/// show about as much of a mail.
+/// The most octets of HTML or text that are read for codes and links, and for the visible text that tools get. Large mail
+/// services show about as much of a mail. The body as plain text is made of all of the HTML.
 pub const VISIBLE_TEXT_OCTETS_MAX: usize = 128 * 1024;
 
 /// The most open elements of HTML whose styles are known. A deeper one counts as beside the one that it is in.
@@ -47,5 +47,5 @@ pub const ANCHORS_MAX: usize = 1_000;
 pub const SHEET_OCTETS_MAX: usize = 128 * 1024;
 
 /// How often selectors are compared with elements or values are read, for each octet of HTML up to
-/// [`VISIBLE_TEXT_OCTETS_MAX`]. After that, no more text is seen.
+/// [`VISIBLE_TEXT_OCTETS_MAX`]. After that, no more text is seen; in longer HTML, style sheets no longer count.
 pub const STEPS_PER_OCTET: usize = 16;

@@ -1,7 +1,8 @@
 //! The rules of the style sheets in a mail.
 //!
 //! Selectors have names, classes, ids and attributes of elements and of those around them. A rule with any other
-//! selector, such as `:hover`, does not count, nor does one for paper, for narrow windows or for dark pages.
+//! selector, such as `:hover`, does not count, nor does one for paper, for narrow windows or for dark pages. So text that
+//! only such a rule hides, for example one with `:not()` or `a + b`, is seen here.
 
 use std::collections::HashMap;
 
