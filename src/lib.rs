@@ -110,7 +110,7 @@
 //! model     nobody
 //! ```
 //!
-//! Every module that is not pure may use `clock`, `random`, `logging`, `process` and `unfinished`, and every module `counts`.
+//! Every module that is not pure may use `clock`, `random`, `logging`, `process` and `unfinished`, and every module `metrics`.
 //! `error` knows the errors that end the program. `tests/it/layout.rs` reads the sources for the most important of these
 //! rules, and for the one home of each large dependency, such as redb in `store/embedded/registry`.
 //!
@@ -123,7 +123,6 @@ pub mod client;
 pub mod clock;
 pub mod config;
 pub mod connections;
-pub mod counts;
 pub mod daemon;
 pub mod dns;
 pub mod domains;
@@ -132,6 +131,7 @@ pub mod events;
 pub mod expiry;
 pub mod http;
 pub mod logging;
+pub mod metrics;
 pub mod mime;
 pub mod model;
 pub mod panics;

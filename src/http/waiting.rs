@@ -9,8 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::Api;
 use super::principal::asker;
 use super::problem::{Code, Problem};
-use crate::admission::{Admission, Bound, Permit, What, Who};
-use crate::counts::{Count, Counts};
+use crate::admission::{Bound, Permit, What, Who};
 
 /// How long a client should wait before it tries again to get a place, in seconds.
 const RETRY_AFTER: u32 = 5;
@@ -45,12 +44,6 @@ impl Api {
             };
             Problem::new(code, detail).with_retry_after(RETRY_AFTER)
         })
-    }
-}
-
-impl Counts for Admission {
-    fn read(&self) -> Vec<Count> {
-        vec![Count::one("waiting", self.held(What::Waiting))]
     }
 }
 

@@ -39,7 +39,7 @@ const HOMES: &[(&str, &str)] = &[
     ("hmac", "webhook/sign"),
     ("indicatif", "cli/output/"),
     ("mail_parser", "mime/"),
-    ("prometheus", "http/metrics/"),
+    ("prometheus", "metrics"),
     ("redb", "store/embedded/registry/"),
     ("reqwest", "client/"),
     ("rmcp", "cli/mcp/"),

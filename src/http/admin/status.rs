@@ -6,10 +6,9 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::connections::Purpose;
-use crate::counts::Counts;
 use crate::http::Api;
 use crate::http::health::Cause;
 use crate::http::problem::Problem;
@@ -41,7 +40,7 @@ pub(super) struct StatusJson {
     /// Panics since the start.
     panics: Option<u64>,
     /// Counters of SMTP since the start. Several counters with one name form an object.
-    smtp: Option<Map<String, Value>>,
+    smtp: Option<Value>,
     domains: DomainCounts,
     /// Whether mail is accepted now.
     accepts_mail: bool,
@@ -88,19 +87,6 @@ struct DomainCounts {
     deactivated: usize,
 }
 
-/// Counters by name. Several counters with one name form an object, by their labels.
-fn counted(counts: &dyn Counts) -> Map<String, Value> {
-    let mut counted = Map::new();
-    for count in counts.read() {
-        let mut place = counted.entry(count.name).or_insert(Value::Null);
-        for label in &count.labels {
-            place = &mut place[&**label];
-        }
-        *place = json!(count.value);
-    }
-    counted
-}
-
 /// Answers with the status.
 pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>, Problem> {
     let domains = api.domains.table.list();
@@ -128,7 +114,7 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>
         retention_seconds: config.mail.retention.as_secs(),
         max_message_octets: config.mail.message_octets_max,
         panics: daemon.map(|daemon| daemon.panics.count()),
-        smtp: daemon.map(|_| counted(&*api.smtp)),
+        smtp: daemon.map(|_| api.smtp.to_json()),
         domains: DomainCounts { active, deactivated: domains.len() - active },
         accepts_mail: accepts.is_ok(),
         cause: trouble.map(|error| Cause::of(error).as_str()),
