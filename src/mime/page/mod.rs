@@ -1,12 +1,11 @@
 //! The text of a mail as its reader sees it: lines, what stands out in them, and what can be pressed.
 //!
 //! ```text
-//! style   how text looks, and whether it is seen    hiding   properties that hide an element
-//! sheet   the rules of style sheets                 values   declarations, with lengths and colours
-//! tree    which elements are in which ones          writer   lines and cells of text
+//! style   how text looks, and whether it is seen    values   declarations, with lengths and colours
+//! sheet   the rules of style sheets                 tree     which elements are in which ones
+//! writer  lines and cells of text
 //! ```
 
-mod hiding;
 mod sheet;
 mod style;
 #[cfg(test)]
@@ -26,7 +25,7 @@ use super::limits::VISIBLE_TEXT_OCTETS_MAX;
 use super::markup::{self, Token, Tokens};
 use super::step;
 #[cfg(test)]
-use {super::limits::DEPTH_MAX, style::Element};
+use style::Element;
 
 /// A text without markup.
 #[derive(Debug, Default)]
@@ -107,26 +106,25 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn read(html: &'a str, form: Form) -> Page {
-        let mut reader = Self {
-            writer: Writer::of(form),
-            tree: Tree::of(sheets(html), html.len()),
-            anchor: None,
-            is_anchor_seen: false,
-        };
+        let tree = Tree::of(sheets(html), html.len());
+        let mut reader = Self { writer: Writer::of(form), tree, anchor: None, is_anchor_seen: false };
         for token in Tokens::of(html) {
             step(1);
             match token {
-                Token::Text(text) => reader.text(text),
-                Token::Reference(text) => reader.text(&text),
+                Token::Text(text) => reader.text(&markup::decoded(text)),
                 Token::Open(name, attributes) => reader.open(name, attributes),
                 Token::Close(name) => reader.close(&name),
-                Token::Raw { name, attributes, content } if !is_unseen_raw(&name) => {
+                Token::Raw { name, attributes, content } if matches!(name.as_str(), "textarea" | "xmp") => {
                     let text = if name == "textarea" { markup::decoded(content) } else { content.into() };
                     reader.open(name.clone(), attributes);
                     reader.text(&text);
                     reader.close(&name);
                 }
+                // Others are not seen.
                 Token::Raw { .. } => {}
+            }
+            if reader.tree.is_lost() {
+                break;
             }
         }
         reader.end_anchor();
@@ -134,26 +132,22 @@ impl<'a> Reader<'a> {
     }
 
     fn text(&mut self, text: &str) {
-        if !text.trim_ascii().is_empty() {
+        let is_blank = text.trim_ascii().is_empty();
+        if !is_blank {
             self.tree.resume();
         }
         let style = self.tree.style();
-        if style.is_seen() {
+        if style.is_seen() && !self.tree.is_lost() {
             self.writer.push(text, style);
-            self.is_anchor_seen |= !text.trim_ascii().is_empty();
+            self.is_anchor_seen |= !is_blank;
         }
     }
 
     fn open(&mut self, name: String, attributes: &'a str) {
-        if self.tree.skips(&name, attributes) {
-            return;
-        }
-        self.tree.end_implied(&name);
         self.separate(&name);
-        if name == "br" || tree::is_root(&name) && self.tree.restyle_root(&name, attributes) {
+        if name == "br" || !self.tree.begin(&name, attributes) {
             return;
         }
-        self.tree.begin_implied(&name);
         let element = self.tree.element(name, attributes);
         let (name, style) = (element.name.as_str(), element.style);
         if style.is_block {
@@ -180,9 +174,6 @@ impl<'a> Reader<'a> {
     }
 
     fn close(&mut self, name: &str) {
-        if self.tree.skips_end(name) {
-            return;
-        }
         if name == "a" {
             self.end_anchor();
         }
@@ -235,9 +226,4 @@ fn sheets(html: &str) -> Sheet {
         }
     }
     sheet
-}
-
-/// Whether the content of an element without markup is not seen.
-fn is_unseen_raw(name: &str) -> bool {
-    !matches!(name, "textarea" | "xmp")
 }
