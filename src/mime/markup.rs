@@ -209,7 +209,7 @@ pub(super) fn attributes(attributes: &str) -> impl Iterator<Item = (&str, &str)>
     })
 }
 
-/// The value of an attribute of a tag.
-pub(super) fn attribute<'a>(of: &'a str, name: &str) -> Option<&'a str> {
-    attributes(of).find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+/// The value of an attribute of a tag, decoded.
+pub(super) fn attribute<'a>(of: &'a str, name: &str) -> Option<Cow<'a, str>> {
+    attributes(of).find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| decoded(value))
 }

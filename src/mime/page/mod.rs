@@ -156,13 +156,11 @@ impl<'a> Reader<'a> {
         match name {
             "img" if self.anchor.is_some() && !style.is_hidden => {
                 self.is_anchor_seen = true;
-                let text = markup::attribute(attributes, "alt").filter(|_| style.is_seen()).map(markup::decoded);
+                let text = markup::attribute(attributes, "alt").filter(|_| style.is_seen());
                 self.writer.push(&text.unwrap_or_default(), style);
             }
             "a" => self.begin_anchor(attributes, style),
             "li" if style.is_seen() => self.writer.mark_item(),
-            // Only the first summary of folded details is seen.
-            "summary" => self.tree.hide_folded(),
             _ => {}
         }
         if let Some(anchor) = &mut self.anchor {
@@ -198,7 +196,7 @@ impl<'a> Reader<'a> {
     fn begin_anchor(&mut self, attributes: &str, style: Style) {
         self.end_anchor();
         let target = markup::attribute(attributes, "href").filter(|_| !style.is_hidden);
-        let Some(target) = target.map(markup::decoded) else { return };
+        let Some(target) = target else { return };
         // Two links side by side are two words.
         self.writer.separate(Gap::Space);
         let start = self.writer.page.text.len();
@@ -216,13 +214,11 @@ impl<'a> Reader<'a> {
 /// The style sheets of a mail, wherever they are in it.
 fn sheets(html: &str) -> Sheet {
     let mut sheet = Sheet::for_octets(html.len());
-    if html.as_bytes().windows(6).any(|octets| octets.eq_ignore_ascii_case(b"<style")) {
-        for token in Tokens::of(html) {
-            if let Token::Raw { name, attributes, content } = token
-                && name == "style"
-            {
-                sheet.add(attributes, content);
-            }
+    for token in Tokens::of(html) {
+        if let Token::Raw { name, attributes, content } = token
+            && name == "style"
+        {
+            sheet.add(attributes, content);
         }
     }
     sheet

@@ -93,8 +93,7 @@ impl Sheet {
 
     /// Adds the rules of a style sheet with these attributes.
     pub(super) fn add(&mut self, attributes: &str, css: &str) {
-        let [media, kind] = ["media", "type"].map(|it| markup::attribute(attributes, it).map(markup::decoded));
-        let (media, kind) = (media.unwrap_or_default(), kind.unwrap_or_default());
+        let [media, kind] = ["media", "type"].map(|it| markup::attribute(attributes, it).unwrap_or_default());
         let css = &css[..css.floor_char_boundary(SHEET_OCTETS_MAX - self.octets)];
         self.octets += css.len();
         let counts = on_screen(&mut Parser::new(&media));
@@ -127,14 +126,13 @@ impl Sheet {
         });
         let counts = counts.unwrap_or(Counts::Maybe);
         if matches!(parser.next(), Ok(Token::CurlyBracketBlock)) && counts != Counts::No {
-            let inner = parser.parse_nested_block(|inner| Ok::<_, ParseError<()>>(self.add_rules(inner, counts)));
-            self.spend_if(inner.is_err());
+            let inner: Result<(), ParseError<()>> = parser.parse_nested_block(|inner| {
+                self.add_rules(inner, counts);
+                Ok(())
+            });
+            // The parser bounds how deep blocks are nested. What a deeper one hides is not known.
+            self.steps_left *= usize::from(inner.is_ok());
         }
-    }
-
-    /// The parser bounds how deep blocks are nested. What a deeper one hides is not known.
-    fn spend_if(&mut self, is_too_deep: bool) {
-        self.steps_left *= usize::from(!is_too_deep);
     }
 
     fn add_rule(&mut self, parser: &mut Parser<'_>, counts: Counts) {
@@ -149,7 +147,7 @@ impl Sheet {
             return;
         }
         let declared = parser.parse_nested_block(|inner| Ok::<_, ParseError<()>>(declarations(inner)));
-        self.spend_if(declared.is_err());
+        self.steps_left *= usize::from(declared.is_ok());
         let (Ok(selectors), Ok(declared)) = (selectors, declared) else { return };
         // In browsers a selector that is wrong takes the others of its rule with it.
         let is_doubtful = counts == Counts::Maybe || selectors.iter().any(Result::is_err);
@@ -218,8 +216,7 @@ impl Part {
             }
             Test::Attribute(name, fits, value) => {
                 take(element.attributes.len());
-                let found = markup::attribute(element.attributes, name).map(markup::decoded);
-                found.is_some_and(|found| fits(&found, value))
+                markup::attribute(element.attributes, name).is_some_and(|found| fits(&found, value))
             }
         })
     }
@@ -275,7 +272,9 @@ impl Selector {
             _ => return Err(ParseError::unexpected_token()),
         };
         self.weight += weight;
-        self.parts.last_mut().map(|part| part.tests.push(test));
+        if let Some(part) = self.parts.last_mut() {
+            part.tests.push(test);
+        }
         Ok(())
     }
 }

@@ -9,9 +9,8 @@ use cssparser::Parser;
 
 use super::Look;
 use super::sheet::Sheet;
-use super::values::{
-    Color, Declaration, PLAIN_PX, Rgba, Value, calls, color, declarations, distances_px, is, least, numbers,
-};
+use super::values::{Color, Declaration, PLAIN_PX, Rgba, Value, calls, color, declarations, distances_px, is, numbers};
+use crate::mime::limits::SHEET_OCTETS_MAX;
 use crate::mime::markup;
 
 /// What browsers do with elements that have no other style.
@@ -62,18 +61,19 @@ fn hides(property: &str, values: &[Value]) -> Option<When> {
         "rotate" => (When::Always, values.len() > 1),
         "text-indent" => (When::Always, distances_px(values).any(|px| !MOVED_PX.contains(&-px.abs()))),
         "left" | "right" | "top" | "bottom" | "translate" => (When::Always, is_moved()),
-        "width" | "height" | "max-width" | "max-height" => {
-            (When::Cut, distances_px(values).any(|px| !(px > UNSEEN_PX)))
-        }
+        "width" | "height" | "max-width" | "max-height" => (When::Cut, distances_px(values).any(|px| px <= UNSEEN_PX)),
         _ if property.starts_with("margin") || property.starts_with("inset") => (When::Always, is_moved()),
         _ if property.starts_with("overflow") => (When::IsCut, !is(values, &["visible", "initial", "unset"])),
+        // These hide too if they are not known.
+        "font-size" | "letter-spacing" | "opacity" | "visibility" => (When::Always, false),
+        "line-height" => (When::Cut, false),
         _ => return None,
     };
     (hides || values.contains(&Value::Unknown)).then_some(when)
 }
 
 fn is_tiny(values: &[Value]) -> bool {
-    numbers(values).any(|share| !(share.abs() >= SCALE_MIN))
+    numbers(values).any(|share| share.abs() < SCALE_MIN)
 }
 
 /// Whether a function of the property `transform` may leave nothing to be seen.
@@ -90,8 +90,6 @@ fn transforms_away(name: &str, arguments: &[Value]) -> bool {
 pub(super) struct Style {
     /// Whether neither the element nor anything in it is seen.
     pub(super) is_hidden: bool,
-    /// Whether only the summary of the element is seen.
-    is_folded: bool,
     /// Whether its text is not seen. That of elements in it may be. So is the next one.
     is_invisible: bool,
     is_squeezed: bool,
@@ -116,7 +114,6 @@ impl Default for Style {
     fn default() -> Self {
         Self {
             is_hidden: false,
-            is_folded: false,
             is_invisible: false,
             is_squeezed: false,
             is_flat: false,
@@ -139,11 +136,6 @@ impl Style {
         Self { is_preformatted: true, ..Self::default() }
     }
 
-    /// Hides what is in folded details from now on.
-    pub(super) fn hide_folded(&mut self) {
-        self.is_hidden |= self.is_folded;
-    }
-
     /// Whether a reader sees the text.
     pub(super) fn is_seen(&self) -> bool {
         let contrast = match (self.color, self.background) {
@@ -151,26 +143,13 @@ impl Style {
             (Color::Known(color), Color::Unknown) => color.alpha,
             (Color::Unknown, _) => 1.0,
         };
-        let is_any = self.is_hidden || self.is_folded || self.is_invisible || self.is_squeezed;
+        let is_any = self.is_hidden || self.is_invisible || self.is_squeezed;
         !is_any && self.size_px > UNSEEN_PX && contrast * self.opacity >= Rgba::ALPHA_MIN
-    }
-
-    /// The style of an element with this name within text of this style, as far as the name says it.
-    fn within(outer: &Self, name: &str) -> Self {
-        Self {
-            is_hidden: outer.is_hidden || outer.is_folded && name != "summary" || is_unshown(name),
-            is_folded: name == "details",
-            is_boxed: name == "button",
-            is_block: false,
-            has_display: false,
-            ..*outer
-        }
     }
 
     /// What the name of an element and one of its attributes say that no style sheet can say.
     fn attribute(&mut self, element: &str, name: &str, value: &str) {
         match (name, element) {
-            ("open", "details") => self.is_folded = false,
             ("type", "blockquote") => self.look.is_quoted |= value.eq_ignore_ascii_case("cite"),
             ("role", _) => self.is_boxed |= value.eq_ignore_ascii_case("button"),
             ("class", _) => {
@@ -189,14 +168,14 @@ impl Style {
         let get = |property| own.get(property).map(|it| &it.values[..]);
         let first = |property| get(property).and_then(|values| values.first());
         let px_of_text =
-            |property, px| get(property).and_then(|it| least(it.iter().filter_map(|it| it.px_of_text(px))));
+            |property, px| get(property).and_then(|it| it.iter().filter_map(|it| it.px_of_text(px)).reduce(f32::min));
         if let Some(display) = get("display") {
             self.has_display = true;
             self.is_block = is(display, &["block", "table", "flex", "grid"]);
         }
         if let Some(height) = first("line-height") {
             let least = if let Value::Px(_) = height { UNSEEN_PX } else { SCALE_MIN };
-            self.is_flat = height.number().is_some_and(|height| !(height > least));
+            self.is_flat = height.number().is_some_and(|height| height <= least);
         }
         let found: Vec<When> = own.values().filter_map(|it| hides(&it.property, &it.values)).collect();
         // Cells grow with what is in them, and a width of nothing cuts off long lines alone.
@@ -217,7 +196,7 @@ impl Style {
         if own.contains_key("letter-spacing") {
             let spacing = px_of_text("letter-spacing", self.size_px).unwrap_or_default();
             self.look.is_spaced = spacing >= SPACED_PX;
-            self.is_squeezed = !(spacing >= SQUEEZED * self.size_px);
+            self.is_squeezed = spacing < SQUEEZED * self.size_px;
         }
         self.is_boxed |= get("border").is_some_and(|it| !is(it, &["none"]) && it[0].number() != Some(0.0));
         self.declare_colors(own);
@@ -225,13 +204,13 @@ impl Style {
 
     fn declare_colors(&mut self, own: &Own<'_>) {
         let get = |property| own.get(property).map(|it| &it.values[..]);
-        let opacity = get("opacity").and_then(|values| least(numbers(values)));
+        let opacity = get("opacity").and_then(|values| numbers(values).reduce(f32::min));
         self.opacity *= opacity.unwrap_or(1.0).clamp(0.0, 1.0);
         if let Some(values) = get("color") {
             // Few know other functions than the oldest.
             let is_called = values.iter().any(|value| matches!(value, Value::Function(_)));
-            let own = if is_called { Some(Color::Known(Rgba::TRANSPARENT)) } else { color(values) };
-            self.color = own.unwrap_or(self.color);
+            let unseen = Some(Color::Known(Rgba::TRANSPARENT)).filter(|_| is_called);
+            self.color = unseen.or_else(|| color(values)).unwrap_or(self.color);
         }
         self.is_boxed |= own.contains_key("background-color");
         let Some(background) = get("background-color").and_then(color) else { return };
@@ -301,7 +280,10 @@ impl<'a> Element<'a> {
     /// The element with this name in lower case and these attributes within others, the outermost first.
     pub(super) fn within(around: &[Self], name: String, attributes: &'a str, sheet: &mut Sheet) -> Self {
         let outer = around.last().map(|element| element.style).unwrap_or_default();
-        let style = Style::within(&outer, &name);
+        // Browsers show nothing but the heading of folded details.
+        let is_folded = name == "details" && markup::attribute(attributes, "open").is_none();
+        let is_hidden = outer.is_hidden || is_unshown(&name) || is_folded;
+        let style = Style { is_hidden, is_boxed: name == "button", is_block: false, has_display: false, ..outer };
         let mut element = Self { name, id: "".into(), class: "".into(), attributes, style };
         let (mut hints, mut css) = (String::new(), "".into());
         // Of attributes of one name the first counts, so it is read last.
@@ -317,7 +299,9 @@ impl<'a> Element<'a> {
                 _ => {}
             }
         }
-        let [hints, css] = [hints.as_str(), &css].map(|css| declarations(&mut Parser::new(css)));
+        element.style.is_hidden |= css.len() > SHEET_OCTETS_MAX;
+        let css = &css[..css.floor_char_boundary(SHEET_OCTETS_MAX)];
+        let [hints, css] = [hints.as_str(), css].map(|css| declarations(&mut Parser::new(css)));
         let [certain, doubtful] = sheet.declared(&element, around);
         let mut own = Own::new();
         hints.iter().chain(certain.into_iter().flatten()).chain(&css).for_each(|it| add(&mut own, it));
@@ -325,7 +309,9 @@ impl<'a> Element<'a> {
         element.style.declare(&own, &element.name, &outer);
         // What rules may declare can hide, and shows nothing that is hidden without it.
         for rule in doubtful {
-            rule.iter().for_each(|it| add(&mut own, it));
+            for it in rule {
+                add(&mut own, it);
+            }
             let mut style = plain;
             style.declare(&own, &element.name, &outer);
             element.style.is_hidden |= !style.is_seen() && element.style.is_seen();

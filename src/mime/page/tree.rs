@@ -44,7 +44,9 @@ impl<'a> Tree<'a> {
     pub(super) fn of(sheet: Sheet, octets: usize) -> Self {
         let again_left = AGAIN_OCTETS_PER_OCTET * octets;
         let mut tree = Self { sheet, open: Vec::new(), scopes: vec![Scope::default()], again_left, is_lost: false };
-        ROOTS.iter().for_each(|name| tree.push_new(name, ""));
+        for name in ROOTS {
+            tree.push_new(name, "");
+        }
         tree
     }
 
@@ -183,10 +185,10 @@ impl<'a> Tree<'a> {
 
     /// Gives the attributes of a tag to the element that is open without it.
     fn restyle_root(&mut self, name: &str, attributes: &'a str) {
-        let root = &mut self.open[usize::from(name == "body")];
-        if root.attributes.is_empty() && !attributes.trim_ascii().is_empty() {
-            root.attributes = attributes;
-            self.restyle(usize::from(name == "body"));
+        let index = usize::from(name == "body");
+        if self.open[index].attributes.is_empty() && !attributes.trim_ascii().is_empty() {
+            self.open[index].attributes = attributes;
+            self.restyle(index);
         }
     }
 
@@ -222,11 +224,6 @@ impl<'a> Tree<'a> {
         } else {
             self.cut_off(index);
         }
-    }
-
-    /// Hides what is in folded details from now on.
-    pub(super) fn hide_folded(&mut self) {
-        self.open.last_mut().into_iter().for_each(|around| around.style.hide_folded());
     }
 
     /// The innermost open element of this name in the scope, not beyond one that `is_bound`.

@@ -74,7 +74,7 @@ pub(super) enum Value {
     /// The start of a function's arguments, and their end.
     Function(String),
     End,
-    /// What a variable stands for. As a number it compares with none.
+    /// What a variable stands for.
     Unknown,
 }
 
@@ -134,7 +134,6 @@ impl Value {
     pub(super) fn number(&self) -> Option<f32> {
         match self {
             Self::Number(number) | Self::Px(number) | Self::Em(number) | Self::Percent(number) => Some(*number),
-            Self::Unknown => Some(f32::NAN),
             _ => None,
         }
     }
@@ -179,11 +178,6 @@ pub(super) fn calls(values: &[Value]) -> impl Iterator<Item = (&str, &[Value])> 
 pub(super) fn numbers(values: &[Value]) -> impl Iterator<Item = f32> {
     step(values.len());
     values.iter().filter_map(Value::number)
-}
-
-/// The least of numbers, or one that compares with none.
-pub(super) fn least(numbers: impl Iterator<Item = f32>) -> Option<f32> {
-    numbers.reduce(|least, it| if least.is_nan() || least < it { least } else { it })
 }
 
 /// All distances on the page in the values, in pixels.

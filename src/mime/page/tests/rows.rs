@@ -329,7 +329,6 @@ pub(super) const SHOWING_HTML: &[&str] = &[
     "<!--->XX",
     "<!-- x --!>XX",
     "<details open><p>XX</p></details>",
-    "<details><summary>XX</summary></details>",
     "<dialog open>XX</dialog>",
     "<dialog style=display:block>XX</dialog>",
     "<p hidden>x<div>XX</div>",
