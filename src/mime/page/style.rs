@@ -147,6 +147,11 @@ impl Style {
         !is_any && self.size_px > UNSEEN_PX && contrast * self.opacity >= Rgba::ALPHA_MIN
     }
 
+    /// Whether a reader sees the text even if it is in another element in place of its own.
+    pub(super) fn is_seen_in(&self, around: &Self) -> bool {
+        self.is_seen() && around.is_seen() && self.background == around.background
+    }
+
     /// What the name of an element and one of its attributes say that no style sheet can say.
     fn attribute(&mut self, element: &str, name: &str, value: &str) {
         match (name, element) {

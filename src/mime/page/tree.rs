@@ -1,6 +1,7 @@
 //! Which elements are in which ones, where tags alone do not say it.
 //!
-//! Where browsers are not followed, an element ends later than in them, so that what it hides stays hidden.
+//! Where browsers are not followed, an element ends later than in them, so that what it hides stays hidden. If what is
+//! around it hides, its text is not seen any more either.
 
 use super::sheet::Sheet;
 use super::step;
@@ -56,7 +57,12 @@ impl<'a> Tree<'a> {
     }
 
     pub(super) fn style(&self) -> Style {
-        self.open.last().map(|element| element.style).unwrap_or_default()
+        let mut style = self.open.last().map(|element| element.style).unwrap_or_default();
+        // Text in a table that is in no cell is moved before the table.
+        if let Some(table) = self.scope().table.filter(|table| *table == self.scope().index) {
+            style.is_hidden |= !style.is_seen_in(&self.open[table - 1].style);
+        }
+        style
     }
 
     /// The element that a tag opens in the innermost one.
@@ -101,12 +107,14 @@ impl<'a> Tree<'a> {
             return false;
         }
         let is_in_drawing = matches!(&*self.open[self.scope().index].name, "math" | "svg");
-        if is_in_drawing && !is_of_html(name) && !is_unshown(name) {
+        let is_drawn = !is_block(name) && !is_formatting(name) && !is_unshown(name) && name != "span";
+        if is_in_drawing && is_drawn {
             return false;
         }
         match name {
             "table" if self.scope().table == Some(self.scope().index) => self.cut_off(self.scope().index),
-            "li" | "option" | "dd" | "dt" => self.end_implied(name, |it| matches!(it, "p" | "div")),
+            "option" if self.open[self.open.len() - 1].name == name => self.cut_off(self.open.len() - 1),
+            "li" | "dd" | "dt" => self.end_implied(name, |it| matches!(it, "p" | "div")),
             "a" => self.cut().retain(|element| element.name != name),
             _ => {}
         }
@@ -114,7 +122,10 @@ impl<'a> Tree<'a> {
             return self.begin_part(level);
         }
         if is_block(name) {
-            if !matches!(name, "caption" | "form" | "table") {
+            if matches!(name, "caption" | "form" | "table") {
+                // These do not always end a paragraph.
+                self.position("p", false, |_| false);
+            } else {
                 self.end_implied("p", |_| false);
             }
         } else if !matches!(name, "col" | "colgroup") {
@@ -144,7 +155,7 @@ impl<'a> Tree<'a> {
     /// Ends an element of this name that has no end tag, if it has only elements in it that may end so, too.
     fn end_implied(&mut self, name: &str, ends: fn(&str) -> bool) {
         let bounds = |open: &str| !is_formatting(open) && open != "span" && !ends(open);
-        if let Some(index) = self.position(name, bounds) {
+        if let Some(index) = self.position(name, true, bounds) {
             self.cut_off(index);
         }
     }
@@ -215,8 +226,7 @@ impl<'a> Tree<'a> {
             self.cut().remove(at);
             return;
         }
-        // Text after the roots is still in them.
-        let Some(index) = self.position(name, |open| bounds(name, open)).filter(|_| !is_root(name)) else { return };
+        let Some(index) = self.position(name, true, |open| bounds(name, open)) else { return };
         if is_formatting(name) && self.open[index..].iter().any(|element| is_block(&element.name)) {
             // As in browsers, the blocks in it go on.
             self.open.remove(index);
@@ -227,17 +237,21 @@ impl<'a> Tree<'a> {
     }
 
     /// The innermost open element of this name in the scope, not beyond one that `is_bound`.
-    fn position(&mut self, name: &str, is_bound: impl Fn(&str) -> bool) -> Option<usize> {
-        let lowest = self.open.len().saturating_sub(SEARCHED_MAX).max(self.scope().index);
+    fn position(&mut self, name: &str, is_certain: bool, is_bound: impl Fn(&str) -> bool) -> Option<usize> {
+        let lowest = self.open.len().saturating_sub(SEARCHED_MAX).max(self.scope().index).max(ROOTS.len());
+        let mut is_certain = is_certain;
         for index in (lowest..self.open.len()).rev() {
             step(1);
             let found = self.open[index].name.as_str();
             if found == name {
-                return Some(index);
+                // In browsers it may end here, and text after it is only seen if it is seen in both cases.
+                let around = self.open[index - 1].style;
+                if let Some(last) = self.open.last_mut().filter(|_| !is_certain) {
+                    last.style.is_hidden |= !last.style.is_seen_in(&around);
+                }
+                return Some(index).filter(|_| is_certain);
             }
-            if is_bound(found) {
-                return None;
-            }
+            is_certain &= !is_bound(found);
         }
         None
     }
@@ -276,11 +290,6 @@ fn bounds(name: &str, open: &str) -> bool {
 fn is_formatting(name: &str) -> bool {
     matches!(name, "a" | "b" | "big" | "code" | "em" | "font" | "i" | "nobr" | "s" | "small" | "strike" | "strong")
         || matches!(name, "tt" | "u")
-}
-
-/// Whether an element may be in a drawing and end after it.
-fn is_of_html(name: &str) -> bool {
-    is_block(name) || is_formatting(name) || name == "span"
 }
 
 /// Whether an element has line breaks before and after it.
