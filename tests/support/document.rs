@@ -74,7 +74,7 @@ impl Document {
             array(&schema["allOf"]).iter().map(|part| self.resolved(part)).chain([schema]).collect();
         match value {
             Value::Array(items) => items.iter().find_map(|item| self.member_fault(&schema["items"], item)),
-            Value::Object(object) if schema.get("properties").is_some() => {
+            Value::Object(object) if parts.iter().any(|part| part.get("properties").is_some()) => {
                 let mut required = parts.iter().flat_map(|part| array(&part["required"])).filter_map(Value::as_str);
                 if let Some(name) = required.find(|name| !object.contains_key(*name)) {
                     return Some(format!("'{name}' is missing"));

@@ -157,6 +157,11 @@ async fn the_description_has_each_field_filter_and_kind() {
     for found in ["Link", "OneTimeCode"] {
         assert_eq!(schemas[found]["properties"]["confidence"]["minimum"], json!(CONFIDENCE_MIN), "{found}");
     }
+    let longest = schemas["NewToken"]["properties"]["expiresInSeconds"]["maximum"].as_u64().expect("a number");
+    for (seconds, status) in [(longest, 201), (longest + 1, 400)] {
+        let body = json!({ "name": "long", "expiresInSeconds": seconds });
+        assert_eq!(api.admin_post("/api/admin/tokens", &body).await.0, status, "{seconds}");
+    }
 }
 
 #[tokio::test]
