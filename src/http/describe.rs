@@ -53,11 +53,15 @@ fn strip(value: &mut Value, absent: &[&str]) {
         Value::Object(members) => {
             members.remove(ONLY);
             members.retain(|_, member| is_there(member));
-            members.values_mut().for_each(|member| strip(member, absent));
+            for member in members.values_mut() {
+                strip(member, absent);
+            }
         }
         Value::Array(items) => {
             items.retain(is_there);
-            items.iter_mut().for_each(|item| strip(item, absent));
+            for item in items {
+                strip(item, absent);
+            }
         }
         _ => {}
     }

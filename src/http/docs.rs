@@ -11,7 +11,7 @@ use axum::response::IntoResponse;
 const GUIDE: &str = include_str!("../../man/guide/http.md");
 const HEAD: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>tempmail</title>\
     <meta name=\"viewport\" content=\"width=device-width\"></head>\n<body>\n\
-    <p>For programs: <a href=\"/openapi.json\">/openapi.json</a>. The other guides are in <code>tempmail help</code>.</p>\n";
+    <p>For programs: <a href=\"/openapi.json\">/openapi.json</a>.</p>\n";
 
 static PAGE: LazyLock<String> = LazyLock::new(|| format!("{HEAD}{}</body>\n</html>\n", html(GUIDE)));
 
@@ -27,14 +27,8 @@ fn html(markdown: &str) -> String {
     for line in markdown.lines() {
         let is_fence = line.starts_with("```");
         let element = match line.as_bytes() {
-            _ if is_fence => {
-                if open == "pre" {
-                    ""
-                } else {
-                    "pre"
-                }
-            }
-            _ if open == "pre" => "pre",
+            _ if is_fence && open == "pre" => "",
+            _ if is_fence || open == "pre" => "pre",
             [] | [b'#', ..] => "",
             [b'|', ..] => "table",
             [b'-', b' ', ..] => "ul",
@@ -42,10 +36,11 @@ fn html(markdown: &str) -> String {
         };
         let is_first = element != open;
         if is_first {
-            html += &[closing(open), opening(element)].concat();
+            html.push_str(&closing(open));
+            html.push_str(opening(element));
             open = element;
         }
-        html += &match element {
+        let text = match element {
             _ if is_fence => String::new(),
             "pre" => escaped(line) + "\n",
             "" => heading(line),
@@ -53,15 +48,18 @@ fn html(markdown: &str) -> String {
             "ul" => format!("<li>{}</li>\n", inline(&line[2..])),
             _ => inline(line) + "\n",
         };
+        html.push_str(&text);
     }
     html + &closing(open)
 }
 
-fn opening(element: &str) -> String {
+fn opening(element: &str) -> &'static str {
     match element {
-        "" => String::new(),
-        "table" => "<table border=\"1\">\n".to_owned(),
-        _ => format!("<{element}>"),
+        "pre" => "<pre>",
+        "table" => "<table border=\"1\">\n",
+        "ul" => "<ul>\n",
+        "p" => "<p>",
+        _ => "",
     }
 }
 
@@ -90,16 +88,17 @@ fn row(line: &str, cell: &str) -> String {
     format!("<tr>{}</tr>\n", cells.collect::<String>())
 }
 
-/// Text with code and links. A link to another guide is its text alone, since the service does not have that guide.
+/// Text with code and links. A link to another guide says how to read it, since the service does not have that guide.
 fn inline(text: &str) -> String {
     let (mut html, mut rest) = (String::new(), text);
     while let Some((before, label, target, behind)) = link(rest) {
-        html += &code(before);
-        html += &if target.starts_with('#') {
-            format!("<a href=\"{}\">{}</a>", escaped(target), code(label))
-        } else {
-            code(label)
+        let label = code(label);
+        html.push_str(&code(before));
+        let link = match target.split_once(".md") {
+            Some((guide, _)) => format!("{label} (<code>tempmail help {guide}</code>)"),
+            None => format!("<a href=\"{}\">{label}</a>", escaped(target)),
         };
+        html.push_str(&link);
         rest = behind;
     }
     html + &code(rest)
