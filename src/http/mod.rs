@@ -21,7 +21,7 @@
 //! rendered   Emails that were listed lately
 //! rate_limit   requests in a minute                forwarded  the client behind reverse proxies
 //! memory    memory for answers               access_log  the ids of requests, and a line for each
-//! openapi   the description of the interface       docs      the same as a page
+//! describe  openapi.json, the description of the interface       docs      the guide on it as a page
 //! web       the page for people: an inbox in a browser
 //! safe_html  HTML of strangers, made safe to show
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
@@ -41,6 +41,7 @@ mod causes;
 mod compat;
 mod connection;
 mod delete;
+mod describe;
 mod docs;
 mod domains;
 mod edge;
@@ -56,7 +57,6 @@ mod memory;
 mod message;
 mod messages;
 mod metrics;
-mod openapi;
 mod origin;
 mod page;
 mod pieces;
@@ -145,7 +145,7 @@ fn routes(api: &Api) -> Router<Arc<Api>> {
     health_routes()
         .route("/", get(root::show))
         .route("/docs", get(docs::show))
-        .route("/openapi.json", get(openapi::show))
+        .route("/openapi.json", describe::route(&api.config))
         .route("/api/mail/messages", get(messages::list).post(submission::submit))
         .route("/api/mail/messages/{id}", get(message::show))
         .route("/api/mail/wait", get(wait::wait))
