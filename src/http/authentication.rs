@@ -10,34 +10,22 @@ use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::access;
 use super::principal::{Principal, who};
 use super::problem::{Code, Problem};
 use super::rate_limit;
-use crate::admission::{Admission, What, Who};
-use crate::clock::Clock;
+use crate::admission::{What, Who};
 use crate::config::PublicConfig;
 use crate::model::Scope;
 use crate::service::Service;
-use crate::tokens::Tokens;
 
 /// Finds out who sent a request.
 pub(super) struct Authentication {
-    tokens: Arc<Tokens>,
-    clock: Arc<dyn Clock>,
-    admission: Arc<Admission>,
-    public: PublicConfig,
+    service: Arc<Service>,
 }
 
 impl Authentication {
-    pub(super) fn new(service: &Service) -> Arc<Self> {
-        let Service { tokens, clock, admission, config, .. } = service;
-        Arc::new(Self {
-            tokens: Arc::clone(tokens),
-            clock: Arc::clone(clock),
-            admission: Arc::clone(admission),
-            public: config.http.public,
-        })
+    pub(super) fn new(service: &Arc<Service>) -> Arc<Self> {
+        Arc::new(Self { service: Arc::clone(service) })
     }
 
     /// Sets the principal of a request with a valid token. The problem is that its token is not valid.
@@ -45,7 +33,7 @@ impl Authentication {
     /// A valid token is never refused because of wrong ones: strangers may share the client's address.
     pub(super) async fn identify(&self, request: &mut Request) -> Result<(), Problem> {
         let Some(token) = token(request.headers()).map(str::to_owned) else { return Ok(()) };
-        let who = who(request.extensions(), &self.admission);
+        let who = who(request.extensions(), &self.service.admission);
         if who == Who::Administrator {
             return Ok(());
         }
@@ -56,7 +44,7 @@ impl Authentication {
 
     /// The bearer of a token that `who` sent. The problem is that the token is not valid.
     pub(super) async fn bearer(&self, token: &str, who: Who) -> Result<Principal, Problem> {
-        match self.tokens.look_up(token, self.clock.now()).await {
+        match self.service.tokens.look_up(token, self.service.clock.now()).await {
             Some(Scope::Admin) => Ok(Principal::Administrator),
             Some(Scope::Read) => Ok(Principal::Reader),
             None => Err(self.refuse(who)),
@@ -71,19 +59,39 @@ impl Authentication {
             Principal::Reader if [Method::GET, Method::HEAD].contains(method) => Ok(()),
             Principal::Reader => Err(scope_insufficient()),
             Principal::Public => match request.extensions().get::<MatchedPath>() {
-                Some(route) => access::check(self.public, method, route.as_str()),
+                Some(route) => check_part(self.service.config.http.public, method, route.as_str()),
                 None => Ok(()),
             },
         }
     }
 
     fn refuse(&self, who: Who) -> Problem {
-        if let Err(refused) = self.admission.spend(who, What::WrongTokens, 1) {
-            return rate_limit::exceeded(&self.admission, refused);
+        let admission = &self.service.admission;
+        if let Err(refused) = admission.spend(who, What::WrongTokens, 1) {
+            return rate_limit::exceeded(admission, refused);
         }
         Problem::new(Code::TokenInvalid, "the token is wrong, has expired, or was revoked")
             .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""))
     }
+}
+
+/// Refuses a request of the public for a part that is closed. `route` is the pattern of the path.
+///
+/// A route below `/api/mail` reads mail unless it is known to do something else. So a new route is closed rather than
+/// open.
+fn check_part(config: PublicConfig, method: &Method, route: &str) -> Result<(), Problem> {
+    let (is_public, what) = match route {
+        "/api/domains" if method == Method::POST => (config.domains, "registering domains"),
+        "/api/webhooks" => (config.webhooks, "webhooks"),
+        "/api/mail/delete" => (config.delete, "deleting mail"),
+        route if route.starts_with("/api/mail/") => (config.read, "reading mail"),
+        _ => return Ok(()),
+    };
+    if is_public {
+        return Ok(());
+    }
+    Err(Problem::new(Code::TokenRequired, format!("this service asks for a token: {what}"))
+        .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")))
 }
 
 /// The token in the field Authorization, empty if the field is malformed. Other schemes, which a proxy in front may use,
@@ -134,5 +142,45 @@ mod tests {
         }
         assert_eq!(token_in(&["Bearer"]), Some(String::new()));
         assert_eq!(token_in(&["Bearer x", "Bearer x"]), Some(String::new()), "two fields are no token");
+    }
+
+    #[test]
+    fn each_setting_closes_its_own_part() {
+        let open = PublicConfig { read: true, delete: true, webhooks: true, domains: true, web: true };
+        let refused = |config: PublicConfig| -> Vec<String> {
+            let requests = [
+                ("GET", "/api/domains"),
+                ("POST", "/api/domains"),
+                ("GET", "/api/domains/check-dns"),
+                ("GET", "/api/webhooks"),
+                ("POST", "/api/webhooks"),
+                ("DELETE", "/api/webhooks"),
+                ("DELETE", "/api/mail/delete"),
+                ("GET", "/api/mail/messages"),
+                ("GET", "/api/mail/messages/{id}"),
+                ("GET", "/api/mail/messages/{id}/raw"),
+                ("GET", "/api/mail/some-later-route"),
+                ("GET", "/healthz"),
+            ];
+            let is_refused =
+                |(method, route): &(&str, &str)| check_part(config, &method.parse().expect("method"), route).is_err();
+            requests.into_iter().filter(is_refused).map(|(method, route)| format!("{method} {route}")).collect()
+        };
+        assert_eq!(refused(open), Vec::<String>::new());
+        assert_eq!(refused(PublicConfig { domains: false, ..open }), ["POST /api/domains"]);
+        assert_eq!(
+            refused(PublicConfig { webhooks: false, ..open }),
+            ["GET /api/webhooks", "POST /api/webhooks", "DELETE /api/webhooks"]
+        );
+        assert_eq!(refused(PublicConfig { delete: false, ..open }), ["DELETE /api/mail/delete"]);
+        assert_eq!(
+            refused(PublicConfig { read: false, ..open }),
+            [
+                "GET /api/mail/messages",
+                "GET /api/mail/messages/{id}",
+                "GET /api/mail/messages/{id}/raw",
+                "GET /api/mail/some-later-route"
+            ]
+        );
     }
 }

@@ -12,26 +12,28 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use tracing::Instrument;
+use uuid::Uuid;
 
 use super::Api;
-use super::access_log::{Line, REQUEST_ID, RequestId};
+use super::access_log::Line;
 use super::authentication::Authentication;
-use super::forwarded::{TrustedProxies, is_forwarded};
+use super::forwarded::{self, is_forwarded};
 use super::host::{AllowedHosts, authority};
 use super::memory;
-use super::metrics::Requests;
 use super::origin::{AllowedOrigins, Grant};
 use super::principal;
 use super::problem::{Code, LogDetail, Problem};
 use super::rate_limit;
-use crate::admission::Admission;
-use crate::config::{AccessLog, Config};
+use crate::config::Config;
 
 /// The client's address of a request of the public, in the request's extensions. Where a proxy named it, the port is 0.
 ///
 /// The rules for hosts and origins apply only to such requests, since no browser reaches the control socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
+
+/// The header field with the id of a request, in its answer. What a client sends in it has no effect.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The header fields of every answer. They forbid caching, guessing of the content type, and the Referer.
 pub(super) const COMMON_FIELDS: [(HeaderName, &str); 4] = [
@@ -64,37 +66,28 @@ impl Callers {
     }
 }
 
-/// The permitted callers of requests of the public, their shares, and the counters of requests.
+/// What every request passes.
 pub(super) struct Edge {
+    api: Arc<Api>,
     callers: Callers,
-    proxies: TrustedProxies,
     has_warned_of_proxy: AtomicBool,
     authentication: Arc<Authentication>,
-    admission: Arc<Admission>,
-    requests: Arc<Requests>,
-    access_log: AccessLog,
 }
 
 impl Edge {
-    pub(super) fn new(api: &Api, authentication: Arc<Authentication>) -> Arc<Self> {
-        Arc::new(Self {
-            callers: Callers::of(&api.config),
-            proxies: TrustedProxies::new(&api.config.http.trusted_proxies),
-            has_warned_of_proxy: AtomicBool::new(false),
-            authentication,
-            admission: Arc::clone(&api.admission),
-            requests: Arc::clone(&api.requests),
-            access_log: api.config.http.access_log,
-        })
+    pub(super) fn new(api: &Arc<Api>, authentication: Arc<Authentication>) -> Arc<Self> {
+        let (api, callers) = (Arc::clone(api), Callers::of(&api.config));
+        Arc::new(Self { api, callers, has_warned_of_proxy: AtomicBool::new(false), authentication })
     }
 
     /// Replaces the peer by the client that a trusted proxy names.
     fn identify(&self, request: &mut Request) {
         let Some(&Peer(peer)) = request.extensions().get() else { return };
-        let client = self.proxies.client(peer.ip(), request.headers());
+        let proxies = &self.api.config.http.trusted_proxies;
+        let client = forwarded::client(proxies, peer.ip(), request.headers());
         if client != peer.ip().to_canonical() {
             request.extensions_mut().insert(Peer(SocketAddr::new(client, 0)));
-        } else if self.proxies.is_empty()
+        } else if proxies.is_empty()
             && is_forwarded(request.headers())
             && !self.has_warned_of_proxy.swap(true, Ordering::Relaxed)
         {
@@ -128,14 +121,15 @@ impl Edge {
 /// Handles a request in the outermost layer.
 pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) -> Response {
     edge.identify(&mut request);
-    let in_flight = edge.requests.begin(&request);
-    let id = RequestId::new();
-    let line = Line::begin(edge.access_log, id, &request, in_flight.route());
+    let admission = &edge.api.admission;
+    let in_flight = edge.api.requests.begin(&request);
+    let id = Uuid::now_v7();
+    let line = Line::begin(edge.api.config.http.access_log, id, &request, in_flight.route());
     let is_options = request.method() == Method::OPTIONS;
     let identified = edge.authentication.identify(&mut request).await;
-    let who = principal::who(request.extensions(), &edge.admission);
+    let who = principal::who(request.extensions(), admission);
     request.extensions_mut().insert(who);
-    let mut quotas = rate_limit::count(&edge.admission, who, &request);
+    let mut quotas = rate_limit::count(admission, who, &request);
     let (grant, refusal) = match edge.admit(&request) {
         Ok(grant) => (grant, quotas.refusal.take().or(identified.err().filter(|_| !is_options))),
         Err(problem) => (None, quotas.refusal.take().or(Some(problem))),
@@ -145,17 +139,18 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
         None if is_options => options(),
         None => {
             let answered = answer(request, next).instrument(tracing::info_span!("request", request_id = %id)).await;
-            memory::hold(&edge.admission, who, answered).await
+            memory::hold(admission, who, answered).await
         }
     };
     quotas.write(response.headers_mut());
-    response.headers_mut().insert(REQUEST_ID, id.value());
+    let id = HeaderValue::try_from(id.to_string()).expect("hexadecimal digits and hyphens");
+    response.headers_mut().insert(REQUEST_ID, id);
     finish(response.headers_mut(), grant);
     in_flight.end(response.status());
-    match line {
-        Some(line) => line.follow(response),
-        None => response,
+    if let Some(line) = line {
+        line.write(&response);
     }
+    response
 }
 
 async fn answer(request: Request, next: Next) -> Response {

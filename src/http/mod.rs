@@ -5,12 +5,10 @@
 //! use. The transport or a token sets the [`Principal`] of a request, which decides what a caller may do.
 //!
 //! ```text
-//! server    listeners                 accept    from a connection to its first request
-//! connection  serves one connection   stream    what it writes, and refusals of heads that cannot be read
-//! activity  whether a connection owes octets of an answer
+//! transport  listeners and connections           pace    gives up peers that take their answers too slowly
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
-//! authentication   the tokens of requests         access  what is closed to callers without one
+//! authentication   the tokens of requests, and what is closed to callers without one
 //! messages, page, message, raw, view, attachment, delete, addresses, domains, webhooks, health, root, admin   one file per resource
 //! wait, events   requests that wait for mail, once or for ever, in places of their own (waiting)
 //! compat   the interface of another mail catcher, for test suites that were written for it
@@ -20,17 +18,14 @@
 //! email, findings   an Email as JSON, its codes and links     problem, causes   errors, their codes and statuses
 //! rendered   Emails that were listed lately
 //! rate_limit   requests in a minute                forwarded  the client behind reverse proxies
-//! memory    memory for answers               access_log  the ids of requests, and a line for each
+//! memory    memory for answers               access_log  a line for each request
 //! describe  openapi.json, the description of the interface       docs      the guide on it as a page
 //! web       the page for people: an inbox in a browser
 //! safe_html  HTML of strangers, made safe to show
 //! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
 //! ```
 
-mod accept;
-mod access;
 mod access_log;
-mod activity;
 mod addresses;
 mod admin;
 mod attachment;
@@ -39,7 +34,6 @@ mod batch;
 mod body;
 mod causes;
 mod compat;
-mod connection;
 mod delete;
 mod describe;
 mod docs;
@@ -58,6 +52,7 @@ mod message;
 mod messages;
 mod metrics;
 mod origin;
+mod pace;
 mod page;
 mod pieces;
 mod principal;
@@ -69,9 +64,8 @@ mod rendered;
 mod root;
 mod safe_html;
 mod search;
-mod server;
-mod stream;
 mod submission;
+mod transport;
 mod view;
 mod wait;
 mod waiting;
@@ -94,7 +88,7 @@ use rendered::RenderedEmails;
 pub use edge::Peer;
 pub use principal::Principal;
 pub use problem::{Code, Problem};
-pub use server::serve;
+pub use transport::serve;
 
 /// What the handlers use: the service, and what only HTTP has.
 struct Api {
