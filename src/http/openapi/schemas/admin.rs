@@ -150,7 +150,7 @@ fn setting() -> Value {
         [
             ("key", text("Its key in the configuration file.", "retention")),
             ("values", texts("Its values as the file takes them; none for an empty list.")),
-            ("origin", word("Where the value comes from.", &["flag", "environment", "file", "default"])),
+            ("origin", word("Where the value comes from.", &["flag", "environment", "file", "dev", "default"])),
             ("file", or_null(text("The file that it comes from, if any.", "/etc/tempmail/config.toml"))),
             ("line", or_null(whole("The line of its key in that file.", 1))),
         ],
