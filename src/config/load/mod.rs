@@ -70,14 +70,13 @@ fn fill(given: &mut BTreeMap<&'static str, Given>) {
         Some(setting.shape.values(&[(*text).to_owned()]))
     };
     for setting in all() {
-        let added = match preset(dev, setting) {
-            Some(values) => Given { values, origin: ValueOrigin::Dev },
-            None => {
-                let values = preset(defaults, setting).unwrap_or_else(|| setting.default.clone());
-                Given { values, origin: ValueOrigin::Default(revision) }
-            }
+        let (values, origin) = if let Some(values) = preset(dev, setting) {
+            (values, ValueOrigin::Dev)
+        } else {
+            let default = preset(defaults, setting).unwrap_or_else(|| setting.default.clone());
+            (default, ValueOrigin::Default(revision))
         };
-        given.entry(&setting.key).or_insert(added);
+        given.entry(&setting.key).or_insert(Given { values, origin });
     }
 }
 
