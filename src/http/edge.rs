@@ -144,6 +144,7 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
         Some(problem) => problem.into_response(),
         None if is_options => options(),
         None => {
+            edge.authentication.admit_reader(&mut request);
             let answered = answer(request, next).instrument(tracing::info_span!("request", request_id = %id)).await;
             memory::hold(&edge.admission, who, answered).await
         }

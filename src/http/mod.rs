@@ -11,6 +11,7 @@
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! authentication   the tokens of requests         access  what is closed to callers without one
+//! all_mail   who needs no token to use all mail
 //! messages, page, message, raw, view, attachment, delete, addresses, domains, webhooks, health, root, admin   one file per resource
 //! wait, events   requests that wait for mail, once or for ever, in places of their own (waiting)
 //! compat   the interface of another mail catcher, for test suites that were written for it
@@ -33,6 +34,7 @@ mod access_log;
 mod activity;
 mod addresses;
 mod admin;
+mod all_mail;
 mod attachment;
 mod authentication;
 mod batch;
