@@ -14,19 +14,6 @@ use super::edge::Peer;
 use crate::config::AccessLog;
 use crate::model::Client;
 
-/// The methods of RFC 9110 and RFC 5789; others are the client's own words.
-const METHODS: [Method; 9] = [
-    Method::GET,
-    Method::HEAD,
-    Method::POST,
-    Method::PUT,
-    Method::DELETE,
-    Method::OPTIONS,
-    Method::PATCH,
-    Method::CONNECT,
-    Method::TRACE,
-];
-
 /// What the line of a request says of it.
 pub(super) struct Line {
     request: Uuid,
@@ -46,9 +33,11 @@ impl Line {
             (AccessLog::Masked, Some(peer)) => Client::of(peer).network().to_string(),
             (AccessLog::Full, Some(peer)) => peer.to_string(),
         };
-        let method = METHODS.iter().find(|method| *method == request.method()).map_or("other", Method::as_str);
-        let (method, route) = (method.to_owned(), route.to_owned());
-        Some(Self { request: id, began_at: Instant::now(), method, route, client })
+        let method = request.method();
+        // Methods of no standard are the client's own words.
+        let is_known = method.is_idempotent() || [Method::POST, Method::PATCH, Method::CONNECT].contains(method);
+        let method = if is_known { method.to_string() } else { "other".to_owned() };
+        Some(Self { request: id, began_at: Instant::now(), method, route: route.to_owned(), client })
     }
 
     /// Writes the line when the answer begins. What a stream will send is not known then.

@@ -5,11 +5,10 @@
 
 use std::sync::Arc;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 
+use super::all_mail::AllMail;
 use super::principal::{Principal, who};
 use super::problem::{Code, Problem};
 use super::rate_limit;
@@ -21,11 +20,14 @@ use crate::service::Service;
 /// Finds out who sent a request.
 pub(super) struct Authentication {
     service: Arc<Service>,
+    /// Whose requests read what the administrator reads, without a token.
+    readers: AllMail,
 }
 
 impl Authentication {
     pub(super) fn new(service: &Arc<Service>) -> Arc<Self> {
-        Arc::new(Self { service: Arc::clone(service) })
+        let readers = if service.config.dev { AllMail::of(&service.config) } else { AllMail::Closed };
+        Arc::new(Self { service: Arc::clone(service), readers })
     }
 
     /// Sets the principal of a request with a valid token. The problem is that its token is not valid.
@@ -52,14 +54,21 @@ impl Authentication {
     }
 
     /// Refuses what the principal of a request may not do, whatever the request says beyond its method and route.
-    fn permit(&self, request: &Request) -> Result<(), Problem> {
-        let method = request.method();
+    ///
+    /// With the setting `dev` the public reads what the administrator reads. It writes what it writes else, and has the
+    /// limits of its client.
+    pub(super) fn permit(&self, request: &mut Request) -> Result<(), Problem> {
+        let is_read = [Method::GET, Method::HEAD].contains(request.method());
         match request.extensions().get().copied().unwrap_or_default() {
             Principal::Administrator => Ok(()),
-            Principal::Reader if [Method::GET, Method::HEAD].contains(method) => Ok(()),
+            Principal::Reader if is_read => Ok(()),
             Principal::Reader => Err(scope_insufficient()),
+            Principal::Public if is_read && self.readers.is_open_to(request) => {
+                request.extensions_mut().insert(Principal::Reader);
+                Ok(())
+            }
             Principal::Public => match request.extensions().get::<MatchedPath>() {
-                Some(route) => check_part(self.service.config.http.public, method, route.as_str()),
+                Some(route) => check_part(self.service.config.http.public, request.method(), route.as_str()),
                 None => Ok(()),
             },
         }
@@ -107,18 +116,13 @@ fn token(headers: &HeaderMap) -> Option<&str> {
     Some(str::from_utf8(token.trim_ascii()).ok().filter(|_| is_only).unwrap_or_default())
 }
 
-/// Refuses what the principal of a request may not do whatever the path is.
-pub(super) async fn pass(State(auth): State<Arc<Authentication>>, request: Request, next: Next) -> Response {
-    match auth.permit(&request) {
-        Ok(()) => next.run(request).await,
-        Err(problem) => problem.into_response(),
-    }
-}
-
-/// The problem of a token with the scope `read` that is used for more.
+/// The problem of a caller that reads all mail and asks for more.
 pub(super) fn scope_insufficient() -> Problem {
-    Problem::new(Code::ScopeInsufficient, "this token has the scope 'read'; this request needs the scope 'admin'")
-        .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"insufficient_scope\""))
+    Problem::new(
+        Code::ScopeInsufficient,
+        "this caller may only read; this request needs a token with the scope 'admin'",
+    )
+    .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"insufficient_scope\""))
 }
 
 #[cfg(test)]

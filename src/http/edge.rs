@@ -137,10 +137,13 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
     let mut response = match refusal {
         Some(problem) => problem.into_response(),
         None if is_options => options(),
-        None => {
-            let answered = answer(request, next).instrument(tracing::info_span!("request", request_id = %id)).await;
-            memory::hold(admission, who, answered).await
-        }
+        None => match edge.authentication.permit(&mut request) {
+            Err(problem) => problem.into_response(),
+            Ok(()) => {
+                let answered = answer(request, next).instrument(tracing::info_span!("request", request_id = %id));
+                memory::hold(admission, who, answered.await).await
+            }
+        },
     };
     quotas.write(response.headers_mut());
     let id = HeaderValue::try_from(id.to_string()).expect("hexadecimal digits and hyphens");

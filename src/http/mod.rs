@@ -9,6 +9,7 @@
 //! edge      middleware of every request           host, origin  which hosts and web origins are permitted
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! authentication   the tokens of requests, and what is closed to callers without one
+//! all_mail   who needs no token to use all mail
 //! messages, page, message, raw, view, attachment, delete, addresses, domains, webhooks, health, root, admin   one file per resource
 //! wait, events   requests that wait for mail, once or for ever, in places of their own (waiting)
 //! compat   the interface of another mail catcher, for test suites that were written for it
@@ -28,6 +29,7 @@
 mod access_log;
 mod addresses;
 mod admin;
+mod all_mail;
 mod attachment;
 mod authentication;
 mod batch;
@@ -123,7 +125,6 @@ fn routers(service: Arc<Service>) -> (Router, Router) {
     let interface = routes(&api)
         .merge(compat::routes(&api.config, &auth))
         .with_state(Arc::clone(&api))
-        .layer(middleware::from_fn_with_state(auth, authentication::pass))
         .layer(middleware::from_fn_with_state(edge, edge::pass));
     let metrics = health_routes().merge(metrics_route()).fallback(unknown_path).with_state(api);
     (interface, metrics)

@@ -9,7 +9,7 @@ use tempmail::config::{FIRST, Setting, settings};
 use super::{guide, path};
 
 const UPDATE: &str = "UPDATE_GUIDES=1 cargo test --locked --test it guides::generated";
-const FIRST_HEADING: &str = "## The ten settings that people change first\n";
+const FIRST_HEADING: &str = "## The eleven settings that people change first\n";
 const COMMANDS_HEADING: &str = "## All commands\n";
 
 /// Compares the end of a guide, from `heading` on, with the expected text. Writes that text if an update was requested.
