@@ -24,6 +24,13 @@ pub enum Principal {
     Administrator,
 }
 
+impl Principal {
+    /// Whether the caller may read the mail of all addresses.
+    pub(super) fn reads_all(self) -> bool {
+        self != Self::Public
+    }
+}
+
 impl<S: Sync> FromRequestParts<S> for Principal {
     type Rejection = Infallible;
 

@@ -14,8 +14,9 @@ const WRITING: &[Code] = &[Code::StoreUnavailable, Code::StorageFull];
 pub(super) fn operations() -> Vec<Operation> {
     let mut operations = vec![
         Operation::get("/api/admin/status", "getStatus", "The state of the daemon and of the store")
+            .takes("history", flag("Whether to add the numbers of the last hour."))
             .json(200, "The state.", reference("Status"))
-            .fails(&[Code::StoreUnavailable]),
+            .fails(&[Code::BooleanInvalid, Code::StoreUnavailable]),
         Operation::get("/api/admin/config", "getConfig", "Every setting in effect, and where its value comes from")
             .json(200, "The settings.", list("The settings.", reference("Setting"))),
         Operation::get("/api/admin/stats", "getStats", "Detailed counts of the store, from a reading of all its rows")

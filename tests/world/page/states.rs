@@ -136,6 +136,6 @@ async fn a_token_opens_a_closed_service(trial: &Trial) {
     trial.until_text("This service asks for a token").await;
     assert_eq!(trial.browser.count(ROWS).await, 0, "nothing of it is left");
     let stored = "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])";
-    assert!(!trial.browser.eval(stored).await.to_string().contains("tm_"), "a token is kept nowhere");
+    assert!(!trial.browser.eval(stored).await.to_string().contains("tm_"), "a forgotten token is kept nowhere");
     trial.expect_no_complaints().await;
 }

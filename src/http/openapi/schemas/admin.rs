@@ -123,7 +123,32 @@ fn status() -> Value {
             ("domains", domains),
             ("acceptsMail", flag("Whether mail is accepted now.")),
         ],
-        [("cause", super::service::cause()), ("store", reference("StoreStats")), ("cluster", cluster())],
+        [
+            ("cause", super::service::cause()),
+            ("store", reference("StoreStats")),
+            ("cluster", cluster()),
+            ("history", history()),
+        ],
+    )
+}
+
+fn history() -> Value {
+    let numbers = |of: &str| {
+        let each = json!({ "type": "integer", "minimum": 0 });
+        json!({ "type": "array", "maxItems": 360, "items": each, "description": of })
+    };
+    object(
+        "The last hour, the latest interval last. It is there if `history` is `true`.",
+        [
+            ("everySeconds", count("The length of an interval.")),
+            ("received", numbers("Messages accepted in each interval.")),
+            ("refused", numbers("Refusals of SMTP in each interval.")),
+            ("delivered", numbers("Calls of webhooks in each interval that succeeded.")),
+            ("failed", numbers("Calls of webhooks in each interval that failed.")),
+            ("stored", numbers("Emails in the store.")),
+            ("octets", numbers("Octets of mail in the store.")),
+        ],
+        [],
     )
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::config::Revision;
 use crate::http::health::Cause;
-use crate::http::openapi::schema::{Member, count, object, or_null, text, texts, whole, word};
+use crate::http::openapi::schema::{Member, count, flag, object, or_null, text, texts, whole, word};
 use crate::http::problem::Code;
 
 pub(super) fn schemas(revision: Revision) -> Vec<Member> {
@@ -75,6 +75,7 @@ fn index(revision: Revision) -> Value {
             ("version", text("The version of the program.", "1.0.0")),
             ("revision", json!({ "type": "integer", "enum": [1, 2], "description": "The revision of the interface." })),
             ("public", object("Which parts are open to callers without a token.", parts, [])),
+            ("allMail", flag("Whether this caller may read the mail of all addresses.")),
             ("limits", limits),
             ("endpoints", paths),
         ],

@@ -9,15 +9,20 @@
  * @typedef {object} ListedEmail
  * @property {string} id
  * @property {string} from
- * @property {string} fromName
  * @property {string} subject
- * @property {string} preview
  * @property {string} receivedAt
  * @property {string} expiresAt
- * @property {number} attachmentCount
- * @property {Code[]} codes
+ * @property {string} [recipient] In the list of all mail.
+ * @property {string} [fromName] This and the others are in the list of one inbox.
+ * @property {string} [preview]
+ * @property {number} [attachmentCount]
+ * @property {Code[]} [codes]
  *
- * @typedef {{emails: ListedEmail[], total?: number, nextCursor?: string}} EmailPage
+ * @typedef {object} EmailPage
+ * @property {ListedEmail[]} emails
+ * @property {number} [total]
+ * @property {string} [nextCursor] Of the next page of one inbox.
+ * @property {string | null} [next] Of the next page of all mail.
  *
  * @typedef {object} Email
  * @property {string} id
@@ -61,9 +66,13 @@
  * @property {string} version
  * @property {number} revision
  * @property {{domains: Access, delete: Access, read: Access, webhooks?: Access}} public
+ * @property {boolean} [allMail] Whether this caller may read the mail of all addresses.
  * @property {{messageOctets: number, retentionSeconds: number, pageSize: number, requestsPerMinute: number | null}} limits
  *
  * @typedef {{address: string, messages: number, newest: string, octets: number}} Mailbox
+ *
+ * @typedef {{everySeconds: number, received: number[], refused: number[], delivered: number[], failed: number[],
+ *   stored: number[], octets: number[]}} History The last hour in intervals, the latest last.
  */
 
 /**
