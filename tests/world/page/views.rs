@@ -39,9 +39,11 @@ pub(super) async fn prepare(trial: &Trial) -> Vec<View> {
     let inbox = format!("inbox/{TO}");
     let view = |name, place: &str, is_ready| View { name, place: place.to_owned(), is_ready, keys: "", token: None };
     let token = Some(trial.new_token("admin").await);
+    let known = "document.querySelector('form.row') && document.querySelector('.lines .count')
+        && [...document.querySelectorAll('.lines .latest')].every((it) => it.textContent)";
     let registration = "document.querySelector('form.card') && document.querySelector('table')";
     vec![
-        view("address", "", "document.querySelector('form.row') && document.querySelector('.lines .chip')"),
+        view("address", "", known),
         view("inbox-empty", "inbox/nobody@example.test", "document.querySelector('.nothing')"),
         view("inbox", &inbox, "document.querySelector('.mails a')"),
         view("mail", &mail, "isLoaded(document.querySelector('.pane iframe'))"),

@@ -160,15 +160,6 @@ export function index() {
   return asked;
 }
 
-/** Whether this page may read the mail of all addresses. The service says so; until it has, and on failure, nobody may. */
-export async function mayReadAll() {
-  try {
-    return (await index()).allMail === true;
-  } catch {
-    return false;
-  }
-}
-
 /** The names of the active domains. @returns {Promise<string[]>} */
 export function activeDomains() {
   return json('api/domains/active');

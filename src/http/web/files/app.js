@@ -1,7 +1,7 @@
 /** The page itself: its head and foot, and which view stands between them. The part of the address after `#` decides. */
 
 import { address, newAddress } from './address.js';
-import { hasToken, mayReadAll, setToken, whenTokenChanges } from './api.js';
+import { hasToken, index, setToken, whenTokenChanges } from './api.js';
 import { setTitle } from './arrival.js';
 import { fill, find, h } from './dom.js';
 import { inbox } from './inbox.js';
@@ -126,14 +126,14 @@ function drawFoot() {
   fill(find('#foot', HTMLElement), language, keys, out);
 }
 
-/** Whether this page may read all mail, as far as it knows. */
-let readsAll = false;
+/** Whether this page may read all mail: a token opens it, until the service has said so or otherwise. */
+let readsAll = hasToken();
 
 /** Asks the service, and shows what it opens. */
 async function learn() {
-  const may = await mayReadAll();
-  if (may === readsAll) return;
-  readsAll = may;
+  const { allMail = false } = await index().catch(() => ({ allMail: readsAll }));
+  if (allMail === readsAll) return;
+  readsAll = allMail;
   drawHead();
   markCurrent(place().name);
 }
@@ -154,7 +154,7 @@ skip.addEventListener('click', (event) => {
 });
 draw();
 whenTokenChanges(() => {
-  readsAll = false;
+  readsAll = hasToken();
   draw();
   learn();
   current = null;

@@ -49,9 +49,9 @@ export function seen(mails) {
  */
 export function codesArrived(address, mails, isShown) {
   const arrived = mails.filter((mail) => mail.codes?.[0] && !told.has(mail.id) && !isRead(mail.id) && seconds(mail.receivedAt) >= begun());
+  seen(arrived);
   // The newest comes last, and stays in the title.
   for (const mail of arrived.slice(0, CODES_MAX).reverse()) {
-    told.add(mail.id);
     const [found] = mail.codes ?? [];
     if (found) tell(oneLine(address), mail, oneLine(found.code), isShown);
   }

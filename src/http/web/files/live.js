@@ -136,18 +136,23 @@ function collected(action, within, rest) {
     if (isRunning) return;
     isRunning = true;
     while (isWanted) {
-      await new Promise((resolve) => setTimeout(resolve, within));
+      await sleep(within);
       isWanted = false;
       // The next round reports it.
       await action().catch(() => {});
-      await new Promise((resolve) => setTimeout(resolve, rest));
+      await sleep(rest);
     }
     isRunning = false;
   };
 }
 
-/** Waits, at most until a signal. @param {number} millis @param {AbortSignal} signal @returns {Promise<void>} */
-export function pause(millis, signal) {
+/** @param {number} millis @returns {Promise<void>} */
+export function sleep(millis) {
+  return new Promise((resolve) => setTimeout(resolve, millis));
+}
+
+/** Sleeps, at most until a signal. @param {number} millis @param {AbortSignal} signal @returns {Promise<void>} */
+function pause(millis, signal) {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const timer = setTimeout(resolve, millis);

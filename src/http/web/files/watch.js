@@ -6,7 +6,7 @@
 
 import { Failure, index, json, query, whenTokenChanges } from './api.js';
 import { codesArrived } from './arrival.js';
-import { pause } from './live.js';
+import { sleep } from './live.js';
 import { addresses, isRead, isSame } from './memory.js';
 
 /** @typedef {import('./types.js').ListedEmail} ListedEmail */
@@ -26,8 +26,9 @@ const HIDDEN = 3;
 const GAP = 300;
 /** The largest part of the permitted requests that this takes. */
 const PART = 1 / 4;
-/** How long to wait after a failure at least, in milliseconds. */
+/** How long to wait after a failure at least, and for an answer at most, in milliseconds. */
 const AFTER_FAILURE = 15_000;
+const ANSWER_MAX = 30_000;
 
 /** @type {Map<string, State>} */
 const states = new Map();
@@ -79,8 +80,9 @@ function next() {
 async function look(address) {
   const before = states.get(address);
   const page = async (/** @type {number} */ limit, /** @type {string} */ fields) => {
+    const path = `api/mail/messages?${query({ to: address, limit, fields })}`;
     /** @type {EmailPage} */
-    const { emails, total = 0 } = await json(`api/mail/messages?${query({ to: address, limit, fields })}`);
+    const { emails, total = 0 } = await json(path, { signal: AbortSignal.timeout(ANSWER_MAX) });
     return { emails, total };
   };
   const first = before ? await page(1, 'id') : null;
@@ -103,7 +105,6 @@ async function gap() {
 
 /** Watches as long as the page is there. */
 export async function watch() {
-  const { signal } = new AbortController();
   whenTokenChanges(() => {
     refused.clear();
     states.clear();
@@ -112,17 +113,17 @@ export async function watch() {
     const { address, wait } = next();
     if (!address || wait > 0) {
       // There may be another address meanwhile, or another tab in front.
-      await pause(Math.min(Math.max(wait, GAP), 1_000), signal);
+      await sleep(Math.min(Math.max(wait, GAP), 1_000));
       continue;
     }
     try {
       await look(address);
       for (const listener of listeners) listener();
-      await pause(await gap(), signal);
+      await sleep(await gap());
     } catch (error) {
       const { status = 0, retryAfter = 0 } = error instanceof Failure ? error : {};
       if (status >= 400 && status < 500 && status !== 429 && status !== 408) refused.add(address);
-      else await pause(Math.max(AFTER_FAILURE, retryAfter * 1000), signal);
+      else await sleep(Math.max(AFTER_FAILURE, retryAfter * 1000));
     }
   }
 }
