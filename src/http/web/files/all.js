@@ -10,7 +10,7 @@ import { Reading } from './reading.js';
 /** How long the list rests between two changes at least, in milliseconds: a busy service has one at each moment. */
 const REST = 1_000;
 
-/** @type {import('./list.js').Source} */
+/** @type {import('./types.js').Source} */
 const SOURCE = {
   name: t('allMail'),
   place: '#/all',

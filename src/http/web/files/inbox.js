@@ -39,7 +39,7 @@ export function inbox([address = '', id = ''], signal) {
   return view;
 }
 
-/** @param {string} address @returns {import('./list.js').Source} */
+/** @param {string} address @returns {import('./types.js').Source} */
 function source(address) {
   return {
     name: t('inboxOf', { address: oneLine(address) }),

@@ -10,18 +10,7 @@ import { refreshTimes, row, sender, shortSubject } from './row.js';
 
 /** @typedef {import('./types.js').ListedEmail} ListedEmail */
 /** @typedef {import('./types.js').EmailPage} EmailPage */
-
-/**
- * Where the mails of a list come from.
- *
- * @typedef {object} Source
- * @property {string} name What the list is called for screen readers.
- * @property {string} place The place of the list in the page. That of a mail is below it.
- * @property {(part: {cursor: string, limit: number, fields: string}) => string} page The path of a page.
- * @property {boolean} hasFields Whether a page can have some of the fields alone.
- * @property {(cursor: string) => string} [older] The path that deletes what is older.
- * @property {(mails: ListedEmail[]) => void} [arrived] Called when mail has arrived, with the newest first.
- */
+/** @typedef {import('./types.js').Source} Source */
 
 const FIELDS = 'id,from,fromName,subject,preview,receivedAt,expiresAt,attachmentCount,codes';
 const PAGE_SIZE = 50;

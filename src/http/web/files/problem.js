@@ -38,55 +38,40 @@ function asksForToken({ code }) {
  * What the codes of the interface mean in everyday words, and what to do. The service's own sentence about another code is
  * more exact than none.
  *
- * @type {Record<string, import('./language.js').Phrase>}
+ * @type {[import('./language.js').Phrase, string][]}
  */
-const MEANINGS = {
-  address_invalid: 'addressInvalid',
-  busy: 'busy',
-  dns_busy: 'busy',
-  dns_unavailable: 'dnsUnavailable',
-  domain_invalid: 'domainInvalid',
-  domain_unknown: 'domainUnknown',
-  email_damaged: 'mailDamaged',
-  host_not_allowed: 'wrongName',
-  internal: 'defect',
-  limit_reached: 'limitReached',
-  mx_host_unset: 'mxHostUnset',
-  mx_mismatch: 'mxMismatch',
-  not_found: 'mailGone',
-  not_ready: 'unavailable',
-  offline: 'offline',
-  origin_not_allowed: 'wrongName',
-  role_address: 'roleAddress',
-  scope_insufficient: 'scopeInsufficient',
-  stopping: 'unavailable',
-  storage_full: 'storageFull',
-  store_unavailable: 'unavailable',
-  token_invalid: 'tokenInvalid',
-  token_required: 'tokenRequired',
-  too_many_connections: 'busy',
-  too_many_connections_for_client: 'tooManyAtOnce',
-  too_many_domains: 'limitReached',
-  too_many_domains_for_client: 'limitReached',
-  too_many_waiting: 'busy',
-  too_many_waiting_for_client: 'tooManyAtOnce',
-  too_many_webhooks: 'limitReached',
-  too_many_webhooks_for_client: 'limitReached',
-  too_many_webhooks_for_recipient: 'limitReached',
-  unauthorized: 'tokenRequired',
-  url_invalid: 'urlInvalid',
-  url_not_allowed: 'urlNotAllowed',
-  url_own_listener: 'urlNotAllowed',
-  url_port_not_allowed: 'urlNotAllowed',
-  webhook_busy: 'busy',
-};
+const MEANINGS = [
+  ['addressInvalid', 'address_invalid'],
+  ['busy', 'busy dns_busy too_many_connections too_many_waiting webhook_busy'],
+  ['defect', 'internal email_damaged'],
+  ['dnsUnavailable', 'dns_unavailable'],
+  ['domainInvalid', 'domain_invalid'],
+  ['domainUnknown', 'domain_unknown'],
+  ['limitReached', 'limit_reached too_many_domains too_many_domains_for_client too_many_webhooks'],
+  ['limitReached', 'too_many_webhooks_for_client too_many_webhooks_for_recipient'],
+  ['mailGone', 'not_found'],
+  ['mxHostUnset', 'mx_host_unset'],
+  ['mxMismatch', 'mx_mismatch'],
+  ['offline', 'offline'],
+  ['roleAddress', 'role_address'],
+  ['scopeInsufficient', 'scope_insufficient'],
+  ['storageFull', 'storage_full'],
+  ['tokenInvalid', 'token_invalid'],
+  ['tokenRequired', 'token_required unauthorized'],
+  ['tooManyAtOnce', 'too_many_connections_for_client too_many_waiting_for_client'],
+  ['unavailable', 'not_ready stopping store_unavailable'],
+  ['urlInvalid', 'url_invalid'],
+  ['urlNotAllowed', 'url_not_allowed url_own_listener url_port_not_allowed'],
+  ['wrongName', 'host_not_allowed origin_not_allowed'],
+];
 
 /** One sentence about a failure. @param {unknown} error */
 export function meaning(error) {
   const failure = error instanceof Failure ? error : new Failure(0, 'offline', String(error));
   const { code, status, message } = failure;
   if (code === 'rate_limited') return t('rateLimited', { time: duration(failure.retryAfter || 1) });
-  if (Object.hasOwn(MEANINGS, code)) return t(MEANINGS[code]);
+  const known = MEANINGS.find(([, codes]) => codes.split(' ').includes(code));
+  if (known) return t(known[0]);
   return status >= 500 ? `${t('unavailable')} ${message}` : message;
 }
 

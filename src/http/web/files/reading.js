@@ -12,19 +12,7 @@ import { loading, meaning, problem } from './problem.js';
 const LATE = 300;
 
 /** @typedef {import('./api.js').Failure} Failure */
-
-/**
- * @typedef {object} Options
- * @property {string[]} words The words of the place: the name of the view, and what else says which list it is.
- * @property {string} name What the title of the tab says.
- * @property {import('./list.js').Source} source
- * @property {string} stream The path of the stream that tells of changes.
- * @property {number} [rest] How long the list rests between two changes at least, in milliseconds.
- * @property {(reading: Reading) => Node[]} head What stands above the list.
- * @property {() => Node[]} nothing What stands in place of no mail.
- * @property {() => void} [accepted] Called when the service has given the list.
- * @property {Record<string, () => void>} [keys] What further keys do.
- */
+/** @typedef {import('./types.js').ReadingOptions} Options */
 
 /** A {@link View}. */
 export class Reading {

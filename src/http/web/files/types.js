@@ -85,4 +85,31 @@
  * @property {(words: string[]) => boolean} [follow] Shows another place of the same view; false if it is another view's.
  */
 
+/**
+ * Where the mails of a list come from.
+ *
+ * @typedef {object} Source
+ * @property {string} name What the list is called for screen readers.
+ * @property {string} place The place of the list in the page. That of a mail is below it.
+ * @property {(part: {cursor: string, limit: number, fields: string}) => string} page The path of a page.
+ * @property {boolean} hasFields Whether a page can have some of the fields alone.
+ * @property {(cursor: string) => string} [older] The path that deletes what is older.
+ * @property {(mails: ListedEmail[]) => void} [arrived] Called when mail has arrived, with the newest first.
+ */
+
+/**
+ * What a list of mails with the one that is open beside it is about.
+ *
+ * @typedef {object} ReadingOptions
+ * @property {string[]} words The words of the place: the name of the view, and what else says which list it is.
+ * @property {string} name What the title of the tab says.
+ * @property {Source} source
+ * @property {string} stream The path of the stream that tells of changes.
+ * @property {number} [rest] How long the list rests between two changes at least, in milliseconds.
+ * @property {(reading: import('./reading.js').Reading) => Node[]} head What stands above the list.
+ * @property {() => Node[]} nothing What stands in place of no mail.
+ * @property {() => void} [accepted] Called when the service has given the list.
+ * @property {Record<string, () => void>} [keys] What further keys do.
+ */
+
 export {};

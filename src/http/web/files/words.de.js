@@ -87,7 +87,6 @@ export const de = {
   localPart: 'name',
   mail: 'Mail',
   mailBody: 'Text der Mail',
-  mailDamaged: 'Der Dienst kann diese Mail nicht mehr lesen. Sagen Sie es dem Administrator.',
   mailGone: 'Diese Mail ist nicht mehr da: Sie ist abgelaufen oder wurde gelöscht.',
   mails: { one: '{n} Mail', other: '{n} Mails' },
   mailsHead: 'Mails',

@@ -87,7 +87,6 @@ export const en = {
   localPart: 'name',
   mail: 'Mail',
   mailBody: 'Text of the mail',
-  mailDamaged: 'The service cannot read this mail any more. Tell its administrator.',
   mailGone: 'This mail is gone: it has expired, or somebody has deleted it.',
   mails: { one: '{n} mail', other: '{n} mails' },
   mailsHead: 'Mails',

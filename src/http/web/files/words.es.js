@@ -87,7 +87,6 @@ export const es = {
   localPart: 'nombre',
   mail: 'Correo',
   mailBody: 'Texto del correo',
-  mailDamaged: 'El servicio ya no puede leer este correo. Avise al administrador.',
   mailGone: 'Este correo ya no está: ha caducado o alguien lo ha borrado.',
   mails: { one: '{n} correo', many: '{n} de correos', other: '{n} correos' },
   mailsHead: 'Correos',

@@ -87,7 +87,6 @@ export const fr = {
   localPart: 'nom',
   mail: 'Message',
   mailBody: 'Texte du message',
-  mailDamaged: 'Le service ne peut plus lire ce message. Prévenez l’administrateur.',
   mailGone: 'Ce message n’est plus là : il a expiré, ou quelqu’un l’a supprimé.',
   mails: { one: '{n} message', many: '{n} de messages', other: '{n} messages' },
   mailsHead: 'Messages',

@@ -87,7 +87,6 @@ export const zh = {
   localPart: '名称',
   mail: '邮件',
   mailBody: '邮件正文',
-  mailDamaged: '服务已无法读取这封邮件。请告知管理员。',
   mailGone: '此邮件已不存在：已过期或已被删除。',
   mails: { other: '{n} 封邮件' },
   mailsHead: '邮件',
