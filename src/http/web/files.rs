@@ -9,6 +9,7 @@ use axum::body::Bytes;
 
 /// Where the document names the version of the other files.
 const VERSION: &str = "{version}";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
 const DOCUMENT: &str = include_str!("files/index.html");
 
 /// Where the document names the files that the first view needs, so that they come at once.
@@ -110,15 +111,17 @@ impl File {
 
 /// The lines of the document that name the modules of the first view.
 fn preloads() -> String {
-    let modules = FIRST.iter().filter(|(name, _)| name.ends_with(".js"));
-    modules.map(|(name, _)| format!("<link rel=\"modulepreload\" href=\"web/{VERSION}/{name}\">\n")).collect()
+    let modules = FIRST.iter().filter(|(name, _)| content_type(name) == SCRIPT);
+    let lines: Vec<_> =
+        modules.map(|(name, _)| format!("<link rel=\"modulepreload\" href=\"web/{VERSION}/{name}\">\n")).collect();
+    lines.concat()
 }
 
 fn content_type(name: &str) -> &'static str {
     match name.rsplit_once('.') {
         Some((_, "css")) => "text/css; charset=utf-8",
         Some((_, "svg")) => "image/svg+xml",
-        _ => "text/javascript; charset=utf-8",
+        _ => SCRIPT,
     }
 }
 
