@@ -24,6 +24,7 @@ use super::origin::{AllowedOrigins, Grant};
 use super::principal;
 use super::problem::{Code, LogDetail, Problem};
 use super::rate_limit;
+use super::web;
 use crate::admission::Admission;
 use crate::config::{AccessLog, Config};
 
@@ -73,6 +74,8 @@ pub(super) struct Edge {
     admission: Arc<Admission>,
     requests: Arc<Requests>,
     access_log: AccessLog,
+    /// Whether there is a page for people.
+    has_page: bool,
 }
 
 impl Edge {
@@ -85,6 +88,7 @@ impl Edge {
             admission: Arc::clone(&api.admission),
             requests: Arc::clone(&api.requests),
             access_log: api.config.http.access_log,
+            has_page: api.config.http.public.web,
         })
     }
 
@@ -132,6 +136,7 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
     let id = RequestId::new();
     let line = Line::begin(edge.access_log, id, &request, in_flight.route());
     let is_options = request.method() == Method::OPTIONS;
+    let is_page = edge.has_page && web::is_document(&request);
     let identified = edge.authentication.identify(&mut request).await;
     let who = principal::who(request.extensions(), &edge.admission);
     request.extensions_mut().insert(who);
@@ -149,6 +154,9 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
             memory::hold(&edge.admission, who, answered).await
         }
     };
+    if is_page {
+        response = web::shown(response);
+    }
     quotas.write(response.headers_mut());
     response.headers_mut().insert(REQUEST_ID, id.value());
     finish(response.headers_mut(), grant);
