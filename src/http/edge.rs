@@ -24,6 +24,7 @@ use super::origin::{AllowedOrigins, Grant};
 use super::principal;
 use super::problem::{Code, LogDetail, Problem};
 use super::rate_limit;
+use super::web;
 use crate::config::Config;
 
 /// The client's address of a request of the public, in the request's extensions. Where a proxy named it, the port is 0.
@@ -116,36 +117,49 @@ impl Edge {
         }
         Ok(Some(grant))
     }
+
+    /// Answers a request, unless its token is wrong or its client has used up a quota.
+    async fn handle(&self, mut request: Request, next: Next, id: Uuid) -> Response {
+        let admission = &self.api.admission;
+        let is_options = request.method() == Method::OPTIONS;
+        let identified = self.authentication.identify(&mut request).await;
+        let who = principal::who(request.extensions(), admission);
+        request.extensions_mut().insert(who);
+        let mut quotas = rate_limit::count(admission, who, &request);
+        let permitted = match quotas.refusal.take() {
+            Some(refusal) => Err(refusal),
+            None if is_options => Ok(()),
+            None => identified.and_then(|()| self.authentication.permit(&mut request)),
+        };
+        let mut response = match permitted {
+            Err(problem) => problem.into_response(),
+            Ok(()) if is_options => options(),
+            Ok(()) => {
+                let answered = answer(request, next).instrument(tracing::info_span!("request", request_id = %id));
+                memory::hold(admission, who, answered.await).await
+            }
+        };
+        quotas.write(response.headers_mut());
+        response
+    }
 }
 
 /// Handles a request in the outermost layer.
 pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) -> Response {
     edge.identify(&mut request);
-    let admission = &edge.api.admission;
+    let config = &edge.api.config.http;
     let in_flight = edge.api.requests.begin(&request);
     let id = Uuid::now_v7();
-    let line = Line::begin(edge.api.config.http.access_log, id, &request, in_flight.route());
-    let is_options = request.method() == Method::OPTIONS;
-    let identified = edge.authentication.identify(&mut request).await;
-    let who = principal::who(request.extensions(), admission);
-    request.extensions_mut().insert(who);
-    let mut quotas = rate_limit::count(admission, who, &request);
-    let (grant, refusal) = match edge.admit(&request) {
-        Ok(grant) => (grant, quotas.refusal.take().or(identified.err().filter(|_| !is_options))),
-        Err(problem) => (None, quotas.refusal.take().or(Some(problem))),
+    let line = Line::begin(config.access_log, id, &request, in_flight.route());
+    let is_page = config.public.web && web::is_document(&request);
+    // What a page may not send uses up nobody's quota.
+    let (mut response, grant) = match edge.admit(&request) {
+        Ok(grant) => (edge.handle(request, next, id).await, grant),
+        Err(problem) => (problem.into_response(), None),
     };
-    let mut response = match refusal {
-        Some(problem) => problem.into_response(),
-        None if is_options => options(),
-        None => match edge.authentication.permit(&mut request) {
-            Err(problem) => problem.into_response(),
-            Ok(()) => {
-                let answered = answer(request, next).instrument(tracing::info_span!("request", request_id = %id));
-                memory::hold(admission, who, answered.await).await
-            }
-        },
-    };
-    quotas.write(response.headers_mut());
+    if is_page {
+        response = web::shown(response);
+    }
     let id = HeaderValue::try_from(id.to_string()).expect("hexadecimal digits and hyphens");
     response.headers_mut().insert(REQUEST_ID, id);
     finish(response.headers_mut(), grant);

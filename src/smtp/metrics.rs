@@ -70,6 +70,12 @@ impl Counters {
         reply.limit().into_iter().for_each(|limit| self.refused(limit));
     }
 
+    /// How many messages were accepted so far, and how many replies were errors.
+    pub fn received_and_refused(&self) -> (u64, u64) {
+        let errors = ["4yz", "5yz"].map(|class| self.replies.with_label_values(&[class]).get());
+        (self.messages.get(), errors.iter().sum())
+    }
+
     /// The numbers of now, each counter with a label as an object by its values.
     pub fn to_json(&self) -> Value {
         json!({

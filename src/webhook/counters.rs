@@ -1,7 +1,7 @@
 //! Counters of attempts and events. None of them names a webhook, a URL or a recipient.
 
 use super::outcome::{ErrorClass, Outcome};
-use crate::metrics::{IntCounter, IntCounterVec, Measured, MetricFamily, collect, counter, counters};
+use crate::metrics::{IntCounter, IntCounterVec, Measured, MetricFamily, by_label, collect, counter, counters};
 use crate::model::Verdict;
 
 /// The label of attempts that succeeded.
@@ -42,6 +42,15 @@ impl Counters {
     }
 }
 
+impl Counters {
+    /// How many attempts succeeded so far, and how many failed.
+    pub fn delivered_and_failed(&self) -> (u64, u64) {
+        let all = by_label(&self.attempts);
+        let delivered = all.get(DELIVERED).copied().unwrap_or(0);
+        (delivered, all.values().sum::<u64>() - delivered)
+    }
+}
+
 impl Measured for Counters {
     fn metrics(&self) -> Vec<MetricFamily> {
         collect(&[&self.attempts, &self.given_up])
@@ -53,7 +62,6 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::metrics::by_label;
 
     #[test]
     fn an_attempt_counts_under_its_error_or_as_delivered() {

@@ -12,6 +12,7 @@ use crate::connections::Purpose;
 use crate::http::Api;
 use crate::http::health::Cause;
 use crate::http::problem::Problem;
+use crate::http::query::Query;
 use crate::model::{DomainName, DomainStatus, Timestamp};
 use crate::store::{ClusterStatus, StoreStats};
 use crate::tls::Keeper;
@@ -53,6 +54,9 @@ pub(super) struct StatusJson {
     /// Absent where the store is in no cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     cluster: Option<ClusterStatus>,
+    /// The last hour, only if it is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<Value>,
 }
 
 /// The certificate in use. `fault` says why the last reading of its files failed, and is null otherwise.
@@ -87,12 +91,13 @@ struct DomainCounts {
     deactivated: usize,
 }
 
-/// Answers with the status.
-pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>, Problem> {
+/// Answers with the status, and with the last hour in numbers if `history` is true.
+pub(super) async fn show(State(api): State<Arc<Api>>, query: Query) -> Result<Json<StatusJson>, Problem> {
     let domains = api.domains.table.list();
     let active = domains.iter().filter(|entry| entry.status() == DomainStatus::Active).count();
     let config = &api.config;
     let daemon = api.daemon.as_ref();
+    let history = query.flag("history")?.then_some(daemon).flatten();
     let listen = |purpose| daemon.map(|daemon| daemon.listening.shown(purpose)).unwrap_or_default();
     let stats = api.store.stats().await;
     let accepts = api.store.accepts();
@@ -120,5 +125,6 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>
         cause: trouble.map(|error| Cause::of(error).as_str()),
         store: stats.ok(),
         cluster: api.store.cluster(),
+        history: history.map(|daemon| daemon.history.to_json()),
     }))
 }
