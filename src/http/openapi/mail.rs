@@ -169,7 +169,7 @@ fn filtered(operation: Operation) -> Operation {
         .takes("until", time("Only mail received before this time."))
         .takes(
             "has",
-            word("Only mail that has this. `link` is any but one to unsubscribe.", &crate::http::filter::had()),
+            word("Only mail that has this. `link` is any but one to unsubscribe.", &crate::http::mail::filter::had()),
         )
         .fails(&[Code::TimeInvalid, Code::FilterInvalid])
 }
@@ -181,7 +181,7 @@ fn ids() -> serde_json::Value {
 }
 
 fn fields() -> serde_json::Value {
-    let name = crate::http::fields::names().join("|");
+    let name = crate::email::Fields::names().join("|");
     let list = text("The fields of each Email to show, with commas between them.", "id,from,subject,receivedAt");
     with(list, "pattern", format!("^({name})(,({name}))*$"))
 }

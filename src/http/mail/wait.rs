@@ -13,26 +13,25 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tokio::time::{Instant, timeout_at};
 
-use super::Api;
-use super::batch;
 use super::filter::Filter;
-use super::memory::Asker;
 use super::message;
-use super::principal::Principal;
-use super::problem::{Code, Problem};
-use super::query::Query;
-use super::search::{EMAILS_MAX, OCTETS_MAX};
-use super::waiting::Waiter;
+use super::scan::{EMAILS_MAX, OCTETS_MAX};
+use crate::http::Api;
+use crate::http::memory::Asker;
+use crate::http::principal::Principal;
+use crate::http::problem::{Code, Problem};
+use crate::http::query::Query;
+use crate::http::waiting::Waiter;
 use crate::model::{EmailId, Listed, Mailbox};
 use crate::store::EmailsAfter;
 
 /// How long a request waits if it does not say.
-pub(super) const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
+pub(in crate::http) const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 /// The longest wait. A longer one is taken as this.
-pub(super) const TIMEOUT_MAX: Duration = Duration::from_mins(5);
+pub(in crate::http) const TIMEOUT_MAX: Duration = Duration::from_mins(5);
 
 /// Answers with the oldest Email that passes, or with 204 when the time is over.
-pub(super) async fn wait(
+pub(in crate::http) async fn wait(
     State(api): State<Arc<Api>>,
     principal: Principal,
     asker: Asker,
@@ -42,7 +41,8 @@ pub(super) async fn wait(
     let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
     let deadline = Instant::now() + timeout(&query)?;
     api.permit(principal, &mailbox)?;
-    let (after, filter) = start(&api, &mailbox, &query).await?;
+    // No mail that arrives is from before a time in the past.
+    let (after, filter) = start(&api, &mailbox, &query.without("until")).await?;
     // A query can be long, and the wait too.
     drop(query);
     let mut arrivals = api.store.subscribe(Some(&mailbox), 0);
@@ -62,6 +62,7 @@ pub(super) async fn wait(
                 return Ok(StatusCode::NO_CONTENT.into_response());
             }
         }
+        waiter.check(&api).await?;
         if let Some(json) = Box::pin(look.email()).await? {
             return Ok(answer(place.hold(json)));
         }
@@ -138,57 +139,54 @@ impl Look {
         Ok(None)
     }
 
+    /// The oldest Email that passes, among those after the last one that was looked at.
     async fn next(&mut self) -> Result<Option<Listed>, Problem> {
-        if self.filter.needs_content() { self.next_by_content().await } else { self.next_by_time().await }
-    }
-
-    async fn next_by_time(&mut self) -> Result<Option<Listed>, Problem> {
+        let is_by_content = self.filter.needs_content();
         loop {
-            let EmailsAfter { emails, next } = self.rows().await?;
-            if let Some(last) = emails.last() {
-                self.after = last.sequence;
+            let EmailsAfter { mut emails, next } = self.rows().await?;
+            if is_by_content && next.is_some() {
+                emails = self.newest().await?;
             }
-            let found = emails.into_iter().find(|listed| self.filter.admits(listed));
-            match next {
-                Some(next) if found.is_none() => self.after = next,
-                _ => return Ok(found),
+            let last = emails.last().map(|listed| listed.sequence);
+            if is_by_content {
+                emails = readable(emails, &self.filter);
             }
+            let (found, _) = self.api.passing(&self.asker, &self.filter, emails, 1).await?;
+            if let Some(found) = found.into_iter().next() {
+                return Ok(Some(found));
+            }
+            if is_by_content || next.is_none() {
+                self.after = last.unwrap_or(self.after);
+                return Ok(None);
+            }
+            self.after = next.unwrap_or(self.after);
             // The store may have all of it in memory, and others wait.
             tokio::task::yield_now().await;
         }
     }
 
-    /// Reads some Emails to know whether they pass. Those that are too many or too large for one look are passed over,
-    /// oldest first.
-    async fn next_by_content(&mut self) -> Result<Option<Listed>, Problem> {
-        let EmailsAfter { mut emails, next } = self.rows().await?;
-        if next.is_some() {
-            let now = self.api.clock.now();
-            emails = self.api.store.list_before(&self.mailbox, u64::MAX, EMAILS_MAX, now).await?;
-            emails.retain(|listed| listed.sequence > self.after);
-            emails.reverse();
-        }
-        let Some(newest) = emails.last().map(|listed| listed.sequence) else { return Ok(None) };
-        emails.retain(|listed| self.filter.admits(listed));
-        let mut octets = 0;
-        let readable = emails.iter().rev().take_while(|listed| {
-            octets += listed.size_octets;
-            octets <= OCTETS_MAX || octets == listed.size_octets
-        });
-        let passed_over = emails.len() - readable.count();
-        let mut unread = emails.split_off(passed_over).into_iter();
-        while let Some(length) = batch::length(unread.as_slice(), |listed| listed.size_octets) {
-            let batch: Vec<Listed> = unread.by_ref().take(length).collect();
-            let passing = self.api.passing(&self.asker, &self.filter, batch).await?;
-            if let Some(found) = passing.into_iter().next() {
-                return Ok(Some(found));
-            }
-        }
-        self.after = newest;
-        Ok(None)
-    }
-
     async fn rows(&self) -> Result<EmailsAfter, Problem> {
         Ok(self.api.store.list_after(&self.mailbox, self.after, EMAILS_MAX, self.api.clock.now()).await?)
     }
+
+    /// The newest Emails, oldest first, where those that are left are too many for one look.
+    async fn newest(&self) -> Result<Vec<Listed>, Problem> {
+        let now = self.api.clock.now();
+        let mut emails = self.api.store.list_before(&self.mailbox, u64::MAX, EMAILS_MAX, now).await?;
+        emails.retain(|listed| listed.sequence > self.after);
+        emails.reverse();
+        Ok(emails)
+    }
+}
+
+/// The newest of some Emails whose messages are not too much for one look. The others are passed over.
+fn readable(mut emails: Vec<Listed>, filter: &Filter) -> Vec<Listed> {
+    emails.retain(|listed| filter.admits(listed));
+    let mut octets = 0;
+    let readable = emails.iter().rev().take_while(|listed| {
+        octets += listed.size_octets;
+        octets <= OCTETS_MAX || octets == listed.size_octets
+    });
+    let passed_over = emails.len() - readable.count();
+    emails.split_off(passed_over)
 }

@@ -17,20 +17,19 @@ use futures_util::stream;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use super::Api;
-use super::admin::administrator_only;
-use super::fields::Fields;
-use super::memory::{Asker, Room};
-use super::principal::Principal;
-use super::problem::Problem;
-use super::query::Query;
-use super::rendered::load_to_list;
-use super::waiting::Waiter;
+use super::rows::Shown;
+use super::writer;
 use crate::admission::Permit;
+use crate::email::Fields;
 use crate::events::{Event, Happening, Hint, Position, Subscription};
-use crate::mime::limits::HEADER_SECTION_OCTETS_MAX;
-use crate::model::{Listed, Mailbox, StoredEmail};
-use crate::reader;
+use crate::http::Api;
+use crate::http::admin::administrator_only;
+use crate::http::memory::{Asker, Room};
+use crate::http::principal::Principal;
+use crate::http::problem::Problem;
+use crate::http::query::Query;
+use crate::http::waiting::Waiter;
+use crate::model::{Listed, Mailbox};
 use crate::store::EmailsAfter;
 
 /// How often a stream without events gets a comment, so that both sides see that the other is there.
@@ -44,8 +43,6 @@ const EVENTS_MAX: usize = 64;
 const REPEATED_MAX: usize = 1000;
 /// How many of them are listed at once.
 const REPEATED_AT_ONCE: usize = 32;
-/// What an octet of the header section takes at most as text and as JSON, where a control character takes six octets.
-const RENDERED_FIELDS: u64 = 12;
 /// How long a client waits before it comes back, in milliseconds.
 const RETRY_MILLIS: u32 = 1000;
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -54,7 +51,7 @@ const NO_BUFFERING: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
 
 /// Answers with the stream. Without an address it is the administrator's.
-pub(super) async fn stream(
+pub(in crate::http) async fn stream(
     State(api): State<Arc<Api>>,
     principal: Principal,
     asker: Asker,
@@ -196,7 +193,12 @@ impl Feed {
         if let Some(begin) = self.begin.take() {
             return Some(begin);
         }
-        match self.event().await {
+        let event = match self.event().await {
+            // The token may have been revoked meanwhile.
+            Ok(piece) => self.waiter.check(&self.api).await.map(|()| piece),
+            failed => failed,
+        };
+        match event {
             Ok(piece) => piece,
             Err(problem) => {
                 // The client comes back, and gets what it missed.
@@ -259,42 +261,31 @@ impl Feed {
     async fn received(&mut self, listed: Listed) -> Result<Option<Bytes>, Problem> {
         // Mail that two nodes receive at once may become readable in another order than its numbers have.
         self.position.sequence = self.position.sequence.max(listed.sequence);
-        let mut event = format!("event: email.received\nid: {}\ndata: ", self.position).into_bytes();
-        let render = move |email: &StoredEmail, room: Room| {
-            let mut json = reader::read(&email.raw, |message| Fields::of_events().render(email, message))?;
-            event.append(&mut json);
-            event.extend(b"\n\n");
-            Some(room.hold(event.into_boxed_slice()))
-        };
-        self.read(listed, render).await
+        let begin = format!("event: email.received\nid: {}\ndata: ", self.position);
+        let shown = Shown { listed, fields: Fields::WITHOUT_BODY };
+        let event = writer::one(&self.api, &self.asker, shown, begin.into_bytes()).await?;
+        Ok(event.map(|(event, room)| finished(event, room)))
     }
 
     /// The event of an Email that is gone.
     async fn removed(&self, name: &str, listed: &Listed) -> Result<Option<Bytes>, Problem> {
-        let recipient = if let Some(mailbox) = &self.mailbox {
-            mailbox.to_string()
-        } else {
+        let begin = format!("event: {name}\ndata: ");
+        if self.mailbox.is_none() {
             // For a short time its record is still there.
-            let address = self.read(listed.clone(), |email, _| email.recipient().map(|it| it.address.clone()));
-            address.await?.unwrap_or_default()
-        };
+            let shown = Shown { listed: listed.clone(), fields: Fields::NAMES };
+            let event = writer::one(&self.api, &self.asker, shown, begin.clone().into_bytes()).await?;
+            if let Some((event, room)) = event {
+                return Ok(Some(finished(event, room)));
+            }
+        }
+        let recipient = self.mailbox.as_ref().map(Mailbox::to_string).unwrap_or_default();
         let data = json!({ "id": listed.id, "recipient": recipient });
-        Ok(Some(format!("event: {name}\ndata: {data}\n\n").into()))
+        Ok(Some(format!("{begin}{data}\n\n").into()))
     }
+}
 
-    /// Loads an Email and reads something of it, with the room that it has; `None` if it is gone.
-    async fn read<T: Send + 'static>(
-        &self,
-        listed: Listed,
-        read: impl FnOnce(&StoredEmail, Room) -> Option<T> + Send + 'static,
-    ) -> Result<Option<T>, Problem> {
-        let of_fields = listed.size_octets.min(HEADER_SECTION_OCTETS_MAX as u64).saturating_mul(RENDERED_FIELDS);
-        let room = self.api.reserve(&self.asker, listed.size_octets.saturating_add(of_fields)).await?;
-        let store = Arc::clone(&self.api.store);
-        let reading = async move {
-            let email = load_to_list(&*store, &listed).await?;
-            Ok::<_, Problem>(email.and_then(|email| read(&email, room)))
-        };
-        self.api.reader.run(reading).await
-    }
+/// An event with its end.
+fn finished(mut event: Vec<u8>, room: Room) -> Bytes {
+    event.extend(b"\n\n");
+    room.hold(event.into_boxed_slice())
 }

@@ -8,13 +8,13 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use serde::Serialize;
 
-use super::Api;
-use super::admin;
-use super::body::read_body;
-use super::edge::Peer;
-use super::principal::Principal;
-use super::problem::{Code, Problem};
-use super::query::{self, Query};
+use crate::http::Api;
+use crate::http::admin;
+use crate::http::body::read_body;
+use crate::http::edge::Peer;
+use crate::http::principal::Principal;
+use crate::http::problem::{Code, Problem};
+use crate::http::query::{self, Query};
 use crate::model::{Address, Delivery, DomainStatus, EmailId, Envelope, Greeting, Protocol, Recipient};
 use crate::random;
 
@@ -23,7 +23,7 @@ const RECIPIENTS_MAX: usize = 100;
 
 /// The Emails that a message became.
 #[derive(Debug, Serialize)]
-pub(super) struct Submitted {
+pub(in crate::http) struct Submitted {
     emails: Vec<SubmittedEmail>,
 }
 
@@ -35,7 +35,7 @@ struct SubmittedEmail {
 
 /// Stores the message in the body for each address in `to`, all or none, as if `from` had sent it. It is durable when
 /// the answer is sent.
-pub(super) async fn submit(
+pub(in crate::http) async fn submit(
     State(api): State<Arc<Api>>,
     principal: Principal,
     query: Query,
