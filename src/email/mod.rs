@@ -36,8 +36,8 @@ enum Field {
     Envelope,
 }
 
-/// The fields that a caller can choose for a list, in the order of an answer.
-const CHOSEN: [(&str, Field); 12] = [
+/// Every field in the order of an answer. A caller can choose the first ones for a list.
+const FIELDS: [(&str, Field); 18] = [
     ("id", Field::Id),
     ("recipient", Field::Recipient),
     ("from", Field::From),
@@ -50,10 +50,6 @@ const CHOSEN: [(&str, Field); 12] = [
     ("fromName", Field::FromName),
     ("preview", Field::Preview),
     ("codes", Field::Codes),
-];
-
-/// The further fields of a single Email, which follow the others.
-const FURTHER: [(&str, Field); 6] = [
     ("bodyText", Field::BodyText),
     ("header", Field::Header),
     ("headers", Field::Headers),
@@ -61,6 +57,8 @@ const FURTHER: [(&str, Field); 6] = [
     ("links", Field::Links),
     ("envelope", Field::Envelope),
 ];
+/// How many of them a caller can choose.
+const CHOSEN: usize = 12;
 
 /// The longest preview in characters.
 const PREVIEW_CHARS_MAX: usize = 140;
@@ -72,36 +70,25 @@ pub struct Fields(u32);
 impl Fields {
     /// The six fields of an Email in a list. None of them is ever absent or null.
     pub const SIX: Self =
-        Self::of(&[Field::Id, Field::Recipient, Field::From, Field::Subject, Field::Message, Field::ReceivedAt]);
+        Self(Self::NAMES.0 | Self::of(&[Field::From, Field::Subject, Field::Message, Field::ReceivedAt]).0);
     /// The fields of an Email in an event, and in the list of all mail: those that need no body.
-    pub const WITHOUT_BODY: Self = Self::of(&[
-        Field::Id,
-        Field::Recipient,
-        Field::From,
-        Field::Subject,
-        Field::ReceivedAt,
-        Field::Size,
-        Field::ExpiresAt,
-    ]);
+    pub const WITHOUT_BODY: Self =
+        Self(Self::SIX.0 & !Self::of(&[Field::Message]).0 | Self::of(&[Field::Size, Field::ExpiresAt]).0);
     /// What names an Email that is gone.
     pub const NAMES: Self = Self::of(&[Field::Id, Field::Recipient]);
-    /// All that is known of a single Email.
-    pub const ALL: Self = {
-        let of_body =
-            Self::of(&[Field::Message, Field::Codes, Field::BodyText, Field::Header, Field::Headers, Field::Links]);
-        let others = Self::of(&[Field::Attachments, Field::Envelope]);
-        Self(Self::WITHOUT_BODY.0 | of_body.0 | others.0)
-    };
+    /// All that is known of a single Email: not what a list says in short.
+    pub const ALL: Self =
+        Self(((1 << FIELDS.len()) - 1) & !Self::of(&[Field::AttachmentCount, Field::FromName, Field::Preview]).0);
 
     /// The names of the fields that a caller can choose.
-    pub fn names() -> [&'static str; 12] {
-        CHOSEN.map(|(name, _)| name)
+    pub fn names() -> [&'static str; CHOSEN] {
+        std::array::from_fn(|at| FIELDS[at].0)
     }
 
     /// The fields with these names; the error is a name that no field has.
     pub fn named<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, &'a str> {
         names.into_iter().try_fold(Self(0), |fields, name| {
-            let (_, field) = CHOSEN.iter().find(|(known, _)| *known == name).ok_or(name)?;
+            let (_, field) = FIELDS[..CHOSEN].iter().find(|(known, _)| *known == name).ok_or(name)?;
             Ok(Self(fields.0 | Self::of(&[*field]).0))
         })
     }
@@ -151,7 +138,7 @@ fn write_of(json: &mut Vec<u8>, email: &StoredEmail, message: &Message<'_>, fiel
     let findings =
         if fields.has(Field::Codes) || fields.has(Field::Links) { reader::findings(message) } else { <_>::default() };
     let listed = &email.listed;
-    let chosen = CHOSEN.iter().chain(&FURTHER).filter(|(_, field)| fields.has(*field));
+    let chosen = FIELDS.iter().filter(|(_, field)| fields.has(*field));
     for ((name, field), separator) in chosen.zip(std::iter::once(b'{').chain(std::iter::repeat(b','))) {
         json.push(separator);
         text::string(json, name);
@@ -168,12 +155,12 @@ fn write_of(json: &mut Vec<u8>, email: &StoredEmail, message: &Message<'_>, fiel
             Field::AttachmentCount => value(json, &message.attachments().len()),
             Field::FromName => text::string(json, message.head().from.first().map_or("", |from| &from.name)),
             Field::Preview => text::string(json, &preview(message.text())),
-            Field::Codes => value(json, &parts::codes(&findings)),
+            Field::Codes => value(json, &findings.codes),
             Field::BodyText => text::string(json, message.text()),
             Field::Header => value(json, &parts::Header::of(message.head())),
-            Field::Headers => value(json, &parts::headers(message)),
-            Field::Attachments => value(json, &parts::attachments(message)),
-            Field::Links => value(json, &parts::links(&findings)),
+            Field::Headers => value(json, &parts::headers(message.headers())),
+            Field::Attachments => value(json, &message.attachments()),
+            Field::Links => value(json, &findings.links),
             Field::Envelope => value(json, &parts::Envelope::of(&email.envelope)),
         }
     }

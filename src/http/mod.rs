@@ -70,7 +70,9 @@ use crate::service::Service;
 use authentication::Authentication;
 use mail::rows::Cached;
 use mail::{attachment, delete, events, list, message, raw, submit, wait};
+use memory::{Asker, Room};
 use metrics::Requests;
+use query::Query;
 
 pub use edge::Peer;
 pub use principal::Principal;

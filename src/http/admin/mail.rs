@@ -8,12 +8,9 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use crate::email::Fields;
-use crate::http::Api;
 use crate::http::mail::rows::{Entry, Row, Shown};
 use crate::http::mail::writer;
-use crate::http::memory::Asker;
-use crate::http::problem::{Code, Problem};
-use crate::http::query::Query;
+use crate::http::{Api, Asker, Code, Problem, Query};
 use crate::model::StoredEmail;
 use crate::store::{NewestCursor, NewestEmail, NewestPage, NewestQuery, StoreError};
 

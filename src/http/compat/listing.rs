@@ -9,10 +9,9 @@ use serde_json::{Map, Value};
 use super::mailpit::summary;
 use super::walk::Readable;
 use super::window::Viewer;
-use crate::http::Api;
 use crate::http::mail::rows::Entry;
 use crate::http::mail::writer;
-use crate::http::problem::Problem;
+use crate::http::{Api, Problem};
 use crate::model::StoredEmail;
 
 /// The answer with these messages and what follows them. Its first piece is written before this returns.

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use super::mailpit::query::Search;
 use super::walk::Readable;
 use super::window::Viewer;
-use crate::http::Api;
 use crate::http::mail::scan::EMAILS_MAX;
-use crate::http::problem::Problem;
+use crate::http::{Api, Problem};
 use crate::mime::Message;
 use crate::model::{Listed, StoredEmail};
 

@@ -11,11 +11,8 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
 use super::message;
-use crate::http::Api;
-use crate::http::memory::Asker;
-use crate::http::principal::Principal;
-use crate::http::problem::{Code, Problem};
 use crate::http::query;
+use crate::http::{Api, Asker, Code, Principal, Problem};
 use crate::mime::Message;
 
 /// Types that are declared as the mail declares them. Browsers run nothing in these.

@@ -10,11 +10,8 @@ use serde::Serialize;
 
 use super::filter::Filter;
 use super::scan::{EMAILS_MAX, Found};
-use crate::http::Api;
-use crate::http::memory::Asker;
-use crate::http::principal::Principal;
-use crate::http::problem::{Code, Problem};
-use crate::http::query::{self, Query};
+use crate::http::query;
+use crate::http::{Api, Asker, Code, Principal, Problem, Query};
 use crate::model::{EmailId, Mailbox};
 
 /// The most ids in one request.

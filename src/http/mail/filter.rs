@@ -1,8 +1,7 @@
 //! The filters of a mailbox's Emails, in the query of a request.
 
 use crate::email::sender;
-use crate::http::problem::{Code, Problem};
-use crate::http::query::Query;
+use crate::http::{Code, Problem, Query};
 use crate::mime::Message;
 use crate::model::{Listed, StoredEmail, Timestamp};
 use crate::reader;
@@ -39,33 +38,23 @@ pub(in crate::http) fn had() -> [&'static str; 3] {
 
 impl Filter {
     /// The conditions of a query.
-    pub(in crate::http) fn of(query: &Query) -> Result<Self, Problem> {
+    pub(super) fn of(query: &Query) -> Result<Self, Problem> {
+        let at = |name: &str| query.get(name)?.map(|text| time(name, text)).transpose();
+        Ok(Self { since: at("since")?, until: at("until")?, ..Self::of_content(query)? })
+    }
+
+    /// The conditions of a query, without those of time.
+    pub(super) fn of_content(query: &Query) -> Result<Self, Problem> {
         let text = |name: &str| Ok::<_, Problem>(query.get(name)?.map(str::to_lowercase));
-        let has = match query.get("has")? {
-            None => None,
-            Some(text) => {
-                Some(HAS.into_iter().find(|(name, _)| *name == text).map(|(_, has)| has).ok_or_else(|| {
-                    Problem::new(Code::FilterInvalid, format!("'has' must be one of: {}", had().join(", ")))
-                })?)
-            }
-        };
-        Ok(Self {
-            from: text("from")?,
-            subject: text("subject")?,
-            since: time(query, "since")?,
-            until: time(query, "until")?,
-            has,
-        })
+        let invalid = || Problem::new(Code::FilterInvalid, format!("'has' must be one of: {}", had().join(", ")));
+        let known = |text: &str| HAS.into_iter().find(|(name, _)| *name == text).map(|(_, has)| has);
+        let has = query.get("has")?.map(|text| known(text).ok_or_else(invalid)).transpose()?;
+        Ok(Self { from: text("from")?, subject: text("subject")?, has, ..Self::default() })
     }
 
     /// The filter, for Emails received at a time or later.
-    pub(in crate::http) fn since(self, at: Timestamp) -> Self {
+    pub(super) fn since(self, at: Timestamp) -> Self {
         Self { since: Some(at), ..self }
-    }
-
-    /// The time from which Emails may pass.
-    pub(in crate::http) fn begin(&self) -> Option<Timestamp> {
-        self.since
     }
 
     /// Whether there is any condition.
@@ -105,8 +94,8 @@ impl Has {
     }
 }
 
-fn time(query: &Query, name: &str) -> Result<Option<Timestamp>, Problem> {
-    let Some(text) = query.get(name)? else { return Ok(None) };
+/// The time in the parameter `name`.
+pub(super) fn time(name: &str, text: &str) -> Result<Timestamp, Problem> {
     let detail = || format!("'{name}' must be a time such as '2026-01-31 12:00:00' in UTC, or 2026-01-31T12:00:00Z");
-    Timestamp::from_text(text).map(Some).ok_or_else(|| Problem::new(Code::TimeInvalid, detail()))
+    Timestamp::from_text(text).ok_or_else(|| Problem::new(Code::TimeInvalid, detail()))
 }

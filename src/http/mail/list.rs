@@ -12,11 +12,7 @@ use super::rows::Shown;
 use super::scan::{EMAILS_MAX, Found};
 use super::writer;
 use crate::email::Fields;
-use crate::http::Api;
-use crate::http::memory::Asker;
-use crate::http::principal::Principal;
-use crate::http::problem::{Code, Problem};
-use crate::http::query::Query;
+use crate::http::{Api, Asker, Code, Principal, Problem, Query};
 use crate::model::{Listed, Mailbox};
 use crate::store::PageRequest;
 

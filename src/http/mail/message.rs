@@ -9,11 +9,8 @@ use axum::http::header;
 use axum::response::IntoResponse;
 
 use crate::email::{self, Fields};
-use crate::http::Api;
-use crate::http::memory::{Asker, Room};
-use crate::http::principal::Principal;
-use crate::http::problem::{Code, Problem};
 use crate::http::query;
+use crate::http::{Api, Asker, Code, Principal, Problem, Room};
 use crate::model::{EmailId, StoredEmail};
 
 /// Answers with the Email.

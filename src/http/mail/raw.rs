@@ -12,10 +12,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 
 use super::message;
-use crate::http::Api;
-use crate::http::memory::Asker;
-use crate::http::principal::Principal;
-use crate::http::problem::Problem;
+use crate::http::{Api, Asker, Principal, Problem};
 use crate::model::{DomainName, StoredEmail, TlsSession};
 
 /// Answers with the message.

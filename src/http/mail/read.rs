@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::http::Api;
-use crate::http::memory::{Asker, Room};
-use crate::http::principal::Principal;
-use crate::http::problem::{Code, Problem};
+use crate::http::{Api, Asker, Code, Principal, Problem, Room};
 use crate::model::{EmailId, Listed, Mailbox, StoredEmail};
 use crate::reader;
 

@@ -8,13 +8,11 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use serde::Serialize;
 
-use crate::http::Api;
 use crate::http::admin;
 use crate::http::body::read_body;
 use crate::http::edge::Peer;
-use crate::http::principal::Principal;
-use crate::http::problem::{Code, Problem};
-use crate::http::query::{self, Query};
+use crate::http::query;
+use crate::http::{Api, Code, Principal, Problem, Query};
 use crate::model::{Address, Delivery, DomainStatus, EmailId, Envelope, Greeting, Protocol, Recipient};
 use crate::random;
 

@@ -13,15 +13,11 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tokio::time::{Instant, timeout_at};
 
-use super::filter::Filter;
+use super::filter::{self, Filter};
 use super::message;
 use super::scan::{EMAILS_MAX, OCTETS_MAX};
-use crate::http::Api;
-use crate::http::memory::Asker;
-use crate::http::principal::Principal;
-use crate::http::problem::{Code, Problem};
-use crate::http::query::Query;
 use crate::http::waiting::Waiter;
+use crate::http::{Api, Asker, Code, Principal, Problem, Query};
 use crate::model::{EmailId, Listed, Mailbox};
 use crate::store::EmailsAfter;
 
@@ -41,8 +37,7 @@ pub(in crate::http) async fn wait(
     let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
     let deadline = Instant::now() + timeout(&query)?;
     api.permit(principal, &mailbox)?;
-    // No mail that arrives is from before a time in the past.
-    let (after, filter) = start(&api, &mailbox, &query.without("until")).await?;
+    let (after, filter) = start(&api, &mailbox, &query).await?;
     // A query can be long, and the wait too.
     drop(query);
     let mut arrivals = api.store.subscribe(Some(&mailbox), 0);
@@ -87,28 +82,22 @@ fn timeout(query: &Query) -> Result<Duration, Problem> {
     Ok(text.parse().map_or(TIMEOUT_MAX, Duration::from_secs).min(TIMEOUT_MAX))
 }
 
-/// The sequence number after which a wait begins, and its filter.
+/// The sequence number after which a wait begins, and its filter. It has no `until`: no mail arrives before a time in the
+/// past.
 async fn start(api: &Api, mailbox: &Mailbox, query: &Query) -> Result<(u64, Filter), Problem> {
-    let Some(id) = query.get("since")?.and_then(|since| since.parse::<EmailId>().ok()) else {
-        return begin(api, mailbox, Filter::of(query)?).await;
+    let filter = Filter::of_content(query)?;
+    let Some(since) = query.get("since")? else { return Ok((0, filter)) };
+    let received_at = if let Ok(id) = since.parse::<EmailId>() {
+        if let Some(listed) = api.store.find(id, api.clock.now()).await? {
+            return Ok((listed.sequence, filter));
+        }
+        // The Email is gone, but its id has the time of its receipt.
+        let unknown = || Problem::new(Code::IdInvalid, "'since' is neither the id of a message nor a time");
+        id.received_at().ok_or_else(unknown)?
+    } else {
+        filter::time("since", since)?
     };
-    let filter = Filter::of(&query.without("since"))?;
-    if let Some(listed) = api.store.find(id, api.clock.now()).await? {
-        return Ok((listed.sequence, filter));
-    }
-    // The Email is gone, but its id has the time of its receipt.
-    let received_at = id.received_at();
-    let unknown = || Problem::new(Code::IdInvalid, "'since' is neither the id of a message nor a time");
-    begin(api, mailbox, filter.since(received_at.ok_or_else(unknown)?)).await
-}
-
-/// The sequence number behind which there may be Emails that pass a filter.
-async fn begin(api: &Api, mailbox: &Mailbox, filter: Filter) -> Result<(u64, Filter), Problem> {
-    let after = match filter.begin() {
-        Some(since) => api.store.begin_of(mailbox, since).await?,
-        None => 0,
-    };
-    Ok((after, filter))
+    Ok((api.store.begin_of(mailbox, received_at).await?, filter.since(received_at)))
 }
 
 /// The looks of one request at the store.

@@ -8,9 +8,7 @@ use axum::body::{Body, Bytes};
 use futures_util::stream;
 
 use super::rows::Entry;
-use crate::http::Api;
-use crate::http::memory::{Asker, Room};
-use crate::http::problem::Problem;
+use crate::http::{Api, Asker, Problem, Room};
 use crate::store::StoreError;
 
 /// Messages of this many octets together are read for one piece. A larger one is read alone, so that a list of large
