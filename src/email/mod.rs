@@ -192,7 +192,47 @@ fn preview(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
+    use crate::model::{Address, Envelope, Greeting, Listed, Place, Protocol, Subaddressing, Timestamp};
+    use crate::random;
+
+    fn email(raw: &'static str) -> StoredEmail {
+        let at = Timestamp::from_millis(1_700_000_000_000);
+        let recipient: Address = "ann@example.test".parse().expect("an address");
+        let id = random::email_id(at);
+        let envelope = Envelope::new(
+            Ipv4Addr::LOCALHOST.into(),
+            String::new(),
+            Protocol::plain(Greeting::Ehlo),
+            "bounces@example.org".to_owned(),
+            &[recipient],
+            Subaddressing::Keep,
+            || id,
+        );
+        let listed = Listed { id, sequence: 1, received_at: at, expires_at: at, size_octets: 1, place: Place([0; 16]) };
+        StoredEmail { listed, envelope, raw: raw.as_bytes().into() }
+    }
+
+    #[test]
+    fn fields_of_the_header_need_no_body() {
+        let email = email("From: Shop <shop@example.org>\r\nSubject: s\r\n\r\nYour code is 123456");
+        let written = |message: Message<'_>, field: Field| {
+            let mut json = Vec::new();
+            write_of(&mut json, &email, &message, Fields::of(&[field])).expect("it is in its envelope");
+            json
+        };
+        let of_body =
+            [Field::Message, Field::AttachmentCount, Field::Preview, Field::Codes, Field::BodyText, Field::Attachments];
+        for (name, field) in FIELDS {
+            assert!(!(of_body.contains(&field) && Fields::of(&[field]).are_of_header()), "{name}");
+            if Fields::of(&[field]).are_of_header() {
+                let bare = written(Message::without_body(&email.raw), field);
+                assert_eq!(written(Message::new(&email.raw), field), bare, "{name}");
+            }
+        }
+    }
 
     #[test]
     fn a_preview_is_one_short_line() {

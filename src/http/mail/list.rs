@@ -16,14 +16,6 @@ use crate::http::{Api, Asker, Code, Principal, Problem, Query};
 use crate::model::{Listed, Mailbox};
 use crate::store::PageRequest;
 
-/// Which part of a mailbox to list.
-#[derive(Clone, Debug)]
-struct Selection {
-    position: Position,
-    limit: u64,
-    filter: Filter,
-}
-
 /// Where a page begins.
 #[derive(Clone, Copy, Debug)]
 enum Position {
@@ -64,11 +56,12 @@ pub(in crate::http) async fn list(
     query: Query,
 ) -> Result<impl IntoResponse, Problem> {
     let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
-    let selection = Selection::of(&query, &api)?;
-    let fields = fields(&query)?;
+    let position = position(&query)?;
+    let limit = query.limit(api.config.http.page_size_default as u64, api.config.http.page_size_max as u64)?;
+    let (filter, fields) = (Filter::of(&query)?, fields(&query)?);
     api.permit(principal, &mailbox)?;
 
-    let (emails, foot) = selection.emails(&api, &asker, &mailbox).await?;
+    let (emails, foot) = page(&api, &asker, &mailbox, &filter, position, limit).await?;
     let foot = serde_json::to_string(&foot).map_err(|_| Problem::internal())?;
     let emails = emails.into_iter().map(|listed| Shown { listed, fields }).collect();
     let body = writer::body(api, asker, "emails", emails, |_| foot).await?;
@@ -84,50 +77,50 @@ fn fields(query: &Query) -> Result<Fields, Problem> {
     })
 }
 
-impl Selection {
-    fn of(query: &Query, api: &Api) -> Result<Self, Problem> {
-        let http = &api.config.http;
-        let page = query.page()?;
-        let limit = query.limit(http.page_size_default as u64, http.page_size_max as u64)?;
-        let position = match query.cursor()? {
-            None => Position::Page(page),
-            Some(_) if query.get("page")?.is_some() => {
-                let detail = "'page' and 'cursor' can't be given together";
-                return Err(Problem::new(Code::ParametersConflict, detail));
-            }
-            Some(before) => Position::Cursor(before),
-        };
-        Ok(Self { position, limit, filter: Filter::of(query)? })
+fn position(query: &Query) -> Result<Position, Problem> {
+    let page = query.page()?;
+    match query.cursor()? {
+        None => Ok(Position::Page(page)),
+        Some(_) if query.get("page")?.is_some() => {
+            Err(Problem::new(Code::ParametersConflict, "'page' and 'cursor' can't be given together"))
+        }
+        Some(before) => Ok(Position::Cursor(before)),
     }
+}
 
-    /// The Emails of the page, and the end of the answer.
-    async fn emails(&self, api: &Arc<Api>, asker: &Asker, mailbox: &Mailbox) -> Result<(Vec<Listed>, Foot), Problem> {
-        let limit = self.limit;
-        let size = usize::try_from(limit).unwrap_or(usize::MAX);
-        match self.position {
-            Position::Page(page) if self.filter.is_empty() => {
-                let offset = (page - 1).saturating_mul(limit);
-                let listed = api.store.list(mailbox, PageRequest { offset, limit: size }, api.clock.now()).await?;
-                Ok((listed.emails, Foot::of_page(listed.total, page, limit)))
+/// The Emails of a page, and the end of the answer.
+async fn page(
+    api: &Arc<Api>,
+    asker: &Asker,
+    mailbox: &Mailbox,
+    filter: &Filter,
+    position: Position,
+    limit: u64,
+) -> Result<(Vec<Listed>, Foot), Problem> {
+    let size = usize::try_from(limit).unwrap_or(usize::MAX);
+    match position {
+        Position::Page(page) if filter.is_empty() => {
+            let offset = (page - 1).saturating_mul(limit);
+            let listed = api.store.list(mailbox, PageRequest { offset, limit: size }, api.clock.now()).await?;
+            Ok((listed.emails, Foot::of_page(listed.total, page, limit)))
+        }
+        Position::Page(page) => {
+            let found = api.search(asker, mailbox, filter, u64::MAX, EMAILS_MAX).await?;
+            let foot = Foot::of_page(found.emails.len() as u64, page, limit).with_search(&found);
+            let before = usize::try_from((page - 1).saturating_mul(limit)).unwrap_or(usize::MAX);
+            Ok((found.emails.into_iter().skip(before).take(size).collect(), foot))
+        }
+        Position::Cursor(before) => {
+            let found = api.search(asker, mailbox, filter, before, size).await?;
+            let next_cursor = found.next.map(|next| format!("{next:x}"));
+            let mut foot = Foot { limit, next_cursor, ..Foot::default() };
+            if filter.is_empty() {
+                let nothing = PageRequest { offset: 0, limit: 0 };
+                foot.total = Some(api.store.list(mailbox, nothing, api.clock.now()).await?.total);
+            } else {
+                foot = foot.with_search(&found);
             }
-            Position::Page(page) => {
-                let found = api.search(asker, mailbox, &self.filter, u64::MAX, EMAILS_MAX).await?;
-                let foot = Foot::of_page(found.emails.len() as u64, page, limit).with_search(&found);
-                let before = usize::try_from((page - 1).saturating_mul(limit)).unwrap_or(usize::MAX);
-                Ok((found.emails.into_iter().skip(before).take(size).collect(), foot))
-            }
-            Position::Cursor(before) => {
-                let found = api.search(asker, mailbox, &self.filter, before, size).await?;
-                let next_cursor = found.next.map(|next| format!("{next:x}"));
-                let mut foot = Foot { limit, next_cursor, ..Foot::default() };
-                if self.filter.is_empty() {
-                    let nothing = PageRequest { offset: 0, limit: 0 };
-                    foot.total = Some(api.store.list(mailbox, nothing, api.clock.now()).await?.total);
-                } else {
-                    foot = foot.with_search(&found);
-                }
-                Ok((found.emails, foot))
-            }
+            Ok((found.emails, foot))
         }
     }
 }

@@ -91,16 +91,18 @@ fn known<E: Entry>(api: &Api, entry: E) -> Known<E> {
 }
 
 impl<E: Entry, F: FnOnce(usize) -> String> Rest<E, F> {
-    /// The next piece, which begins with `json`. Only the last one may be empty, since an empty piece ends the body.
+    /// The next piece, which begins with `json`.
     async fn next(&mut self, mut json: Vec<u8>) -> Result<Bytes, Problem> {
         while let Some(entries) = self.batch() {
-            let piece = Piece { json, written: self.written };
+            let before = self.written;
+            let piece = Piece { json, written: before };
             let (piece, room) = piece.append(&self.api, &self.asker, entries).await?;
             Piece { json, written: self.written } = piece;
             if self.unread.as_slice().is_empty() {
                 self.end(&mut json);
             }
-            if !json.is_empty() {
+            // Nothing may be left of what was read, and an empty piece would end the body.
+            if self.written > before || self.foot.is_none() {
                 // A boxed slice has no spare room at its end.
                 return Ok(room.hold(json.into_boxed_slice()));
             }

@@ -25,6 +25,10 @@ const OCTETS: usize = 4096;
 /// Mailboxes without mail that are polled.
 const EMPTY_MAILBOXES: usize = 1000;
 
+/// Fields of the header, and those that the page lists.
+const BRIEF: &str = "id,from,subject,receivedAt";
+const SHOWN: &str = "id,from,fromName,subject,preview,receivedAt,expiresAt,attachmentCount,codes";
+
 /// One kind of request, and what its rounds gave.
 struct Case {
     name: String,
@@ -78,11 +82,14 @@ fn cases(daemon: &Daemon, mailboxes: &[String]) -> Result<Vec<Case>> {
     let empty = (0..EMPTY_MAILBOXES).map(|number| get(list(&format!("nobody{number}@example.test")))).collect();
     let lists: Vec<_> = mailboxes.iter().map(|address| get(list(address))).collect();
     let watched = lists[..WATCHED].to_vec();
+    let fields = |fields| mailboxes.iter().map(|address| get(format!("{}&fields={fields}", list(address)))).collect();
     Ok(vec![
         Case::new("/healthz".to_owned(), server, vec![get("/healthz".to_owned())], ""),
         Case::new("poll of an empty mailbox".to_owned(), server, empty, "0.7"),
-        Case::new(format!("list of {EMAILS} of 4 KB"), server, lists, "0.15"),
+        Case::new(format!("list of {EMAILS} of 4 KB"), server, lists, "0.5 of Inbucket"),
         Case::new("the same, of few mailboxes".to_owned(), server, watched, "0.15"),
+        Case::new("four fields of the header".to_owned(), server, fields(BRIEF), "1.0 of Inbucket"),
+        Case::new("the fields of the page".to_owned(), server, fields(SHOWN), "0.3 of Inbucket"),
         Case::new("single message of 4 KB".to_owned(), server, singles, "0.4"),
     ])
 }
