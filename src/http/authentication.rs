@@ -18,9 +18,13 @@ use super::rate_limit;
 use crate::admission::{Admission, What, Who};
 use crate::clock::Clock;
 use crate::config::PublicConfig;
-use crate::model::Scope;
+use crate::model::{Scope, Secret};
 use crate::service::Service;
 use crate::tokens::Tokens;
+
+/// The token that a request was permitted by, in its extensions.
+#[derive(Clone, Debug)]
+pub(super) struct Bearer(pub(super) Secret);
 
 /// Finds out who sent a request.
 pub(super) struct Authentication {
@@ -55,6 +59,9 @@ impl Authentication {
         }
         let principal = self.bearer(&token, who).await?;
         request.extensions_mut().insert(principal);
+        if let Some(token) = Secret::new(token) {
+            request.extensions_mut().insert(Bearer(token));
+        }
         Ok(())
     }
 
@@ -94,14 +101,18 @@ impl Authentication {
         if let Err(refused) = self.admission.spend(who, What::WrongTokens, 1) {
             return rate_limit::exceeded(&self.admission, refused);
         }
-        Problem::new(Code::TokenInvalid, "the token is wrong, has expired, or was revoked")
-            .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""))
+        token_invalid()
     }
 }
 
 /// Whether a request with this method changes nothing.
 fn is_read(method: &Method) -> bool {
     [Method::GET, Method::HEAD].contains(method)
+}
+
+pub(super) fn token_invalid() -> Problem {
+    Problem::new(Code::TokenInvalid, "the token is wrong, has expired, or was revoked")
+        .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""))
 }
 
 /// The token in the field Authorization, empty if the field is malformed. Other schemes, which a proxy in front may use,
