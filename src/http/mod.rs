@@ -8,7 +8,7 @@
 //! server    listeners                 accept    from a connection to its first request
 //! connection  serves one connection   stream    what it writes, and refusals of heads that cannot be read
 //! activity  whether a connection owes octets of an answer
-//! edge      middleware of every request           host, origin  which hosts and web origins are permitted
+//! edge      middleware of every request           browser  for which hosts, and from which pages
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! authentication   the tokens of requests         access  what is closed to callers without one
 //! messages, page, message, raw, view, attachment, delete, addresses, domains, webhooks, health, root, admin   one file per resource
@@ -37,6 +37,7 @@ mod attachment;
 mod authentication;
 mod batch;
 mod body;
+mod browser;
 mod causes;
 mod compat;
 mod connection;
@@ -51,13 +52,13 @@ mod filter;
 mod findings;
 mod forwarded;
 mod health;
-mod host;
+
 mod memory;
 mod message;
 mod messages;
 mod metrics;
 mod openapi;
-mod origin;
+
 mod page;
 mod pieces;
 mod principal;

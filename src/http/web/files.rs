@@ -3,13 +3,13 @@
 use std::hash::Hasher as _;
 use std::sync::LazyLock;
 
+use axum::body::Bytes;
 use siphasher::sip::SipHasher13;
 
-use axum::body::Bytes;
-
-/// Where the document names the version of the other files.
-const VERSION: &str = "{version}";
 const DOCUMENT: &str = include_str!("files/index.html");
+/// Where the document names the version of the other files, and where its modules are named, to be loaded at once.
+const VERSION: &str = "{version}";
+const MODULES: &str = "{modules}";
 
 /// Each file but the document by its name.
 macro_rules! files {
@@ -55,52 +55,34 @@ const OTHERS: &[(&str, &str)] = files![
 
 pub(super) static FILES: LazyLock<Files> = LazyLock::new(Files::new);
 
-/// A file, as it is sent.
-pub(super) struct File {
-    pub(super) octets: Bytes,
-    pub(super) content_type: &'static str,
-}
-
 /// All files of one version.
 pub(super) struct Files {
     /// What the others have in their path: it changes whenever one of them does.
     version: String,
-    pub(super) document: File,
-    others: Vec<(&'static str, File)>,
+    pub(super) document: Bytes,
 }
 
 impl Files {
     fn new() -> Self {
         let version = digest(OTHERS);
-        let document = DOCUMENT.replace(VERSION, &version);
-        Self {
-            document: File::of(document, "text/html; charset=utf-8"),
-            others: OTHERS.iter().map(|(name, text)| (*name, File::of(*text, content_type(name)))).collect(),
-            version,
-        }
+        let modules = OTHERS.iter().filter(|(name, _)| is_early_module(name));
+        let modules: String =
+            modules.map(|(name, _)| format!("<link rel=\"modulepreload\" href=\"web/{VERSION}/{name}\">\n")).collect();
+        let document = DOCUMENT.replace(MODULES, &modules).replace(VERSION, &version);
+        Self { document: document.into(), version }
     }
 
     /// A file of this version; `None` if there is none, or the version is another.
-    pub(super) fn find(&self, version: &str, name: &str) -> Option<&File> {
-        if version != self.version {
-            return None;
-        }
-        self.others.iter().find(|(known, _)| *known == name).map(|(_, file)| file)
+    pub(super) fn find(&self, version: &str, name: &str) -> Option<&'static str> {
+        let (_, text) = OTHERS.iter().find(|(known, _)| *known == name && version == self.version)?;
+        Some(text)
     }
 }
 
-impl File {
-    fn of(octets: impl Into<Bytes>, content_type: &'static str) -> Self {
-        Self { octets: octets.into(), content_type }
-    }
-}
-
-fn content_type(name: &str) -> &'static str {
-    match name.rsplit_once('.') {
-        Some((_, "css")) => "text/css; charset=utf-8",
-        Some((_, "svg")) => "image/svg+xml",
-        _ => "text/javascript; charset=utf-8",
-    }
+/// Whether each reader needs this module. Types are for the checker of types alone, and one further language may follow.
+fn is_early_module(name: &str) -> bool {
+    let is_late = name == "types.js" || name.starts_with("words.") && !["words.js", "words.en.js"].contains(&name);
+    name.ends_with(".js") && !is_late
 }
 
 /// A name for the texts of these files. Nobody chooses them to collide, so 64 bits are enough.
@@ -117,23 +99,23 @@ fn digest(files: &[(&str, &str)]) -> String {
 mod tests {
     use super::*;
 
-    /// Types are for the checker of types alone, and each reader needs one further language at most.
-    fn is_late(name: &str) -> bool {
-        name == "types.js" || name.starts_with("words.") && !["words.js", "words.en.js"].contains(&name)
-    }
-
     #[test]
     fn the_document_names_files_that_exist_and_all_of_them() {
-        let document = DOCUMENT.replace(VERSION, &FILES.version);
+        let document = str::from_utf8(&FILES.document).expect("UTF-8");
         let start = format!("web/{}/", FILES.version);
         let named: Vec<&str> = document.split(&start).skip(1).filter_map(|rest| rest.split('"').next()).collect();
         for name in &named {
             assert!(FILES.find(&FILES.version, name).is_some(), "{name}");
         }
         for (name, _) in OTHERS {
-            assert!(named.contains(name) || is_late(name), "{name} would be loaded late");
+            assert_eq!(named.contains(name), is_early(name), "{name} is loaded with the document or late");
         }
+        assert!(!document.contains('{'), "all places are filled");
         assert!(FILES.find("0", "app.js").is_none());
+    }
+
+    fn is_early(name: &str) -> bool {
+        !name.ends_with(".js") || is_early_module(name)
     }
 
     #[test]
@@ -149,9 +131,8 @@ mod tests {
 
     #[test]
     fn the_first_view_is_small() {
-        let others = FILES.others.iter().filter(|(name, _)| !is_late(name));
-        let all: usize = others.map(|(_, file)| file.octets.len()).sum();
-        let all = all + FILES.document.octets.len();
+        let others: usize = OTHERS.iter().filter(|(name, _)| is_early(name)).map(|(_, text)| text.len()).sum();
+        let all = others + FILES.document.len();
         assert!(all < 120 * 1024, "{all} octets");
     }
 }

@@ -8,16 +8,17 @@
 
 mod files;
 
+use axum::body::Bytes;
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::{IntoResponse, Response};
 
 use super::problem::{Code, Problem};
-use files::{FILES, File};
+use files::FILES;
 
-/// What the page may load and do. `require-trusted-types-for` without a policy forbids every way from text to markup.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+/// What the page may load and do. A mail that it shows from memory has images in `data:`. `require-trusted-types-for` without a policy forbids every way from text to markup.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
     frame-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'";
 /// What the page never needs.
@@ -41,27 +42,31 @@ pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
 
 /// The document of the page. A browser asks for it each time.
 pub(super) fn document() -> Response {
-    let mut answer = answer(&FILES.document, "no-cache");
     let fields = [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (PERMISSIONS_POLICY, NO_PERMISSIONS),
         (OPENER_POLICY, "same-origin"),
+        (header::VARY, "accept"),
     ];
-    answer.headers_mut().extend(fields.map(|(name, value)| (name, HeaderValue::from_static(value))));
-    answer.headers_mut().append(header::VARY, HeaderValue::from_static("accept"));
-    answer
+    (fields, answer("text/html", "no-cache", FILES.document.clone())).into_response()
 }
 
 /// `GET /web/{version}/{file}`: a file of the page.
 pub(super) async fn file(path: Result<Path<(String, String)>, PathRejection>) -> Result<Response, Problem> {
-    let file = path.ok().and_then(|Path((version, name))| FILES.find(&version, &name));
-    let file = file.ok_or_else(|| Problem::new(Code::UnknownPath, "the page has no such file; load the page again"))?;
-    Ok(answer(file, "public, max-age=31536000, immutable"))
+    let found = path.ok().and_then(|Path((version, name))| Some((FILES.find(&version, &name)?, name)));
+    let (text, name) =
+        found.ok_or_else(|| Problem::new(Code::UnknownPath, "the page has no such file; load the page again"))?;
+    let content_type = match name.rsplit_once('.') {
+        Some((_, "css")) => "text/css",
+        Some((_, "svg")) => "image/svg+xml",
+        _ => "text/javascript",
+    };
+    Ok(answer(content_type, "public, max-age=31536000, immutable", text.into()))
 }
 
-fn answer(file: &File, caching: &'static str) -> Response {
-    let fields = [(header::CONTENT_TYPE, file.content_type), (header::CACHE_CONTROL, caching)];
-    (fields, file.octets.clone()).into_response()
+fn answer(content_type: &str, caching: &str, octets: Bytes) -> Response {
+    let content_type = format!("{content_type}; charset=utf-8");
+    ([(header::CONTENT_TYPE, content_type.as_str()), (header::CACHE_CONTROL, caching)], octets).into_response()
 }
 
 #[cfg(test)]
