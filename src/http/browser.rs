@@ -44,7 +44,7 @@ pub(super) struct Grant {
 impl Browsers {
     /// The settings, or their defaults for listeners that only this machine reaches, or for others.
     pub(super) fn new(config: &HttpConfig) -> Self {
-        let (is_local, hosts) = (config.is_local(), config.allowed_hosts.to_vec());
+        let (is_local, hosts) = (config.is_local(), config.allowed_hosts.clone());
         let has_loopback_origins = is_local && config.allowed_origins.is_none();
         let origins = config.allowed_origins.clone().or(is_local.then(Vec::new));
         Self {

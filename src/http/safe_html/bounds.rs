@@ -167,7 +167,9 @@ impl TreeSink for Counter {
     }
 
     fn add_attrs_if_missing(&self, _: &Rc<Node>, attributes: Vec<Attribute>) {
-        attributes.iter().for_each(|attribute| self.add(&attribute.value));
+        for attribute in attributes {
+            self.add(&attribute.value);
+        }
     }
 
     fn remove_from_parent(&self, _: &Rc<Node>) {}
@@ -225,6 +227,6 @@ mod tests {
         let html = (0..100_000).fold("<p".to_owned(), |html, number| html + &format!(" a{number}"));
         let begun = processor_time();
         assert!(!permit(&html));
-        assert!(processor_time() - begun < Duration::from_secs(5), "one element takes a minute to be read");
+        assert!(processor_time() < begun + Duration::from_secs(5), "one element takes a minute to be read");
     }
 }

@@ -85,13 +85,9 @@ fn is_link(target: &str) -> bool {
 }
 
 fn link<'a>(target: &'a str, shown_by: Option<&str>) -> Cow<'a, str> {
-    match shown_by {
-        None => Cow::Borrowed(target),
-        Some(start) => {
-            let encoded: String = byte_serialize(target.trim().as_bytes()).collect();
-            Cow::Owned(start.to_owned() + &encoded.replace('+', "%20"))
-        }
-    }
+    let Some(start) = shown_by else { return target.into() };
+    let encoded: String = byte_serialize(target.trim().as_bytes()).collect();
+    (start.to_owned() + &encoded.replace('+', "%20")).into()
 }
 
 impl Images {

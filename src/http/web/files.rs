@@ -65,9 +65,10 @@ pub(super) struct Files {
 impl Files {
     fn new() -> Self {
         let version = digest(OTHERS);
-        let modules = OTHERS.iter().filter(|(name, _)| is_early_module(name));
-        let modules: String =
-            modules.map(|(name, _)| format!("<link rel=\"modulepreload\" href=\"web/{VERSION}/{name}\">\n")).collect();
+        let modules =
+            OTHERS.iter().filter(|(name, _)| is_early_module(name)).fold(String::new(), |links, (name, _)| {
+                links + "<link rel=\"modulepreload\" href=\"web/" + VERSION + "/" + name + "\">\n"
+            });
         let document = DOCUMENT.replace(MODULES, &modules).replace(VERSION, &version);
         Self { document: document.into(), version }
     }
@@ -81,8 +82,8 @@ impl Files {
 
 /// Whether each reader needs this module. Types are for the checker of types alone, and one further language may follow.
 fn is_early_module(name: &str) -> bool {
-    let is_late = name == "types.js" || name.starts_with("words.") && !["words.js", "words.en.js"].contains(&name);
-    name.ends_with(".js") && !is_late
+    let Some((module, "js")) = name.rsplit_once('.') else { return false };
+    module != "types" && (module == "words.en" || !module.starts_with("words."))
 }
 
 /// A name for the texts of these files. Nobody chooses them to collide, so 64 bits are enough.
@@ -115,7 +116,7 @@ mod tests {
     }
 
     fn is_early(name: &str) -> bool {
-        !name.ends_with(".js") || is_early_module(name)
+        !matches!(name.rsplit_once('.'), Some((_, "js"))) || is_early_module(name)
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub(super) fn document() -> Response {
         (OPENER_POLICY, "same-origin"),
         (header::VARY, "accept"),
     ];
-    (fields, answer("text/html", "no-cache", FILES.document.clone())).into_response()
+    (fields, answer("text/html; charset=utf-8", "no-cache", FILES.document.clone())).into_response()
 }
 
 /// `GET /web/{version}/{file}`: a file of the page.
@@ -57,16 +57,15 @@ pub(super) async fn file(path: Result<Path<(String, String)>, PathRejection>) ->
     let (text, name) =
         found.ok_or_else(|| Problem::new(Code::UnknownPath, "the page has no such file; load the page again"))?;
     let content_type = match name.rsplit_once('.') {
-        Some((_, "css")) => "text/css",
+        Some((_, "css")) => "text/css; charset=utf-8",
         Some((_, "svg")) => "image/svg+xml",
-        _ => "text/javascript",
+        _ => "text/javascript; charset=utf-8",
     };
     Ok(answer(content_type, "public, max-age=31536000, immutable", text.into()))
 }
 
-fn answer(content_type: &str, caching: &str, octets: Bytes) -> Response {
-    let content_type = format!("{content_type}; charset=utf-8");
-    ([(header::CONTENT_TYPE, content_type.as_str()), (header::CACHE_CONTROL, caching)], octets).into_response()
+fn answer(content_type: &'static str, caching: &'static str, octets: Bytes) -> Response {
+    ([(header::CONTENT_TYPE, content_type), (header::CACHE_CONTROL, caching)], octets).into_response()
 }
 
 #[cfg(test)]
