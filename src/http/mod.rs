@@ -8,7 +8,7 @@
 //! server    listeners                 accept    from a connection to its first request
 //! connection  serves one connection   stream    what it writes, and refusals of heads that cannot be read
 //! activity  whether a connection owes octets of an answer
-//! edge      middleware of every request           host, origin  which hosts and web origins are permitted
+//! edge      middleware of every request           browser  for which hosts, and from which pages
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! authentication   the tokens of requests         access  what is closed to callers without one
 //! all_mail   who needs no token to use all mail
@@ -33,6 +33,7 @@ mod admin;
 mod all_mail;
 mod authentication;
 mod body;
+mod browser;
 mod causes;
 mod compat;
 mod connection;
@@ -42,11 +43,9 @@ mod domains;
 mod edge;
 mod forwarded;
 mod health;
-mod host;
 mod mail;
 mod memory;
 mod metrics;
-mod origin;
 mod principal;
 pub mod problem;
 mod query;
