@@ -92,15 +92,16 @@
 //! client    http (the router in this process), service, daemon (whether one listens), config, smtp/fault, store, error, model
 //! daemon    everybody: it makes listeners and store, and runs what serves
 //! service   everybody but cli, client and http: the only one that puts parts together
-//! http      service, admission, store, events, domains, tokens, smtp/fault, dns (reports), reader, mime, webhook (the guard, a test), tls (its
+//! http      service, admission, store, events, domains, tokens, smtp/fault, dns (reports), reader, mime, webhook (the guard, a test), email, tls (its
 //!           state), panics, connections, config, model
-//! webhook   admission, store (the outbox), reader, mime, dns (the resolver), tls, config, model
+//! webhook   admission, store (the outbox), reader, email, mime, dns (the resolver), tls, config, model
 //! smtp      service, admission, store, domains, tls, connections, config, model
 //! domains   admission, dns, store, config, model
 //! expiry    store, model
 //! store     events, tls (a cluster's connections), config, model
 //! tls       model
 //! tokens    store, model
+//! email     reader, mime, model
 //! reader    mime
 //! dns, mime model at most
 //! config    smtp/fault, model
@@ -126,6 +127,7 @@ pub mod connections;
 pub mod daemon;
 pub mod dns;
 pub mod domains;
+pub mod email;
 pub mod error;
 pub mod events;
 pub mod expiry;

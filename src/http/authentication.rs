@@ -14,8 +14,12 @@ use super::problem::{Code, Problem};
 use super::rate_limit;
 use crate::admission::{What, Who};
 use crate::config::PublicConfig;
-use crate::model::Scope;
+use crate::model::{Scope, Secret};
 use crate::service::Service;
+
+/// The token that a request was permitted by, in its extensions.
+#[derive(Clone, Debug)]
+pub(super) struct Bearer(pub(super) Secret);
 
 /// Finds out who sent a request.
 pub(super) struct Authentication {
@@ -41,6 +45,9 @@ impl Authentication {
         }
         let principal = self.bearer(&token, who).await?;
         request.extensions_mut().insert(principal);
+        if let Some(token) = Secret::new(token) {
+            request.extensions_mut().insert(Bearer(token));
+        }
         Ok(())
     }
 
@@ -79,8 +86,7 @@ impl Authentication {
         if let Err(refused) = admission.spend(who, What::WrongTokens, 1) {
             return rate_limit::exceeded(admission, refused);
         }
-        Problem::new(Code::TokenInvalid, "the token is wrong, has expired, or was revoked")
-            .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""))
+        token_invalid()
     }
 }
 
@@ -101,6 +107,11 @@ fn check_part(config: PublicConfig, method: &Method, route: &str) -> Result<(), 
     }
     Err(Problem::new(Code::TokenRequired, format!("this service asks for a token: {what}"))
         .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")))
+}
+
+pub(super) fn token_invalid() -> Problem {
+    Problem::new(Code::TokenInvalid, "the token is wrong, has expired, or was revoked")
+        .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""))
 }
 
 /// The token in the field Authorization, empty if the field is malformed. Other schemes, which a proxy in front may use,

@@ -17,15 +17,13 @@ use uuid::Uuid;
 use super::Api;
 use super::access_log::Line;
 use super::authentication::Authentication;
+use super::browser::{Browsers, Grant};
 use super::forwarded::{self, is_forwarded};
-use super::host::{AllowedHosts, authority};
 use super::memory;
-use super::origin::{AllowedOrigins, Grant};
 use super::principal;
 use super::problem::{Code, LogDetail, Problem};
 use super::rate_limit;
 use super::web;
-use crate::config::Config;
 
 /// The client's address of a request of the public, in the request's extensions. Where a proxy named it, the port is 0.
 ///
@@ -36,49 +34,28 @@ pub struct Peer(pub SocketAddr);
 /// The header field with the id of a request, in its answer. What a client sends in it has no effect.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The header fields of every answer. They forbid caching, guessing of the content type, and the Referer.
-pub(super) const COMMON_FIELDS: [(HeaderName, &str); 4] = [
+/// The header fields of every answer. They forbid caching, guessing of the content type, the Referer, and the use as an
+/// image or script in pages of other origins.
+pub(super) const COMMON_FIELDS: [(HeaderName, &str); 5] = [
     (header::CACHE_CONTROL, "no-store"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"),
 ];
-
-/// The fields of an answer that pages of other origins may read beside those that they always may.
-const EXPOSED: &str = "Content-Disposition, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
-
-/// The hosts that requests may name, and the origins of pages that may send them.
-struct Callers {
-    hosts: AllowedHosts,
-    origins: AllowedOrigins,
-}
-
-impl Callers {
-    /// The settings, or their defaults for listeners that only this machine reaches or for others.
-    fn of(config: &Config) -> Self {
-        let is_local = config.http.is_local();
-        let origins = match &config.http.allowed_origins {
-            Some(origins) if origins.iter().any(|origin| origin == "*") => AllowedOrigins::Any,
-            Some(origins) => AllowedOrigins::Listed(origins.clone()),
-            None if is_local => AllowedOrigins::Loopback,
-            None => AllowedOrigins::Any,
-        };
-        Self { hosts: AllowedHosts::new(&config.http.allowed_hosts, is_local), origins }
-    }
-}
 
 /// What every request passes.
 pub(super) struct Edge {
     api: Arc<Api>,
-    callers: Callers,
+    browsers: Browsers,
     has_warned_of_proxy: AtomicBool,
     authentication: Arc<Authentication>,
 }
 
 impl Edge {
     pub(super) fn new(api: &Arc<Api>, authentication: Arc<Authentication>) -> Arc<Self> {
-        let (api, callers) = (Arc::clone(api), Callers::of(&api.config));
-        Arc::new(Self { api, callers, has_warned_of_proxy: AtomicBool::new(false), authentication })
+        let (api, browsers) = (Arc::clone(api), Browsers::new(&api.config.http));
+        Arc::new(Self { api, browsers, has_warned_of_proxy: AtomicBool::new(false), authentication })
     }
 
     /// Replaces the peer by the client that a trusted proxy names.
@@ -99,23 +76,10 @@ impl Edge {
         }
     }
 
-    /// Checks host and origin of a request. Returns the permission for the page that sent it, if the public did.
+    /// Checks what a browser says of a request, if the public sent it. Returns the permission for the page that did.
     fn admit(&self, request: &Request) -> Result<Option<Grant>, Problem> {
-        if request.extensions().get::<Peer>().is_none() {
-            return Ok(None);
-        }
-        let Callers { hosts, origins } = &self.callers;
-        hosts.check(request)?;
-        let grant = origins.grant(request.headers().get(header::ORIGIN), authority(request).ok().flatten());
-        // A form can POST without a preflight, so a page without permission must not write either.
-        let is_write = ![Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
-        if is_write && !grant.is_allowed {
-            return Err(Problem::new(
-                Code::OriginNotAllowed,
-                "pages of this origin may not write; add the origin to the setting http-allowed-origins",
-            ));
-        }
-        Ok(Some(grant))
+        let is_public = request.extensions().get::<Peer>().is_some();
+        is_public.then(|| self.browsers.check(request)).transpose()
     }
 
     /// Answers a request, unless its token is wrong or its client has used up a quota.
@@ -126,18 +90,16 @@ impl Edge {
         let who = principal::who(request.extensions(), admission);
         request.extensions_mut().insert(who);
         let mut quotas = rate_limit::count(admission, who, &request);
-        let permitted = match quotas.refusal.take() {
-            Some(refusal) => Err(refusal),
-            None if is_options => Ok(()),
-            None => identified.and_then(|()| self.authentication.permit(&mut request)),
-        };
-        let mut response = match permitted {
-            Err(problem) => problem.into_response(),
-            Ok(()) if is_options => options(),
-            Ok(()) => {
-                let answered = answer(request, next).instrument(tracing::info_span!("request", request_id = %id));
-                memory::hold(admission, who, answered.await).await
-            }
+        let mut response = match quotas.refusal.take() {
+            Some(problem) => problem.into_response(),
+            None if is_options => options(),
+            None => match identified.and_then(|()| self.authentication.permit(&mut request)) {
+                Err(problem) => problem.into_response(),
+                Ok(()) => {
+                    let answered = answer(request, next).instrument(tracing::info_span!("request", request_id = %id));
+                    memory::hold(admission, who, answered.await).await
+                }
+            },
         };
         quotas.write(response.headers_mut());
         response
@@ -212,12 +174,7 @@ fn finish(headers: &mut HeaderMap, grant: Option<Grant>) {
         // A page of mail has a policy of its own.
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
-    let Some(grant) = grant else { return };
-    if let Some(origin) = grant.allow_origin {
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
-    }
-    if grant.varies {
-        headers.append(header::VARY, HeaderValue::from_static("Origin"));
+    if let Some(grant) = grant {
+        grant.write(headers);
     }
 }

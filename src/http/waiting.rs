@@ -7,6 +7,7 @@ use axum::http::request::Parts;
 use tokio_util::sync::CancellationToken;
 
 use super::Api;
+use super::authentication::{Bearer, token_invalid};
 use super::principal::asker;
 use super::problem::{Code, Problem};
 use super::rate_limit;
@@ -26,6 +27,7 @@ pub(super) struct Stopping(pub(super) CancellationToken);
 pub(super) struct Waiter {
     who: Who,
     stopping: Option<Stopping>,
+    bearer: Option<Bearer>,
 }
 
 impl Api {
@@ -37,6 +39,16 @@ impl Api {
 }
 
 impl Waiter {
+    /// Refuses a request whose token is not valid any more. It is asked again before each answer.
+    pub(super) async fn check(&self, api: &Api) -> Result<(), Problem> {
+        match &self.bearer {
+            Some(Bearer(token)) if api.tokens.look_up(token.expose(), api.clock.now()).await.is_none() => {
+                Err(token_invalid())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Waits until the service stops. The problem tells the client to try again.
     pub(super) async fn stopping(&self) -> Problem {
         match &self.stopping {
@@ -52,6 +64,6 @@ impl<S: Sync> FromRequestParts<S> for Waiter {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let extensions = &parts.extensions;
-        Ok(Self { who: asker(extensions), stopping: extensions.get().cloned() })
+        Ok(Self { who: asker(extensions), stopping: extensions.get().cloned(), bearer: extensions.get().cloned() })
     }
 }

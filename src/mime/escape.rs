@@ -4,32 +4,42 @@
 pub fn from_text(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 8);
     let mut rest = text;
-    while let Some(position) = next_escaped(rest.as_bytes()) {
+    while let Some(position) = position(rest.as_bytes(), is_escaped) {
         html.push_str(&rest[..position]);
-        html.push_str(match &rest.as_bytes()[position..] {
-            [b'&', ..] => "&amp;",
-            [b'<', ..] => "&lt;",
-            [b'>', ..] => "&gt;",
-            [b'"', ..] => "&quot;",
-            [b'\'', ..] => "&#39;",
-            [b'\r', b'\n', ..] => "",
-            [b'\r', ..] => "\r",
-            _ => "<br>\n",
-        });
+        html.push_str(escaped(&rest.as_bytes()[position..]));
         rest = &rest[position + 1..];
     }
     html.push_str(rest);
     html
 }
 
-/// The position of the first octet that [`from_text`] replaces. Each of them is a character of its own.
-fn next_escaped(octets: &[u8]) -> Option<usize> {
+/// Whether an octet of plain text is another one in HTML. Each of them is a character of its own.
+pub const fn is_escaped(octet: u8) -> bool {
+    matches!(octet, b'&' | b'<' | b'>' | b'"' | b'\'' | b'\r' | b'\n')
+}
+
+/// The HTML of the octet that a text begins with, which [`is_escaped`].
+pub const fn escaped(text: &[u8]) -> &'static str {
+    match text {
+        [b'&', ..] => "&amp;",
+        [b'<', ..] => "&lt;",
+        [b'>', ..] => "&gt;",
+        [b'"', ..] => "&quot;",
+        [b'\'', ..] => "&#39;",
+        [b'\r', b'\n', ..] => "",
+        [b'\r', ..] => "\r",
+        _ => "<br>\n",
+    }
+}
+
+/// The position of the first octet that is special.
+pub fn position(octets: &[u8], is_special: impl Fn(u8) -> bool) -> Option<usize> {
     const CHUNK: usize = 32;
-    let is_escaped = |octet: &u8| matches!(octet, b'&' | b'<' | b'>' | b'"' | b'\'' | b'\r' | b'\n');
     // The compiler looks at all octets of a chunk at once only if no branch depends on one of them.
-    let is_clean = |chunk: &&[u8; CHUNK]| !chunk.iter().fold(false, |found, octet| found | is_escaped(octet));
+    let is_clean =
+        |chunk: &&[u8; CHUNK]| chunk.iter().fold(0, |found, octet| found | u8::from(is_special(*octet))) == 0;
     let clean = octets.as_chunks().0.iter().take_while(is_clean).count() * CHUNK;
-    octets[clean..].iter().position(is_escaped).map(|position| clean + position)
+    octets[clean..].iter().position(|octet| is_special(*octet)).map(|position| clean + position)
 }
 
 #[cfg(test)]

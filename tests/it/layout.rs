@@ -32,7 +32,7 @@ const BOUNDS: &[(&str, &str)] = &[
 const HOMES: &[(&str, &str)] = &[
     ("ammonia html5ever", "http/safe_html/"),
     ("aws_lc_rs rcgen x509_cert", "tls/"),
-    ("base64", "webhook/sign tokens/secret smtp/auth http/compat/gate"),
+    ("base64", "webhook/sign tokens/secret smtp/auth http/compat/gate http/view"),
     ("clap", "cli/ config/"),
     ("cssparser", "http/safe_html/ mime/page/"),
     ("hickory_resolver", "dns/resolver"),

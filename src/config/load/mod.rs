@@ -213,6 +213,13 @@ fn probable_mistakes(config: &Config, sources: &Sources) -> Vec<String> {
     if !config.domains.public_addresses.is_empty() && config.domains.mx_hosts.is_empty() {
         warnings.push("public-address has no effect without an mx-host".to_owned());
     }
+    if !config.http.is_local() && config.http.allowed_hosts.is_empty() {
+        warnings.push(
+            "HTTP listens beyond loopback and answers for any Host, so web sites may read mail through the browsers of \
+             people who visit them; set http-allowed-hosts and http-allowed-origins"
+                .to_owned(),
+        );
+    }
     warnings
 }
 

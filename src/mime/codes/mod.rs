@@ -22,6 +22,7 @@ mod score;
 mod tests;
 mod words;
 
+use serde::Serialize;
 use url::Url;
 
 use super::limits::VISIBLE_TEXT_OCTETS_MAX;
@@ -50,7 +51,8 @@ const POINTS_OTHER_MAX: i32 = 5;
 const POINTS_IN_LINK: i32 = 9;
 
 /// What a code is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CodeKind {
     /// A one-time code, to prove who one is.
     Otp,
@@ -66,7 +68,7 @@ impl CodeKind {
 }
 
 /// A code that a person would type.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Code {
     /// In ASCII, without the blanks and hyphens of a number in groups; at most 43 octets. Hyphens between letters stay.
     pub code: String,
@@ -77,7 +79,8 @@ pub struct Code {
 }
 
 /// What a link is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LinkKind {
     /// It confirms an address, an account or a subscription.
     Verification,
@@ -108,7 +111,7 @@ impl LinkKind {
 }
 
 /// A link that a person would press.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Link {
     /// The address that a browser opens, `http` or `https`; at most 4,096 octets of ASCII.
     pub url: String,

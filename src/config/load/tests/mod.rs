@@ -432,6 +432,16 @@ fn files_are_found_below_a_directory_of_any_name() {
 }
 
 #[test]
+fn http_that_answers_for_any_host_beyond_loopback_is_warned_about() {
+    let open = || World::new().flag("http-listen", "0.0.0.0:8080");
+    let warnings = |world: World| world.load().expect("settings").warnings;
+    assert!(matches!(&warnings(open())[..], [warning] if warning.contains("set http-allowed-hosts")));
+    for world in [open().flag("http-allowed-hosts", "mail.test"), World::new()] {
+        assert!(warnings(world).is_empty());
+    }
+}
+
+#[test]
 fn variables_that_nothing_reads_are_warned_about() {
     let world = World::new().env("TEMPMAIL_SERVER", "http://x").env("TEMPMAIL_TOKEN", "t").env("PATH", "/bin");
     assert!(world.load().expect("settings").warnings.is_empty());

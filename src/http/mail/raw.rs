@@ -11,15 +11,12 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 
-use super::Api;
-use super::memory::Asker;
 use super::message;
-use super::principal::Principal;
-use super::problem::Problem;
+use crate::http::{Api, Asker, Principal, Problem};
 use crate::model::{DomainName, StoredEmail, TlsSession};
 
 /// Answers with the message.
-pub(super) async fn show(
+pub(in crate::http) async fn show(
     State(api): State<Arc<Api>>,
     principal: Principal,
     asker: Asker,

@@ -13,26 +13,21 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tokio::time::{Instant, timeout_at};
 
-use super::Api;
-use super::batch;
-use super::filter::Filter;
-use super::memory::Asker;
+use super::filter::{self, Filter};
 use super::message;
-use super::principal::Principal;
-use super::problem::{Code, Problem};
-use super::query::Query;
-use super::search::{EMAILS_MAX, OCTETS_MAX};
-use super::waiting::Waiter;
+use super::scan::{EMAILS_MAX, OCTETS_MAX};
+use crate::http::waiting::Waiter;
+use crate::http::{Api, Asker, Code, Principal, Problem, Query};
 use crate::model::{EmailId, Listed, Mailbox};
 use crate::store::EmailsAfter;
 
 /// How long a request waits if it does not say.
-pub(super) const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
+pub(in crate::http) const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 /// The longest wait. A longer one is taken as this.
-pub(super) const TIMEOUT_MAX: Duration = Duration::from_mins(5);
+pub(in crate::http) const TIMEOUT_MAX: Duration = Duration::from_mins(5);
 
 /// Answers with the oldest Email that passes, or with 204 when the time is over.
-pub(super) async fn wait(
+pub(in crate::http) async fn wait(
     State(api): State<Arc<Api>>,
     principal: Principal,
     asker: Asker,
@@ -62,6 +57,7 @@ pub(super) async fn wait(
                 return Ok(StatusCode::NO_CONTENT.into_response());
             }
         }
+        waiter.check(&api).await?;
         if let Some(json) = Box::pin(look.email()).await? {
             return Ok(answer(place.hold(json)));
         }
@@ -86,28 +82,22 @@ fn timeout(query: &Query) -> Result<Duration, Problem> {
     Ok(text.parse().map_or(TIMEOUT_MAX, Duration::from_secs).min(TIMEOUT_MAX))
 }
 
-/// The sequence number after which a wait begins, and its filter.
+/// The sequence number after which a wait begins, and its filter. It has no `until`: no mail arrives before a time in the
+/// past.
 async fn start(api: &Api, mailbox: &Mailbox, query: &Query) -> Result<(u64, Filter), Problem> {
-    let Some(id) = query.get("since")?.and_then(|since| since.parse::<EmailId>().ok()) else {
-        return begin(api, mailbox, Filter::of(query)?).await;
+    let filter = Filter::of_content(query)?;
+    let Some(since) = query.get("since")? else { return Ok((0, filter)) };
+    let received_at = if let Ok(id) = since.parse::<EmailId>() {
+        if let Some(listed) = api.store.find(id, api.clock.now()).await? {
+            return Ok((listed.sequence, filter));
+        }
+        // The Email is gone, but its id has the time of its receipt.
+        let unknown = || Problem::new(Code::IdInvalid, "'since' is neither the id of a message nor a time");
+        id.received_at().ok_or_else(unknown)?
+    } else {
+        filter::time("since", since)?
     };
-    let filter = Filter::of(&query.without("since"))?;
-    if let Some(listed) = api.store.find(id, api.clock.now()).await? {
-        return Ok((listed.sequence, filter));
-    }
-    // The Email is gone, but its id has the time of its receipt.
-    let received_at = id.received_at();
-    let unknown = || Problem::new(Code::IdInvalid, "'since' is neither the id of a message nor a time");
-    begin(api, mailbox, filter.since(received_at.ok_or_else(unknown)?)).await
-}
-
-/// The sequence number behind which there may be Emails that pass a filter.
-async fn begin(api: &Api, mailbox: &Mailbox, filter: Filter) -> Result<(u64, Filter), Problem> {
-    let after = match filter.begin() {
-        Some(since) => api.store.begin_of(mailbox, since).await?,
-        None => 0,
-    };
-    Ok((after, filter))
+    Ok((api.store.begin_of(mailbox, received_at).await?, filter.since(received_at)))
 }
 
 /// The looks of one request at the store.
@@ -138,57 +128,54 @@ impl Look {
         Ok(None)
     }
 
+    /// The oldest Email that passes, among those after the last one that was looked at.
     async fn next(&mut self) -> Result<Option<Listed>, Problem> {
-        if self.filter.needs_content() { self.next_by_content().await } else { self.next_by_time().await }
-    }
-
-    async fn next_by_time(&mut self) -> Result<Option<Listed>, Problem> {
+        let is_by_content = self.filter.needs_content();
         loop {
-            let EmailsAfter { emails, next } = self.rows().await?;
-            if let Some(last) = emails.last() {
-                self.after = last.sequence;
+            let EmailsAfter { mut emails, next } = self.rows().await?;
+            if is_by_content && next.is_some() {
+                emails = self.newest().await?;
             }
-            let found = emails.into_iter().find(|listed| self.filter.admits(listed));
-            match next {
-                Some(next) if found.is_none() => self.after = next,
-                _ => return Ok(found),
+            let last = emails.last().map(|listed| listed.sequence);
+            if is_by_content {
+                emails = readable(emails, &self.filter);
             }
+            let (found, _) = self.api.passing(&self.asker, &self.filter, emails, 1).await?;
+            if let Some(found) = found.into_iter().next() {
+                return Ok(Some(found));
+            }
+            if is_by_content || next.is_none() {
+                self.after = last.unwrap_or(self.after);
+                return Ok(None);
+            }
+            self.after = next.unwrap_or(self.after);
             // The store may have all of it in memory, and others wait.
             tokio::task::yield_now().await;
         }
     }
 
-    /// Reads some Emails to know whether they pass. Those that are too many or too large for one look are passed over,
-    /// oldest first.
-    async fn next_by_content(&mut self) -> Result<Option<Listed>, Problem> {
-        let EmailsAfter { mut emails, next } = self.rows().await?;
-        if next.is_some() {
-            let now = self.api.clock.now();
-            emails = self.api.store.list_before(&self.mailbox, u64::MAX, EMAILS_MAX, now).await?;
-            emails.retain(|listed| listed.sequence > self.after);
-            emails.reverse();
-        }
-        let Some(newest) = emails.last().map(|listed| listed.sequence) else { return Ok(None) };
-        emails.retain(|listed| self.filter.admits(listed));
-        let mut octets = 0;
-        let readable = emails.iter().rev().take_while(|listed| {
-            octets += listed.size_octets;
-            octets <= OCTETS_MAX || octets == listed.size_octets
-        });
-        let passed_over = emails.len() - readable.count();
-        let mut unread = emails.split_off(passed_over).into_iter();
-        while let Some(length) = batch::length(unread.as_slice(), |listed| listed.size_octets) {
-            let batch: Vec<Listed> = unread.by_ref().take(length).collect();
-            let passing = self.api.passing(&self.asker, &self.filter, batch).await?;
-            if let Some(found) = passing.into_iter().next() {
-                return Ok(Some(found));
-            }
-        }
-        self.after = newest;
-        Ok(None)
-    }
-
     async fn rows(&self) -> Result<EmailsAfter, Problem> {
         Ok(self.api.store.list_after(&self.mailbox, self.after, EMAILS_MAX, self.api.clock.now()).await?)
     }
+
+    /// The newest Emails, oldest first, where those that are left are too many for one look.
+    async fn newest(&self) -> Result<Vec<Listed>, Problem> {
+        let now = self.api.clock.now();
+        let mut emails = self.api.store.list_before(&self.mailbox, u64::MAX, EMAILS_MAX, now).await?;
+        emails.retain(|listed| listed.sequence > self.after);
+        emails.reverse();
+        Ok(emails)
+    }
+}
+
+/// The newest of some Emails whose messages are not too much for one look. The others are passed over.
+fn readable(mut emails: Vec<Listed>, filter: &Filter) -> Vec<Listed> {
+    emails.retain(|listed| filter.admits(listed));
+    let mut octets = 0;
+    let readable = emails.iter().rev().take_while(|listed| {
+        octets += listed.size_octets;
+        octets <= OCTETS_MAX || octets == listed.size_octets
+    });
+    let passed_over = emails.len() - readable.count();
+    emails.split_off(passed_over)
 }

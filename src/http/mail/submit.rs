@@ -6,41 +6,27 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::Api;
-use super::admin;
-use super::body::read_body;
-use super::edge::Peer;
-use super::principal::Principal;
-use super::problem::{Code, Problem};
-use super::query::{self, Query};
-use crate::model::{Address, Delivery, DomainStatus, EmailId, Envelope, Greeting, Protocol, Recipient};
+use crate::http::admin;
+use crate::http::body::read_body;
+use crate::http::edge::Peer;
+use crate::http::query;
+use crate::http::{Api, Code, Principal, Problem, Query};
+use crate::model::{Address, Delivery, DomainStatus, Envelope, Greeting, Protocol, Recipient};
 use crate::random;
 
 /// The most recipients of one message, as in SMTP (RFC 5321 section 4.5.3.1.8).
 const RECIPIENTS_MAX: usize = 100;
 
-/// The Emails that a message became.
-#[derive(Debug, Serialize)]
-pub(super) struct Submitted {
-    emails: Vec<SubmittedEmail>,
-}
-
-#[derive(Debug, Serialize)]
-struct SubmittedEmail {
-    id: EmailId,
-    recipient: String,
-}
-
 /// Stores the message in the body for each address in `to`, all or none, as if `from` had sent it. It is durable when
 /// the answer is sent.
-pub(super) async fn submit(
+pub(in crate::http) async fn submit(
     State(api): State<Arc<Api>>,
     principal: Principal,
     query: Query,
     request: Request,
-) -> Result<(StatusCode, Json<Submitted>), Problem> {
+) -> Result<(StatusCode, Json<Value>), Problem> {
     if principal == Principal::Public {
         return Err(admin::administrator_only());
     }
@@ -56,8 +42,8 @@ pub(super) async fn submit(
     let client = request.extensions().get().map_or(Ipv4Addr::LOCALHOST.into(), |Peer(peer): &Peer| peer.ip());
     let raw = read_body(request, api.config.mail.message_octets_max).await?;
     let emails = store(&api, client, reverse_path, &recipients, raw).await?;
-    let emails = emails.into_iter().map(|Recipient { id, address, .. }| SubmittedEmail { id, recipient: address });
-    Ok((StatusCode::CREATED, Json(Submitted { emails: emails.collect() })))
+    let emails: Vec<_> = emails.iter().map(|it| json!({ "id": it.id, "recipient": it.address })).collect();
+    Ok((StatusCode::CREATED, Json(json!({ "emails": emails }))))
 }
 
 /// The addresses in `to`, each on a domain that receives mail.

@@ -4,7 +4,7 @@
 //! an event is the position of its Email, so a client that comes back gets what arrived meanwhile. Deletions are not
 //! repeated.
 
-use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,24 +13,19 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
+use futures_util::stream::{self, StreamExt};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use super::Api;
-use super::admin::administrator_only;
-use super::fields::Fields;
-use super::memory::{Asker, Room};
-use super::principal::Principal;
-use super::problem::Problem;
-use super::query::Query;
-use super::rendered::load_to_list;
-use super::waiting::Waiter;
+use super::rows::Shown;
+use super::writer;
 use crate::admission::Permit;
+use crate::email::Fields;
 use crate::events::{Event, Happening, Hint, Position, Subscription};
-use crate::mime::limits::HEADER_SECTION_OCTETS_MAX;
-use crate::model::{Listed, Mailbox, StoredEmail};
-use crate::reader;
+use crate::http::admin::administrator_only;
+use crate::http::waiting::Waiter;
+use crate::http::{Api, Asker, Principal, Problem, Query, Room};
+use crate::model::{Listed, Mailbox};
 use crate::store::EmailsAfter;
 
 /// How often a stream without events gets a comment, so that both sides see that the other is there.
@@ -42,10 +37,6 @@ const AGE_MAX: Duration = Duration::from_mins(15);
 const EVENTS_MAX: usize = 64;
 /// The most Emails that a client gets when it comes back. With more it is told to read the list again.
 const REPEATED_MAX: usize = 1000;
-/// How many of them are listed at once.
-const REPEATED_AT_ONCE: usize = 32;
-/// What an octet of the header section takes at most as text and as JSON, where a control character takes six octets.
-const RENDERED_FIELDS: u64 = 12;
 /// How long a client waits before it comes back, in milliseconds.
 const RETRY_MILLIS: u32 = 1000;
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -54,7 +45,7 @@ const NO_BUFFERING: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
 
 /// Answers with the stream. Without an address it is the administrator's.
-pub(super) async fn stream(
+pub(in crate::http) async fn stream(
     State(api): State<Arc<Api>>,
     principal: Principal,
     asker: Asker,
@@ -78,25 +69,11 @@ pub(super) async fn stream(
     let position = api.store.position(mailbox.as_ref()).await?;
     let shown_through = shown_through(mailbox.as_ref(), position);
     let ends_at = Instant::now() + AGE_MAX;
-    let mut feed = Feed {
-        api,
-        asker,
-        waiter,
-        mailbox,
-        events,
-        position,
-        shown_through,
-        repeat: 0..0,
-        unsent: VecDeque::new(),
-        begin: None,
-        ends_at,
-        _place: place,
-    };
-    feed.resume(last_event_id).await?;
-    let pieces = stream::unfold(Box::new(feed), |mut feed| async move {
-        let piece = Box::pin(feed.next()).await?;
-        Some((Ok::<_, std::convert::Infallible>(piece), feed))
-    });
+    let mut feed =
+        Feed { api, asker, waiter, mailbox, events, position, shown_through, repeat: 0..0, ends_at, _place: place };
+    let begin = Bytes::from(format!("retry: {RETRY_MILLIS}\n{}", feed.resume(last_event_id).await?));
+    let pieces = stream::unfold(Box::new(feed), |mut feed| async move { Some((Box::pin(feed.next()).await?, feed)) });
+    let pieces = stream::once(async { begin }).chain(pieces).map(Ok::<_, Infallible>);
     let content_type = (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     Ok(([content_type, NO_BUFFERING], Body::from_stream(pieces)).into_response())
 }
@@ -121,82 +98,65 @@ struct Feed {
     /// The Emails that are still to be listed of those that arrived before the subscription: after the start, and up to
     /// the end.
     repeat: Range<u64>,
-    /// Those that are listed, oldest first.
-    unsent: VecDeque<Listed>,
-    /// What the stream begins with, until it is sent.
-    begin: Option<Bytes>,
     ends_at: Instant,
     _place: Permit,
 }
 
 impl Feed {
-    /// Prepares what a client gets that was at `last_event_id`.
-    async fn resume(&mut self, last_event_id: Option<&str>) -> Result<(), Problem> {
-        let retry = format!("retry: {RETRY_MILLIS}\n");
-        let current = self.position;
+    /// What a client gets first that was at `last_event_id`. What it missed follows.
+    async fn resume(&mut self, last_event_id: Option<&str>) -> Result<String, Problem> {
         let missed = match last_event_id.map(str::parse::<Position>) {
-            None => Some(None),
-            Some(Ok(last)) if last.tag == current.tag && last.sequence <= current.sequence => self.since(last).await?,
+            None => Some(Vec::new()),
+            Some(Ok(last)) if last.tag == self.position.tag && last.sequence <= self.position.sequence => {
+                self.since(last.sequence).await?
+            }
             Some(_) => None,
         };
-        self.begin = Some(match missed {
-            // An id without data is no event, and yet the client comes back with it.
-            Some(missed) => {
-                if let Some((first, last)) = missed {
-                    self.position.sequence = first - 1;
-                    self.repeat = first - 1..last;
-                    self.shown_through = self.shown_through.max(last);
-                }
-                format!("{retry}id: {}\n\n", self.position).into()
-            }
-            None => format!("{retry}{}", self.reset()).into(),
-        });
-        Ok(())
+        let Some(missed) = missed else { return Ok(self.reset()) };
+        if let (Some(newest), Some(oldest)) = (missed.first(), missed.last()) {
+            self.repeat = oldest.sequence - 1..newest.sequence;
+            self.position.sequence = self.repeat.start;
+            self.shown_through = self.shown_through.max(newest.sequence);
+        }
+        // An id without data is no event, and yet the client comes back with it.
+        Ok(format!("id: {}\n\n", self.position))
     }
 
-    /// The first and the last Email after a position, if there are any; `None` if they are too many, or cannot be found.
-    async fn since(&self, last: Position) -> Result<Option<Option<(u64, u64)>>, Problem> {
-        if last.sequence == self.position.sequence {
-            return Ok(Some(None));
+    /// The Emails after a sequence number, newest first; `None` if they are too many, or cannot be found.
+    async fn since(&self, last: u64) -> Result<Option<Vec<Listed>>, Problem> {
+        if last == self.position.sequence {
+            return Ok(Some(Vec::new()));
         }
         let Some(mailbox) = &self.mailbox else { return Ok(None) };
-        let (mut range, mut found, mut after) = (None, 0, last.sequence);
-        loop {
-            let left = REPEATED_MAX + 1 - found;
-            let EmailsAfter { emails, next } =
-                self.api.store.list_after(mailbox, after, left, self.api.clock.now()).await?;
-            found += emails.len();
-            if let (Some(first), Some(last)) = (emails.first(), emails.last()) {
-                let (first, _) = range.unwrap_or((first.sequence, 0));
-                range = Some((first, last.sequence));
-            }
-            match next {
-                _ if found > REPEATED_MAX => return Ok(None),
-                Some(next) => after = next,
-                None => return Ok(Some(range)),
-            }
-        }
+        let now = self.api.clock.now();
+        let mut emails = self.api.store.list_before(mailbox, u64::MAX, REPEATED_MAX + 1, now).await?;
+        emails.retain(|listed| listed.sequence > last);
+        Ok((emails.len() <= REPEATED_MAX).then_some(emails))
     }
 
-    /// Lists the next Emails that arrived before the subscription.
-    async fn refill(&mut self) -> Result<(), Problem> {
-        let Some(mailbox) = &self.mailbox else { return Ok(()) };
-        while self.unsent.is_empty() && !self.repeat.is_empty() {
+    /// The next of the Emails that arrived before the subscription.
+    async fn missed(&mut self) -> Result<Option<Listed>, Problem> {
+        let Some(mailbox) = &self.mailbox else { return Ok(None) };
+        while !self.repeat.is_empty() {
             let Range { start, end } = self.repeat;
             let EmailsAfter { emails, next } =
-                self.api.store.list_after(mailbox, start, REPEATED_AT_ONCE, self.api.clock.now()).await?;
+                self.api.store.list_after(mailbox, start, 1, self.api.clock.now()).await?;
             self.repeat.start = next.unwrap_or(end);
-            self.unsent.extend(emails.into_iter().filter(|listed| listed.sequence <= end));
+            if let Some(listed) = emails.into_iter().find(|listed| listed.sequence <= end) {
+                return Ok(Some(listed));
+            }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Waits for the next octets; `None` ends the stream.
     async fn next(&mut self) -> Option<Bytes> {
-        if let Some(begin) = self.begin.take() {
-            return Some(begin);
-        }
-        match self.event().await {
+        let event = match self.event().await {
+            // The token may have been revoked meanwhile.
+            Ok(piece) => self.waiter.check(&self.api).await.map(|()| piece),
+            failed => failed,
+        };
+        match event {
             Ok(piece) => piece,
             Err(problem) => {
                 // The client comes back, and gets what it missed.
@@ -211,8 +171,7 @@ impl Feed {
             if Instant::now() >= self.ends_at {
                 return Ok(None);
             }
-            self.refill().await?;
-            if let Some(listed) = self.unsent.pop_front() {
+            if let Some(listed) = self.missed().await? {
                 if let Some(event) = self.received(listed).await? {
                     return Ok(Some(event));
                 }
@@ -259,42 +218,31 @@ impl Feed {
     async fn received(&mut self, listed: Listed) -> Result<Option<Bytes>, Problem> {
         // Mail that two nodes receive at once may become readable in another order than its numbers have.
         self.position.sequence = self.position.sequence.max(listed.sequence);
-        let mut event = format!("event: email.received\nid: {}\ndata: ", self.position).into_bytes();
-        let render = move |email: &StoredEmail, room: Room| {
-            let mut json = reader::read(&email.raw, |message| Fields::of_events().render(email, message))?;
-            event.append(&mut json);
-            event.extend(b"\n\n");
-            Some(room.hold(event.into_boxed_slice()))
-        };
-        self.read(listed, render).await
+        let begin = format!("event: email.received\nid: {}\ndata: ", self.position);
+        let shown = Shown { listed, fields: Fields::WITHOUT_BODY };
+        let event = writer::one(&self.api, &self.asker, shown, begin.into_bytes()).await?;
+        Ok(event.map(|(event, room)| finished(event, room)))
     }
 
     /// The event of an Email that is gone.
     async fn removed(&self, name: &str, listed: &Listed) -> Result<Option<Bytes>, Problem> {
-        let recipient = if let Some(mailbox) = &self.mailbox {
-            mailbox.to_string()
-        } else {
+        let begin = format!("event: {name}\ndata: ");
+        if self.mailbox.is_none() {
             // For a short time its record is still there.
-            let address = self.read(listed.clone(), |email, _| email.recipient().map(|it| it.address.clone()));
-            address.await?.unwrap_or_default()
-        };
+            let shown = Shown { listed: listed.clone(), fields: Fields::NAMES };
+            let event = writer::one(&self.api, &self.asker, shown, begin.clone().into_bytes()).await?;
+            if let Some((event, room)) = event {
+                return Ok(Some(finished(event, room)));
+            }
+        }
+        let recipient = self.mailbox.as_ref().map(Mailbox::to_string).unwrap_or_default();
         let data = json!({ "id": listed.id, "recipient": recipient });
-        Ok(Some(format!("event: {name}\ndata: {data}\n\n").into()))
+        Ok(Some(format!("{begin}{data}\n\n").into()))
     }
+}
 
-    /// Loads an Email and reads something of it, with the room that it has; `None` if it is gone.
-    async fn read<T: Send + 'static>(
-        &self,
-        listed: Listed,
-        read: impl FnOnce(&StoredEmail, Room) -> Option<T> + Send + 'static,
-    ) -> Result<Option<T>, Problem> {
-        let of_fields = listed.size_octets.min(HEADER_SECTION_OCTETS_MAX as u64).saturating_mul(RENDERED_FIELDS);
-        let room = self.api.reserve(&self.asker, listed.size_octets.saturating_add(of_fields)).await?;
-        let store = Arc::clone(&self.api.store);
-        let reading = async move {
-            let email = load_to_list(&*store, &listed).await?;
-            Ok::<_, Problem>(email.and_then(|email| read(&email, room)))
-        };
-        self.api.reader.run(reading).await
-    }
+/// An event with its end.
+fn finished(mut event: Vec<u8>, room: Room) -> Bytes {
+    event.extend(b"\n\n");
+    room.hold(event.into_boxed_slice())
 }

@@ -8,13 +8,10 @@ use axum::extract::State;
 use futures_util::future::{join_all, try_join_all};
 use serde::Serialize;
 
-use super::Api;
 use super::filter::Filter;
-use super::memory::Asker;
-use super::principal::Principal;
-use super::problem::{Code, Problem};
-use super::query::{self, Query};
-use super::search::{EMAILS_MAX, Found};
+use super::scan::{EMAILS_MAX, Found};
+use crate::http::query;
+use crate::http::{Api, Asker, Code, Principal, Problem, Query};
 use crate::model::{EmailId, Mailbox};
 
 /// The most ids in one request.
@@ -22,26 +19,26 @@ const IDS_MAX: usize = 100;
 
 /// The number of deletions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Deleted {
+pub(in crate::http) struct Deleted {
     #[serde(rename = "deleted")]
     count: u64,
     /// With a filter, whether all Emails of the address were looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) complete: Option<bool>,
+    pub(in crate::http) complete: Option<bool>,
     /// With several ids, those that named no Email.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) missing: Vec<EmailId>,
+    pub(in crate::http) missing: Vec<EmailId>,
 }
 
 impl Deleted {
     /// So many deletions.
-    pub(super) const fn number(count: u64) -> Self {
+    pub(in crate::http) const fn number(count: u64) -> Self {
         Self { count, complete: None, missing: Vec::new() }
     }
 }
 
 /// Deletes Emails and answers with their number. An unknown id and an empty mailbox are not errors.
-pub(super) async fn delete(
+pub(in crate::http) async fn delete(
     State(api): State<Arc<Api>>,
     principal: Principal,
     asker: Asker,
@@ -90,10 +87,8 @@ async fn delete_found(
     before: u64,
 ) -> Result<Deleted, Problem> {
     let Found { emails, next, .. } = api.search(asker, mailbox, filter, before, EMAILS_MAX).await?;
-    let now = api.clock.now();
-    let deleted = try_join_all(emails.iter().map(|listed| api.store.delete(listed.id, now))).await?;
-    let deleted = deleted.into_iter().map(u64::from).sum();
-    Ok(Deleted { complete: Some(next.is_none()), ..Deleted::number(deleted) })
+    let deleted = delete_all(api, emails.into_iter().map(|listed| listed.id)).await?;
+    Ok(Deleted { complete: Some(next.is_none()), ..Deleted::number(deleted.len() as u64) })
 }
 
 /// Deletes Emails by their ids. If one of them is refused, all of them stay.
@@ -101,21 +96,23 @@ async fn delete_each(api: &Arc<Api>, principal: Principal, asker: &Asker, ids: &
     // Deletions run at the same time, and in a cluster two of one Email may both find it.
     let named: BTreeSet<EmailId> = ids.iter().copied().collect();
     let found = try_join_all(named.iter().map(|id| is_deletable(api, principal, asker, *id))).await?;
-    let now = api.clock.now();
-    let deletions = named
-        .iter()
-        .zip(found)
-        .map(async |(id, is_found)| Ok::<_, Problem>(is_found && api.store.delete(*id, now).await?));
-    // All of them end before a failure is told, so that none goes on afterwards.
-    let deleted = join_all(deletions).await.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let gone = named.iter().zip(&deleted).filter(|(_, is_deleted)| **is_deleted).map(|(id, _)| *id).collect();
+    let found = named.iter().zip(found).filter(|(_, is_found)| *is_found).map(|(id, _)| *id);
+    let deleted = delete_all(api, found).await?;
     // For a single id, the number says it.
-    let missing = if ids.len() > 1 { named.difference(&gone).copied().collect() } else { Vec::new() };
-    Ok(Deleted { missing, ..Deleted::number(deleted.into_iter().map(u64::from).sum()) })
+    let missing = if ids.len() > 1 { named.difference(&deleted).copied().collect() } else { Vec::new() };
+    Ok(Deleted { missing, ..Deleted::number(deleted.len() as u64) })
+}
+
+/// Deletes these Emails and returns those that were there. All deletions end before a failure is told, so that none goes
+/// on afterwards.
+async fn delete_all(api: &Api, ids: impl Iterator<Item = EmailId>) -> Result<BTreeSet<EmailId>, Problem> {
+    let now = api.clock.now();
+    let deletions = ids.map(async |id| Ok::<_, Problem>(api.store.delete(id, now).await?.then_some(id)));
+    join_all(deletions).await.into_iter().filter_map(Result::transpose).collect()
 }
 
 /// Deletes one Email, if `principal` may. `false` if there is none.
-pub(super) async fn delete_one(
+pub(in crate::http) async fn delete_one(
     api: &Arc<Api>,
     principal: Principal,
     asker: &Asker,

@@ -10,12 +10,9 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
-use super::Api;
-use super::memory::Asker;
 use super::message;
-use super::principal::Principal;
-use super::problem::{Code, Problem};
-use super::query;
+use crate::http::query;
+use crate::http::{Api, Asker, Code, Principal, Problem};
 use crate::mime::Message;
 
 /// Types that are declared as the mail declares them. Browsers run nothing in these.
@@ -33,7 +30,7 @@ const TYPES: [&str; 10] = [
 ];
 
 /// Answers with the octets of an attachment.
-pub(super) async fn show(
+pub(in crate::http) async fn show(
     State(api): State<Arc<Api>>,
     principal: Principal,
     asker: Asker,

@@ -1,46 +1,14 @@
-//! An Email as JSON, and who may read it.
+//! Reading one Email by its id, for those who may.
 
 use std::sync::Arc;
 
-use serde::Serialize;
-
-use super::Api;
-use super::memory::{Asker, Room};
-use super::principal::Principal;
-use super::problem::{Code, Problem};
-use crate::mime::Message;
+use crate::http::{Api, Asker, Code, Principal, Problem, Room};
 use crate::model::{EmailId, Listed, Mailbox, StoredEmail};
 use crate::reader;
 
-/// The six fields of an Email in every answer. No field is ever absent or null.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct EmailJson<'a> {
-    id: EmailId,
-    recipient: &'a str,
-    from: &'a str,
-    subject: &'a str,
-    message: &'a str,
-    received_at: String,
-}
-
-impl<'a> EmailJson<'a> {
-    /// The fields of an Email; `None` only if its envelope lacks it.
-    pub(super) fn of(email: &'a StoredEmail, message: &'a Message<'_>) -> Option<Self> {
-        Some(Self {
-            id: email.listed.id,
-            recipient: &email.recipient()?.address,
-            from: message.from().unwrap_or(&email.envelope.reverse_path),
-            subject: message.subject(),
-            message: message.html(),
-            received_at: email.listed.received_at.to_interface(),
-        })
-    }
-}
-
 impl Api {
     /// Refuses a mailbox that only the administrator may use.
-    pub(super) fn permit(&self, principal: Principal, mailbox: &Mailbox) -> Result<(), Problem> {
+    pub(in crate::http) fn permit(&self, principal: Principal, mailbox: &Mailbox) -> Result<(), Problem> {
         let is_role = || self.config.mail.role_addresses.contains(mailbox, &self.config.smtp.hostname);
         if principal == Principal::Public && is_role() {
             return Err(Problem::new(
@@ -52,7 +20,7 @@ impl Api {
     }
 
     /// Loads the Email with this id, if `principal` may read it, and reserves room for its octets.
-    pub(super) async fn email(
+    pub(in crate::http) async fn email(
         self: &Arc<Self>,
         principal: Principal,
         asker: &Asker,
@@ -66,7 +34,7 @@ impl Api {
     }
 
     /// Reads the Email with this id, if `principal` may. `render` gets it on a thread of the reader, with room for its JSON.
-    pub(super) async fn read<T: Send + 'static>(
+    pub(in crate::http) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         principal: Principal,
         asker: &Asker,
