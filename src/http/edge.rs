@@ -3,8 +3,7 @@
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -48,14 +47,14 @@ pub(super) const COMMON_FIELDS: [(HeaderName, &str); 5] = [
 pub(super) struct Edge {
     api: Arc<Api>,
     browsers: Browsers,
-    has_warned_of_proxy: AtomicBool,
+    warning_of_proxy: Once,
     authentication: Arc<Authentication>,
 }
 
 impl Edge {
     pub(super) fn new(api: &Arc<Api>, authentication: Arc<Authentication>) -> Arc<Self> {
         let (api, browsers) = (Arc::clone(api), Browsers::new(&api.config.http));
-        Arc::new(Self { api, browsers, has_warned_of_proxy: AtomicBool::new(false), authentication })
+        Arc::new(Self { api, browsers, warning_of_proxy: Once::new(), authentication })
     }
 
     /// Replaces the peer by the client that a trusted proxy names.
@@ -65,14 +64,11 @@ impl Edge {
         let client = forwarded::client(proxies, peer.ip(), request.headers());
         if client != peer.ip().to_canonical() {
             request.extensions_mut().insert(Peer(SocketAddr::new(client, 0)));
-        } else if proxies.is_empty()
-            && is_forwarded(request.headers())
-            && !self.has_warned_of_proxy.swap(true, Ordering::Relaxed)
-        {
-            tracing::warn!(
+        } else if proxies.is_empty() && is_forwarded(request.headers()) {
+            self.warning_of_proxy.call_once(|| tracing::warn!(
                 peer = %peer.ip(),
                 "a request has X-Forwarded-For or Forwarded, but no trusted-proxies are set: all clients behind a proxy share its limits"
-            );
+            ));
         }
     }
 

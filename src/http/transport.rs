@@ -5,7 +5,7 @@
 //! cannot read, with 400, 414 or 431 and no body.
 
 use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -99,20 +99,16 @@ impl Server {
     fn admit(&self, stream: &Stream, peer: Option<SocketAddr>) -> Option<Place> {
         // Without an address there are no limits, so nobody comes in that way but at the control socket.
         let Some(peer) = peer else { return (self.purpose == Purpose::Control).then_some(None) };
-        match self.service.admission.admit(self.who(peer.ip()), What::HttpConnection, 1) {
+        // The connections of proxies, which name the client of each request, count only among all.
+        let is_proxy = forwarded::is_trusted(&self.service.config.http.trusted_proxies, peer.ip());
+        let who = if is_proxy { Who::Server } else { self.service.admission.who(peer.ip()) };
+        match self.service.admission.admit(who, What::HttpConnection, 1) {
             Ok(place) => Some(Some(place)),
             Err(refused) => {
                 self.refuse(stream, rate_limit::no_place(refused, CODES, "connections", 1));
                 None
             }
         }
-    }
-
-    /// Whose shares the connections of a peer count for. Those of proxies that name the client of each request count only
-    /// among all.
-    fn who(&self, peer: IpAddr) -> Who {
-        let is_proxy = forwarded::is_trusted(&self.service.config.http.trusted_proxies, peer);
-        if is_proxy { Who::Server } else { self.service.admission.who(peer) }
     }
 
     /// Answers without waiting. The socket is new, so its buffer has room. A client that still sends may lose the answer.
