@@ -86,16 +86,17 @@ impl Edge {
         let who = principal::who(request.extensions(), admission);
         request.extensions_mut().insert(who);
         let mut quotas = rate_limit::count(admission, who, &request);
-        let mut response = match quotas.refusal.take() {
+        let refusal = match quotas.refusal.take() {
+            None if !is_options => identified.and_then(|()| self.authentication.permit(&mut request)).err(),
+            refusal => refusal,
+        };
+        let mut response = match refusal {
             Some(problem) => problem.into_response(),
             None if is_options => options(),
-            None => match identified.and_then(|()| self.authentication.permit(&mut request)) {
-                Err(problem) => problem.into_response(),
-                Ok(()) => {
-                    let answered = answer(request, next).instrument(tracing::info_span!("request", request_id = %id));
-                    memory::hold(admission, who, answered.await).await
-                }
-            },
+            None => {
+                let answered = answer(request, next).instrument(tracing::info_span!("request", request_id = %id));
+                memory::hold(admission, who, answered.await).await
+            }
         };
         quotas.write(response.headers_mut());
         response
