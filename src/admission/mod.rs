@@ -205,7 +205,7 @@ impl Admission {
 
 impl Who {
     /// The client, if it is one.
-    const fn client(self) -> Option<Client> {
+    pub const fn client(self) -> Option<Client> {
         match self {
             Self::Client(client) | Self::Exempt(client) => Some(client),
             Self::Server | Self::Administrator => None,

@@ -5,22 +5,17 @@
 
 use std::sync::Arc;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 
-use super::access;
 use super::all_mail::AllMail;
 use super::principal::{Principal, who};
 use super::problem::{Code, Problem};
 use super::rate_limit;
-use crate::admission::{Admission, What, Who};
-use crate::clock::Clock;
+use crate::admission::{What, Who};
 use crate::config::PublicConfig;
 use crate::model::{Scope, Secret};
 use crate::service::Service;
-use crate::tokens::Tokens;
 
 /// The token that a request was permitted by, in its extensions.
 #[derive(Clone, Debug)]
@@ -28,24 +23,15 @@ pub(super) struct Bearer(pub(super) Secret);
 
 /// Finds out who sent a request.
 pub(super) struct Authentication {
-    tokens: Arc<Tokens>,
-    clock: Arc<dyn Clock>,
-    admission: Arc<Admission>,
-    public: PublicConfig,
+    service: Arc<Service>,
     /// Whose requests read what the administrator reads, without a token.
     readers: AllMail,
 }
 
 impl Authentication {
-    pub(super) fn new(service: &Service) -> Arc<Self> {
-        let Service { tokens, clock, admission, config, .. } = service;
-        Arc::new(Self {
-            tokens: Arc::clone(tokens),
-            clock: Arc::clone(clock),
-            admission: Arc::clone(admission),
-            public: config.http.public,
-            readers: if config.dev { AllMail::of(config) } else { AllMail::Closed },
-        })
+    pub(super) fn new(service: &Arc<Service>) -> Arc<Self> {
+        let readers = if service.config.dev { AllMail::of(&service.config) } else { AllMail::Closed };
+        Arc::new(Self { service: Arc::clone(service), readers })
     }
 
     /// Sets the principal of a request with a valid token. The problem is that its token is not valid.
@@ -53,7 +39,7 @@ impl Authentication {
     /// A valid token is never refused because of wrong ones: strangers may share the client's address.
     pub(super) async fn identify(&self, request: &mut Request) -> Result<(), Problem> {
         let Some(token) = token(request.headers()).map(str::to_owned) else { return Ok(()) };
-        let who = who(request.extensions(), &self.admission);
+        let who = who(request.extensions(), &self.service.admission);
         if who == Who::Administrator {
             return Ok(());
         }
@@ -65,18 +51,9 @@ impl Authentication {
         Ok(())
     }
 
-    /// Lets a request of the public read what the administrator reads, if the setting `dev` permits it. It writes what the
-    /// public writes, and has the limits of its client.
-    pub(super) fn admit_reader(&self, request: &mut Request) {
-        let is_public = request.extensions().get::<Principal>().is_none();
-        if is_public && is_read(request.method()) && self.readers.is_open_to(request) {
-            request.extensions_mut().insert(Principal::Reader);
-        }
-    }
-
     /// The bearer of a token that `who` sent. The problem is that the token is not valid.
     pub(super) async fn bearer(&self, token: &str, who: Who) -> Result<Principal, Problem> {
-        match self.tokens.look_up(token, self.clock.now()).await {
+        match self.service.tokens.look_up(token, self.service.clock.now()).await {
             Some(Scope::Admin) => Ok(Principal::Administrator),
             Some(Scope::Read) => Ok(Principal::Reader),
             None => Err(self.refuse(who)),
@@ -84,30 +61,52 @@ impl Authentication {
     }
 
     /// Refuses what the principal of a request may not do, whatever the request says beyond its method and route.
-    fn permit(&self, request: &Request) -> Result<(), Problem> {
-        let method = request.method();
+    ///
+    /// With the setting `dev` the public reads what the administrator reads. It writes what it writes else, and has the
+    /// limits of its client.
+    pub(super) fn permit(&self, request: &mut Request) -> Result<(), Problem> {
+        let is_read = [Method::GET, Method::HEAD].contains(request.method());
         match request.extensions().get().copied().unwrap_or_default() {
             Principal::Administrator => Ok(()),
-            Principal::Reader if is_read(method) => Ok(()),
+            Principal::Reader if is_read => Ok(()),
             Principal::Reader => Err(scope_insufficient()),
+            Principal::Public if is_read && self.readers.is_open_to(request) => {
+                request.extensions_mut().insert(Principal::Reader);
+                Ok(())
+            }
             Principal::Public => match request.extensions().get::<MatchedPath>() {
-                Some(route) => access::check(self.public, method, route.as_str()),
+                Some(route) => check_part(self.service.config.http.public, request.method(), route.as_str()),
                 None => Ok(()),
             },
         }
     }
 
     fn refuse(&self, who: Who) -> Problem {
-        if let Err(refused) = self.admission.spend(who, What::WrongTokens, 1) {
-            return rate_limit::exceeded(&self.admission, refused);
+        let admission = &self.service.admission;
+        if let Err(refused) = admission.spend(who, What::WrongTokens, 1) {
+            return rate_limit::exceeded(admission, refused);
         }
         token_invalid()
     }
 }
 
-/// Whether a request with this method changes nothing.
-fn is_read(method: &Method) -> bool {
-    [Method::GET, Method::HEAD].contains(method)
+/// Refuses a request of the public for a part that is closed. `route` is the pattern of the path.
+///
+/// A route below `/api/mail` reads mail unless it is known to do something else. So a new route is closed rather than
+/// open.
+fn check_part(config: PublicConfig, method: &Method, route: &str) -> Result<(), Problem> {
+    let (is_public, what) = match route {
+        "/api/domains" if method == Method::POST => (config.domains, "registering domains"),
+        "/api/webhooks" => (config.webhooks, "webhooks"),
+        "/api/mail/delete" => (config.delete, "deleting mail"),
+        route if route.starts_with("/api/mail/") => (config.read, "reading mail"),
+        _ => return Ok(()),
+    };
+    if is_public {
+        return Ok(());
+    }
+    Err(Problem::new(Code::TokenRequired, format!("this service asks for a token: {what}"))
+        .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")))
 }
 
 pub(super) fn token_invalid() -> Problem {
@@ -126,14 +125,6 @@ fn token(headers: &HeaderMap) -> Option<&str> {
     }
     let is_only = fields.next().is_none();
     Some(str::from_utf8(token.trim_ascii()).ok().filter(|_| is_only).unwrap_or_default())
-}
-
-/// Refuses what the principal of a request may not do whatever the path is.
-pub(super) async fn pass(State(auth): State<Arc<Authentication>>, request: Request, next: Next) -> Response {
-    match auth.permit(&request) {
-        Ok(()) => next.run(request).await,
-        Err(problem) => problem.into_response(),
-    }
 }
 
 /// The problem of a caller that reads all mail and asks for more.
@@ -166,5 +157,45 @@ mod tests {
         }
         assert_eq!(token_in(&["Bearer"]), Some(String::new()));
         assert_eq!(token_in(&["Bearer x", "Bearer x"]), Some(String::new()), "two fields are no token");
+    }
+
+    #[test]
+    fn each_setting_closes_its_own_part() {
+        let open = PublicConfig { read: true, delete: true, webhooks: true, domains: true, web: true };
+        let refused = |config: PublicConfig| -> Vec<String> {
+            let requests = [
+                ("GET", "/api/domains"),
+                ("POST", "/api/domains"),
+                ("GET", "/api/domains/check-dns"),
+                ("GET", "/api/webhooks"),
+                ("POST", "/api/webhooks"),
+                ("DELETE", "/api/webhooks"),
+                ("DELETE", "/api/mail/delete"),
+                ("GET", "/api/mail/messages"),
+                ("GET", "/api/mail/messages/{id}"),
+                ("GET", "/api/mail/messages/{id}/raw"),
+                ("GET", "/api/mail/some-later-route"),
+                ("GET", "/healthz"),
+            ];
+            let is_refused =
+                |(method, route): &(&str, &str)| check_part(config, &method.parse().expect("method"), route).is_err();
+            requests.into_iter().filter(is_refused).map(|(method, route)| format!("{method} {route}")).collect()
+        };
+        assert_eq!(refused(open), Vec::<String>::new());
+        assert_eq!(refused(PublicConfig { domains: false, ..open }), ["POST /api/domains"]);
+        assert_eq!(
+            refused(PublicConfig { webhooks: false, ..open }),
+            ["GET /api/webhooks", "POST /api/webhooks", "DELETE /api/webhooks"]
+        );
+        assert_eq!(refused(PublicConfig { delete: false, ..open }), ["DELETE /api/mail/delete"]);
+        assert_eq!(
+            refused(PublicConfig { read: false, ..open }),
+            [
+                "GET /api/mail/messages",
+                "GET /api/mail/messages/{id}",
+                "GET /api/mail/messages/{id}/raw",
+                "GET /api/mail/some-later-route"
+            ]
+        );
     }
 }

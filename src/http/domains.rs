@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::Api;
 use super::body::JsonObject;
-use super::principal::Requester;
+use super::principal::Asker;
 use super::problem::{Code, Problem};
 use super::query::{self, Query};
 use crate::dns::MxReport;
@@ -56,20 +56,20 @@ pub(super) async fn active(State(api): State<Arc<Api>>) -> Json<Vec<DomainName>>
 /// `GET /api/domains/check-dns`
 pub(super) async fn check_dns(
     State(api): State<Arc<Api>>,
-    requester: Requester,
+    asker: Asker,
     query: Query,
 ) -> Result<Json<MxReport>, Problem> {
     let name = query.domain("domain")?;
-    Ok(Json(api.domains.check(&name, requester.client()).await?))
+    Ok(Json(api.domains.check(&name, asker.client()).await?))
 }
 
 /// `POST /api/domains`: 201 for a new domain, 200 for a registered domain, which is checked again.
 pub(super) async fn register(
     State(api): State<Arc<Api>>,
-    requester: Requester,
+    asker: Asker,
     body: JsonObject,
 ) -> Result<(StatusCode, Json<DomainJson>), Problem> {
-    let (domain, created) = api.domains.register(new_domain(&body)?, requester.client()).await?;
+    let (domain, created) = api.domains.register(new_domain(&body)?, asker.client()).await?;
     Ok((status(created), Json(domain.into())))
 }
 

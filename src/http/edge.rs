@@ -3,8 +3,7 @@
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -12,26 +11,27 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use tracing::Instrument;
+use uuid::Uuid;
 
 use super::Api;
-use super::access_log::{Line, REQUEST_ID, RequestId};
+use super::access_log::Line;
 use super::authentication::Authentication;
 use super::browser::{Browsers, Grant};
-use super::forwarded::{TrustedProxies, is_forwarded};
+use super::forwarded::{self, is_forwarded};
 use super::memory;
-use super::metrics::Requests;
 use super::principal;
 use super::problem::{Code, LogDetail, Problem};
 use super::rate_limit;
 use super::web;
-use crate::admission::Admission;
-use crate::config::AccessLog;
 
 /// The client's address of a request of the public, in the request's extensions. Where a proxy named it, the port is 0.
 ///
 /// The rules for hosts and origins apply only to such requests, since no browser reaches the control socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
+
+/// The header field with the id of a request, in its answer. What a client sends in it has no effect.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The header fields of every answer. They forbid caching, guessing of the content type, the Referer, and the use as an
 /// image or script in pages of other origins.
@@ -43,47 +43,32 @@ pub(super) const COMMON_FIELDS: [(HeaderName, &str); 5] = [
     (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"),
 ];
 
-/// The permitted callers of requests of the public, their shares, and the counters of requests.
+/// What every request passes.
 pub(super) struct Edge {
+    api: Arc<Api>,
     browsers: Browsers,
-    proxies: TrustedProxies,
-    has_warned_of_proxy: AtomicBool,
+    warning_of_proxy: Once,
     authentication: Arc<Authentication>,
-    admission: Arc<Admission>,
-    requests: Arc<Requests>,
-    access_log: AccessLog,
-    /// Whether there is a page for people.
-    has_page: bool,
 }
 
 impl Edge {
-    pub(super) fn new(api: &Api, authentication: Arc<Authentication>) -> Arc<Self> {
-        Arc::new(Self {
-            browsers: Browsers::new(&api.config.http),
-            proxies: TrustedProxies::new(&api.config.http.trusted_proxies),
-            has_warned_of_proxy: AtomicBool::new(false),
-            authentication,
-            admission: Arc::clone(&api.admission),
-            requests: Arc::clone(&api.requests),
-            access_log: api.config.http.access_log,
-            has_page: api.config.http.public.web,
-        })
+    pub(super) fn new(api: &Arc<Api>, authentication: Arc<Authentication>) -> Arc<Self> {
+        let (api, browsers) = (Arc::clone(api), Browsers::new(&api.config.http));
+        Arc::new(Self { api, browsers, warning_of_proxy: Once::new(), authentication })
     }
 
     /// Replaces the peer by the client that a trusted proxy names.
     fn identify(&self, request: &mut Request) {
         let Some(&Peer(peer)) = request.extensions().get() else { return };
-        let client = self.proxies.client(peer.ip(), request.headers());
+        let proxies = &self.api.config.http.trusted_proxies;
+        let client = forwarded::client(proxies, peer.ip(), request.headers());
         if client != peer.ip().to_canonical() {
             request.extensions_mut().insert(Peer(SocketAddr::new(client, 0)));
-        } else if self.proxies.is_empty()
-            && is_forwarded(request.headers())
-            && !self.has_warned_of_proxy.swap(true, Ordering::Relaxed)
-        {
-            tracing::warn!(
+        } else if proxies.is_empty() && is_forwarded(request.headers()) {
+            self.warning_of_proxy.call_once(|| tracing::warn!(
                 peer = %peer.ip(),
                 "a request has X-Forwarded-For or Forwarded, but no trusted-proxies are set: all clients behind a proxy share its limits"
-            );
+            ));
         }
     }
 
@@ -94,20 +79,23 @@ impl Edge {
     }
 
     /// Answers a request, unless its token is wrong or its client has used up a quota.
-    async fn handle(&self, mut request: Request, next: Next, id: RequestId) -> Response {
+    async fn handle(&self, mut request: Request, next: Next, id: Uuid) -> Response {
+        let admission = &self.api.admission;
         let is_options = request.method() == Method::OPTIONS;
         let identified = self.authentication.identify(&mut request).await;
-        let who = principal::who(request.extensions(), &self.admission);
+        let who = principal::who(request.extensions(), admission);
         request.extensions_mut().insert(who);
-        let mut quotas = rate_limit::count(&self.admission, who, &request);
-        let refusal = quotas.refusal.take().or(identified.err().filter(|_| !is_options));
+        let mut quotas = rate_limit::count(admission, who, &request);
+        let refusal = match quotas.refusal.take() {
+            None if !is_options => identified.and_then(|()| self.authentication.permit(&mut request)).err(),
+            refusal => refusal,
+        };
         let mut response = match refusal {
             Some(problem) => problem.into_response(),
             None if is_options => options(),
             None => {
-                self.authentication.admit_reader(&mut request);
-                let answered = answer(request, next).instrument(tracing::info_span!("request", request_id = %id)).await;
-                memory::hold(&self.admission, who, answered).await
+                let answered = answer(request, next).instrument(tracing::info_span!("request", request_id = %id));
+                memory::hold(admission, who, answered.await).await
             }
         };
         quotas.write(response.headers_mut());
@@ -118,10 +106,11 @@ impl Edge {
 /// Handles a request in the outermost layer.
 pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) -> Response {
     edge.identify(&mut request);
-    let in_flight = edge.requests.begin(&request);
-    let id = RequestId::new();
-    let line = Line::begin(edge.access_log, id, &request, in_flight.route());
-    let is_page = edge.has_page && web::is_document(&request);
+    let config = &edge.api.config.http;
+    let in_flight = edge.api.requests.begin(&request);
+    let id = Uuid::now_v7();
+    let line = Line::begin(config.access_log, id, &request, in_flight.route());
+    let is_page = config.public.web && web::is_document(&request);
     // What a page may not send uses up nobody's quota.
     let (mut response, grant) = match edge.admit(&request) {
         Ok(grant) => (edge.handle(request, next, id).await, grant),
@@ -130,13 +119,14 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
     if is_page {
         response = web::shown(response);
     }
-    response.headers_mut().insert(REQUEST_ID, id.value());
+    let id = HeaderValue::try_from(id.to_string()).expect("hexadecimal digits and hyphens");
+    response.headers_mut().insert(REQUEST_ID, id);
     finish(response.headers_mut(), grant);
     in_flight.end(response.status());
-    match line {
-        Some(line) => line.follow(response),
-        None => response,
+    if let Some(line) = line {
+        line.write(&response);
     }
+    response
 }
 
 async fn answer(request: Request, next: Next) -> Response {

@@ -10,46 +10,22 @@ use ipnet::IpNet;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The proxies that name clients.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TrustedProxies {
-    networks: Vec<IpNet>,
+/// The client of a request that `peer` sent, where the proxies in these networks are trusted: the first address from the
+/// right that is none of them. If an element names no address or none is left, it is the proxy that was reached last.
+pub(super) fn client(proxies: &[IpNet], peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+    let mut named = elements(headers).map_while(|text| address(text?));
+    let mut nearest = peer.to_canonical();
+    while is_trusted(proxies, nearest)
+        && let Some(next) = named.next()
+    {
+        nearest = next;
+    }
+    nearest
 }
 
-impl TrustedProxies {
-    pub(super) fn new(networks: &[IpNet]) -> Self {
-        Self { networks: networks.to_vec() }
-    }
-
-    pub(super) const fn is_empty(&self) -> bool {
-        self.networks.is_empty()
-    }
-
-    /// The client of a request that `peer` sent. It is the peer unless that is a trusted proxy.
-    pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
-        let peer = peer.to_canonical();
-        if !self.trusts(peer) {
-            return peer;
-        }
-        self.nearest(peer, elements(headers).map(|text| address(text?)))
-    }
-
-    /// The first address from the right that is not a trusted proxy. Where an element names no address or none is left, it
-    /// is the proxy that was reached last.
-    fn nearest(&self, peer: IpAddr, from_right: impl Iterator<Item = Option<IpAddr>>) -> IpAddr {
-        let mut nearest = peer;
-        for address in from_right.map_while(|address| address) {
-            nearest = address;
-            if !self.trusts(address) {
-                break;
-            }
-        }
-        nearest
-    }
-
-    fn trusts(&self, address: IpAddr) -> bool {
-        self.networks.iter().any(|network| network.contains(&address))
-    }
+/// Whether an address is that of a trusted proxy.
+pub(super) fn is_trusted(proxies: &[IpNet], address: IpAddr) -> bool {
+    proxies.iter().any(|network| network.contains(&address.to_canonical()))
 }
 
 /// Whether a request has a field that names clients.
@@ -91,7 +67,7 @@ mod tests {
         for (name, value) in fields {
             headers.append(*name, HeaderValue::from_bytes(value.as_bytes()).expect("a value"));
         }
-        TrustedProxies::new(&networks).client(peer.parse().expect("an address"), &headers).to_string()
+        super::client(&networks, peer.parse().expect("an address"), &headers).to_string()
     }
 
     #[test]

@@ -3,25 +3,18 @@
 //! An answer with mail reserves room before its mail is loaded, and gives it back when its octets are written. Without room
 //! it waits. Other answers exist before they have room, so they do not wait for it.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 
 use super::Api;
-use super::principal::asker;
+pub(super) use super::principal::Asker;
 use super::problem::{Code, Problem};
 use crate::admission::{Admission, Permit, RENDERED, What, Who};
 
 /// Answers of so many octets need no room: each connection has one at most.
 const SMALL_MAX: u64 = 4096;
-
-/// Who asks for an answer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Asker(Who);
 
 /// The room of one answer.
 #[derive(Debug)]
@@ -92,14 +85,6 @@ pub(super) async fn hold(admission: &Arc<Admission>, who: Who, response: Respons
 
 fn busy() -> Problem {
     Problem::new(Code::Busy, "too many answers are on their way to slow readers; try again").with_retry_after(5)
-}
-
-impl<S: Sync> FromRequestParts<S> for Asker {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self(asker(&parts.extensions)))
-    }
 }
 
 #[cfg(test)]

@@ -5,29 +5,24 @@
 //! use. The transport or a token sets the [`Principal`] of a request, which decides what a caller may do.
 //!
 //! ```text
-//! server    listeners                 accept    from a connection to its first request
-//! connection  serves one connection   stream    what it writes, and refusals of heads that cannot be read
-//! activity  whether a connection owes octets of an answer
+//! transport  listeners and connections           pace    gives up peers that take their answers too slowly
 //! edge      middleware of every request           browser  for which hosts, and from which pages
 //! query     query strings        body      JSON bodies          principal  the caller of a request
-//! authentication   the tokens of requests         access  what is closed to callers without one
+//! authentication   the tokens of requests, and what is closed to callers without one
 //! all_mail   who needs no token to use all mail
 //! mail   lists, single mails, waiting, deleting, submitting      waiting   places of requests that wait for mail
 //! view, addresses, domains, webhooks, health, root, admin   one file per resource
 //! compat   the interface of another mail catcher, for test suites that were written for it
 //! problem, causes   errors, their codes and statuses
 //! rate_limit   requests in a minute                forwarded  the client behind reverse proxies
-//! memory    memory for answers               access_log  the ids of requests, and a line for each
+//! memory    memory for answers               access_log  a line for each request
 //! describe  openapi.json, the description of the interface       docs      the guide on it as a page
 //! web       the page for people: an inbox in a browser
 //! safe_html  HTML of strangers, made safe to show
 //! metrics   metrics in Prometheus' format
 //! ```
 
-mod accept;
-mod access;
 mod access_log;
-mod activity;
 mod addresses;
 mod admin;
 mod all_mail;
@@ -36,7 +31,6 @@ mod body;
 mod browser;
 mod causes;
 mod compat;
-mod connection;
 mod describe;
 mod docs;
 mod domains;
@@ -46,14 +40,14 @@ mod health;
 mod mail;
 mod memory;
 mod metrics;
+mod pace;
 mod principal;
 pub mod problem;
 mod query;
 mod rate_limit;
 mod root;
 mod safe_html;
-mod server;
-mod stream;
+mod transport;
 mod view;
 mod waiting;
 mod web;
@@ -78,7 +72,7 @@ use query::Query;
 pub use edge::Peer;
 pub use principal::Principal;
 pub use problem::{Code, Problem};
-pub use server::serve;
+pub use transport::serve;
 
 /// What the handlers use: the service, and what only HTTP has.
 struct Api {
@@ -113,7 +107,6 @@ fn routers(service: Arc<Service>) -> (Router, Router) {
     let interface = routes(&api)
         .merge(compat::routes(&api.config, &auth))
         .with_state(Arc::clone(&api))
-        .layer(middleware::from_fn_with_state(auth, authentication::pass))
         .layer(middleware::from_fn_with_state(edge, edge::pass));
     let metrics = health_routes().merge(metrics_route()).fallback(unknown_path).with_state(api);
     (interface, metrics)

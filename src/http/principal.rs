@@ -1,7 +1,7 @@
-//! The caller of a request, and what it may do.
+//! The caller of a request: what it may do, and whose shares it has.
 
 use std::convert::Infallible;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 
 use axum::extract::FromRequestParts;
 use axum::http::Extensions;
@@ -9,9 +9,9 @@ use axum::http::request::Parts;
 
 use super::edge::Peer;
 use crate::admission::{Admission, Who};
-use crate::model;
+use crate::model::Client;
 
-/// The caller of a request, in the request's extensions. The transport or a token sets it.
+/// What the caller of a request may do, in the request's extensions. The transport or a token sets it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Principal {
     /// Anybody else.
@@ -41,54 +41,36 @@ impl<S: Sync> FromRequestParts<S> for Principal {
     }
 }
 
-/// The client that limits count a request for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Requester {
-    /// The administrator, or the bearer of a valid token. Neither has limits of its own.
-    Administrator,
-    /// A client by its address. Clients without a known address count as one.
-    At(model::Client),
-}
+/// Whose shares a request has, as the edge has found it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asker(pub(super) Who);
 
-impl Requester {
-    pub(super) fn of(extensions: &Extensions) -> Self {
-        if let Some(Principal::Administrator | Principal::Reader) = extensions.get() {
-            return Self::Administrator;
-        }
-        Self::At(model::Client::of(address(extensions)))
-    }
-
-    /// The client, which is also the registrant of a webhook or domain; `None` for the administrator.
-    pub(super) fn client(self) -> Option<model::Client> {
-        match self {
-            Self::Administrator => None,
-            Self::At(client) => Some(client),
-        }
+impl Asker {
+    /// The client, which is also the registrant of a webhook or domain; `None` for the administrator and the bearers of
+    /// tokens.
+    pub(super) const fn client(self) -> Option<Client> {
+        self.0.client()
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Requester {
+impl<S: Sync> FromRequestParts<S> for Asker {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self::of(&parts.extensions))
+        Ok(Self(asker(&parts.extensions)))
     }
 }
 
-/// The client's address. Clients without a known one count as one.
-fn address(extensions: &Extensions) -> IpAddr {
-    extensions.get().map_or(Ipv4Addr::UNSPECIFIED.into(), |Peer(peer)| peer.ip())
-}
-
-/// Whose shares a request counts for.
+/// Whose shares a request has. The bearers of valid tokens have no limits, and callers without an address count as one
+/// client.
 pub(super) fn who(extensions: &Extensions, admission: &Admission) -> Who {
-    match Requester::of(extensions) {
-        Requester::Administrator => Who::Administrator,
-        Requester::At(_) => admission.who(address(extensions)),
+    if let Some(Principal::Reader | Principal::Administrator) = extensions.get() {
+        return Who::Administrator;
     }
+    admission.who(extensions.get().map_or(Ipv4Addr::UNSPECIFIED.into(), |Peer(peer)| peer.ip()))
 }
 
 /// The same for the handlers, as the edge has found it.
 pub(super) fn asker(extensions: &Extensions) -> Who {
-    extensions.get().copied().unwrap_or(Who::Client(model::Client::of(address(extensions))))
+    *extensions.get().expect("the edge is in front of every handler")
 }

@@ -111,10 +111,6 @@ codes! {
     BodyTimeout = REQUEST_TIMEOUT "body_timeout",
     /// The body is not declared as JSON.
     ContentTypeUnsupported = UNSUPPORTED_MEDIA_TYPE "content_type_unsupported",
-    /// The head of a request is not HTTP.
-    RequestInvalid = BAD_REQUEST "request_invalid",
-    /// The head of a request is too long or has too many fields.
-    HeadTooLarge = REQUEST_HEADER_FIELDS_TOO_LARGE "head_too_large",
     /// The request has no valid Host, or more than one.
     HostInvalid = BAD_REQUEST "host_invalid",
     /// The service does not answer for this Host.

@@ -1,4 +1,5 @@
-//! Rate limits of a client and of its network: one for all requests, and smaller ones for requests that cost more.
+//! Rate limits of a client and of its network: one for all requests, and smaller ones for requests that cost more. And
+//! the refusal of what has places.
 //!
 //! A minute's quota may be used at once; after that it comes back evenly. A request that is refused uses nothing of the
 //! limit that refuses it.
@@ -68,6 +69,18 @@ pub(super) fn exceeded(admission: &Admission, refused: Refused) -> Problem {
         _ => format!("the clients of this network (IPv4 /24, IPv6 /48) make too many {counted}; try again later"),
     };
     Problem::new(Code::RateLimited, detail).with_retry_after(whole_seconds(refused.retry_after))
+}
+
+/// The problem that there is no place: with the first code of a client or network that has too many, else with the second.
+pub(super) fn no_place(refused: Refused, [of_client, of_all]: [Code; 2], what: &str, retry_after: u32) -> Problem {
+    let (code, detail) = match refused.by {
+        Bound::Client => (of_client, format!("this client has too many {what}; end some")),
+        Bound::Network => {
+            (of_client, format!("the clients of this network (IPv4 /24, IPv6 /48) have too many {what}; end some"))
+        }
+        Bound::All => (of_all, format!("all places for {what} are taken; try again")),
+    };
+    Problem::new(code, detail).with_retry_after(retry_after)
 }
 
 /// What is left of the quotas that a request was counted for.

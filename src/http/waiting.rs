@@ -10,8 +10,11 @@ use super::Api;
 use super::authentication::{Bearer, token_invalid};
 use super::principal::asker;
 use super::problem::{Code, Problem};
-use crate::admission::{Bound, Permit, What, Who};
+use super::rate_limit;
+use crate::admission::{Permit, What, Who};
 
+/// Why there is no place for a request: its client or network has too many, or there are too many.
+const CODES: [Code; 2] = [Code::TooManyWaitingForClient, Code::TooManyWaiting];
 /// How long a client should wait before it tries again to get a place, in seconds.
 const RETRY_AFTER: u32 = 5;
 
@@ -30,22 +33,8 @@ pub(super) struct Waiter {
 impl Api {
     /// Takes a place for a request. The problem is that there is none.
     pub(super) fn place(&self, waiter: &Waiter) -> Result<Permit, Problem> {
-        self.admission.admit(waiter.who, What::Waiting, 1).map_err(|refused| {
-            let (code, detail) = match refused.by {
-                Bound::Client => (
-                    Code::TooManyWaitingForClient,
-                    "this client has too many requests that wait for mail; end some",
-                ),
-                Bound::Network => (
-                    Code::TooManyWaitingForClient,
-                    "the clients of this network (IPv4 /24, IPv6 /48) have too many requests that wait for mail; end some",
-                ),
-                Bound::All => {
-                    (Code::TooManyWaiting, "all places of requests that wait for mail are taken; try again")
-                }
-            };
-            Problem::new(code, detail).with_retry_after(RETRY_AFTER)
-        })
+        let place = self.admission.admit(waiter.who, What::Waiting, 1);
+        place.map_err(|refused| rate_limit::no_place(refused, CODES, "requests that wait for mail", RETRY_AFTER))
     }
 }
 

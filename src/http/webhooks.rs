@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::Api;
 use super::body::JsonObject;
 use super::delete::Deleted;
-use super::principal::{Principal, Requester};
+use super::principal::{Asker, Principal};
 use super::problem::{Code, Problem};
 use super::query::{self, Query};
 use crate::model::{DomainStatus, Secret, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
@@ -76,10 +76,10 @@ impl WebhookJson {
 pub(super) async fn register(
     State(api): State<Arc<Api>>,
     principal: Principal,
-    requester: Requester,
+    asker: Asker,
     body: JsonObject,
 ) -> Result<(StatusCode, Json<Registered>), Problem> {
-    let record = new_webhook(&api, requester, &body)?;
+    let record = new_webhook(&api, asker, &body)?;
     api.permit(principal, &record.mailbox)?;
     served(&api, &record)?;
     let limits = WebhookLimits {
@@ -108,7 +108,7 @@ pub(super) async fn register(
 }
 
 /// The webhook in the body of a registration.
-fn new_webhook(api: &Api, requester: Requester, body: &JsonObject) -> Result<WebhookRecord, Problem> {
+fn new_webhook(api: &Api, asker: Asker, body: &JsonObject) -> Result<WebhookRecord, Problem> {
     let missing = |name: &str| Problem::new(Code::FieldMissing, format!("the field '{name}' is missing"));
     let recipient = body.text("recipient", Code::AddressInvalid)?.ok_or_else(|| missing("recipient"))?;
     let recipient = query::address(recipient)
@@ -127,7 +127,7 @@ fn new_webhook(api: &Api, requester: Requester, body: &JsonObject) -> Result<Web
         mailbox: recipient.mailbox(api.config.mail.subaddressing),
         url: target.url().as_str().to_owned(),
         origin: target.origin(),
-        registrant: requester.client(),
+        registrant: asker.client(),
         secret: Secret::new(secret.to_owned()),
         status: WebhookStatus::Active,
         created_at: now,

@@ -21,14 +21,16 @@ async fn exchange(server: SocketAddr, octets: &[u8]) -> Vec<u8> {
     answer
 }
 
-/// The status and the code of the only answer. A refusal must be a problem in JSON.
+/// The status and the code of the only answer. A refusal must be a problem in JSON, or have no body if the head of the
+/// request cannot be read.
 fn outcome(answer: &[u8]) -> (u16, String) {
     let text = String::from_utf8_lossy(answer);
     let answers = text.matches("HTTP/1.1 ").count() + text.matches("HTTP/1.0 ").count();
     assert_eq!(answers, 1, "one answer: {text}");
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let status = head.get(9..12).and_then(|status| status.parse().ok()).unwrap_or_else(|| panic!("no status: {head}"));
-    if status < 400 {
+    let is_bare = [400, 431].contains(&status) && body.is_empty();
+    if status < 400 || is_bare {
         return (status, String::new());
     }
     assert!(head.to_lowercase().contains("content-type: application/problem+json"), "{head}");
@@ -49,7 +51,8 @@ fn json(path: &str, body: &[u8]) -> Vec<u8> {
     request("POST", path, &format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()), body)
 }
 
-/// Requests, and the status and code that each of them gets; without a code for a good answer.
+/// Requests, and the status and code that each of them gets; without a code for a good answer, and for a head that cannot
+/// be read.
 fn cases() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
     let nested = |open: &str, times: usize| format!("{{\"domain\":{}", open.repeat(times)).into_bytes();
     let long = |octets: usize| get(&format!("{INBOX}&subject={}", "x".repeat(octets)));
@@ -65,7 +68,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
             400,
             "address_invalid",
         ),
-        ("a bare line end in the target", get("/api/mail/messages?to=ann\n@example.test"), 400, "request_invalid"),
+        ("a bare line end in the target", get("/api/mail/messages?to=ann\n@example.test"), 400, ""),
         ("overlong UTF-8", get("/api/mail/messages?to=ann%c0%ae@example.test"), 400, "query_invalid"),
         ("a lone surrogate", get("/api/mail/messages?to=ann%ed%a0%80@example.test"), 400, "query_invalid"),
         ("half an escape", get("/api/mail/messages?to=ann%4"), 400, "query_invalid"),
@@ -74,10 +77,10 @@ fn cases() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
             [b"GET /api/mail/messages?to=\xff\xfe HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".as_slice()]
                 .concat(),
             400,
-            "request_invalid",
+            "",
         ),
         ("a long query", long(20_000), 414, "query_too_long"),
-        ("a query of 1 MB", long(1 << 20), 431, "head_too_large"),
+        ("a query of 1 MB", long(1 << 20), 431, ""),
         ("traversal in an id", get("/api/mail/messages/..%2f..%2fadmin%2ftokens"), 400, "id_invalid"),
         ("traversal in a path", get("/api/mail/../admin/tokens"), 404, "unknown_path"),
         ("a backslash", get("/api\\mail\\messages"), 404, "unknown_path"),
@@ -90,36 +93,21 @@ fn cases() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
         ("absolute form of another host", get(&format!("http://evil.test{INBOX}")), 421, "host_not_allowed"),
         ("HTTP/1.0", b"GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n".to_vec(), 200, ""),
         ("two hosts", request("GET", "/healthz", "Host: evil.test\r\n", b""), 400, "host_invalid"),
-        (
-            "a space before a colon",
-            request("GET", "/healthz", "Content-Length : 5\r\n", b"hello"),
-            400,
-            "request_invalid",
-        ),
-        ("a folded field", request("GET", "/healthz", "X: a\r\n b\r\n", b""), 400, "request_invalid"),
+        ("a space before a colon", request("GET", "/healthz", "Content-Length : 5\r\n", b"hello"), 400, ""),
+        ("a folded field", request("GET", "/healthz", "X: a\r\n b\r\n", b""), 400, ""),
         (
             "lengths that differ",
             request("POST", "/api/domains", "Content-Length: 2\r\nContent-Length: 3\r\n", b"{}"),
             400,
-            "request_invalid",
+            "",
         ),
-        (
-            "a length with a sign",
-            request("POST", "/api/domains", "Content-Length: +2\r\n", b"{}"),
-            400,
-            "request_invalid",
-        ),
-        (
-            "a length in hexadecimal",
-            request("POST", "/api/domains", "Content-Length: 0x2\r\n", b"{}"),
-            400,
-            "request_invalid",
-        ),
+        ("a length with a sign", request("POST", "/api/domains", "Content-Length: +2\r\n", b"{}"), 400, ""),
+        ("a length in hexadecimal", request("POST", "/api/domains", "Content-Length: 0x2\r\n", b"{}"), 400, ""),
         (
             "a coding that nobody knows",
             request("POST", "/api/domains", "Transfer-Encoding: chunked, identity\r\n", b"0\r\n\r\n"),
             400,
-            "request_invalid",
+            "",
         ),
         ("arrays that nest", json("/api/domains", &nested("[", 10_000)), 400, "json_invalid"),
         ("objects that nest", json("/api/domains", &nested("{\"a\":", 2_000)), 400, "json_invalid"),
