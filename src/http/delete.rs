@@ -13,7 +13,7 @@ use super::filter::Filter;
 use super::memory::Asker;
 use super::principal::Principal;
 use super::problem::{Code, Problem};
-use super::query::{self, Query};
+use super::query::Query;
 use super::search::{EMAILS_MAX, Found};
 use crate::model::{EmailId, Mailbox};
 
@@ -47,7 +47,7 @@ pub(super) async fn delete(
     asker: Asker,
     query: Query,
 ) -> Result<Json<Deleted>, Problem> {
-    let ids = query.all("id").map(query::id).collect::<Result<Vec<_>, _>>()?;
+    let ids = query.all("id", Code::IdInvalid)?;
     let deleted = match (query.get("to")?, &ids[..]) {
         (Some(_), []) => {
             let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);

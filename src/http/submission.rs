@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::StatusCode;
 use serde::Serialize;
 
-use super::Api;
 use super::admin;
-use super::body::read_body;
+use super::body::{media_type, read_body};
+use super::domains::check_served;
 use super::edge::Peer;
 use super::principal::Principal;
 use super::problem::{Code, Problem};
-use super::query::{self, Query};
-use crate::model::{Address, Delivery, DomainStatus, EmailId, Envelope, Greeting, Protocol, Recipient};
+use super::query::Query;
+use super::{Api, Created};
+use crate::model::{Address, Delivery, EmailId, Envelope, Greeting, Protocol, Recipient};
 use crate::random;
 
 /// The most recipients of one message, as in SMTP (RFC 5321 section 4.5.3.1.8).
@@ -40,7 +41,7 @@ pub(super) async fn submit(
     principal: Principal,
     query: Query,
     request: Request,
-) -> Result<(StatusCode, Json<Submitted>), Problem> {
+) -> Created<Submitted> {
     if principal == Principal::Public {
         return Err(admin::administrator_only());
     }
@@ -49,7 +50,7 @@ pub(super) async fn submit(
         None | Some("") => String::new(),
         Some(_) => query.address("from")?.to_string(),
     };
-    if !is_message(request.headers()) {
+    if media_type(request.headers()) != "message/rfc822" {
         let detail = "the body must be a message with 'Content-Type: message/rfc822'";
         return Err(Problem::new(Code::ContentTypeUnsupported, detail));
     }
@@ -62,10 +63,7 @@ pub(super) async fn submit(
 
 /// The addresses in `to`, each on a domain that receives mail.
 fn recipients(api: &Api, query: &Query) -> Result<Vec<Address>, Problem> {
-    let parse = |text: &str| {
-        query::address(text).map_err(|detail| Problem::new(Code::AddressInvalid, format!("'to': {detail}")))
-    };
-    let recipients = query.all("to").map(parse).collect::<Result<Vec<_>, _>>()?;
+    let recipients = query.all("to", Code::AddressInvalid)?;
     if recipients.is_empty() {
         return Err(Problem::new(Code::ParameterMissing, "the parameter 'to' is missing"));
     }
@@ -73,19 +71,8 @@ fn recipients(api: &Api, query: &Query) -> Result<Vec<Address>, Problem> {
         let detail = format!("a message has at most {RECIPIENTS_MAX} recipients");
         return Err(Problem::new(Code::ParameterRepeated, detail));
     }
-    let is_served = |address: &Address| api.domains.table.status(address.domain()) == Some(DomainStatus::Active);
-    match recipients.iter().find(|address| !is_served(address)) {
-        Some(address) => Err(Problem::new(
-            Code::DomainUnknown,
-            format!("the service receives no mail for the domain {}", address.domain()),
-        )),
-        None => Ok(recipients),
-    }
-}
-
-fn is_message(headers: &HeaderMap) -> bool {
-    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    content_type.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("message/rfc822")
+    recipients.iter().try_for_each(|address: &Address| check_served(api, address.domain()))?;
+    Ok(recipients)
 }
 
 async fn store(

@@ -14,7 +14,7 @@ use crate::http::query::Query;
 use crate::mime::Message;
 use crate::model::{EmailId, StoredEmail, Timestamp};
 use crate::reader;
-use crate::store::{NewestCursor, NewestPage, NewestQuery};
+use crate::store::{NewestPage, NewestQuery};
 
 /// An Email without its content.
 #[derive(Debug, Serialize)]
@@ -74,14 +74,13 @@ struct Wanted {
 impl Wanted {
     fn of(api: &Api, query: &Query, by_mailbox: bool) -> Result<Self, Problem> {
         let limit = query.limit(api.config.http.page_size_default as u64, api.config.http.page_size_max as u64)?;
-        let after = query.get("after")?.map(str::parse::<NewestCursor>).transpose();
-        let after = after.map_err(|error| Problem::new(Code::AfterInvalid, format!("'after': {error}")))?;
+        let after = query.opt("after", Code::AfterInvalid)?;
         // Ignored like an unknown parameter, it would give the first page for ever.
         if query.get("page")?.is_some() {
             let detail = "this list has no 'page' any more; the 'next' of an answer is the 'after' of the next page";
             return Err(Problem::new(Code::PageInvalid, detail));
         }
-        let domain = query.get("domain")?.is_some().then(|| query.domain("domain")).transpose()?;
+        let domain = query.opt("domain", Code::DomainInvalid)?;
         let page_size = usize::try_from(limit).unwrap_or(usize::MAX);
         Ok(Self { query: NewestQuery { by_mailbox, domain, after, limit: page_size }, limit })
     }

@@ -1,7 +1,6 @@
 //! `/api/admin`: paths for the administrator and for bearers of tokens. Any other caller gets 401 for every path.
 
 mod backup;
-mod config;
 mod domains;
 mod faults;
 mod mail;
@@ -12,17 +11,17 @@ mod webhooks;
 
 use std::sync::Arc;
 
-use axum::Router;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
+use axum::{Json, Router};
 
-use super::Api;
-use super::principal::Principal;
-use super::problem::{Code, Problem};
-use crate::config::Revision;
+use super::domains::list;
+use super::{Api, Code, Principal, Problem};
+use crate::config::{Revision, SettingInEffect};
+use domains::AdminDomainJson;
 
 pub(super) use tokens::LIFE_MAX as TOKEN_LIFE_MAX;
 
@@ -30,10 +29,10 @@ pub(super) use tokens::LIFE_MAX as TOKEN_LIFE_MAX;
 pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
     let below = Router::new()
         .merge(webhook_routes(revision))
-        .route("/domains", get(domains::list).post(domains::add).delete(domains::remove))
+        .route("/domains", get(list::<AdminDomainJson>).post(domains::add).delete(domains::remove))
         .route("/domains/verify", post(domains::verify))
         .route("/status", get(status::show))
-        .route("/config", get(config::show))
+        .route("/config", get(config))
         .route("/stats", get(stats::show))
         .route("/messages", get(mail::messages))
         .route("/mailboxes", get(mail::mailboxes))
@@ -56,6 +55,11 @@ fn webhook_routes(revision: Revision) -> Router<Arc<Api>> {
             .route("/webhooks/{id}/replay", post(webhooks::replay))
             .route("/webhooks/{id}/test", post(webhooks::test)),
     }
+}
+
+/// `GET /api/admin/config`: every setting in effect, in the order of the guide.
+async fn config(State(api): State<Arc<Api>>) -> Json<Vec<SettingInEffect>> {
+    Json(api.config.in_effect())
 }
 
 async fn check(principal: Principal, request: Request, next: Next) -> Response {
