@@ -31,17 +31,22 @@ pub(super) struct JsonObject(Map<String, Value>);
 impl JsonObject {
     /// The value of an optional member. A text that is no such value, or is no text, is an error with `code`.
     pub(super) fn opt<T: FromStr<Err: Display>>(&self, name: &str, code: Code) -> Result<Option<T>, Problem> {
-        self.text(name, code)?.map(|text| query::parse(name, text, code)).transpose()
+        self.get(name, code)?.map(|text| query::parse(name, text, code)).transpose()
     }
 
     /// The value of a required member. A text that is no such value, or is no text, is an error with `code`.
     pub(super) fn req<T: FromStr<Err: Display>>(&self, name: &str, code: Code) -> Result<T, Problem> {
+        query::parse(name, self.text(name, code)?, code)
+    }
+
+    /// The text in a required member. Any other value is an error with `code`.
+    pub(super) fn text(&self, name: &str, code: Code) -> Result<&str, Problem> {
         let missing = || Problem::new(Code::FieldMissing, format!("the field '{name}' is missing"));
-        query::parse(name, self.text(name, code)?.ok_or_else(missing)?, code)
+        self.get(name, code)?.ok_or_else(missing)
     }
 
     /// The text in an optional member. Any other value is an error with `code`.
-    pub(super) fn text(&self, name: &str, code: Code) -> Result<Option<&str>, Problem> {
+    pub(super) fn get(&self, name: &str, code: Code) -> Result<Option<&str>, Problem> {
         self.member(name, code, "a string")
     }
 

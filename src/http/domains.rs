@@ -81,7 +81,7 @@ pub(super) fn check_served(api: &Api, domain: &DomainName) -> Result<(), Problem
 /// The domain in the body of a registration.
 pub(super) fn new_domain(body: &JsonObject) -> Result<NewDomain, Problem> {
     let name = body.req("domain", Code::DomainInvalid)?;
-    let owner = body.text("owner", Code::OwnerInvalid)?;
+    let owner = body.get("owner", Code::OwnerInvalid)?;
     let is_owner = |owner: &str| {
         !owner.trim().is_empty() && owner.chars().count() <= OWNER_CHARS_MAX && !owner.contains(char::is_control)
     };
@@ -89,7 +89,7 @@ pub(super) fn new_domain(body: &JsonObject) -> Result<NewDomain, Problem> {
         let detail = format!("'owner' must have 1 to {OWNER_CHARS_MAX} characters, none of them a control character");
         return Err(Problem::new(Code::OwnerInvalid, detail));
     }
-    let email = body.text("email", Code::EmailInvalid)?;
+    let email = body.get("email", Code::EmailInvalid)?;
     body.opt::<Address>("email", Code::EmailInvalid)?;
     Ok(NewDomain { name, owner: owner.map(str::to_owned), email: email.map(str::to_owned) })
 }

@@ -16,9 +16,9 @@ use crate::model::{Address, Id};
 const QUERY_OCTETS_MAX: usize = 8 * 1024;
 /// The most parameters of a query. Each takes some memory, however short it is.
 const PARAMETERS_MAX: usize = 256;
-/// The longest text that is parsed, in octets: that of a URL. An address has a local part of 64 octets, and a domain of
-/// 253 in A-labels, which is longer in U-labels.
-const VALUE_OCTETS_MAX: usize = 2048;
+/// The longest text that is parsed, in octets. The longest value is an address: a local part of 64, and a domain of 253
+/// in A-labels, which is longer in U-labels.
+const VALUE_OCTETS_MAX: usize = 1024;
 
 /// The decoded parameters of a request.
 #[derive(Clone, Debug, Default)]

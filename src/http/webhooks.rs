@@ -105,9 +105,9 @@ fn new_webhook(
     recipient: &Address,
     body: &JsonObject,
 ) -> Result<WebhookRecord, Problem> {
-    let url: String = body.req("url", Code::UrlInvalid)?;
-    let target = api.guard.check_url(&url).map_err(|error| url_problem(&error))?;
-    let secret = body.text("secret", Code::SecretInvalid)?.unwrap_or_default();
+    let url = body.text("url", Code::UrlInvalid)?;
+    let target = api.guard.check_url(url).map_err(|error| url_problem(&error))?;
+    let secret = body.get("secret", Code::SecretInvalid)?.unwrap_or_default();
     if secret.len() > SECRET_OCTETS_MAX {
         let detail = format!("'secret' is longer than {SECRET_OCTETS_MAX} octets");
         return Err(Problem::new(Code::SecretInvalid, detail));

@@ -128,7 +128,7 @@ pub(super) async fn replay(State(api): State<Arc<Api>>, id: IdOfPath, body: Json
 
 fn which(body: &JsonObject) -> Result<Replay, Problem> {
     let event = body.opt("event", Code::IdInvalid)?;
-    let since = body.text("since", Code::TimeInvalid)?;
+    let since = body.get("since", Code::TimeInvalid)?;
     match (event, body.flag("failed")?, since) {
         (Some(event), false, None) => Ok(Replay::Event(event)),
         (None, true, None) => Ok(Replay::Failed),
