@@ -39,11 +39,10 @@ pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
         .route("/tokens", get(tokens::list).post(tokens::create).delete(tokens::revoke))
         .route("/faults", get(faults::list).post(faults::add).delete(faults::remove))
         .route("/backup", get(backup::show))
-        .fallback(super::unknown_path)
-        .layer(middleware::from_fn(check));
+        .fallback(super::unknown_path);
     // The nested router does not handle its own path with a slash at the end.
-    let slash = any(super::unknown_path).layer(middleware::from_fn(check));
-    Router::new().nest("/api/admin", below).route("/api/admin/", slash)
+    let all = Router::new().nest("/api/admin", below).route("/api/admin/", any(super::unknown_path));
+    all.layer(middleware::from_fn(check))
 }
 
 fn webhook_routes(revision: Revision) -> Router<Arc<Api>> {
