@@ -6,9 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 
-use super::Api;
-use super::problem::{Code, Problem};
-use super::query::Query;
+use super::domains::check_served;
+use super::{Answer, Api, Code, Problem, Query};
 use crate::domains::DomainEntry;
 use crate::model::{Address, DomainName, DomainPattern, DomainStatus};
 use crate::random;
@@ -20,39 +19,31 @@ const RESERVED: &str = "example.test";
 #[derive(Debug, Serialize)]
 pub(super) struct FreshAddress {
     address: String,
+    #[serde(flatten)]
+    place: Place,
+}
+
+/// A domain for a fresh address.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct Place {
     domain: DomainName,
     /// The pattern of the settings that covers the domain, if the domain was not chosen by its own name.
     pattern: Option<String>,
 }
 
-/// A domain for a fresh address.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
-    domain: DomainName,
-    pattern: Option<String>,
-}
-
 /// Answers with the address. Nothing is stored: a mailbox needs no creation.
-pub(super) async fn random(State(api): State<Arc<Api>>, query: Query) -> Result<Json<FreshAddress>, Problem> {
-    let prefix = query.get("prefix")?.map(str::parse).transpose();
-    let prefix = prefix.map_err(|error| Problem::new(Code::PrefixInvalid, format!("'prefix': {error}")))?;
-    let Place { domain, pattern } = match query.get("domain")? {
-        Some(_) => served(&api, query.domain("domain")?)?,
+pub(super) async fn random(State(api): State<Arc<Api>>, query: Query) -> Answer<FreshAddress> {
+    let prefix = query.opt("prefix", Code::PrefixInvalid)?;
+    let place = match query.opt("domain", Code::DomainInvalid)? {
+        Some(domain) => {
+            check_served(&api, &domain)?;
+            Place { domain, pattern: None }
+        }
         None => chosen(&api.domains.table.list()).ok_or_else(no_domain)?,
     };
-    let address =
-        Address::new(&random::local_part(prefix.as_ref()), domain.clone()).map_err(|_| Problem::internal())?;
-    Ok(Json(FreshAddress { address: address.to_string(), domain, pattern }))
-}
-
-fn served(api: &Api, domain: DomainName) -> Result<Place, Problem> {
-    match api.domains.table.status(&domain) {
-        Some(DomainStatus::Active) => Ok(Place { domain, pattern: None }),
-        Some(DomainStatus::Deactivated) | None => {
-            let detail = format!("no mail is received for {domain}; GET /api/domains/active lists the domains");
-            Err(Problem::new(Code::DomainUnknown, detail))
-        }
-    }
+    let address = Address::new(&random::local_part(prefix.as_ref()), place.domain.clone());
+    let address = address.map_err(|_| Problem::internal())?.to_string();
+    Ok(Json(FreshAddress { address, place }))
 }
 
 fn no_domain() -> Problem {
@@ -61,16 +52,16 @@ fn no_domain() -> Problem {
 
 /// One of the best domains at random.
 ///
-/// Best are those of the administrator. Whoever registered another one can point its MX elsewhere at any time, and then
-/// gets the mail of its addresses.
+/// Best are those of the administrator, and of them those with a name. Whoever registered another one can point its MX
+/// elsewhere at any time, and then gets the mail of its addresses.
 fn chosen(entries: &[DomainEntry]) -> Option<Place> {
-    let active = || entries.iter().filter(|entry| entry.status() == DomainStatus::Active);
-    let is_of_administrator = |entry: &&DomainEntry| entry.record.as_ref().is_none_or(|record| record.pinned);
-    let of_administrator: Vec<Place> = active().filter(is_of_administrator).filter_map(place).collect();
-    let by_name = of_administrator.iter().filter(|place| place.pattern.is_none()).cloned().collect();
-    let others = active().filter_map(place).collect();
-    let best = [by_name, of_administrator, others].into_iter().find(|places: &Vec<Place>| !places.is_empty())?;
-    Some(best[rand::random_range(..best.len())].clone())
+    let active = entries.iter().filter(|entry| entry.status() == DomainStatus::Active);
+    let ranked = active.filter_map(|entry| {
+        let place = place(entry)?;
+        let is_of_administrator = entry.record.as_ref().is_none_or(|record| record.pinned);
+        Some(((is_of_administrator, place.pattern.is_none(), rand::random::<u64>()), place))
+    });
+    ranked.max_by_key(|(rank, _)| *rank).map(|(_, place)| place)
 }
 
 /// The domain of an entry, or one that its pattern covers.

@@ -1,60 +1,68 @@
 //! JSON bodies, bounded in size and time.
 
+use std::fmt::Display;
+use std::str::FromStr;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::problem::{Code, Problem};
+use super::query;
 
 /// The longest body in octets.
 const BODY_OCTETS_MAX: u64 = 64 * 1024;
 
-/// How long a body may take, in the extensions of a request. The default is [`BodyTimeout::default`].
+/// How long a body may take by default.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a body may take, in the extensions of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BodyTimeout(pub(super) Duration);
 
-impl Default for BodyTimeout {
-    fn default() -> Self {
-        Self(Duration::from_secs(10))
-    }
-}
-
-/// The JSON object in a request's body.
+/// The JSON object in a request's body. A member that is null is as good as a missing one.
 #[derive(Clone, Debug)]
 pub(super) struct JsonObject(Map<String, Value>);
 
 impl JsonObject {
-    /// The text in a field; `None` if the field is missing or null. Any other value is an error with `code`.
-    pub(super) fn text(&self, name: &str, code: Code) -> Result<Option<&str>, Problem> {
-        match self.0.get(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(Problem::new(code, format!("'{name}' must be a string"))),
-        }
+    /// The value of an optional member. A text that is no such value, or is no text, is an error with `code`.
+    pub(super) fn opt<T: FromStr<Err: Display>>(&self, name: &str, code: Code) -> Result<Option<T>, Problem> {
+        self.get(name, code)?.map(|text| query::parse(name, text, code)).transpose()
     }
 
-    /// The whole number in a field; `None` if the field is missing or null. Any other value is an error with `code`.
+    /// The value of a required member. A text that is no such value, or is no text, is an error with `code`.
+    pub(super) fn req<T: FromStr<Err: Display>>(&self, name: &str, code: Code) -> Result<T, Problem> {
+        query::parse(name, self.text(name, code)?, code)
+    }
+
+    /// The text in a required member. Any other value is an error with `code`.
+    pub(super) fn text(&self, name: &str, code: Code) -> Result<&str, Problem> {
+        let missing = || Problem::new(Code::FieldMissing, format!("the field '{name}' is missing"));
+        self.get(name, code)?.ok_or_else(missing)
+    }
+
+    /// The text in an optional member. Any other value is an error with `code`.
+    pub(super) fn get(&self, name: &str, code: Code) -> Result<Option<&str>, Problem> {
+        self.member(name, code, "a string")
+    }
+
+    /// The whole number in an optional member. Any other value is an error with `code`.
     pub(super) fn number(&self, name: &str, code: Code) -> Result<Option<u64>, Problem> {
-        match self.0.get(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => {
-                let invalid = || Problem::new(code, format!("'{name}' must be a whole number"));
-                value.as_u64().map(Some).ok_or_else(invalid)
-            }
-        }
+        self.member(name, code, "a whole number")
     }
 
-    /// The boolean in a field; `false` if the field is missing or null.
+    /// The boolean in an optional member; `false` if it is missing.
     pub(super) fn flag(&self, name: &str) -> Result<bool, Problem> {
-        match self.0.get(name) {
-            None | Some(Value::Null) => Ok(false),
-            Some(Value::Bool(flag)) => Ok(*flag),
-            Some(_) => Err(Problem::new(Code::BooleanInvalid, format!("'{name}' must be true or false"))),
-        }
+        Ok(self.member(name, Code::BooleanInvalid, "true or false")?.unwrap_or(false))
+    }
+
+    fn member<'a, T: Deserialize<'a>>(&'a self, name: &str, code: Code, kind: &str) -> Result<Option<T>, Problem> {
+        let value = self.0.get(name).unwrap_or(&Value::Null);
+        Option::deserialize(value).map_err(|_| Problem::new(code, format!("'{name}' must be {kind}")))
     }
 }
 
@@ -63,10 +71,8 @@ impl<S: Sync> FromRequest<S> for JsonObject {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         if !is_json(request.headers()) {
-            return Err(Problem::new(
-                Code::ContentTypeUnsupported,
-                "the body must be JSON with 'Content-Type: application/json'",
-            ));
+            let detail = "the body must be JSON with 'Content-Type: application/json'";
+            return Err(Problem::new(Code::ContentTypeUnsupported, detail));
         }
         let octets = read_body(request, BODY_OCTETS_MAX).await?;
         match serde_json::from_slice(&octets) {
@@ -79,13 +85,10 @@ impl<S: Sync> FromRequest<S> for JsonObject {
 
 /// Reads the body of a request in time, if it has at most `octets_max`.
 pub(super) async fn read_body(request: Request, octets_max: u64) -> Result<Bytes, Problem> {
-    let BodyTimeout(timeout) = request.extensions().get().copied().unwrap_or_default();
-    let read = tokio::time::timeout(timeout, read(request.into_body(), octets_max)).await;
-    read.map_err(|_| Problem::new(Code::BodyTimeout, "the body did not arrive in time"))?
-}
-
-async fn read(body: Body, octets_max: u64) -> Result<Bytes, Problem> {
-    match Limited::new(body, usize::try_from(octets_max).unwrap_or(usize::MAX)).collect().await {
+    let timeout = request.extensions().get().map_or(BODY_TIMEOUT, |BodyTimeout(timeout)| *timeout);
+    let body = Limited::new(request.into_body(), usize::try_from(octets_max).unwrap_or(usize::MAX));
+    let late = |_| Problem::new(Code::BodyTimeout, "the body did not arrive in time");
+    match tokio::time::timeout(timeout, body.collect()).await.map_err(late)? {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => {
             Err(Problem::new(Code::BodyTooLarge, format!("the body is longer than {octets_max} octets")))
@@ -95,7 +98,12 @@ async fn read(body: Body, octets_max: u64) -> Result<Bytes, Problem> {
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
+    let media_type = media_type(headers);
+    media_type == "application/json" || (media_type.starts_with("application/") && media_type.ends_with("+json"))
+}
+
+/// The media type in lower case, without parameters; empty if a request has none.
+pub(super) fn media_type(headers: &HeaderMap) -> String {
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
+    content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }

@@ -7,14 +7,11 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
 
-use super::Api;
-use super::body::JsonObject;
 use super::principal::Asker;
-use super::problem::{Code, Problem};
-use super::query::{self, Query};
+use super::{Answer, Api, Code, Created, JsonObject, Problem, Query};
 use crate::dns::MxReport;
 use crate::domains::{DomainEntry, NewDomain};
-use crate::model::{DomainName, DomainStatus, Timestamp};
+use crate::model::{Address, DomainName, DomainStatus, Timestamp};
 
 /// The longest owner in characters.
 const OWNER_CHARS_MAX: usize = 256;
@@ -33,19 +30,16 @@ pub(super) struct DomainJson {
 impl From<DomainEntry> for DomainJson {
     fn from(entry: DomainEntry) -> Self {
         let (status, record) = (entry.status(), entry.record.as_deref());
-        Self {
-            status,
-            added_at: record.map(|record| record.added_at.to_interface()),
-            last_checked_at: record.and_then(|record| record.last_checked_at).map(Timestamp::to_interface),
-            last_check_result: record.and_then(|record| record.last_check_result.clone()),
-            domain: entry.domain,
-        }
+        let added_at = record.map(|record| record.added_at.to_interface());
+        let last_checked_at = record.and_then(|record| record.last_checked_at).map(Timestamp::to_interface);
+        let last_check_result = record.and_then(|record| record.last_check_result.clone());
+        Self { domain: entry.domain, status, added_at, last_checked_at, last_check_result }
     }
 }
 
-/// `GET /api/domains`
-pub(super) async fn list(State(api): State<Arc<Api>>) -> Json<Vec<DomainJson>> {
-    Json(api.domains.table.list().into_iter().map(DomainJson::from).collect())
+/// `GET /api/domains`, and for the administrator `GET /api/admin/domains`, each in its form.
+pub(super) async fn list<T: From<DomainEntry>>(State(api): State<Arc<Api>>) -> Json<Vec<T>> {
+    Json(api.domains.table.list().into_iter().map(T::from).collect())
 }
 
 /// `GET /api/domains/active`
@@ -54,35 +48,37 @@ pub(super) async fn active(State(api): State<Arc<Api>>) -> Json<Vec<DomainName>>
 }
 
 /// `GET /api/domains/check-dns`
-pub(super) async fn check_dns(
-    State(api): State<Arc<Api>>,
-    asker: Asker,
-    query: Query,
-) -> Result<Json<MxReport>, Problem> {
-    let name = query.domain("domain")?;
+pub(super) async fn check_dns(State(api): State<Arc<Api>>, asker: Asker, query: Query) -> Answer<MxReport> {
+    let name = query.req("domain", Code::DomainInvalid)?;
     Ok(Json(api.domains.check(&name, asker.client()).await?))
 }
 
 /// `POST /api/domains`: 201 for a new domain, 200 for a registered domain, which is checked again.
-pub(super) async fn register(
-    State(api): State<Arc<Api>>,
-    asker: Asker,
-    body: JsonObject,
-) -> Result<(StatusCode, Json<DomainJson>), Problem> {
-    let (domain, created) = api.domains.register(new_domain(&body)?, asker.client()).await?;
-    Ok((status(created), Json(domain.into())))
+pub(super) async fn register(State(api): State<Arc<Api>>, asker: Asker, body: JsonObject) -> Created<DomainJson> {
+    let registered = api.domains.register(new_domain(&body)?, asker.client()).await?;
+    Ok(answer(registered))
 }
 
-pub(super) fn status(created: bool) -> StatusCode {
-    if created { StatusCode::CREATED } else { StatusCode::OK }
+/// The answer to a registration, which says whether the domain is new.
+pub(super) fn answer<T: From<DomainEntry>>((domain, is_new): (DomainEntry, bool)) -> (StatusCode, Json<T>) {
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    (status, Json(domain.into()))
+}
+
+/// Refuses a domain that no mail is received for.
+pub(super) fn check_served(api: &Api, domain: &DomainName) -> Result<(), Problem> {
+    let why = match api.domains.table.status(domain) {
+        Some(DomainStatus::Active) => return Ok(()),
+        Some(DomainStatus::Deactivated) => "deactivated: its MX record points elsewhere",
+        None => "not registered here",
+    };
+    Err(Problem::new(Code::DomainUnknown, format!("no mail is received for {domain}; the domain is {why}")))
 }
 
 /// The domain in the body of a registration.
 pub(super) fn new_domain(body: &JsonObject) -> Result<NewDomain, Problem> {
-    let name = body.text("domain", Code::DomainInvalid)?;
-    let name = name.ok_or_else(|| Problem::new(Code::FieldMissing, "the field 'domain' is missing"))?;
-    let name = query::domain(name)?;
-    let owner = body.text("owner", Code::OwnerInvalid)?;
+    let name = body.req("domain", Code::DomainInvalid)?;
+    let owner = body.get("owner", Code::OwnerInvalid)?;
     let is_owner = |owner: &str| {
         !owner.trim().is_empty() && owner.chars().count() <= OWNER_CHARS_MAX && !owner.contains(char::is_control)
     };
@@ -90,9 +86,7 @@ pub(super) fn new_domain(body: &JsonObject) -> Result<NewDomain, Problem> {
         let detail = format!("'owner' must have 1 to {OWNER_CHARS_MAX} characters, none of them a control character");
         return Err(Problem::new(Code::OwnerInvalid, detail));
     }
-    let email = body.text("email", Code::EmailInvalid)?;
-    if let Some(Err(detail)) = email.map(query::address) {
-        return Err(Problem::new(Code::EmailInvalid, format!("'email': {detail}")));
-    }
+    let email = body.get("email", Code::EmailInvalid)?;
+    body.opt::<Address>("email", Code::EmailInvalid)?;
     Ok(NewDomain { name, owner: owner.map(str::to_owned), email: email.map(str::to_owned) })
 }

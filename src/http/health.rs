@@ -6,8 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use serde_json::{Value, json};
 
-use super::Api;
-use super::problem::{Code, Problem};
+use super::{Answer, Api, Code, Problem};
 use crate::model::EmailId;
 use crate::store::StoreError;
 
@@ -17,18 +16,15 @@ pub(super) async fn alive() -> Json<Value> {
 }
 
 /// `GET /readyz`: 503 with the cause while the store would refuse a message or can't be read.
-pub(super) async fn ready(State(api): State<Arc<Api>>) -> Result<Json<Value>, Problem> {
+pub(super) async fn ready(State(api): State<Arc<Api>>) -> Answer<Value> {
     // Looking up an unused id is the cheapest read.
-    let read = api.store.find(EmailId::from_octets([0; 16]), api.clock.now()).await.map(|_| ());
-    match api.store.accepts().and(read) {
-        Ok(()) => Ok(Json(json!({ "status": "ready" }))),
-        Err(error) => {
-            let cause = Cause::of(&error);
-            tracing::warn!(%error, "the service is not ready: the store can't accept or read mail");
-            let problem = Problem::new(Code::NotReady, cause.detail());
-            Err(problem.with_member("cause", json!(cause.as_str())).with_retry_after(10))
-        }
-    }
+    let read = api.store.find(EmailId::from_octets([0; 16]), api.clock.now()).await;
+    let Err(error) = api.store.accepts().and(read.map(drop)) else {
+        return Ok(Json(json!({ "status": "ready" })));
+    };
+    tracing::warn!(%error, "the service is not ready: the store can't accept or read mail");
+    let (cause, detail) = Cause::of(&error).texts();
+    Err(Problem::new(Code::NotReady, detail).with_member("cause", json!(cause)).with_retry_after(10))
 }
 
 /// Why the service is not ready. Only the log shows the disk's error.
@@ -54,21 +50,18 @@ impl Cause {
 
     /// The stable code of the cause.
     pub(super) const fn as_str(self) -> &'static str {
-        match self {
-            Self::StorageFull => "storage_full",
-            Self::WriterEnded => "writer_ended",
-            Self::Stopping => "stopping",
-            Self::StoreUnavailable => "store_unavailable",
-        }
+        self.texts().0
     }
 
-    /// The cause as a text for people.
-    const fn detail(self) -> &'static str {
+    /// The code, and the cause as a text for people.
+    const fn texts(self) -> (&'static str, &'static str) {
         match self {
-            Self::StorageFull => "the disk is full; mail can be read and deleted, but new mail is refused",
-            Self::WriterEnded => "the writer of the store has ended; the service is stopping",
-            Self::Stopping => "the service is stopping",
-            Self::StoreUnavailable => "the store failed",
+            Self::StorageFull => {
+                ("storage_full", "the disk is full; mail can be read and deleted, but new mail is refused")
+            }
+            Self::WriterEnded => ("writer_ended", "the writer of the store has ended; the service is stopping"),
+            Self::Stopping => ("stopping", "the service is stopping"),
+            Self::StoreUnavailable => ("store_unavailable", "the store failed"),
         }
     }
 }

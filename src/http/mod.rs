@@ -56,13 +56,16 @@ mod webhooks;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use axum::Router;
+use axum::http::StatusCode;
 use axum::middleware;
 use axum::routing::get;
+use axum::{Json, Router};
 
 use crate::config::Revision;
 use crate::service::Service;
 use authentication::Authentication;
+use body::JsonObject;
+use mail::delete::Deleted;
 use mail::rows::Cached;
 use mail::{attachment, delete, events, list, message, raw, submit, wait};
 use memory::{Asker, Room};
@@ -73,6 +76,12 @@ pub use edge::Peer;
 pub use principal::Principal;
 pub use problem::{Code, Problem};
 pub use transport::serve;
+
+/// The answer of a handler with the status 200.
+type Answer<T> = Result<Json<T>, Problem>;
+
+/// The answer of a handler whose status says whether something is new.
+type Created<T> = Result<(StatusCode, Json<T>), Problem>;
 
 /// What the handlers use: the service, and what only HTTP has.
 struct Api {
@@ -133,7 +142,7 @@ fn routes(api: &Api) -> Router<Arc<Api>> {
         .route("/api/mail/messages/{id}/attachments/{index}", get(attachment::show))
         .route("/api/mail/delete", axum::routing::delete(delete::delete))
         .route("/api/addresses/random", get(addresses::random))
-        .route("/api/domains", get(domains::list).post(domains::register))
+        .route("/api/domains", get(domains::list::<domains::DomainJson>).post(domains::register))
         .route("/api/domains/active", get(domains::active))
         .route("/api/domains/check-dns", get(domains::check_dns))
         .merge(metrics)

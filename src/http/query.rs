@@ -3,38 +3,36 @@
 //! A `+` is a literal plus, since clients send addresses that way. A space is `%20`. Unknown parameters are ignored,
 //! and a known parameter may appear only once, unless it says otherwise.
 
-use std::num::ParseIntError;
+use std::fmt::Display;
+use std::str::FromStr;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
 use super::problem::{Code, Problem};
-use crate::model::{Address, DomainName, Id, WebhookId};
+use crate::model::{Address, Id};
 
 /// The longest query in octets. It has room for the longest address with each octet percent-encoded.
 const QUERY_OCTETS_MAX: usize = 8 * 1024;
-/// The longest address in octets: a local part of 64, and a domain of 253 in A-labels, which is longer in U-labels.
-const ADDRESS_OCTETS_MAX: usize = 1024;
+/// The most parameters of a query. Each takes some memory, however short it is.
+const PARAMETERS_MAX: usize = 256;
+/// The longest text that is parsed, in octets. The longest value is an address: a local part of 64, and a domain of 253
+/// in A-labels, which is longer in U-labels.
+const VALUE_OCTETS_MAX: usize = 1024;
 
 /// The decoded parameters of a request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Query(Vec<(String, String)>);
 
-/// The most parameters of a query. Each takes some memory, however short it is.
-const PARAMETERS_MAX: usize = 256;
-
 impl Query {
     /// Parses the text after the `?`.
     pub(super) fn parse(query: &str) -> Result<Self, Problem> {
+        let too_long = |detail| Err(Problem::new(Code::QueryTooLong, detail));
         if query.len() > QUERY_OCTETS_MAX {
-            return Err(Problem::new(
-                Code::QueryTooLong,
-                format!("the query is longer than {QUERY_OCTETS_MAX} octets"),
-            ));
+            return too_long(format!("the query is longer than {QUERY_OCTETS_MAX} octets"));
         }
         if query.split('&').count() > PARAMETERS_MAX {
-            let detail = format!("the query has more than {PARAMETERS_MAX} parameters");
-            return Err(Problem::new(Code::QueryTooLong, detail));
+            return too_long(format!("the query has more than {PARAMETERS_MAX} parameters"));
         }
         let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -44,84 +42,75 @@ impl Query {
         pairs.map(Self).ok_or_else(|| Problem::new(Code::QueryInvalid, "the query is not percent-encoded UTF-8"))
     }
 
-    /// The value of an optional parameter.
+    /// The text of an optional parameter.
     pub(super) fn get(&self, name: &str) -> Result<Option<&str>, Problem> {
-        let mut values = self.0.iter().filter(|(found, _)| found == name).map(|(_, value)| value.as_str());
+        let mut values = self.values(name);
         let value = values.next();
         if values.next().is_some() {
-            return Err(Problem::new(
-                Code::ParameterRepeated,
-                format!("the parameter '{name}' appears more than once"),
-            ));
+            let detail = format!("the parameter '{name}' appears more than once");
+            return Err(Problem::new(Code::ParameterRepeated, detail));
         }
         Ok(value)
     }
 
-    /// The values of a parameter that may appear several times.
-    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
-        self.0.iter().filter(move |(found, _)| found == name).map(|(_, value)| value.as_str())
-    }
-
-    /// The value of a required parameter.
-    pub(super) fn required(&self, name: &str) -> Result<&str, Problem> {
+    /// The text of a required parameter.
+    pub(super) fn text(&self, name: &str) -> Result<&str, Problem> {
         let missing = || Problem::new(Code::ParameterMissing, format!("the parameter '{name}' is missing"));
         self.get(name)?.ok_or_else(missing)
     }
 
+    /// The value of an optional parameter. A text that is no such value is an error with `code`.
+    pub(super) fn opt<T: FromStr<Err: Display>>(&self, name: &str, code: Code) -> Result<Option<T>, Problem> {
+        self.get(name)?.map(|text| parse(name, text, code)).transpose()
+    }
+
+    /// The value of a required parameter. A text that is no such value is an error with `code`.
+    pub(super) fn req<T: FromStr<Err: Display>>(&self, name: &str, code: Code) -> Result<T, Problem> {
+        parse(name, self.text(name)?, code)
+    }
+
+    /// The values of a parameter that may appear several times. A text that is no such value is an error with `code`.
+    pub(super) fn all<T: FromStr<Err: Display>>(&self, name: &str, code: Code) -> Result<Vec<T>, Problem> {
+        self.values(name).map(|text| parse(name, text, code)).collect()
+    }
+
     /// The address in a required parameter.
     pub(super) fn address(&self, name: &str) -> Result<Address, Problem> {
-        let text = self.required(name)?;
-        address(text).map_err(|detail| Problem::new(Code::AddressInvalid, format!("'{name}': {detail}")))
-    }
-
-    /// The domain in a required parameter.
-    pub(super) fn domain(&self, name: &str) -> Result<DomainName, Problem> {
-        domain(self.required(name)?)
-    }
-
-    /// The id of a webhook in a required parameter.
-    pub(super) fn webhook_id(&self, name: &str) -> Result<WebhookId, Problem> {
-        id(self.required(name)?)
+        self.req(name, Code::AddressInvalid)
     }
 
     /// The number of a page, from 1, which is also the default.
     pub(super) fn page(&self) -> Result<u64, Problem> {
-        let invalid =
-            || Problem::new(Code::PageInvalid, "'page' must be a whole number from 1 to 18446744073709551615");
-        match self.get("page")? {
-            None => Ok(1),
-            Some(text) => number(text).and_then(Result::ok).ok_or_else(invalid),
-        }
+        let page = self.get("page")?.map_or(Some(1), number).and_then(|page| page.try_into().ok());
+        let detail = "'page' must be a whole number from 1 to 18446744073709551615";
+        page.ok_or_else(|| Problem::new(Code::PageInvalid, detail))
     }
 
     /// The size of a page, from 1 to `max`. A larger number is taken as `max`.
     pub(super) fn limit(&self, default: u64, max: u64) -> Result<u64, Problem> {
-        let invalid = || Problem::new(Code::LimitInvalid, "'limit' must be a whole number of at least 1");
-        match self.get("limit")? {
-            None => Ok(default),
-            Some(text) => number(text).ok_or_else(invalid).map(|number| number.unwrap_or(u64::MAX).min(max)),
-        }
+        let limit = self.get("limit")?.map_or(Some(default.into()), number);
+        let limit =
+            limit.ok_or_else(|| Problem::new(Code::LimitInvalid, "'limit' must be a whole number of at least 1"))?;
+        Ok(u64::try_from(limit).unwrap_or(max).min(max))
+    }
+
+    /// The cursor of a walk as the sequence number below which it goes on; `u64::MAX` if it is empty.
+    pub(super) fn cursor(&self) -> Result<Option<u64>, Problem> {
+        let Some(cursor) = self.get("cursor")? else { return Ok(None) };
+        let below = if cursor.is_empty() { Ok(u64::MAX) } else { u64::from_str_radix(cursor, 16) };
+        let invalid = |_| Problem::new(Code::CursorInvalid, "'cursor' must be empty or the 'nextCursor' of an answer");
+        below.map(Some).map_err(invalid)
     }
 
     /// The boolean in a parameter; `false` if the parameter is missing.
-    /// The cursor of a walk as the sequence number below which it goes on; `u64::MAX` if it is empty.
-    pub(super) fn cursor(&self) -> Result<Option<u64>, Problem> {
-        let invalid = |_| Problem::new(Code::CursorInvalid, "'cursor' must be empty or the 'nextCursor' of an answer");
-        self.get("cursor")?
-            .map(
-                |cursor| {
-                    if cursor.is_empty() { Ok(u64::MAX) } else { u64::from_str_radix(cursor, 16).map_err(invalid) }
-                },
-            )
-            .transpose()
+    pub(super) fn flag(&self, name: &str) -> Result<bool, Problem> {
+        let invalid = || Problem::new(Code::BooleanInvalid, format!("'{name}' must be 'true' or 'false'"));
+        self.get(name)?.unwrap_or("false").parse().map_err(|_| invalid())
     }
 
-    pub(super) fn flag(&self, name: &str) -> Result<bool, Problem> {
-        match self.get(name)? {
-            None | Some("false") => Ok(false),
-            Some("true") => Ok(true),
-            Some(_) => Err(Problem::new(Code::BooleanInvalid, format!("'{name}' must be 'true' or 'false'"))),
-        }
+    /// The texts of a parameter that may appear several times.
+    pub(super) fn values(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |(found, _)| found == name).map(|(_, value)| value.as_str())
     }
 }
 
@@ -133,31 +122,23 @@ impl<S: Sync> FromRequestParts<S> for Query {
     }
 }
 
-/// A number of at least 1 in decimal digits; the error inside is one that is too large for `u64`.
-fn number(text: &str) -> Option<Result<u64, ParseIntError>> {
+/// A number of at least 1 in decimal digits, or [`u128::MAX`] if it is larger.
+fn number(text: &str) -> Option<u128> {
     let is_number = text.bytes().all(|digit| digit.is_ascii_digit()) && text.bytes().any(|digit| digit != b'0');
-    is_number.then(|| text.parse())
+    is_number.then(|| text.parse().unwrap_or(u128::MAX))
 }
 
-/// Parses an address from outside. The error says why the text is not an address.
-pub(super) fn address(text: &str) -> Result<Address, String> {
-    if text.len() > ADDRESS_OCTETS_MAX {
-        return Err(format!("an address has at most {ADDRESS_OCTETS_MAX} octets"));
+/// The value in a text from outside, which has this name there. A text that is no such value is an error with `code`.
+pub(super) fn parse<T: FromStr<Err: Display>>(name: &str, text: &str, code: Code) -> Result<T, Problem> {
+    if text.len() > VALUE_OCTETS_MAX {
+        return Err(Problem::new(code, format!("'{name}' is longer than {VALUE_OCTETS_MAX} octets")));
     }
-    text.parse().map_err(|error: crate::model::AddressError| error.to_string())
+    text.parse().map_err(|error| Problem::new(code, format!("'{name}': {error}")))
 }
 
-/// Parses a domain name from outside.
-pub(super) fn domain(text: &str) -> Result<DomainName, Problem> {
-    if text.len() > ADDRESS_OCTETS_MAX {
-        return Err(Problem::new(Code::DomainInvalid, "the domain name is too long"));
-    }
-    text.parse().map_err(|error: crate::model::DomainNameError| Problem::new(Code::DomainInvalid, error.to_string()))
-}
-
-/// Parses an id from outside.
+/// The id in a text from outside.
 pub(super) fn id<const VERSION: u8>(text: &str) -> Result<Id<VERSION>, Problem> {
-    text.parse().map_err(|error: crate::model::IdError| Problem::new(Code::IdInvalid, error.to_string()))
+    parse("id", text, Code::IdInvalid)
 }
 
 /// Decodes percent-encoding; `None` if it is malformed or not UTF-8.
@@ -181,6 +162,7 @@ fn decode(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{DomainName, WebhookId};
 
     fn query(text: &str) -> Query {
         Query::parse(text).expect(text)
@@ -208,7 +190,7 @@ mod tests {
         }
         assert_eq!(code(Query::parse(&"a".repeat(QUERY_OCTETS_MAX + 1))), Code::QueryTooLong);
         assert_eq!(code(Query::parse(&"a&".repeat(PARAMETERS_MAX))), Code::QueryTooLong);
-        assert_eq!(query(&"a&".repeat(PARAMETERS_MAX - 1)).all("a").count(), PARAMETERS_MAX - 1);
+        assert_eq!(query(&"a&".repeat(PARAMETERS_MAX - 1)).values("a").count(), PARAMETERS_MAX - 1);
     }
 
     #[test]
@@ -238,9 +220,9 @@ mod tests {
         assert_eq!(code(query("").address("to")), Code::ParameterMissing);
         assert_eq!(code(query("to=").address("to")), Code::AddressInvalid);
         assert_eq!(code(query(&format!("to={}@x.test", "a".repeat(2000))).address("to")), Code::AddressInvalid);
-        assert_eq!(code(query("domain=-").domain("domain")), Code::DomainInvalid);
+        assert_eq!(code(query("domain=-").req::<DomainName>("domain", Code::DomainInvalid)), Code::DomainInvalid);
         assert_eq!(super::id::<7>("1").expect_err("no id").code(), Code::IdInvalid);
-        assert_eq!(code(query("id=1").webhook_id("id")), Code::IdInvalid);
+        assert_eq!(code(query("id=1").all::<WebhookId>("id", Code::IdInvalid)), Code::IdInvalid);
         assert_eq!(code(query("force=yes").flag("force")), Code::BooleanInvalid);
         assert_eq!(query("force=true").flag("force"), Ok(true));
     }

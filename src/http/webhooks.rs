@@ -8,13 +8,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
 
-use super::Api;
-use super::body::JsonObject;
-use super::delete::Deleted;
-use super::principal::{Asker, Principal};
-use super::problem::{Code, Problem};
-use super::query::{self, Query};
-use crate::model::{DomainStatus, Secret, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
+use super::domains::check_served;
+use super::principal::Asker;
+use super::{Answer, Api, Code, Created, Deleted, JsonObject, Principal, Problem, Query};
+use crate::model::{Address, Secret, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::random;
 use crate::store::{WebhookLimits, WebhookRegistration};
 use crate::webhook::{Refused, UrlError};
@@ -51,24 +48,17 @@ pub(super) struct WebhookJson {
 
 impl WebhookJson {
     pub(super) fn of(record: WebhookRecord, principal: Principal) -> Self {
-        let (status, reason) = match record.status {
+        let (status, disabled_reason) = match record.status {
             WebhookStatus::Active => ("active", None),
             WebhookStatus::Disabled(reason) => ("disabled", Some(reason)),
         };
+        let WebhookRecord { id, recipient, failures, dropped, .. } = record;
         // The path of a URL is often a credential.
-        let is_public = principal == Principal::Public;
-        Self {
-            id: record.id,
-            recipient: record.recipient,
-            url: if is_public { record.origin } else { record.url },
-            signed: record.secret.is_some(),
-            status,
-            created_at: record.created_at.to_interface(),
-            last_delivery_at: record.last_delivery_at.map(Timestamp::to_interface),
-            failures: record.failures,
-            dropped: record.dropped,
-            disabled_reason: reason,
-        }
+        let url = if principal == Principal::Public { record.origin } else { record.url };
+        let signed = record.secret.is_some();
+        let created_at = record.created_at.to_interface();
+        let last_delivery_at = record.last_delivery_at.map(Timestamp::to_interface);
+        Self { id, recipient, url, signed, status, created_at, last_delivery_at, failures, dropped, disabled_reason }
     }
 }
 
@@ -78,10 +68,11 @@ pub(super) async fn register(
     principal: Principal,
     asker: Asker,
     body: JsonObject,
-) -> Result<(StatusCode, Json<Registered>), Problem> {
-    let record = new_webhook(&api, asker, &body)?;
+) -> Created<Registered> {
+    let recipient: Address = body.req("recipient", Code::AddressInvalid)?;
+    let record = new_webhook(&api, asker, &recipient, &body)?;
     api.permit(principal, &record.mailbox)?;
-    served(&api, &record)?;
+    check_served(&api, recipient.domain())?;
     let limits = WebhookLimits {
         per_recipient: api.config.webhooks.per_recipient_max,
         per_registrant: api.config.webhooks.per_client_max,
@@ -90,32 +81,29 @@ pub(super) async fn register(
     };
     let id = record.id;
     let answer = |status, id| Ok((status, Json(Registered { id, status: "ok" })));
-    match api.store.register_webhook(record, limits).await? {
-        WebhookRegistration::New => answer(StatusCode::CREATED, id),
-        WebhookRegistration::Same(found) => answer(StatusCode::OK, found.id),
-        WebhookRegistration::FullForRecipient => Err(Problem::new(
-            Code::TooManyWebhooksForRecipient,
-            format!("the limit of {} webhooks for this address is reached", limits.per_recipient),
-        )),
-        WebhookRegistration::FullForRegistrant => Err(Problem::new(
-            Code::TooManyWebhooksForClient,
-            format!("your limit of {} registered webhooks is reached; delete one", limits.per_registrant),
-        )),
-        WebhookRegistration::Full => {
-            Err(Problem::new(Code::TooManyWebhooks, "the service has as many webhooks as it may have; try again later"))
+    let (code, detail) = match api.store.register_webhook(record, limits).await? {
+        WebhookRegistration::New => return answer(StatusCode::CREATED, id),
+        WebhookRegistration::Same(found) => return answer(StatusCode::OK, found.id),
+        WebhookRegistration::FullForRecipient => {
+            let detail = format!("the limit of {} webhooks for this address is reached", limits.per_recipient);
+            (Code::TooManyWebhooksForRecipient, detail)
         }
-    }
+        WebhookRegistration::FullForRegistrant => {
+            let detail = format!("your limit of {} registered webhooks is reached; delete one", limits.per_registrant);
+            (Code::TooManyWebhooksForClient, detail)
+        }
+        WebhookRegistration::Full => {
+            (Code::TooManyWebhooks, "the service has as many webhooks as it may have; try again later".into())
+        }
+    };
+    Err(Problem::new(code, detail))
 }
 
 /// The webhook in the body of a registration.
-fn new_webhook(api: &Api, asker: Asker, body: &JsonObject) -> Result<WebhookRecord, Problem> {
-    let missing = |name: &str| Problem::new(Code::FieldMissing, format!("the field '{name}' is missing"));
-    let recipient = body.text("recipient", Code::AddressInvalid)?.ok_or_else(|| missing("recipient"))?;
-    let recipient = query::address(recipient)
-        .map_err(|detail| Problem::new(Code::AddressInvalid, format!("'recipient': {detail}")))?;
-    let url = body.text("url", Code::UrlInvalid)?.ok_or_else(|| missing("url"))?;
+fn new_webhook(api: &Api, asker: Asker, recipient: &Address, body: &JsonObject) -> Result<WebhookRecord, Problem> {
+    let url = body.text("url", Code::UrlInvalid)?;
     let target = api.guard.check_url(url).map_err(|error| url_problem(&error))?;
-    let secret = body.text("secret", Code::SecretInvalid)?.unwrap_or_default();
+    let secret = body.get("secret", Code::SecretInvalid)?.unwrap_or_default();
     if secret.len() > SECRET_OCTETS_MAX {
         let detail = format!("'secret' is longer than {SECRET_OCTETS_MAX} octets");
         return Err(Problem::new(Code::SecretInvalid, detail));
@@ -149,23 +137,8 @@ fn url_problem(error: &UrlError) -> Problem {
     Problem::new(code, format!("'url': {error}"))
 }
 
-/// Refuses a recipient if no mail is received for its domain.
-fn served(api: &Api, record: &WebhookRecord) -> Result<(), Problem> {
-    let domain = query::domain(record.mailbox.domain())?;
-    let why = match api.domains.table.status(&domain) {
-        Some(DomainStatus::Active) => return Ok(()),
-        Some(DomainStatus::Deactivated) => "deactivated: its MX record points elsewhere",
-        None => "not registered here",
-    };
-    Err(Problem::new(Code::DomainUnknown, format!("no mail is received for {domain}; the domain is {why}")))
-}
-
 /// `GET /api/webhooks?recipient=`, in the order of registration.
-pub(super) async fn list(
-    State(api): State<Arc<Api>>,
-    principal: Principal,
-    query: Query,
-) -> Result<Json<Vec<WebhookJson>>, Problem> {
+pub(super) async fn list(State(api): State<Arc<Api>>, principal: Principal, query: Query) -> Answer<Vec<WebhookJson>> {
     let mailbox = query.address("recipient")?.mailbox(api.config.mail.subaddressing);
     api.permit(principal, &mailbox)?;
     let records = api.store.webhooks(&mailbox).await?;
@@ -173,12 +146,8 @@ pub(super) async fn list(
 }
 
 /// `DELETE /api/webhooks?id=`: an unknown id is not an error.
-pub(super) async fn delete(
-    State(api): State<Arc<Api>>,
-    principal: Principal,
-    query: Query,
-) -> Result<Json<Deleted>, Problem> {
-    let id = query.webhook_id("id")?;
+pub(super) async fn delete(State(api): State<Arc<Api>>, principal: Principal, query: Query) -> Answer<Deleted> {
+    let id = query.req("id", Code::IdInvalid)?;
     let Some(record) = api.store.webhook(id).await? else {
         return Ok(Json(Deleted::number(0)));
     };

@@ -25,7 +25,8 @@ pub enum Replay {
 }
 
 /// The result of a replay.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Replayed {
     /// Events that are pending again.
     pub replayed: usize,

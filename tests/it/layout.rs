@@ -32,7 +32,7 @@ const BOUNDS: &[(&str, &str)] = &[
 const HOMES: &[(&str, &str)] = &[
     ("ammonia html5ever", "http/safe_html/"),
     ("aws_lc_rs rcgen x509_cert", "tls/"),
-    ("base64", "webhook/sign tokens/secret smtp/auth http/compat/gate http/view"),
+    ("base64", "webhook/sign tokens smtp/auth http/compat/gate http/view"),
     ("clap", "cli/ config/"),
     ("cssparser", "http/safe_html/ mime/page/"),
     ("hickory_resolver", "dns/resolver"),
@@ -45,7 +45,7 @@ const HOMES: &[(&str, &str)] = &[
     ("rmcp", "cli/mcp/"),
     ("rustls", "tls/"),
     ("scylla", "store/cassandra/"),
-    ("sha2", "webhook/sign tokens/secret"),
+    ("sha2", "webhook/sign tokens"),
 ];
 
 /// Each file of Rust below a folder, by its path, with its text.

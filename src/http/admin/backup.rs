@@ -8,10 +8,8 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use crate::http::Api;
 use crate::http::authentication::scope_insufficient;
-use crate::http::principal::Principal;
-use crate::http::problem::Problem;
+use crate::http::{Api, Principal, Problem};
 use crate::store::StoreError;
 use crate::store::backup;
 

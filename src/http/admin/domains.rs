@@ -4,16 +4,11 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
 use serde::Serialize;
 
 use crate::domains::{DomainEntry, Round};
-use crate::http::Api;
-use crate::http::body::JsonObject;
-use crate::http::delete::Deleted;
-use crate::http::domains::{DomainJson, new_domain, status};
-use crate::http::problem::Problem;
-use crate::http::query::Query;
+use crate::http::domains::{DomainJson, answer, new_domain};
+use crate::http::{Answer, Api, Code, Created, Deleted, JsonObject, Query};
 
 /// A domain as the administrator sees it.
 #[derive(Debug, Serialize)]
@@ -43,31 +38,22 @@ impl From<DomainEntry> for AdminDomainJson {
     }
 }
 
-/// `GET /api/admin/domains`
-pub(super) async fn list(State(api): State<Arc<Api>>) -> Json<Vec<AdminDomainJson>> {
-    Json(api.domains.table.list().into_iter().map(AdminDomainJson::from).collect())
-}
-
 /// `POST /api/admin/domains`: registers a domain like `POST /api/domains`, or pins it with `skipDnsCheck`.
-pub(super) async fn add(
-    State(api): State<Arc<Api>>,
-    body: JsonObject,
-) -> Result<(StatusCode, Json<AdminDomainJson>), Problem> {
+pub(super) async fn add(State(api): State<Arc<Api>>, body: JsonObject) -> Created<AdminDomainJson> {
     let new = new_domain(&body)?;
-    let skips_dns = body.flag("skipDnsCheck")?;
-    let (domain, created) =
-        if skips_dns { api.domains.pin(new).await? } else { api.domains.register(new, None).await? };
-    Ok((status(created), Json(domain.into())))
+    let is_pinned = body.flag("skipDnsCheck")?;
+    let added = if is_pinned { api.domains.pin(new).await? } else { api.domains.register(new, None).await? };
+    Ok(answer(added))
 }
 
 /// `DELETE /api/admin/domains?domain=`
-pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Result<Json<Deleted>, Problem> {
-    let is_removed = api.domains.remove(&query.domain("domain")?).await?;
+pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Answer<Deleted> {
+    let is_removed = api.domains.remove(&query.req("domain", Code::DomainInvalid)?).await?;
     Ok(Json(Deleted::number(u64::from(is_removed))))
 }
 
 /// `POST /api/admin/domains/verify?domain=&force=`: verifies one domain or all.
-pub(super) async fn verify(State(api): State<Arc<Api>>, query: Query) -> Result<Json<Round>, Problem> {
-    let which = query.get("domain")?.is_some().then(|| query.domain("domain")).transpose()?;
+pub(super) async fn verify(State(api): State<Arc<Api>>, query: Query) -> Answer<Round> {
+    let which = query.opt("domain", Code::DomainInvalid)?;
     Ok(Json(api.domains.verify(which.as_ref(), query.flag("force")?).await?))
 }

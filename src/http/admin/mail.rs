@@ -12,7 +12,7 @@ use crate::http::mail::rows::{Entry, Row, Shown};
 use crate::http::mail::writer;
 use crate::http::{Api, Asker, Code, Problem, Query};
 use crate::model::StoredEmail;
-use crate::store::{NewestCursor, NewestEmail, NewestPage, NewestQuery, StoreError};
+use crate::store::{NewestEmail, NewestPage, NewestQuery, StoreError};
 
 /// A mailbox with Emails.
 #[derive(Debug, Serialize)]
@@ -65,14 +65,13 @@ async fn answer<E: Entry>(
 
 /// The page that a query is about.
 fn wanted(query: &Query, limit: u64, by_mailbox: bool) -> Result<NewestQuery, Problem> {
-    let after = query.get("after")?.map(str::parse::<NewestCursor>).transpose();
-    let after = after.map_err(|error| Problem::new(Code::AfterInvalid, format!("'after': {error}")))?;
+    let after = query.opt("after", Code::AfterInvalid)?;
     // Ignored like an unknown parameter, it would give the first page for ever.
     if query.get("page")?.is_some() {
         let detail = "this list has no 'page' any more; the 'next' of an answer is the 'after' of the next page";
         return Err(Problem::new(Code::PageInvalid, detail));
     }
-    let domain = query.get("domain")?.is_some().then(|| query.domain("domain")).transpose()?;
+    let domain = query.opt("domain", Code::DomainInvalid)?;
     Ok(NewestQuery { by_mailbox, domain, after, limit: usize::try_from(limit).unwrap_or(usize::MAX) })
 }
 

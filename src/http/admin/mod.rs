@@ -1,7 +1,6 @@
 //! `/api/admin`: paths for the administrator and for bearers of tokens. Any other caller gets 401 for every path.
 
 mod backup;
-mod config;
 mod domains;
 mod faults;
 mod mail;
@@ -12,37 +11,36 @@ mod webhooks;
 
 use std::sync::Arc;
 
-use axum::Router;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
+use axum::{Json, Router};
 
-use super::Api;
-use super::principal::Principal;
-use super::problem::{Code, Problem};
-use crate::config::Revision;
+use super::domains::list;
+use super::{Api, Code, Principal, Problem};
+use crate::config::{Revision, SettingInEffect};
+use domains::AdminDomainJson;
 
 /// The routes of `/api/admin` and below.
 pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
     let below = Router::new()
         .merge(webhook_routes(revision))
-        .route("/domains", get(domains::list).post(domains::add).delete(domains::remove))
+        .route("/domains", get(list::<AdminDomainJson>).post(domains::add).delete(domains::remove))
         .route("/domains/verify", post(domains::verify))
         .route("/status", get(status::show))
-        .route("/config", get(config::show))
+        .route("/config", get(config))
         .route("/stats", get(stats::show))
         .route("/messages", get(mail::messages))
         .route("/mailboxes", get(mail::mailboxes))
         .route("/tokens", get(tokens::list).post(tokens::create).delete(tokens::revoke))
         .route("/faults", get(faults::list).post(faults::add).delete(faults::remove))
         .route("/backup", get(backup::show))
-        .fallback(super::unknown_path)
-        .layer(middleware::from_fn(check));
+        .fallback(super::unknown_path);
     // The nested router does not handle its own path with a slash at the end.
-    let slash = any(super::unknown_path).layer(middleware::from_fn(check));
-    Router::new().nest("/api/admin", below).route("/api/admin/", slash)
+    let all = Router::new().nest("/api/admin", below).route("/api/admin/", any(super::unknown_path));
+    all.layer(middleware::from_fn(check))
 }
 
 fn webhook_routes(revision: Revision) -> Router<Arc<Api>> {
@@ -54,6 +52,11 @@ fn webhook_routes(revision: Revision) -> Router<Arc<Api>> {
             .route("/webhooks/{id}/replay", post(webhooks::replay))
             .route("/webhooks/{id}/test", post(webhooks::test)),
     }
+}
+
+/// `GET /api/admin/config`: every setting in effect, in the order of the guide.
+async fn config(State(api): State<Arc<Api>>) -> Json<Vec<SettingInEffect>> {
+    Json(api.config.in_effect())
 }
 
 async fn check(principal: Principal, request: Request, next: Next) -> Response {

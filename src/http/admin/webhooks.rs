@@ -7,13 +7,8 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use serde::Serialize;
 
-use crate::http::Api;
-use crate::http::body::JsonObject;
-use crate::http::delete::Deleted;
-use crate::http::principal::Principal;
-use crate::http::problem::{Code, Problem};
-use crate::http::query::{self, Query};
 use crate::http::webhooks::WebhookJson;
+use crate::http::{Answer, Api, Code, Deleted, JsonObject, Principal, Problem, Query, message, query};
 use crate::model::{AttemptRecord, EmailId, EventId, Timestamp, Verdict, WebhookId, WebhookRecord};
 use crate::store::{Replay, Replayed, WebhookFilter, WebhookSweep};
 use crate::webhook::Target;
@@ -43,13 +38,11 @@ pub(super) struct PageJson {
 }
 
 /// `GET /api/admin/webhooks?origin=&domain=&after=&limit=`, in the order of their ids.
-pub(super) async fn list(State(api): State<Arc<Api>>, query: Query) -> Result<Json<PageJson>, Problem> {
+pub(super) async fn list(State(api): State<Arc<Api>>, query: Query) -> Answer<PageJson> {
     let limit = query.limit(LIMIT_MAX, PAGE_MAX)?;
-    let after = query.get("after")?.map(query::id).transpose()?;
-    let filter = WebhookFilter {
-        origin: query.get("origin")?.map(origin).transpose()?,
-        domain: query.get("domain")?.map(query::domain).transpose()?,
-    };
+    let after = query.opt("after", Code::IdInvalid)?;
+    let origin = query.get("origin")?.map(origin).transpose()?;
+    let filter = WebhookFilter { origin, domain: query.opt("domain", Code::DomainInvalid)? };
     let page = api.store.all_webhooks(filter, after, usize::try_from(limit).unwrap_or(usize::MAX)).await?;
     let listed = page.webhooks.into_iter().map(|record| ListedJson {
         registered_by: record.registrant.map(|registrant| registrant.to_string()),
@@ -59,9 +52,8 @@ pub(super) async fn list(State(api): State<Arc<Api>>, query: Query) -> Result<Js
 }
 
 /// `DELETE /api/admin/webhooks?origin=`: deletes all webhooks of an origin.
-pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Result<Json<Deleted>, Problem> {
-    let missing = || Problem::new(Code::ParameterMissing, "the parameter 'origin' is missing");
-    let origin = origin(query.get("origin")?.ok_or_else(missing)?)?;
+pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Answer<Deleted> {
+    let origin = origin(query.text("origin")?)?;
     Ok(Json(Deleted::number(api.store.delete_webhooks(WebhookSweep::Origin(origin)).await? as u64)))
 }
 
@@ -97,49 +89,29 @@ pub(super) struct DeliveryJson {
 
 impl From<AttemptRecord> for DeliveryJson {
     fn from(attempt: AttemptRecord) -> Self {
-        let (result, next) = match attempt.verdict {
+        let AttemptRecord {
+            event, email, number: attempt, at, duration_millis, status, error, response, verdict, ..
+        } = attempt;
+        let (result, next_attempt_at) = match verdict {
             Verdict::Delivered => ("delivered", None),
-            Verdict::Retry(at) => ("retry", Some(at)),
+            Verdict::Retry(at) => ("retry", Some(at.to_interface())),
             Verdict::GivenUp => ("given_up", None),
         };
-        Self {
-            event: attempt.event,
-            email: attempt.email,
-            attempt: attempt.number,
-            at: attempt.at.to_interface(),
-            duration_millis: attempt.duration_millis,
-            status: attempt.status,
-            error: attempt.error,
-            response: attempt.response,
-            result,
-            next_attempt_at: next.map(Timestamp::to_interface),
-        }
+        let at = at.to_interface();
+        Self { event, email, attempt, at, duration_millis, status, error, response, result, next_attempt_at }
     }
-}
-
-/// The number of events that are sent again, and of events that the outbox has no room for.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ReplayedJson {
-    replayed: usize,
-    no_room: usize,
 }
 
 type IdOfPath = Result<Path<String>, PathRejection>;
 
 /// The webhook with the id in the path.
 async fn webhook(api: &Api, id: IdOfPath) -> Result<WebhookRecord, Problem> {
-    let Path(id) = id.map_err(|_| Problem::new(Code::IdInvalid, "the id in the path is not UTF-8"))?;
-    let found = api.store.webhook(query::id(&id)?).await?;
+    let found = api.store.webhook(query::id(&message::text(id)?)?).await?;
     found.ok_or_else(|| Problem::new(Code::NotFound, "there is no webhook with this id; it may have been deleted"))
 }
 
 /// `GET /api/admin/webhooks/{id}/deliveries?limit=`, newest first.
-pub(super) async fn deliveries(
-    State(api): State<Arc<Api>>,
-    id: IdOfPath,
-    query: Query,
-) -> Result<Json<Vec<DeliveryJson>>, Problem> {
+pub(super) async fn deliveries(State(api): State<Arc<Api>>, id: IdOfPath, query: Query) -> Answer<Vec<DeliveryJson>> {
     let limit = query.limit(LIMIT_MAX, LIMIT_MAX)?;
     let webhook = webhook(&api, id).await?;
     let attempts =
@@ -148,24 +120,17 @@ pub(super) async fn deliveries(
 }
 
 /// `POST /api/admin/webhooks/{id}/replay`: sends ended events again under their `webhook-id`, as far as there is room.
-pub(super) async fn replay(
-    State(api): State<Arc<Api>>,
-    id: IdOfPath,
-    body: JsonObject,
-) -> Result<Json<ReplayedJson>, Problem> {
+pub(super) async fn replay(State(api): State<Arc<Api>>, id: IdOfPath, body: JsonObject) -> Answer<Replayed> {
     let which = which(&body)?;
     let webhook = webhook(&api, id).await?;
-    let Replayed { replayed, no_room } = api.store.replay(webhook.id, which, api.clock.now()).await?;
-    Ok(Json(ReplayedJson { replayed, no_room }))
+    Ok(Json(api.store.replay(webhook.id, which, api.clock.now()).await?))
 }
 
 fn which(body: &JsonObject) -> Result<Replay, Problem> {
-    let event = body.text("event", Code::IdInvalid)?;
-    let since = body.text("since", Code::TimeInvalid)?;
+    let event = body.opt("event", Code::IdInvalid)?;
+    let since = body.get("since", Code::TimeInvalid)?;
     match (event, body.flag("failed")?, since) {
-        (Some(event), false, None) => {
-            event.parse().map(Replay::Event).map_err(|error| Problem::new(Code::IdInvalid, format!("'event': {error}")))
-        }
+        (Some(event), false, None) => Ok(Replay::Event(event)),
         (None, true, None) => Ok(Replay::Failed),
         (None, false, Some(since)) => Timestamp::from_text(since)
             .map(Replay::Since)
@@ -178,7 +143,7 @@ fn which(body: &JsonObject) -> Result<Replay, Problem> {
 }
 
 /// `POST /api/admin/webhooks/{id}/test`: sends a sample event now and answers with the attempt.
-pub(super) async fn test(State(api): State<Arc<Api>>, id: IdOfPath) -> Result<Json<DeliveryJson>, Problem> {
+pub(super) async fn test(State(api): State<Arc<Api>>, id: IdOfPath) -> Answer<DeliveryJson> {
     let webhook = webhook(&api, id).await?;
     Ok(Json(api.webhooks.test(&webhook).await?.into()))
 }

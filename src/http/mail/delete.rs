@@ -10,7 +10,6 @@ use serde::Serialize;
 
 use super::filter::Filter;
 use super::scan::{EMAILS_MAX, Found};
-use crate::http::query;
 use crate::http::{Api, Asker, Code, Principal, Problem, Query};
 use crate::model::{EmailId, Mailbox};
 
@@ -44,7 +43,7 @@ pub(in crate::http) async fn delete(
     asker: Asker,
     query: Query,
 ) -> Result<Json<Deleted>, Problem> {
-    let ids = query.all("id").map(query::id).collect::<Result<Vec<_>, _>>()?;
+    let ids = query.all("id", Code::IdInvalid)?;
     let deleted = match (query.get("to")?, &ids[..]) {
         (Some(_), []) => {
             let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);

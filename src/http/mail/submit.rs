@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::http::admin;
-use crate::http::body::read_body;
+use crate::http::body::{media_type, read_body};
+use crate::http::domains::check_served;
 use crate::http::edge::Peer;
-use crate::http::query;
-use crate::http::{Api, Code, Principal, Problem, Query};
-use crate::model::{Address, Delivery, DomainStatus, Envelope, Greeting, Protocol, Recipient};
+use crate::http::{Api, Code, Created, Principal, Problem, Query};
+use crate::model::{Address, Delivery, Envelope, Greeting, Protocol, Recipient};
 use crate::random;
 
 /// The most recipients of one message, as in SMTP (RFC 5321 section 4.5.3.1.8).
@@ -26,7 +26,7 @@ pub(in crate::http) async fn submit(
     principal: Principal,
     query: Query,
     request: Request,
-) -> Result<(StatusCode, Json<Value>), Problem> {
+) -> Created<Value> {
     if principal == Principal::Public {
         return Err(admin::administrator_only());
     }
@@ -35,7 +35,7 @@ pub(in crate::http) async fn submit(
         None | Some("") => String::new(),
         Some(_) => query.address("from")?.to_string(),
     };
-    if !is_message(request.headers()) {
+    if media_type(request.headers()) != "message/rfc822" {
         let detail = "the body must be a message with 'Content-Type: message/rfc822'";
         return Err(Problem::new(Code::ContentTypeUnsupported, detail));
     }
@@ -48,10 +48,7 @@ pub(in crate::http) async fn submit(
 
 /// The addresses in `to`, each on a domain that receives mail.
 fn recipients(api: &Api, query: &Query) -> Result<Vec<Address>, Problem> {
-    let parse = |text: &str| {
-        query::address(text).map_err(|detail| Problem::new(Code::AddressInvalid, format!("'to': {detail}")))
-    };
-    let recipients = query.all("to").map(parse).collect::<Result<Vec<_>, _>>()?;
+    let recipients = query.all("to", Code::AddressInvalid)?;
     if recipients.is_empty() {
         return Err(Problem::new(Code::ParameterMissing, "the parameter 'to' is missing"));
     }
@@ -59,19 +56,8 @@ fn recipients(api: &Api, query: &Query) -> Result<Vec<Address>, Problem> {
         let detail = format!("a message has at most {RECIPIENTS_MAX} recipients");
         return Err(Problem::new(Code::ParameterRepeated, detail));
     }
-    let is_served = |address: &Address| api.domains.table.status(address.domain()) == Some(DomainStatus::Active);
-    match recipients.iter().find(|address| !is_served(address)) {
-        Some(address) => Err(Problem::new(
-            Code::DomainUnknown,
-            format!("the service receives no mail for the domain {}", address.domain()),
-        )),
-        None => Ok(recipients),
-    }
-}
-
-fn is_message(headers: &HeaderMap) -> bool {
-    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    content_type.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("message/rfc822")
+    recipients.iter().try_for_each(|address: &Address| check_served(api, address.domain()))?;
+    Ok(recipients)
 }
 
 async fn store(

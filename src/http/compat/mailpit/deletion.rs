@@ -69,7 +69,7 @@ fn ids(body: &Bytes, is_form: bool) -> Result<Vec<String>, Problem> {
     }
     if is_form {
         let form = Query::parse(str::from_utf8(body).unwrap_or("%"))?;
-        return Ok(form.all("ids").chain(form.all("IDs")).map(str::to_owned).collect());
+        return Ok(form.values("ids").chain(form.values("IDs")).map(str::to_owned).collect());
     }
     let unread = |_| Problem::new(Code::JsonInvalid, "the body must be a JSON object with a list 'IDs', or empty");
     Ok(serde_json::from_slice::<Option<Ids>>(body).map_err(unread)?.unwrap_or_default().ids.unwrap_or_default())

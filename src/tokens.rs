@@ -2,26 +2,32 @@
 //!
 //! The store keeps them, and memory has a copy for the checks of requests. Both have only hashes. Where several processes share
 //! the store, each reads it anew when another one has changed it, and asks it about a token that it does not know.
-//!
-//! ```text
-//! mod   creates, lists, revokes and checks tokens     secret   makes a token, hashes and compares
-//! file   the file of earlier versions
-//! ```
 
-mod file;
-mod secret;
-
+use std::error::Error;
 use std::fmt;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
 use tokio::time::{Instant, sleep};
 
 use crate::model::{Scope, Secret, Timestamp, TokenName, TokenRecord};
 use crate::store::{OpenError, Storage, StoreError};
 
+/// What every token begins with, so that people and scanners for leaked secrets recognize it.
+const PREFIX: &str = "tm_";
+/// The file in the data directory in which earlier versions kept tokens, as JSON.
+const OLD_FILE: &str = "tokens";
+/// The format of that file.
+const OLD_FORMAT: u32 = 1;
 /// The most tokens at a time, including expired ones.
 const TOKENS_MAX: usize = 1_000;
 /// The most unknown tokens in a second about which a shared store is asked, since strangers can present any.
@@ -43,24 +49,11 @@ pub struct Tokens {
     admin: Option<[u8; 32]>,
 }
 
-/// A token to create.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewToken {
-    /// Its name.
-    pub name: TokenName,
-    /// What its bearer may do.
-    pub scope: Scope,
-    /// When it expires; `None` for never.
-    pub expires_at: Option<Timestamp>,
-}
-
-/// A new token. Its text cannot be shown again.
-#[derive(Clone, Debug)]
-pub struct CreatedToken {
-    /// What is kept of it.
-    pub record: TokenRecord,
-    /// The token itself.
-    pub secret: Secret,
+/// The content of [`OLD_FILE`].
+#[derive(Deserialize)]
+struct OldFile {
+    format: u32,
+    tokens: Vec<TokenRecord>,
 }
 
 /// Why a token was not created or revoked.
@@ -95,42 +88,67 @@ impl Tokens {
         admin: Option<&Secret>,
         now: Timestamp,
     ) -> Result<Arc<Self>, OpenError> {
-        let path = data_dir.join(file::NAME);
+        let path = data_dir.join(OLD_FILE);
         let failed = |reason: String| OpenError::Io { path: path.clone(), reason };
-        if let Some(found) = file::read(&path)? {
-            while !take_over(&*store, &found, now).await.map_err(|error| failed(error.to_string()))? {}
-            file::remove(&path).map_err(|error| failed(error.to_string()))?;
-        }
         let records = store.tokens().await.map_err(|error| failed(error.to_string()))?;
-        Ok(Arc::new(Self {
+        let opened = Self {
             store,
             records: ArcSwap::from_pointee(records),
             changes: tokio::sync::Mutex::default(),
             asked: Mutex::new((Instant::now(), 0)),
-            admin: admin.map(|token| secret::hash(token.expose())),
-        }))
+            admin: admin.map(|token| hash(token.expose())),
+        };
+        opened.take_over(&path, now).await.map_err(|error| failed(error.to_string()))?;
+        Ok(Arc::new(opened))
     }
 
-    /// Creates a token at `now`. It is durable and valid on return.
+    /// Takes over the tokens in a file of an earlier version, if it is there, and removes it durably.
+    async fn take_over(&self, path: &Path, now: Timestamp) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let text = match fs::read(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            text => text?,
+        };
+        let found = read(&text)?;
+        let add = |records: &mut Vec<TokenRecord>| {
+            for record in &found {
+                if is_free(records, &record.name, now) {
+                    records.push(record.clone());
+                }
+            }
+            records.sort_by_key(|record| record.created_at);
+            Ok(())
+        };
+        self.change_alone(add).await?;
+        fs::remove_file(path)?;
+        Ok(File::open(path.parent().unwrap_or(path))?.sync_all()?)
+    }
+
+    /// Creates a token at `now`, which is valid until `expires_at`, if that is given. The token is durable and valid on
+    /// return. Its text cannot be shown again.
     ///
     /// A token of the same name that has expired is replaced.
-    pub async fn create(self: &Arc<Self>, new: NewToken, now: Timestamp) -> Result<CreatedToken, TokenError> {
-        let secret = secret::fresh();
-        let hash = secret::hash(secret.expose());
-        let record = self.change(move |records| {
-            records.retain(|record| record.name != new.name || !record.is_expired(now));
-            if records.iter().any(|record| record.name == new.name) {
+    pub async fn create(
+        self: &Arc<Self>,
+        name: TokenName,
+        scope: Scope,
+        expires_at: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Result<(TokenRecord, Secret), TokenError> {
+        let secret = fresh();
+        let record = TokenRecord { name, scope, created_at: now, expires_at, hash: hash(secret.expose()) };
+        let new = record.clone();
+        let add = move |records: &mut Vec<TokenRecord>| {
+            if !is_free(records, &new.name, now) {
                 return Err(TokenError::NameTaken);
             }
             if records.len() >= TOKENS_MAX {
                 return Err(TokenError::TooMany);
             }
-            let NewToken { name, scope, expires_at } = new.clone();
-            let record = TokenRecord { name, scope, created_at: now, expires_at, hash };
-            records.push(record.clone());
-            Ok(record)
-        });
-        Ok(CreatedToken { record: record.await?, secret })
+            records.push(new.clone());
+            Ok(())
+        };
+        self.change(add).await?;
+        Ok((record, secret))
     }
 
     /// Every token in the order of creation, including expired ones.
@@ -195,16 +213,16 @@ impl Tokens {
     /// The scope of a presented token that is known and valid at `now`.
     ///
     /// The time that this takes does not depend on how much of the token is right.
-    pub fn scope(&self, presented: &str, now: Timestamp) -> Option<Scope> {
-        let presented = secret::hash(presented);
+    fn scope(&self, presented: &str, now: Timestamp) -> Option<Scope> {
+        let presented = hash(presented);
+        let is_presented = |hash: &[u8; 32]| bool::from(presented.ct_eq(hash));
         let mut found = None;
         for record in self.records.load().iter() {
-            if secret::is_equal(&presented, &record.hash) && !record.is_expired(now) {
+            if is_presented(&record.hash) && !record.is_expired(now) {
                 found = Some(record.scope);
             }
         }
-        let is_admin = self.admin.is_some_and(|admin| secret::is_equal(&presented, &admin));
-        if is_admin { Some(Scope::Admin) } else { found }
+        if self.admin.as_ref().is_some_and(is_presented) { Some(Scope::Admin) } else { found }
     }
 
     /// Changes the store and then memory. The change runs to its end even if the caller is dropped.
@@ -242,18 +260,30 @@ impl Tokens {
     }
 }
 
-/// Adds the tokens of a file to a store. `false` if another process changed its tokens meanwhile.
-async fn take_over(store: &dyn Storage, found: &[TokenRecord], now: Timestamp) -> Result<bool, StoreError> {
-    let before = store.tokens().await?;
-    let mut records = before.clone();
-    for record in found {
-        records.retain(|known| known.name != record.name || !known.is_expired(now));
-        if records.iter().all(|known| known.name != record.name) {
-            records.push(record.clone());
-        }
+/// Whether a new token may have a name. One of that name that has expired is removed.
+fn is_free(records: &mut Vec<TokenRecord>, name: &TokenName, now: Timestamp) -> bool {
+    records.retain(|record| record.name != *name || !record.is_expired(now));
+    records.iter().all(|record| record.name != *name)
+}
+
+/// The tokens in a file of an earlier version.
+fn read(text: &[u8]) -> Result<Vec<TokenRecord>, String> {
+    match serde_json::from_slice(text) {
+        Ok(OldFile { format: OLD_FORMAT, tokens }) => Ok(tokens),
+        Ok(OldFile { format, .. }) => Err(format!("it has format {format}, and this version reads {OLD_FORMAT}")),
+        Err(error) => Err(format!("it is not a file of tokens: {error}")),
     }
-    records.sort_by_key(|record| record.created_at);
-    store.replace_tokens(&before, &records).await
+}
+
+/// A new token: the prefix, and 256 random bits in base64url.
+fn fresh() -> Secret {
+    let random: [u8; 32] = rand::random();
+    Secret::new(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random))).expect("a text that is not empty")
+}
+
+/// The hash of a token. A fast hash is enough, since nobody can try 2^256 tokens.
+fn hash(token: &str) -> [u8; 32] {
+    Sha256::digest(token).into()
 }
 
 #[cfg(test)]
@@ -265,8 +295,14 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_millis(1_000);
 
-    fn new(name: &str) -> NewToken {
-        NewToken { name: name.parse().expect("name"), scope: Scope::Read, expires_at: None }
+    /// A new token with the scope `read`.
+    async fn create(
+        tokens: &Arc<Tokens>,
+        name: &str,
+        expires_at: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Result<(TokenRecord, Secret), TokenError> {
+        tokens.create(name.parse().expect("name"), Scope::Read, expires_at, now).await
     }
 
     fn store(dir: &Path) -> Arc<dyn Storage> {
@@ -286,22 +322,23 @@ mod tests {
     }
 
     fn file_with(dir: &Path, records: &[TokenRecord]) -> std::path::PathBuf {
-        let path = dir.join(file::NAME);
-        file::write(&path, records).expect("write");
+        let path = dir.join("tokens");
+        let text = serde_json::json!({ "format": 1, "tokens": records });
+        fs::write(&path, text.to_string()).expect("write");
         path
     }
 
     fn record(name: &str, expires_at: Option<Timestamp>, token: &str) -> TokenRecord {
         let (name, scope) = (name.parse().expect("name"), Scope::Read);
-        TokenRecord { name, scope, created_at: NOW, expires_at, hash: secret::hash(token) }
+        TokenRecord { name, scope, created_at: NOW, expires_at, hash: hash(token) }
     }
 
     #[tokio::test]
     async fn a_token_outlives_the_process_and_only_its_hash_is_on_the_disk() {
         let dir = tempfile::tempdir().expect("directory");
         let tokens = open(dir.path()).await;
-        let created = tokens.create(new("ci-of-us"), NOW).await.expect("created");
-        let token = created.secret.expose();
+        let (_, secret) = create(&tokens, "ci-of-us", None, NOW).await.expect("created");
+        let token = secret.expose();
         assert!(token.starts_with("tm_") && token.len() == 46, "{token}");
         assert_eq!(tokens.scope(token, NOW), Some(Scope::Read));
         assert_eq!(tokens.scope(&token[..45], NOW), None);
@@ -321,13 +358,13 @@ mod tests {
     async fn a_revoked_token_is_invalid_at_once_and_after_a_restart() {
         let dir = tempfile::tempdir().expect("directory");
         let tokens = open(dir.path()).await;
-        let first = tokens.create(new("first"), NOW).await.expect("created");
-        let second = tokens.create(new("second"), NOW).await.expect("created");
-        assert_eq!(tokens.revoke("first".to_owned()).await.expect("revoked"), Some(first.record.clone()));
+        let (first, first_secret) = create(&tokens, "first", None, NOW).await.expect("created");
+        let (second, second_secret) = create(&tokens, "second", None, NOW).await.expect("created");
+        assert_eq!(tokens.revoke("first".to_owned()).await.expect("revoked"), Some(first.clone()));
         assert_eq!(tokens.revoke("first".to_owned()).await.expect("revoked"), None);
-        assert_eq!(tokens.scope(first.secret.expose(), NOW), None);
-        assert_eq!(tokens.scope(second.secret.expose(), NOW), Some(Scope::Read));
-        tokens.revoke(second.record.id()).await.expect("revoked").expect("by its id");
+        assert_eq!(tokens.scope(first_secret.expose(), NOW), None);
+        assert_eq!(tokens.scope(second_secret.expose(), NOW), Some(Scope::Read));
+        tokens.revoke(second.id()).await.expect("revoked").expect("by its id");
         close(tokens).await;
         assert!(open(dir.path()).await.list().is_empty());
     }
@@ -337,28 +374,28 @@ mod tests {
         let dir = tempfile::tempdir().expect("directory");
         let tokens = open(dir.path()).await;
         let expires_at = Some(NOW.plus(std::time::Duration::from_secs(1)));
-        let short = tokens.create(NewToken { expires_at, ..new("ci") }, NOW).await.expect("created");
-        assert!(matches!(tokens.create(new("ci"), NOW).await, Err(TokenError::NameTaken)));
+        let (_, short) = create(&tokens, "ci", expires_at, NOW).await.expect("created");
+        assert!(matches!(create(&tokens, "ci", None, NOW).await, Err(TokenError::NameTaken)));
         let later = NOW.plus(std::time::Duration::from_secs(1));
-        assert_eq!(tokens.scope(short.secret.expose(), NOW), Some(Scope::Read));
-        assert_eq!(tokens.scope(short.secret.expose(), later), None);
-        tokens.create(new("ci"), later).await.expect("the expired one is replaced");
+        assert_eq!(tokens.scope(short.expose(), NOW), Some(Scope::Read));
+        assert_eq!(tokens.scope(short.expose(), later), None);
+        create(&tokens, "ci", None, later).await.expect("the expired one is replaced");
         let record = tokens.list()[0].clone();
         let named = |number| TokenRecord { name: format!("t{number}").parse().expect("name"), ..record.clone() };
         let many: Vec<TokenRecord> = (0..TOKENS_MAX).map(named).collect();
         assert!(tokens.store.replace_tokens(&tokens.list(), &many).await.expect("written"));
-        assert!(matches!(tokens.create(new("one-more"), NOW).await, Err(TokenError::TooMany)));
+        assert!(matches!(create(&tokens, "one-more", None, NOW).await, Err(TokenError::TooMany)));
     }
 
     #[tokio::test]
     async fn a_token_that_is_not_on_disk_is_not_valid() {
         let dir = tempfile::tempdir().expect("directory");
         let tokens = open(dir.path()).await;
-        let created = tokens.create(new("ci"), NOW).await.expect("created");
+        let (created, _) = create(&tokens, "ci", None, NOW).await.expect("created");
         tokens.store.close().await.expect("close");
-        assert!(matches!(tokens.create(new("late"), NOW).await, Err(TokenError::Store(_))));
+        assert!(matches!(create(&tokens, "late", None, NOW).await, Err(TokenError::Store(_))));
         assert!(matches!(tokens.revoke("ci".into()).await, Err(TokenError::Store(_))));
-        assert_eq!(*tokens.list(), [created.record]);
+        assert_eq!(*tokens.list(), [created]);
     }
 
     #[tokio::test]
@@ -377,6 +414,21 @@ mod tests {
         let tokens = open(dir.path()).await;
         assert_eq!(*tokens.list(), [record("of-file", None, "a")]);
         assert_eq!(tokens.scope("a", NOW), Some(Scope::Read));
+    }
+
+    #[test]
+    fn a_file_of_another_kind_or_version_is_refused() {
+        for text in ["", "{}", r#"{"format":2,"tokens":[]}"#, r#"{"format":1,"tokens":[{"name":"a b"}]}"#] {
+            assert!(read(text.as_bytes()).is_err(), "{text}");
+        }
+        assert_eq!(read(br#"{"format":1,"tokens":[]}"#), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn tokens_are_distinct_and_hashed_by_sha_256() {
+        assert_ne!(fresh(), fresh());
+        // FIPS 180-2, appendix B.1.
+        assert_eq!(hash("abc")[..8], [0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea]);
     }
 
     #[tokio::test]
