@@ -97,6 +97,7 @@ pub fn to_text(html: &str) -> String {
 /// Reads HTML into a page.
 #[derive(Debug)]
 struct Reader<'a> {
+    form: Form,
     writer: Writer,
     tree: Tree<'a>,
     anchor: Option<Anchor>,
@@ -107,7 +108,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn read(html: &'a str, form: Form) -> Page {
         let tree = Tree::of(sheets(html), html.len());
-        let mut reader = Self { writer: Writer::of(form), tree, anchor: None, is_anchor_seen: false };
+        let mut reader = Self { form, writer: Writer::of(form), tree, anchor: None, is_anchor_seen: false };
         for token in Tokens::of(html) {
             step(1);
             match token {
@@ -123,7 +124,7 @@ impl<'a> Reader<'a> {
                 // Others are not seen.
                 Token::Raw { .. } => {}
             }
-            if reader.tree.is_lost() {
+            if reader.tree.is_lost() && form == Form::Searched {
                 break;
             }
         }
@@ -132,6 +133,13 @@ impl<'a> Reader<'a> {
     }
 
     fn text(&mut self, text: &str) {
+        if self.tree.is_lost() {
+            // People see the rest without its looks. Nothing in it is found.
+            if self.form == Form::Shown {
+                self.writer.push(text, Style::default());
+            }
+            return;
+        }
         let is_blank = text.trim_ascii().is_empty();
         if !is_blank {
             self.tree.resume();
@@ -145,7 +153,7 @@ impl<'a> Reader<'a> {
 
     fn open(&mut self, name: String, attributes: &'a str) {
         self.separate(&name);
-        if name == "br" || !self.tree.begin(&name, attributes) {
+        if name == "br" || self.tree.is_lost() || !self.tree.begin(&name, attributes) {
             return;
         }
         let element = self.tree.element(name, attributes);
@@ -175,10 +183,12 @@ impl<'a> Reader<'a> {
         if name == "a" {
             self.end_anchor();
         }
-        let is_block = self.tree.style().is_block;
-        self.tree.close(name);
-        if is_block {
-            self.writer.separate(Gap::Line);
+        if !self.tree.is_lost() {
+            let is_block = self.tree.style().is_block;
+            self.tree.close(name);
+            if is_block {
+                self.writer.separate(Gap::Line);
+            }
         }
         self.separate(name);
     }
