@@ -4,7 +4,7 @@
 pub fn from_text(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 8);
     let mut rest = text;
-    while let Some(position) = next_escaped(rest.as_bytes()) {
+    while let Some(position) = rest.find(['&', '<', '>', '"', '\'', '\r', '\n']) {
         html.push_str(&rest[..position]);
         html.push_str(match &rest.as_bytes()[position..] {
             [b'&', ..] => "&amp;",
@@ -20,16 +20,6 @@ pub fn from_text(text: &str) -> String {
     }
     html.push_str(rest);
     html
-}
-
-/// The position of the first octet that [`from_text`] replaces. Each of them is a character of its own.
-fn next_escaped(octets: &[u8]) -> Option<usize> {
-    const CHUNK: usize = 32;
-    let is_escaped = |octet: &u8| matches!(octet, b'&' | b'<' | b'>' | b'"' | b'\'' | b'\r' | b'\n');
-    // The compiler looks at all octets of a chunk at once only if no branch depends on one of them.
-    let is_clean = |chunk: &&[u8; CHUNK]| !chunk.iter().fold(false, |found, octet| found | is_escaped(octet));
-    let clean = octets.as_chunks().0.iter().take_while(is_clean).count() * CHUNK;
-    octets[clean..].iter().position(is_escaped).map(|position| clean + position)
 }
 
 #[cfg(test)]
