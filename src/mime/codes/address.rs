@@ -73,7 +73,7 @@ pub(super) fn names_secret(url: &Url) -> bool {
     let rest = url[url::Position::AfterPath..].to_ascii_lowercase();
     let is_secret = |part: &str| {
         let named = part.split_once('=').filter(|(_, value)| !value.is_empty());
-        named.is_some_and(|(name, _)| LEXICON.others("in-address.secret").any(|secret| name.contains(secret)))
+        named.is_some_and(|(name, _)| LEXICON.others("in-address.secret").iter().any(|secret| name.contains(secret)))
     };
     rest.split(['?', '&', '#', '/', ';']).take(PARTS_MAX).any(is_secret)
 }

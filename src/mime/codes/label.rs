@@ -148,7 +148,7 @@ impl Read<'_> {
         let after = &self.page.lower[code.end..self.page.lower.floor_char_boundary(code.end + LINE_OCTETS)];
         let mut words = after.split([' ', '\n', '\t', ':']).inspect(|word| super::step(word.len())).skip(1);
         let is_purpose = || self.hits_in(code.end, code.end + NEAR_OCTETS).iter().any(Hit::is_purpose);
-        words.next().is_some_and(|word| LEXICON.is_among("of", word))
+        words.next().is_some_and(|word| LEXICON.others("of").contains(word))
             && words.next().and_then(last_word).is_some_and(|word| !is_connecting(word))
             && !is_purpose()
     }
@@ -260,5 +260,5 @@ fn begins_with_two(after: &str) -> bool {
 }
 
 fn is_connecting(word: &str) -> bool {
-    LEXICON.is_among("connecting", word)
+    LEXICON.others("connecting").contains(word)
 }

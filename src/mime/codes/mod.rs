@@ -237,13 +237,13 @@ fn best_links(mut links: Vec<(Link, i32)>) -> Vec<Link> {
 /// Whether a subject is that of an answer, and so belongs to an older message.
 fn is_answer(subject: &str) -> bool {
     let subject = subject.trim_start().to_lowercase();
-    LEXICON.others("reply").any(|mark| subject.starts_with(mark))
+    LEXICON.others("reply").iter().any(|mark| subject.starts_with(mark))
 }
 
 /// The message before the older message that some programs append.
 fn without_history(body: &str) -> &str {
     let body = &body[..body.floor_char_boundary(VISIBLE_TEXT_OCTETS_MAX)];
-    let end = LEXICON.others("history").filter_map(|mark| body.find(mark)).min().unwrap_or(body.len());
+    let end = LEXICON.others("history").iter().filter_map(|mark| body.find(mark)).min().unwrap_or(body.len());
     &body[..end]
 }
 

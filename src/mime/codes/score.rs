@@ -176,7 +176,7 @@ impl Read<'_> {
         };
         let is_with = || {
             let word = before.strip_suffix(' ').and_then(last_word);
-            word.is_some_and(|word| LEXICON.is_among("use", word))
+            word.is_some_and(|word| LEXICON.others("use").contains(word))
         };
         let follows = || {
             let after = self.hits_in(candidate.end, candidate.end + NEAR_OCTETS);
