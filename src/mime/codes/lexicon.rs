@@ -33,6 +33,11 @@ impl Hit {
     }
 }
 
+/// Whether one of the phrases has this sense.
+pub(super) fn has(hits: &[Hit], sense: Sense) -> bool {
+    hits.iter().any(|hit| hit.sense == sense)
+}
+
 /// Phrases by their octets, in order, each with its sense and whether its word may go on.
 struct Phrases(Vec<(Vec<u8>, Sense, bool)>);
 

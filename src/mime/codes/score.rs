@@ -56,16 +56,16 @@ pub(super) struct Scored {
 /// What is known of a mail before its candidates are looked at.
 pub(super) struct Mail {
     /// The points of what the subject says.
-    pub(super) subject_points: i32,
-    pub(super) purpose: i32,
+    subject_points: i32,
+    purpose: i32,
     /// Whether any word for codes is in the mail.
-    pub(super) has_label: bool,
+    has_label: bool,
     /// Whether no word of it is known.
     is_unknown: bool,
     is_promotion: bool,
     is_meeting: bool,
     /// Whether something in the body is named that is no code.
-    pub(super) has_other: bool,
+    has_other: bool,
 }
 
 impl Mail {
@@ -125,10 +125,10 @@ impl Read<'_> {
     fn points(&self, index: usize, mail: &Mail) -> i32 {
         let candidate = &self.candidates[index];
         let is_alone = self.is_alone(candidate);
-        let label = self.label(index, is_alone, mail);
+        let label = self.label(index, is_alone);
         let look = self.page.look(candidate.start);
         let emphasis = i32::from(look.is_large || look.is_spaced) * LARGE + i32::from(look.is_bold) * BOLD;
-        let purpose = if mail.subject_points >= 0 && self.is_declared(candidate, mail) {
+        let purpose = if mail.subject_points >= 0 && self.is_declared(candidate, mail.has_other) {
             mail.purpose.max(0) + DECLARED
         } else {
             mail.purpose
