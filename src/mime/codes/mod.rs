@@ -145,38 +145,30 @@ impl Findings {
 
 /// The codes and links of a message.
 pub fn findings(message: &Message<'_>) -> Findings {
-    let subject = Page::of_line(message.subject());
-    let html = Page::of_html(without_history(message.html()));
-    let subject_hits = LEXICON.hits(&subject);
-    let html_hits = LEXICON.hits(&html);
     // The subject of an answer says what an older message was about.
-    let is_answer = is_answer(message.subject());
-    let said = if is_answer { &[][..] } else { &subject_hits };
-    let mail = Mail::of(said, &html_hits);
-    let head = Read::of(&subject, said);
-    let head_candidates = if is_answer { &[][..] } else { &head.candidates };
-    let mut of_subject = if is_answer { Vec::new() } else { head.scored(&mail, &[]) };
-    let body = Read::of(&html, &html_hits);
-    let mut codes = body.scored(&mail, head_candidates);
+    let subject = Page::of_line(Some(message.subject()).filter(|it| !is_answer(it)).unwrap_or_default());
+    let html = Page::of_html(without_history(message.html()));
+    let (said, html_hits) = (LEXICON.hits(&subject), LEXICON.hits(&html));
+    let (head, body) = (Read::of(&subject, &said), Read::of(&html, &html_hits));
+    let mail = Mail::of(&said, &html_hits);
+    let mut codes = body.scored(&mail, &head.candidates);
     // What the body calls something else is no code in the subject either.
     let is_other = |it: &Scored| codes.iter().any(|other| other.code == it.code && other.points <= POINTS_OTHER_MAX);
     // Letters alone may be a word, and beside something to save money with they are one.
-    let has_promotion = html_hits.iter().any(|hit| hit.sense == Sense::Promotion);
     let is_word = |it: &Scored| it.code.bytes().all(|octet| octet.is_ascii_alphabetic());
+    let has_promotion = lexicon::has(&html_hits, Sense::Promotion);
+    let mut of_subject = head.scored(&mail, &[]);
     of_subject.retain(|it| !(is_other(it) || has_promotion && is_word(it)));
-    codes.extend(of_subject.iter().cloned());
-    let of_links = links::Subject::of(&subject_hits, &html_hits);
-    let mut links = links::links(&body, &of_links);
+    codes.extend(of_subject);
+    let mut links = links::links(&body, &said);
     if message.has_plain_text() && (score::best(codes.clone()).is_empty() || links.is_empty()) {
         // HTML of images alone often has a text beside it that says more.
         let text = Page::of_text(without_history(message.text()));
-        if text.text != html.text {
-            let hits = LEXICON.hits(&text);
-            let read = Read::of(&text, &hits);
-            codes.extend(read.scored(&Mail::of(said, &hits), head_candidates));
-            if links.is_empty() {
-                links = links::links(&read, &of_links);
-            }
+        let hits = LEXICON.hits(&text);
+        let read = Read::of(&text, &hits);
+        codes.extend(read.scored(&Mail::of(&said, &hits), &head.candidates));
+        if links.is_empty() {
+            links = links::links(&read, &said);
         }
     }
     let fields = message.headers().iter().filter(|(name, _)| name.eq_ignore_ascii_case("list-unsubscribe"));
@@ -223,11 +215,7 @@ fn best_links(mut links: Vec<(Link, i32)>) -> Vec<Link> {
     links.sort_by_key(|(link, points)| (link.kind == LinkKind::Unsubscribe, -points));
     let mut best: Vec<Link> = Vec::new();
     for (link, _) in links {
-        if let Some(same) = best.iter_mut().find(|other| other.url == link.url) {
-            if same.text.is_empty() {
-                same.text = link.text;
-            }
-        } else if best.len() < LINKS_MAX {
+        if best.len() < LINKS_MAX && !best.iter().any(|other| other.url == link.url) {
             best.push(link);
         }
     }
