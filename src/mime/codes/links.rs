@@ -53,45 +53,20 @@ const KINDS: [(LinkKind, Sense); 5] = [
     (LinkKind::SignIn, Sense::SignIn),
 ];
 
-/// A link as found, before its kind is known.
-struct Found {
-    url: Url,
-    text: String,
-    start: usize,
-    end: usize,
-    is_button: bool,
-    /// Whether its text is its address, or says nothing.
-    needs_context: bool,
-}
-
 /// The links of a page with their points, if the subject says this.
 pub(super) fn links(read: &Read<'_>, subject: &[Hit]) -> Vec<(Link, i32)> {
-    let page = read.page;
-    let of_anchor = |anchor: &Anchor| {
-        let text = page.text.get(anchor.start..anchor.end)?.trim();
-        let hits = read.hits_in(anchor.start, anchor.end);
-        let is_address = ["http://", "https://", "www."].iter().any(|start| text.starts_with(start));
-        let says_press = has(hits, Sense::Press) && !says_kind(hits);
-        Some(Found {
-            url: address(&anchor.target)?,
-            text: cut(text, TEXT_OCTETS_MAX).to_owned(),
-            start: anchor.start,
-            end: anchor.end,
-            is_button: anchor.is_button,
-            needs_context: is_address || says_press || text.is_empty(),
-        })
-    };
     let is_meeting = has(read.hits, Sense::Meeting) || has(subject, Sense::Meeting);
-    let found = page.anchors.iter().filter_map(of_anchor).chain(bare(page));
-    found.filter_map(|link| link.scored(read, subject, is_meeting)).collect()
+    let bare = bare(read.page);
+    let said = read.page.anchors.iter().chain(&bare).filter_map(|anchor| Said::of(anchor, read, subject, is_meeting));
+    said.filter_map(Said::scored).collect()
 }
 
 /// Where anchors and the addresses in the text lead, in the order of the page.
 pub(super) fn addresses(page: &Page) -> Vec<Url> {
-    let anchors = page.anchors.iter().filter_map(|anchor| Some((anchor.start, address(&anchor.target)?)));
-    let mut all: Vec<(usize, Url)> = anchors.chain(bare(page).into_iter().map(|it| (it.start, it.url))).collect();
-    all.sort_by_key(|(start, _)| *start);
-    all.into_iter().map(|(_, url)| url).collect()
+    let bare = bare(page);
+    let mut all: Vec<&Anchor> = page.anchors.iter().chain(&bare).collect();
+    all.sort_by_key(|anchor| anchor.start);
+    all.into_iter().filter_map(|anchor| address(&anchor.target)).collect()
 }
 
 /// The links of the field List-Unsubscribe (RFC 2369).
@@ -105,32 +80,21 @@ pub(super) fn of_field(value: &str) -> Vec<(Link, i32)> {
 }
 
 /// The addresses in the text outside anchors.
-fn bare(page: &Page) -> Vec<Found> {
-    let mut found = Vec::new();
+fn bare(page: &Page) -> Vec<Anchor> {
+    let mut found: Vec<Anchor> = Vec::new();
     let mut anchors = page.anchors.iter().peekable();
-    let mut end = 0;
     for (start, _) in page.lower.match_indices("http").take(BARE_MAX) {
         while anchors.next_if(|anchor| anchor.end <= start).is_some() {}
-        if start < end || anchors.peek().is_some_and(|anchor| anchor.start <= start) {
+        // What is within an address is read only once.
+        let is_read = found.last().is_some_and(|last| start < last.end);
+        if is_read || anchors.peek().is_some_and(|anchor| anchor.start <= start) {
             continue;
         }
+        let is_of_address = |octet: &u8| octet.is_ascii_graphic() && !b"<>\"`{}|\\^".contains(octet);
         let rest = &page.text[start..];
-        let after = &rest["http".len()..];
-        let is_address = after.starts_with("://") || after.starts_with(['s', 'S']) && after[1..].starts_with("://");
-        let is_of_address = |octet: u8| octet.is_ascii_graphic() && !b"<>\"`{}|\\^".contains(&octet);
-        let length = rest.bytes().take(URL_OCTETS_MAX + 1).take_while(|octet| is_of_address(*octet)).count();
-        let written = trimmed(&rest[..length]);
-        // What is within an address is read only once.
-        end = start + written.len();
-        let Some(url) = address(written).filter(|_| is_address) else { continue };
-        found.push(Found {
-            url,
-            text: String::new(),
-            start,
-            end: start + written.len(),
-            is_button: false,
-            needs_context: true,
-        });
+        let length = rest.bytes().take(URL_OCTETS_MAX + 1).take_while(is_of_address).count();
+        let target = trimmed(&rest[..length]).to_owned();
+        found.push(Anchor { start, end: start + target.len(), target, is_button: false });
     }
     found
 }
@@ -144,53 +108,19 @@ fn says_kind(hits: &[Hit]) -> bool {
     KINDS.iter().any(|(_, sense)| has(hits, *sense))
 }
 
-impl Found {
-    /// The link with its most likely kind and its points; `None` if too little speaks for any.
-    fn scored(self, read: &Read<'_>, subject: &[Hit], is_meeting: bool) -> Option<(Link, i32)> {
-        let said = Said::of(&self, read, subject, is_meeting);
-        let scored = KINDS.map(|(kind, sense)| (kind, said.points(kind, sense)));
-        let likely = scored.into_iter().filter(|(_, points)| *points >= POINTS_SHOWN);
-        let (kind, points) = likely.min_by_key(|(_, points)| -points)?;
-        let points = points.min(POINTS_SURE);
-        Some((Link { url: self.url.into(), kind, confidence: confidence(points), text: self.text }, points))
-    }
-
-    /// Whether the link, or the sentence before it, is for whom did not ask for the mail.
-    fn is_denied(&self, read: &Read<'_>) -> bool {
-        let before = read.hits_in(self.start.saturating_sub(CONTEXT_OCTETS), self.start);
-        let denial = before.iter().rfind(|hit| hit.sense == Sense::Denial);
-        let is_in_sentence = |hit: &Hit| !ends_sentence(&read.page.text[hit.end.min(self.start)..self.start]);
-        has(read.hits_in(self.start, self.end), Sense::Denial) || denial.is_some_and(is_in_sentence)
-    }
-
-    /// The phrases that lead to the link: those of its line before it, else of the lines above.
-    fn context<'a>(&self, read: &'a Read<'_>) -> &'a [Hit] {
-        let from = read.page.text.ceil_char_boundary(self.start.saturating_sub(CONTEXT_OCTETS));
-        let mut end = self.start;
-        for line in read.page.text[from..self.start].rsplit('\n').take(CONTEXT_LINES) {
-            let hits = read.hits_in(end - line.len(), end);
-            let hits = &hits[hits.len().saturating_sub(CONTEXT_HITS_MAX)..];
-            // What is said before another address is said about that one.
-            if end < self.start && line.contains("://") {
-                break;
-            }
-            if says_kind(hits) {
-                return hits;
-            }
-            end = (end - line.len()).saturating_sub(1);
-        }
-        &[]
-    }
-}
-
 /// What is said about a link.
 struct Said<'a> {
-    link: &'a Found,
+    anchor: &'a Anchor,
+    url: Url,
+    /// What is written on it, unless that is its address.
+    text: &'a str,
     subject: &'a [Hit],
     /// What its text says, what the words around it say, and what its address says.
     own: &'a [Hit],
     context: &'a [Hit],
     address: Vec<Hit>,
+    /// Whether its text is its address, or says nothing.
+    needs_context: bool,
     has_secret: bool,
     names_secret: bool,
     is_personal: bool,
@@ -200,21 +130,40 @@ struct Said<'a> {
 }
 
 impl<'a> Said<'a> {
-    fn of(link: &'a Found, read: &'a Read<'_>, subject: &'a [Hit], is_meeting: bool) -> Self {
-        let (has_secret, names_secret) = (has_secret(&link.url), names_secret(&link.url));
-        let path = link.url[url::Position::BeforePath..].to_ascii_lowercase();
-        Self {
-            link,
+    fn of(anchor: &'a Anchor, read: &'a Read<'_>, subject: &'a [Hit], is_meeting: bool) -> Option<Self> {
+        let url = address(&anchor.target)?;
+        let lower = read.page.lower.get(anchor.start..anchor.end)?.trim_start();
+        let is_address = ["http://", "https://", "www."].iter().any(|start| lower.starts_with(start));
+        let text = if is_address { "" } else { read.page.text.get(anchor.start..anchor.end)?.trim() };
+        let own = read.hits_in(anchor.start, anchor.end);
+        let needs_context = text.is_empty() || has(own, Sense::Press) && !says_kind(own);
+        let path = url[url::Position::BeforePath..].to_ascii_lowercase();
+        let (has_secret, names_secret) = (has_secret(&url), names_secret(&url));
+        Some(Self {
+            anchor,
+            text,
             subject,
-            own: if link.needs_context { &[] } else { read.hits_in(link.start, link.end) },
-            context: if link.needs_context { link.context(read) } else { &[] },
+            own: if needs_context { &[] } else { own },
+            context: if needs_context { context(anchor, read) } else { &[] },
             address: LEXICON.in_address(cut(&path, PATH_OCTETS_MAX)),
+            needs_context,
             has_secret,
             names_secret,
-            is_personal: has_secret || names_secret || is_personal(&link.url),
-            is_denied: link.is_denied(read),
+            is_personal: has_secret || names_secret || is_personal(&url),
+            is_denied: is_denied(anchor, read),
             is_meeting,
-        }
+            url,
+        })
+    }
+
+    /// The link with its most likely kind and its points; `None` if too little speaks for any.
+    fn scored(self) -> Option<(Link, i32)> {
+        let scored = KINDS.map(|(kind, sense)| (kind, self.points(kind, sense)));
+        let likely = scored.into_iter().filter(|(_, points)| *points >= POINTS_SHOWN);
+        let (kind, points) = likely.min_by_key(|(_, points)| -points)?;
+        let points = points.min(POINTS_SURE);
+        let text = cut(self.text, TEXT_OCTETS_MAX).to_owned();
+        Some((Link { url: self.url.into(), kind, confidence: confidence(points), text }, points))
     }
 
     /// The points of a kind; none if it is not possible.
@@ -222,7 +171,7 @@ impl<'a> Said<'a> {
         let (own, context) = (has(self.own, sense), has(self.context, sense));
         let (address, is_in_subject) = (has(&self.address, sense), has(self.subject, sense));
         // The only thing that is said is the subject, and this is the one link for a reader alone.
-        let is_alone = self.link.needs_context && self.context.is_empty() && is_in_subject && self.names_secret;
+        let is_alone = self.needs_context && self.context.is_empty() && is_in_subject && self.names_secret;
         let is_said = own || context || address || is_alone;
         if kind == LinkKind::Unsubscribe {
             return if is_said { UNSUBSCRIBE } else { 0 };
@@ -238,10 +187,10 @@ impl<'a> Said<'a> {
             (address, ADDRESS),
             (is_in_subject, SUBJECT),
             (is_alone, ALONE),
-            (self.link.is_button, BUTTON),
+            (self.anchor.is_button, BUTTON),
             (self.has_secret, SECRET),
             (self.is_personal && !self.has_secret, PERSONAL),
-            (!own && !self.link.needs_context && !is_unknown, SAYS_OTHERWISE),
+            (!own && !self.needs_context && !is_unknown, SAYS_OTHERWISE),
             (has(self.own, Sense::Other) || has(self.own, Sense::Promotion), OTHER),
         ])
     }
@@ -253,11 +202,38 @@ impl<'a> Said<'a> {
             LinkKind::SignIn => self.has_secret || self.is_personal && is_in_subject,
             // A site's name in the text leads to its front page.
             LinkKind::Invite => {
-                let is_page = self.link.url.path() != "/" || self.link.url.query().is_some();
+                let is_page = self.url.path() != "/" || self.url.query().is_some();
                 (own || is_page) && !self.is_meeting
             }
             // An address alone, without a secret, is a page for everybody.
             _ => self.is_personal || own,
         }
     }
+}
+
+/// Whether a link, or the sentence before it, is for whom did not ask for the mail.
+fn is_denied(anchor: &Anchor, read: &Read<'_>) -> bool {
+    let before = read.hits_in(anchor.start.saturating_sub(CONTEXT_OCTETS), anchor.start);
+    let denial = before.iter().rfind(|hit| hit.sense == Sense::Denial);
+    let is_in_sentence = |hit: &Hit| !ends_sentence(&read.page.text[hit.end.min(anchor.start)..anchor.start]);
+    has(read.hits_in(anchor.start, anchor.end), Sense::Denial) || denial.is_some_and(is_in_sentence)
+}
+
+/// The phrases that lead to a link: those of its line before it, else of the lines above.
+fn context<'a>(anchor: &Anchor, read: &'a Read<'_>) -> &'a [Hit] {
+    let from = read.page.text.ceil_char_boundary(anchor.start.saturating_sub(CONTEXT_OCTETS));
+    let mut end = anchor.start;
+    for line in read.page.text[from..anchor.start].rsplit('\n').take(CONTEXT_LINES) {
+        // What is said before another address is said about that one.
+        if end < anchor.start && line.contains("://") {
+            break;
+        }
+        let hits = read.hits_in(end - line.len(), end);
+        let hits = &hits[hits.len().saturating_sub(CONTEXT_HITS_MAX)..];
+        if says_kind(hits) {
+            return hits;
+        }
+        end = (end - line.len()).saturating_sub(1);
+    }
+    &[]
 }

@@ -11,6 +11,7 @@
 //! unit, counter   what makes a number an amount: the word beside it, or what follows it without a blank
 //! reply, history  the beginning of an answer's subject, and of the older mail that is appended to one
 //! in-address.…    what says in the address of a page what it is for, by one of five senses; and names of secrets
+//! parameter       the names of codes in the parameters of an address
 //! ```
 //!
 //! A phrase stands for whole words in lower case. `verif*` stands for every word that begins so, and `*code` for every
@@ -149,7 +150,7 @@ mod tests {
     #[test]
     fn every_key_is_known() {
         for (key, phrase) in phrases().filter(|(key, _)| Sense::of(key).is_none()) {
-            let names = ["connecting", "of", "use", "unit", "counter", "reply", "history"];
+            let names = ["connecting", "of", "use", "unit", "counter", "reply", "history", "parameter"];
             let part = key.strip_prefix("in-address.");
             let is_part = part.is_some_and(|part| part == "secret" || Sense::of(part).is_some());
             assert!(names.contains(&key) || is_part, "{key}: {phrase}");
