@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::mime::codes::{Code, Link};
+use crate::mime::codes::{CODE_KIND, Code, Link};
 
 #[derive(Serialize)]
 pub(super) struct CodeJson<'a> {
@@ -21,7 +21,7 @@ pub(super) struct LinkJson<'a> {
 
 impl<'a> CodeJson<'a> {
     pub(super) fn of(code: &'a Code) -> Self {
-        Self { code: &code.code, kind: code.kind.as_str(), confidence: code.confidence }
+        Self { code: &code.code, kind: CODE_KIND, confidence: code.confidence }
     }
 }
 

@@ -10,7 +10,7 @@ const LABEL_NEXT: i32 = 5;
 const LABEL_IN_LINE: i32 = 3;
 const LABEL_IN_TEXT: i32 = 1;
 /// The word is one for one-time codes alone, or has such a word beside it, as in `login code`.
-pub(super) const LABEL_CERTAIN: i32 = 1;
+const LABEL_CERTAIN: i32 = 1;
 /// A word for codes behind the candidate, as in `482913 is your code`, or one such as `enter` before it.
 const LABEL_AFTER: i32 = 4;
 /// A word for codes one, two or three lines above, and in the line below.

@@ -22,26 +22,7 @@ const CONTEXT_LINES: usize = 3;
 /// How many phrases before or after an address count.
 const CONTEXT_HITS_MAX: usize = 16;
 
-/// The text of the link says its kind, or its address does.
-const TEXT: i32 = 6;
-const ADDRESS: i32 = 5;
-/// The words around an address, or around a text such as `click here`, say it.
-const CONTEXT: i32 = 6;
-const SUBJECT: i32 = 2;
-/// No words around it say a kind, but the subject does.
-const ALONE: i32 = 4;
-/// The link is a button, or has a secret in its address.
-const BUTTON: i32 = 1;
-const SECRET: i32 = 3;
-/// A part of its address is at least for one reader alone.
-const PERSONAL: i32 = 2;
-/// Its text says something else.
-const SAYS_OTHERWISE: i32 = -2;
-/// It is about an order, an appointment or something to buy.
-const OTHER: i32 = -6;
-/// A sender names few other links so.
-const UNSUBSCRIBE: i32 = 9;
-/// The field List-Unsubscribe says it.
+/// The points of a link in the field List-Unsubscribe.
 const FIELD: i32 = 15;
 
 /// The kinds in the order in which they are looked at. If two are as likely, the first one counts.
@@ -174,7 +155,7 @@ impl<'a> Said<'a> {
         let is_alone = self.needs_context && self.context.is_empty() && is_in_subject && self.names_secret;
         let is_said = own || context || address || is_alone;
         if kind == LinkKind::Unsubscribe {
-            return if is_said { UNSUBSCRIBE } else { 0 };
+            return if is_said { 9 } else { 0 };
         }
         if !is_said || !self.has_reason(kind, own, is_in_subject) || self.is_denied && !is_in_subject {
             return 0;
@@ -182,16 +163,16 @@ impl<'a> Said<'a> {
         // Unknown words say nothing against an address that says so much.
         let is_unknown = self.own.is_empty() && address && self.names_secret;
         sum([
-            (own, TEXT),
-            (context, CONTEXT),
-            (address, ADDRESS),
-            (is_in_subject, SUBJECT),
-            (is_alone, ALONE),
-            (self.anchor.is_button, BUTTON),
-            (self.has_secret, SECRET),
-            (self.is_personal && !self.has_secret, PERSONAL),
-            (!own && !self.needs_context && !is_unknown, SAYS_OTHERWISE),
-            (has(self.own, Sense::Other) || has(self.own, Sense::Promotion), OTHER),
+            (own, 6),
+            (context, 6),
+            (address, 5),
+            (is_in_subject, 2),
+            (is_alone, 4),
+            (self.anchor.is_button, 1),
+            (self.has_secret, 3),
+            (self.is_personal && !self.has_secret, 2),
+            (!own && !self.needs_context && !is_unknown, -2),
+            (has(self.own, Sense::Other) || has(self.own, Sense::Promotion), -6),
         ])
     }
 

@@ -36,6 +36,8 @@ use words::Sense;
 ///
 /// A wrong code costs whoever waits for it more than no code.
 pub const CONFIDENCE_MIN: f64 = 0.5;
+/// What codes are for, as answers name it: to prove who one is, once.
+pub const CODE_KIND: &str = "otp";
 /// The most codes of a mail.
 pub const CODES_MAX: usize = 5;
 /// The most links of a mail.
@@ -49,29 +51,11 @@ const POINTS_OTHER_MAX: i32 = 5;
 /// The points of a code that is only in the address of a link.
 const POINTS_IN_LINK: i32 = 9;
 
-/// What a code is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CodeKind {
-    /// A one-time code, to prove who one is.
-    Otp,
-}
-
-impl CodeKind {
-    /// The name in answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Otp => "otp",
-        }
-    }
-}
-
 /// A code that a person would type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Code {
     /// In ASCII, without the blanks and hyphens of a number in groups; at most 43 octets. Hyphens between letters stay.
     pub code: String,
-    /// What it is for.
-    pub kind: CodeKind,
     /// From [`CONFIDENCE_MIN`] to 1, with two decimal places.
     pub confidence: f64,
 }
@@ -184,7 +168,7 @@ fn ranked(codes: Vec<Scored>, links: Vec<Link>) -> Findings {
     if codes.is_empty() {
         codes.extend(code_in_links(&links));
     }
-    let code = |it: Scored| Code { code: it.code, kind: CodeKind::Otp, confidence: confidence(it.points) };
+    let code = |it: Scored| Code { code: it.code, confidence: confidence(it.points) };
     Findings { codes: codes.into_iter().map(code).collect(), links, doubtful }
 }
 

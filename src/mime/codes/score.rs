@@ -1,50 +1,18 @@
 //! How much speaks for a candidate: its form, its look, and the words around it.
 //!
-//! Each observation gives or takes points. The constants are all the weights that there are.
+//! Each observation gives or takes points. Their numbers stand beside what is observed.
 
 use super::POINTS_SHOWN;
 use super::candidate::{Candidate, Form};
-use super::label::{LABEL_CERTAIN, NEAR_OCTETS, last_word};
+use super::label::{NEAR_OCTETS, last_word};
 use super::lexicon::{Hit, LEXICON, has};
 use super::read::Read;
 use super::words::Sense;
 
-/// A code of six digits, another one with digits, and one of letters.
-const SIX_DIGITS: i32 = 3;
-const DIGITS: i32 = 2;
-const LETTERS: i32 = 0;
-/// The candidate is alone in its line or cell, large, bold or in capitals with gaps.
-const ALONE: i32 = 2;
-const LARGE: i32 = 2;
-const BOLD: i32 = 1;
-/// The subject has a word for codes, or the same candidate.
-const SUBJECT_LABEL: i32 = 2;
-const SUBJECT_SAME: i32 = 2;
-/// No word is known, so that what is in both is all that there is.
-const SUBJECT_SAME_UNKNOWN: i32 = 3;
-/// The mail says what codes are for, or how to treat them: a point for each such phrase, up to the most.
-const PURPOSE_MAX: usize = 2;
 /// A line such as `@example.test #482913`, which programs read.
 const BOUND: i32 = 12;
-/// The subject is about an order or the like, and has no word for codes.
-const SUBJECT_OTHER: i32 = -3;
-/// Nothing in the mail says what a code would be for.
-const NO_PURPOSE: i32 = -5;
-/// A line says nothing but that this is a code. Then nothing needs to say what for.
-const DECLARED: i32 = 2;
-/// The candidate could be a year, or has a `#` before it as numbers of orders have.
-const YEAR: i32 = -4;
-const HASH: i32 = -7;
-/// Small letters and digits that do not stand out; letters and words around which there is some doubt.
-const SMALL: i32 = -5;
-const LETTERS_DOUBTED: i32 = -2;
-const WORDS_DOUBTED: i32 = -9;
 /// From these points on the words around a candidate leave no doubt, if it is alone or a colon leads to it.
 const LABEL_SURE: i32 = 4;
-/// The subject is about something to save money with, and the candidate has letters.
-const PROMOTION: i32 = -9;
-/// The mail is about a meeting.
-const MEETING: i32 = -6;
 /// How far a word such as `enter` leads to a candidate, in octets.
 const LED_OCTETS: usize = 16;
 /// How many points a code may have less than the best one.
@@ -78,10 +46,11 @@ impl Mail {
         let is_unknown = all().all(|hit| matches!(hit.sense, Sense::Press | Sense::Nothing));
         Self {
             subject_points: subject_points(subject),
-            purpose: match all().filter(|hit| hit.is_purpose()).take(PURPOSE_MAX).count() {
+            purpose: match all().filter(|hit| hit.is_purpose()).take(2).count() {
                 0 if is_unknown => 0,
-                0 => NO_PURPOSE,
-                count => i32::try_from(count).unwrap_or_default(),
+                0 => -5,
+                1 => 1,
+                _ => 2,
             },
             has_label: all().any(Hit::is_code),
             is_unknown,
@@ -95,9 +64,9 @@ impl Mail {
 /// The points of what a subject says.
 fn subject_points(hits: &[Hit]) -> i32 {
     if hits.iter().any(Hit::is_code) {
-        SUBJECT_LABEL + if has(hits, Sense::OneTime) { LABEL_CERTAIN } else { 0 }
+        2 + i32::from(has(hits, Sense::OneTime))
     } else if has(hits, Sense::Other) && !hits.iter().any(Hit::is_purpose) {
-        SUBJECT_OTHER
+        -3
     } else {
         0
     }
@@ -132,22 +101,27 @@ impl Read<'_> {
         let is_declared = mail.subject_points >= 0 && self.is_declared(candidate, mail.has_other);
         let is_year = candidate.code.len() == 4 && matches!(&candidate.code[..2], "19" | "20");
         let form = match candidate.form {
-            Form::Digits if candidate.code.len() == 6 => SIX_DIGITS,
-            Form::Digits | Form::Mixed => DIGITS,
-            Form::Small => DIGITS + if is_seen { 0 } else { SMALL },
-            Form::Letters => LETTERS + if is_sure || candidate.is_grouped { 0 } else { LETTERS_DOUBTED },
-            Form::Words => LETTERS + if is_sure { 0 } else { WORDS_DOUBTED },
+            Form::Digits if candidate.code.len() == 6 => 3,
+            Form::Digits | Form::Mixed => 2,
+            Form::Small if is_seen => 2,
+            Form::Small => -3,
+            Form::Letters if is_sure || candidate.is_grouped => 0,
+            Form::Letters => -2,
+            Form::Words if is_sure => 0,
+            Form::Words => -9,
         };
-        let purpose = if is_declared { mail.purpose.max(0) + DECLARED } else { mail.purpose };
+        // A line that says nothing but that this is a code needs not say what for.
+        let purpose = if is_declared { mail.purpose.max(0) + 2 } else { mail.purpose };
         let rules = [
-            (is_large, LARGE),
-            (look.is_bold, BOLD),
-            (is_alone || is_led && mail.is_unknown, ALONE),
-            (is_same, if mail.is_unknown { SUBJECT_SAME_UNKNOWN } else { SUBJECT_SAME }),
-            (is_year, YEAR),
-            (self.page.text[..candidate.start].ends_with('#'), HASH),
-            (mail.is_promotion && candidate.form != Form::Digits, PROMOTION),
-            (mail.is_meeting, MEETING),
+            (is_large, 2),
+            (look.is_bold, 1),
+            (is_alone || is_led && mail.is_unknown, 2),
+            (is_same, if mail.is_unknown { 3 } else { 2 }),
+            (is_year, -4),
+            // As numbers of orders have it.
+            (self.page.text[..candidate.start].ends_with('#'), -7),
+            (mail.is_promotion && candidate.form != Form::Digits, -9),
+            (mail.is_meeting, -6),
         ];
         Some(form + label + mail.subject_points + purpose + sum(rules))
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::http::openapi::schema::{
     Member, count, flag, list, object, or_null, reference, text, time, uuid, whole, word,
 };
-use crate::mime::codes::{CONFIDENCE_MIN, CodeKind, LinkKind};
+use crate::mime::codes::{CODE_KIND, CONFIDENCE_MIN, LinkKind};
 
 pub(super) fn schemas() -> Vec<Member> {
     vec![
@@ -180,7 +180,7 @@ fn code() -> Value {
         "A one-time code in a mail.",
         [
             ("code", text("The code as a person would type it.", "482913")),
-            ("kind", word("What it is for.", &[CodeKind::Otp.as_str()])),
+            ("kind", word("What it is for.", &[CODE_KIND])),
             confidence(),
         ],
         [],
