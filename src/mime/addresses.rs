@@ -21,20 +21,24 @@ pub(super) fn mailboxes(value: &str) -> Vec<(String, String)> {
     mailboxes
 }
 
-/// The quoted strings, comments and other characters of a field.
+/// The quoted strings and other characters of a field, with a space for each comment.
 fn tokens(value: &str) -> Vec<&str> {
-    let tokens = |has_quotes: bool| {
-        let (mut tokens, mut rest) = (Vec::new(), value);
-        while let Some(c) = rest.chars().next() {
-            let length = if has_quotes && matches!(c, '"' | '(') { enclosed(rest)? } else { c.len_utf8() };
-            let (token, after) = rest.split_at(length);
-            tokens.push(if has_quotes && c == '(' { " " } else { token });
-            rest = after;
+    let (mut tokens, mut rest) = (Vec::new(), value);
+    // A quote or parenthesis that is never closed counts as a plain character, and so do the later ones.
+    let mut unclosed = Vec::new();
+    while let Some(c) = rest.chars().next() {
+        let mut length = c.len_utf8();
+        if matches!(c, '"' | '(') && !unclosed.contains(&c) {
+            match enclosed(rest) {
+                Some(enclosed) => length = enclosed,
+                None => unclosed.push(c),
+            }
         }
-        Some(tokens)
-    };
-    // A quote or parenthesis that is never closed counts as a plain character.
-    tokens(true).or_else(|| tokens(false)).unwrap_or_default()
+        let (token, after) = rest.split_at(length);
+        tokens.push(if c == '(' && length > 1 { " " } else { token });
+        rest = after;
+    }
+    tokens
 }
 
 /// The length of the quoted string or comment with which a text begins; `None` if it never ends.
@@ -67,14 +71,18 @@ fn mailbox(outside: &[&str], inside: Option<Vec<&str>>) -> Option<(String, Strin
 
 /// A display name without the quotes of its quoted strings, and with single spaces.
 fn phrase(tokens: &[&str]) -> String {
-    let unquoted = |token: &str| match token.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        Some(quoted) => {
-            let mut chars = quoted.chars();
-            std::iter::from_fn(|| chars.next().and_then(|c| if c == '\\' { chars.next() } else { Some(c) })).collect()
+    let mut phrase = String::new();
+    for token in tokens {
+        let is_quoted = token.len() > 1 && token.starts_with('"');
+        let mut chars = token.chars();
+        while let Some(c) = chars.next() {
+            match c {
+                '"' => {}
+                '\\' if is_quoted => phrase.extend(chars.next()),
+                c => phrase.push(c),
+            }
         }
-        None => token.trim_matches('"').to_owned(),
-    };
-    let phrase: String = tokens.iter().map(|token| unquoted(token)).collect();
+    }
     phrase.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -92,12 +100,12 @@ fn addr_spec(tokens: &[&str]) -> Option<String> {
     joined.into_iter().find(|word| is_addr_spec(word)).map(|word| word.concat())
 }
 
-/// Whether a word has exactly one at-sign outside quotes, text on both sides, and no control character.
+/// Whether a word has exactly one at-sign outside quotes, text on both sides, no parenthesis, and no control character.
 fn is_addr_spec(word: &[&str]) -> bool {
     let sides: Vec<_> = word.split(|token| *token == "@").collect();
     sides.len() == 2
         && sides.iter().all(|side| !side.is_empty())
-        && !word.iter().any(|token| token.contains(char::is_control))
+        && !word.iter().any(|token| *token == "(" || token.contains(char::is_control))
 }
 
 #[cfg(test)]
