@@ -55,6 +55,8 @@ pub(super) fn candidates(page: &Page) -> Vec<Candidate> {
 
 /// The start and end of letters and digits of ASCII.
 type Run = (usize, usize);
+/// The form of what is written in runs.
+type FormOf = fn(&[&str]) -> Option<Form>;
 
 fn run(octets: &[u8], start: usize) -> Run {
     (start, start + octets[start..].iter().take_while(|octet| octet.is_ascii_alphanumeric()).count())
@@ -80,7 +82,7 @@ fn read(text: &str, run: Run) -> (Option<Candidate>, usize) {
     // Two groups with a dot between them are a price unless they are alone in their line.
     let dotted = joined(text, run, b".", 3, |group| is_digits(group) && group.1 - group.0 == 3);
     let is_cell = |&(_, end): &Run| ends_cell(&text[end..]) && (run.0 == 0 || text[..run.0].ends_with(['\n', '\t']));
-    let (runs, glue, form_of): (_, _, fn(&[&str]) -> Option<Form>) = if signs.len() >= SIGNS_MIN {
+    let (runs, glue, form_of): (_, _, FormOf) = if signs.len() >= SIGNS_MIN {
         (signs, "", |signs| form(&signs.concat()))
     } else if parts.len() > 1 {
         (parts, "-", form_of_parts)
