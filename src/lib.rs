@@ -92,15 +92,16 @@
 //! client    http (the router in this process), service, daemon (whether one listens), config, smtp/fault, store, error, model
 //! daemon    everybody: it makes listeners and store, and runs what serves
 //! service   everybody but cli, client and http: the only one that puts parts together
-//! http      service, admission, store, events, domains, tokens, smtp/fault, dns (reports), reader, mime, webhook (the guard, a test), tls (its
+//! http      service, admission, store, events, domains, tokens, smtp/fault, dns (reports), reader, mime, webhook (the guard, a test), email, tls (its
 //!           state), panics, connections, config, model
-//! webhook   admission, store (the outbox), reader, mime, dns (the resolver), tls, config, model
+//! webhook   admission, store (the outbox), reader, email, mime, dns (the resolver), tls, config, model
 //! smtp      service, admission, store, domains, tls, connections, config, model
 //! domains   admission, dns, store, config, model
 //! expiry    store, model
 //! store     events, tls (a cluster's connections), config, model
 //! tls       model
 //! tokens    store, model
+//! email     reader, mime, model
 //! reader    mime
 //! dns, mime model at most
 //! config    smtp/fault, model
@@ -110,7 +111,7 @@
 //! model     nobody
 //! ```
 //!
-//! Every module that is not pure may use `clock`, `random`, `logging`, `process` and `unfinished`, and every module `counts`.
+//! Every module that is not pure may use `clock`, `random`, `logging`, `process` and `unfinished`, and every module `metrics`.
 //! `error` knows the errors that end the program. `tests/it/layout.rs` reads the sources for the most important of these
 //! rules, and for the one home of each large dependency, such as redb in `store/embedded/registry`.
 //!
@@ -123,15 +124,16 @@ pub mod client;
 pub mod clock;
 pub mod config;
 pub mod connections;
-pub mod counts;
 pub mod daemon;
 pub mod dns;
 pub mod domains;
+pub mod email;
 pub mod error;
 pub mod events;
 pub mod expiry;
 pub mod http;
 pub mod logging;
+pub mod metrics;
 pub mod mime;
 pub mod model;
 pub mod panics;

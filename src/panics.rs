@@ -1,28 +1,34 @@
 //! Panics: each one is logged with its place and counted by its module. The code that catches a panic decides what it costs.
 
 use std::panic::{self, PanicHookInfo};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::counts::{Count, Counts};
+use crate::metrics::{IntCounterVec, Measured, MetricFamily, by_label, collect, counters};
 
-/// The modules whose panics are counted apart. The last one stands for other modules and dependencies.
+/// The modules whose panics are counted apart.
 const MODULES: [&str; 12] =
-    ["client", "daemon", "dns", "domains", "expiry", "http", "mime", "reader", "smtp", "store", "webhook", "elsewhere"];
+    ["client", "daemon", "dns", "domains", "expiry", "http", "mime", "reader", "smtp", "store", "webhook", ELSEWHERE];
+/// Other modules and dependencies.
+const ELSEWHERE: &str = "elsewhere";
 
 /// The path of this file. The paths of the other modules begin with its directory.
 const HERE: &str = file!();
 
 /// The number of panics. Clones share it.
-#[derive(Clone, Debug, Default)]
-pub struct Panics(Arc<[AtomicU64; MODULES.len()]>);
+#[derive(Clone, Debug)]
+pub struct Panics(IntCounterVec);
 
-/// The place of a module among [`MODULES`], by the path of its source.
-fn module_at(file: &str) -> usize {
+impl Default for Panics {
+    fn default() -> Self {
+        let help = "Panics, by the module of the program in which they happened.";
+        Self(counters("tempmail_panics_total", help, "module", MODULES))
+    }
+}
+
+/// Which of [`MODULES`] it is, by the path of its source.
+fn module_at(file: &str) -> &'static str {
     let within = HERE.strip_suffix("panics.rs").and_then(|root| file.strip_prefix(root));
     let name = within.and_then(|path| path.split(['/', '\\', '.']).next());
-    let last = MODULES.len() - 1;
-    MODULES[..last].iter().position(|module| Some(*module) == name).unwrap_or(last)
+    MODULES.into_iter().find(|module| Some(*module) == name).unwrap_or(ELSEWHERE)
 }
 
 impl Panics {
@@ -38,8 +44,8 @@ impl Panics {
 
     /// Counts a panic and logs its place. The panic's message may quote mail, so it is logged only at the level debug.
     pub fn record(&self, info: &PanicHookInfo<'_>) {
-        let module = info.location().map_or(MODULES.len() - 1, |location| module_at(location.file()));
-        self.0[module].fetch_add(1, Ordering::Relaxed);
+        let module = info.location().map_or(ELSEWHERE, |location| module_at(location.file()));
+        self.0.with_label_values(&[module]).inc();
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let thread = std::thread::current();
         tracing::error!(place, thread = thread.name().unwrap_or_default(), "a panic");
@@ -48,20 +54,20 @@ impl Panics {
 
     /// How many there were since the start.
     pub fn count(&self) -> u64 {
-        self.0.iter().map(|counter| counter.load(Ordering::Relaxed)).sum()
+        by_label(&self.0).values().sum()
     }
 }
 
-impl Counts for Panics {
-    fn read(&self) -> Vec<Count> {
-        Count::family("panics", MODULES, &self.0[..]).collect()
+impl Measured for Panics {
+    fn metrics(&self) -> Vec<MetricFamily> {
+        collect(&[&self.0])
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::{self, Write};
-    use std::sync::Mutex;
+    use std::sync::{Arc, Mutex};
 
     use super::*;
 
@@ -88,10 +94,10 @@ mod tests {
             ("panics.rs", "elsewhere"),
             ("main.rs", "elsewhere"),
         ] {
-            assert_eq!(MODULES[module_at(&format!("{root}{file}"))], module, "{file}");
+            assert_eq!(module_at(&format!("{root}{file}")), module, "{file}");
         }
         for file in ["/registry/redb-4.4.0/src/store/mod.rs", "/rustc/abc/library/core/src/option.rs", ""] {
-            assert_eq!(MODULES[module_at(file)], "elsewhere", "{file}");
+            assert_eq!(module_at(file), "elsewhere", "{file}");
         }
         let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         for module in &MODULES[..MODULES.len() - 1] {

@@ -93,13 +93,13 @@ fn work(queue: &Mutex<mpsc::Receiver<Job>>) {
 
 /// Reads the message `raw` by `read`. If a decoder panics, `read` gets the message without its body, so that this costs
 /// one message its body, and not a whole list its answer.
-pub fn read<T>(raw: &[u8], read: impl Fn(&Message<'_>) -> T) -> T {
-    let whole = catch_unwind(AssertUnwindSafe(|| read(&Message::new(raw)))).ok();
-    let bare = || {
-        tracing::error!(size_octets = raw.len(), "reading a message panicked; only its header fields are shown");
-        catch_unwind(AssertUnwindSafe(|| read(&Message::without_body(raw)))).ok()
-    };
-    whole.or_else(bare).unwrap_or_else(|| read(&Message::default()))
+pub fn read<T>(raw: &[u8], mut read: impl FnMut(&Message<'_>) -> T) -> T {
+    if let Ok(read) = catch_unwind(AssertUnwindSafe(|| read(&Message::new(raw)))) {
+        return read;
+    }
+    tracing::error!(size_octets = raw.len(), "reading a message panicked; only its header fields are shown");
+    let bare = catch_unwind(AssertUnwindSafe(|| read(&Message::without_body(raw))));
+    bare.unwrap_or_else(|_| read(&Message::default()))
 }
 
 /// The codes and links of a message; none if the search for them panics.

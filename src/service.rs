@@ -7,7 +7,7 @@ use crate::admission::Admission;
 use crate::clock::Clock;
 use crate::config::{self, Config};
 use crate::connections::{Listening, Purpose};
-use crate::daemon::DaemonError;
+use crate::daemon::{DaemonError, History};
 use crate::dns::{DnsResolver, Resolver};
 use crate::domains::Registry;
 use crate::model::{DomainPattern, Timestamp};
@@ -62,6 +62,8 @@ pub struct Running {
     pub listening: Listening,
     /// The panics of its process.
     pub panics: Panics,
+    /// Its last hour.
+    pub history: History,
 }
 
 impl Service {

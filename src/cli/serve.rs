@@ -19,14 +19,16 @@ use crate::{client, logging, process};
 /// Run the service: receive mail over SMTP and answer over HTTP
 ///
 /// Works without any argument: SMTP on port 2525 and HTTP on port 8080 of the loopback addresses, for the domain
-/// example.test. Settings come from flags, then the environment (TEMPMAIL_*), then the configuration file, then the
-/// revision's defaults. SIGTERM and SIGINT stop it, as `tempmail stop` does; a second one stops it at once. SIGHUP stops it
+/// example.test. For an application under test --dev takes any mail, with Mailpit's ports and interface.
+///
+/// Settings come from flags, then the environment (TEMPMAIL_*), then the configuration file, then defaults. SIGTERM and SIGINT stop it, as `tempmail stop` does; a second one stops it at once. SIGHUP stops it
 /// where it runs in a terminal; elsewhere it reads the certificate again and logs which settings have changed that need a
 /// restart.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail serve
+  tempmail serve --dev
   tempmail serve --data-dir /var/lib/tempmail --config /etc/tempmail/config.toml
   TEMPMAIL_DATA_DIR=mail tempmail serve")]
 pub(super) struct Serve {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 
 use super::value::show_size;
-use super::{Certificate, Config, Endpoint, Revision, SmtpAuth};
+use super::{Certificate, Config, Endpoint, Revision, SmtpAuth, ValueOrigin};
 use crate::model::DomainName;
 
 /// The largest page that revision 1 of the interface permits.
@@ -22,6 +22,9 @@ pub(super) fn derive(config: &mut Config, machine_name: &str) {
         config.set_default("tls-key", file.display().to_string());
         config.tls.key = Some(file);
     }
+    if config.dev && !config.http.is_local() {
+        keep_sites_out(config);
+    }
     if config.is_default("page-size-default") {
         config.http.page_size_default = config.http.page_size_default.min(config.http.page_size_max);
         config.set_default("page-size-default", config.http.page_size_default.to_string());
@@ -29,6 +32,18 @@ pub(super) fn derive(config: &mut Config, machine_name: &str) {
     if config.is_default("segment-size") {
         let least = config.mail.message_octets_max.saturating_mul(2);
         config.store.segment_octets = config.store.segment_octets.max(least);
+    }
+}
+
+/// Lets no web site read all mail through the browser of somebody who reaches the service.
+fn keep_sites_out(config: &mut Config) {
+    if config.is_default("http-allowed-hosts") {
+        config.http.allowed_hosts = vec!["localhost".to_owned()];
+        config.set_default("http-allowed-hosts", "localhost".to_owned());
+    }
+    if config.is_default("http-allowed-origins") {
+        config.http.allowed_origins = Some(Vec::new());
+        config.set_default("http-allowed-origins", "none".to_owned());
     }
 }
 
@@ -62,27 +77,31 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, String)> {
 fn among_friends(config: &Config) -> Vec<(&'static str, String)> {
     let smtp = [&config.smtp.listen[..], &config.smtp.smtps_listen].concat();
     let lmtp: Vec<SocketAddr> = config.smtp.lmtp_listen.iter().filter_map(Endpoint::tcp).collect();
-    let all = [&smtp[..], &lmtp].concat();
+    let mail = [&smtp[..], &lmtp].concat();
+    let all = [&mail[..], &config.http.listen, &config.http.https_listen].concat();
     let wildcard = config.domains.fixed.iter().find(|pattern| pattern.is_wildcard());
     let risks = [
-        ("domain", &all, wildcard.map(|pattern| format!("'{pattern}' takes mail for any domain"))),
+        ("dev", &all, config.dev.then(|| "everybody who reaches the service reads all mail".to_owned())),
+        ("domain", &mail, wildcard.map(|pattern| format!("'{pattern}' takes mail for any domain"))),
         ("smtp-auth", &smtp, (config.smtp.auth != SmtpAuth::Off).then(|| "any credentials are accepted".to_owned())),
-        ("fault", &all, config.smtp.faults.first().map(|_| "faults are for tests of senders".to_owned())),
+        ("fault", &mail, config.smtp.faults.first().map(|_| "faults are for tests of senders".to_owned())),
     ];
-    let exposed = risks.into_iter().filter_map(|(key, addresses, risk)| {
+    // Of what `dev` presets it is enough to say once that `dev` is the risk.
+    let given = risks.into_iter().filter(|(key, ..)| config.origin(key) != ValueOrigin::Dev);
+    let exposed = given.filter_map(|(key, addresses, risk)| {
         Some((key, format!("{}, but {}", risk?, exposure(config, addresses.iter().copied())?)))
     });
     exposed.collect()
 }
 
-/// How strangers reach what listens on `addresses` of SMTP and LMTP, and what to do about it; `None` where they can't, or the
+/// How strangers reach what listens on `addresses`, and what to do about it; `None` where they can't, or the
 /// administrator says that they are friends.
 pub fn exposure(config: &Config, mut addresses: impl Iterator<Item = SocketAddr>) -> Option<String> {
     let beyond = addresses.find(|address| !address.ip().to_canonical().is_loopback());
     match beyond {
         _ if config.smtp.trusted_network => None,
         Some(address) => Some(format!(
-            "mail is received on {address}, which is not loopback; listen on loopback or set trusted-network"
+            "the service listens on {address}, which is not loopback; listen on loopback or set trusted-network"
         )),
         None if config.smtp.proxy_from.is_empty() => None,
         None => Some(

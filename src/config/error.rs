@@ -21,6 +21,8 @@ pub enum ValueOrigin {
         /// The line of the key, counted from 1.
         line: usize,
     },
+    /// What `dev` presets.
+    Dev,
     /// The defaults of a revision.
     Default(Revision),
 }
@@ -31,6 +33,7 @@ impl Display for ValueOrigin {
             Self::Flag => f.write_str("flag"),
             Self::Environment => f.write_str("environment"),
             Self::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Self::Dev => f.write_str("default of dev"),
             Self::Default(revision) => write!(f, "default of revision {}", revision.number()),
         }
     }
@@ -42,7 +45,7 @@ pub(super) fn at(key: &str, origin: &ValueOrigin, what: &dyn Display) -> String 
         ValueOrigin::Flag => format!("--{key}: {what}"),
         ValueOrigin::Environment => format!("{}: {what}", variable(key)),
         ValueOrigin::File { .. } => format!("{origin}: {key}: {what}"),
-        ValueOrigin::Default(_) => format!("{key} ({origin}): {what}"),
+        ValueOrigin::Dev | ValueOrigin::Default(_) => format!("{key} ({origin}): {what}"),
     }
 }
 

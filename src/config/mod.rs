@@ -1,6 +1,6 @@
 //! The settings of the daemon: one struct of clap's, validated once.
 //!
-//! Flags > `TEMPMAIL_*` > the TOML file > the defaults of the revision. A setting is one field of a struct in `settings`: its
+//! Flags > `TEMPMAIL_*` > the TOML file > what `dev` presets > the defaults of the revision. A setting is one field of a struct in `settings`: its
 //! comment, its attribute and its type make the flag, the variable, the key of the file, the row of the guide and the line of
 //! the template.
 //!
@@ -60,6 +60,17 @@ const REVISION_ONE: &[(&str, &str)] = &[
     ("public", "read,delete,webhooks,domains"),
 ];
 
+/// What `dev` sets, unless something else is given.
+const DEV: &[(&str, &str)] = &[
+    ("smtp-listen", "127.0.0.1:1025,[::1]:1025"),
+    ("http-listen", "127.0.0.1:8025,[::1]:8025"),
+    ("domain", "*"),
+    ("smtp-auth", "accept-any"),
+    ("role-addresses", "none"),
+    ("compat-api", "mailpit"),
+    ("public", "read,delete,webhooks,domains,web"),
+];
+
 /// Every setting of `tempmail serve`, with its value in effect. Each room has a part of its own.
 #[derive(clap::Parser, Clone, Debug)]
 #[command(no_binary_name = true, disable_help_flag = true, disable_version_flag = true, next_help_heading = "Service")]
@@ -72,6 +83,18 @@ pub struct Config {
     /// Revision of the interface; the defaults of the other settings come from it
     #[arg(long, value_name = "1|2", default_value = "2")]
     pub revision: Revision,
+
+    /// Catch all mail of an application under test: SMTP on port 1025 and HTTP on 8025, any domain, any login, no role addresses, Mailpit's interface, and all mail shown to every caller; beyond loopback only with trusted-network
+    #[arg(
+        long,
+        value_name = "BOOL",
+        default_value = "false",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        action = clap::ArgAction::Set
+    )]
+    pub dev: bool,
 
     /// Log lines for people (text) or for programs (json)
     #[arg(long, value_name = "text|json", default_value = "text")]

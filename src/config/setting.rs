@@ -7,7 +7,8 @@ use clap::{Arg, Command, CommandFactory, ValueHint};
 use super::{Config, REVISION_ONE};
 
 /// The settings that people change first. The short help of `serve` has them, and the guide begins with them.
-pub const FIRST: [&str; 10] = [
+pub const FIRST: [&str; 11] = [
+    "dev",
     "data-dir",
     "domain",
     "smtp-listen",

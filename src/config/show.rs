@@ -16,7 +16,7 @@ pub struct SettingInEffect {
     pub key: String,
     /// The values as they were given; none for an empty list.
     pub values: Vec<String>,
-    /// `flag`, `environment`, `file` or `default`.
+    /// `flag`, `environment`, `file`, `dev` or `default`.
     pub origin: String,
     /// The path of the file, if it is from a file.
     #[serde(default)]
@@ -27,7 +27,7 @@ pub struct SettingInEffect {
 }
 
 impl SettingInEffect {
-    /// Where the value came from, for a person: a flag, a variable, a line of a file, or `default`.
+    /// Where the value came from, for a person: a flag, a variable, a line of a file, `dev` or `default`.
     pub fn place(&self) -> String {
         match (self.origin.as_str(), &self.file, self.line) {
             ("flag", ..) => format!("--{}", self.key),
@@ -47,6 +47,7 @@ impl Config {
                 ValueOrigin::Flag => ("flag", None),
                 ValueOrigin::Environment => ("environment", None),
                 ValueOrigin::File { path, line } => ("file", Some((path, line))),
+                ValueOrigin::Dev => ("dev", None),
                 ValueOrigin::Default(_) => ("default", None),
             };
             let (file, line) = place.unzip();
@@ -74,13 +75,13 @@ impl Config {
 
     /// Whether nobody gave a value of a setting.
     pub fn is_default(&self, key: &str) -> bool {
-        matches!(self.origin(key), ValueOrigin::Default(_))
+        matches!(self.origin(key), ValueOrigin::Dev | ValueOrigin::Default(_))
     }
 
     /// Shows another default.
-    pub(super) fn set_default(&mut self, key: &str, text: String) {
-        if let Some(given) = self.given.get_mut(key).filter(|given| matches!(given.origin, ValueOrigin::Default(_))) {
-            given.values = vec![text];
+    pub(super) fn set_default(&mut self, key: &'static str, text: String) {
+        if self.is_default(key) {
+            self.given.entry(key).and_modify(|given| given.values = vec![text]);
         }
     }
 

@@ -15,6 +15,8 @@ pub struct Banner {
     listening: Listening,
     /// Whether browsers get a page.
     has_page: bool,
+    /// Whether callers without a token read the mail of all inboxes.
+    shows_all: bool,
     tls: Option<String>,
     data_dir: PathBuf,
     domains: Vec<String>,
@@ -38,6 +40,7 @@ impl Banner {
         Self {
             listening: service.daemon.as_ref().map(|daemon| daemon.listening.clone()).unwrap_or_default(),
             has_page: config.http.public.web,
+            shows_all: config.dev,
             tls: service.tls.as_deref().map(|keeper| shown(&keeper.certificate())),
             data_dir: config.data_dir.clone(),
             domains: config.domains.fixed.iter().map(ToString::to_string).collect(),
@@ -130,7 +133,10 @@ impl fmt::Display for Banner {
         writeln!(f, "  {} inbox hello@{}", self.command, self.example)?;
         if let Some(url) = urls.first() {
             writeln!(f, "  curl '{url}/api/mail/messages?to=hello@{}'", self.example)?;
-            if self.has_page {
+            if self.has_page && self.shows_all {
+                writeln!(f, "Or open all mail in a browser:")?;
+                writeln!(f, "  {url}/")?;
+            } else if self.has_page {
                 writeln!(f, "Or open the inbox in a browser:")?;
                 writeln!(f, "  {url}/#/inbox/hello@{}", self.example)?;
             }

@@ -4,7 +4,7 @@
 //! listeners   binds every address                 port_owner  the process on a taken port
 //! opening     the data directory and the store    socket      Unix sockets and their files
 //! supervisor  readiness and watchdog              tasks       what runs, and restarts
-//! banner      what a terminal shows at the start
+//! banner      what a terminal shows at the start   history  the last hour in numbers
 //! ```
 //!
 //! `cli/serve` loads the settings and raises the limit of open files. The daemon then binds every listener, locks the data
@@ -17,6 +17,7 @@
 //! after a panic; a listener or the store's writer that panics cancels the token, and the program ends with 1.
 
 mod banner;
+mod history;
 mod listeners;
 mod opening;
 mod port_owner;
@@ -47,6 +48,7 @@ use crate::{http, smtp};
 use tasks::Tasks;
 
 pub use banner::Banner;
+pub use history::History;
 pub use listeners::{BindError, Listeners};
 pub use opening::{LOCK_TIMEOUT, hold_data_dir, open_store};
 pub use socket::try_socket;
@@ -95,7 +97,8 @@ impl Daemon {
         clock: Arc<dyn Clock>,
         panics: Panics,
     ) -> Result<Self, DaemonError> {
-        let running = Running { started_at: clock.now(), listening: listeners.listening(), panics };
+        let (listening, history) = (listeners.listening(), History::default());
+        let running = Running { started_at: clock.now(), listening, panics, history };
         let service = Service::open(config, store, clock, tls, Some(running)).await?;
         Ok(Self { service, listeners, directory: None, supervisor: None, sessions: Handle::current() })
     }
@@ -161,6 +164,7 @@ impl Daemon {
         tasks.spawn_restarting("expiry", |service, stop| {
             expiry::run(Arc::clone(&service.store), Arc::clone(&service.clock), outlived(&service.config), stop)
         });
+        tasks.spawn_restarting("the plots", history::run);
         tasks.spawn("the store's writer", stop_with_writer(Arc::clone(store), shutdown.clone()));
         if let Some(supervisor) = supervisor {
             tasks.spawn("the service manager", supervisor.run(store.clone(), shutdown.clone()));

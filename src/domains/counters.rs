@@ -1,43 +1,48 @@
 //! Counters of domains and MX checks. None of them names a domain.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Registry;
-use crate::counts::{Count, Counts};
 use crate::dns::{Failure, MxReport};
+use crate::metrics::{IntCounterVec, Measured, MetricFamily, collect, counters, numbers};
 use crate::model::DomainStatus;
 
-/// The result of a check.
-const RESULTS: [&str; 3] = ["here", "elsewhere", "noAnswer"];
-
 /// The results of MX checks since the start.
-#[derive(Default)]
-pub(super) struct Counters([AtomicU64; RESULTS.len()]);
+pub(super) struct Counters(IntCounterVec);
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self(counters(
+            "tempmail_domain_checks_total",
+            "MX checks of domains, by result: the MX points here, it points elsewhere, or DNS gave no answer.",
+            "result",
+            ["here", "elsewhere", "noAnswer"],
+        ))
+    }
+}
 
 impl Counters {
     /// Counts a check.
     pub(super) fn checked(&self, result: &Result<MxReport, Failure>) {
-        let at = match result {
-            Ok(report) if report.ok => 0,
-            Ok(_) => 1,
-            Err(_) => 2,
+        let word = match result {
+            Ok(report) if report.ok => "here",
+            Ok(_) => "elsewhere",
+            Err(_) => "noAnswer",
         };
-        self.0[at].fetch_add(1, Ordering::Relaxed);
+        self.0.with_label_values(&[word]).inc();
     }
 }
 
-impl Counts for Registry {
+impl Measured for Registry {
     /// Each domain counts once, and a wildcard counts as one active domain.
-    fn read(&self) -> Vec<Count> {
+    fn metrics(&self) -> Vec<MetricFamily> {
         let domains = self.table.list();
         let active = domains.iter().filter(|entry| entry.status() == DomainStatus::Active).count();
-        let mut counts = vec![
-            Count::labelled("domains", "active", active as u64),
-            Count::labelled("domains", "deactivated", (domains.len() - active) as u64),
-        ];
-        counts.extend(Count::family("checks", RESULTS, &self.counters.0));
-        counts
+        let help = "Domains, fixed and registered; a wildcard counts as one.";
+        let by_status = [(["active"], active as u64), (["deactivated"], (domains.len() - active) as u64)];
+        let mut metrics = numbers("tempmail_domains", help, ["status"], by_status);
+        metrics.extend(collect(&[&self.counters.0]));
+        metrics
     }
 }
 

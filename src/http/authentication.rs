@@ -11,15 +11,20 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::access;
+use super::all_mail::AllMail;
 use super::principal::{Principal, who};
 use super::problem::{Code, Problem};
 use super::rate_limit;
 use crate::admission::{Admission, What, Who};
 use crate::clock::Clock;
 use crate::config::PublicConfig;
-use crate::model::Scope;
+use crate::model::{Scope, Secret};
 use crate::service::Service;
 use crate::tokens::Tokens;
+
+/// The token that a request was permitted by, in its extensions.
+#[derive(Clone, Debug)]
+pub(super) struct Bearer(pub(super) Secret);
 
 /// Finds out who sent a request.
 pub(super) struct Authentication {
@@ -27,6 +32,8 @@ pub(super) struct Authentication {
     clock: Arc<dyn Clock>,
     admission: Arc<Admission>,
     public: PublicConfig,
+    /// Whose requests read what the administrator reads, without a token.
+    readers: AllMail,
 }
 
 impl Authentication {
@@ -37,6 +44,7 @@ impl Authentication {
             clock: Arc::clone(clock),
             admission: Arc::clone(admission),
             public: config.http.public,
+            readers: if config.dev { AllMail::of(config) } else { AllMail::Closed },
         })
     }
 
@@ -51,7 +59,19 @@ impl Authentication {
         }
         let principal = self.bearer(&token, who).await?;
         request.extensions_mut().insert(principal);
+        if let Some(token) = Secret::new(token) {
+            request.extensions_mut().insert(Bearer(token));
+        }
         Ok(())
+    }
+
+    /// Lets a request of the public read what the administrator reads, if the setting `dev` permits it. It writes what the
+    /// public writes, and has the limits of its client.
+    pub(super) fn admit_reader(&self, request: &mut Request) {
+        let is_public = request.extensions().get::<Principal>().is_none();
+        if is_public && is_read(request.method()) && self.readers.is_open_to(request) {
+            request.extensions_mut().insert(Principal::Reader);
+        }
     }
 
     /// The bearer of a token that `who` sent. The problem is that the token is not valid.
@@ -68,7 +88,7 @@ impl Authentication {
         let method = request.method();
         match request.extensions().get().copied().unwrap_or_default() {
             Principal::Administrator => Ok(()),
-            Principal::Reader if [Method::GET, Method::HEAD].contains(method) => Ok(()),
+            Principal::Reader if is_read(method) => Ok(()),
             Principal::Reader => Err(scope_insufficient()),
             Principal::Public => match request.extensions().get::<MatchedPath>() {
                 Some(route) => access::check(self.public, method, route.as_str()),
@@ -81,9 +101,18 @@ impl Authentication {
         if let Err(refused) = self.admission.spend(who, What::WrongTokens, 1) {
             return rate_limit::exceeded(&self.admission, refused);
         }
-        Problem::new(Code::TokenInvalid, "the token is wrong, has expired, or was revoked")
-            .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""))
+        token_invalid()
     }
+}
+
+/// Whether a request with this method changes nothing.
+fn is_read(method: &Method) -> bool {
+    [Method::GET, Method::HEAD].contains(method)
+}
+
+pub(super) fn token_invalid() -> Problem {
+    Problem::new(Code::TokenInvalid, "the token is wrong, has expired, or was revoked")
+        .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""))
 }
 
 /// The token in the field Authorization, empty if the field is malformed. Other schemes, which a proxy in front may use,
@@ -107,10 +136,13 @@ pub(super) async fn pass(State(auth): State<Arc<Authentication>>, request: Reque
     }
 }
 
-/// The problem of a token with the scope `read` that is used for more.
+/// The problem of a caller that reads all mail and asks for more.
 pub(super) fn scope_insufficient() -> Problem {
-    Problem::new(Code::ScopeInsufficient, "this token has the scope 'read'; this request needs the scope 'admin'")
-        .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"insufficient_scope\""))
+    Problem::new(
+        Code::ScopeInsufficient,
+        "this caller may only read; this request needs a token with the scope 'admin'",
+    )
+    .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"insufficient_scope\""))
 }
 
 #[cfg(test)]

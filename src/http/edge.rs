@@ -16,16 +16,16 @@ use tracing::Instrument;
 use super::Api;
 use super::access_log::{Line, REQUEST_ID, RequestId};
 use super::authentication::Authentication;
+use super::browser::{Browsers, Grant};
 use super::forwarded::{TrustedProxies, is_forwarded};
-use super::host::{AllowedHosts, authority};
 use super::memory;
 use super::metrics::Requests;
-use super::origin::{AllowedOrigins, Grant};
 use super::principal;
 use super::problem::{Code, LogDetail, Problem};
 use super::rate_limit;
+use super::web;
 use crate::admission::Admission;
-use crate::config::{AccessLog, Config};
+use crate::config::AccessLog;
 
 /// The client's address of a request of the public, in the request's extensions. Where a proxy named it, the port is 0.
 ///
@@ -33,58 +33,40 @@ use crate::config::{AccessLog, Config};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
 
-/// The header fields of every answer. They forbid caching, guessing of the content type, and the Referer.
-pub(super) const COMMON_FIELDS: [(HeaderName, &str); 4] = [
+/// The header fields of every answer. They forbid caching, guessing of the content type, the Referer, and the use as an
+/// image or script in pages of other origins.
+pub(super) const COMMON_FIELDS: [(HeaderName, &str); 5] = [
     (header::CACHE_CONTROL, "no-store"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"),
 ];
 
-/// The fields of an answer that pages of other origins may read beside those that they always may.
-const EXPOSED: &str = "Content-Disposition, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id";
-
-/// The hosts that requests may name, and the origins of pages that may send them.
-struct Callers {
-    hosts: AllowedHosts,
-    origins: AllowedOrigins,
-}
-
-impl Callers {
-    /// The settings, or their defaults for listeners that only this machine reaches or for others.
-    fn of(config: &Config) -> Self {
-        let is_local = config.http.is_local();
-        let origins = match &config.http.allowed_origins {
-            Some(origins) if origins.iter().any(|origin| origin == "*") => AllowedOrigins::Any,
-            Some(origins) => AllowedOrigins::Listed(origins.clone()),
-            None if is_local => AllowedOrigins::Loopback,
-            None => AllowedOrigins::Any,
-        };
-        Self { hosts: AllowedHosts::new(&config.http.allowed_hosts, is_local), origins }
-    }
-}
-
 /// The permitted callers of requests of the public, their shares, and the counters of requests.
 pub(super) struct Edge {
-    callers: Callers,
+    browsers: Browsers,
     proxies: TrustedProxies,
     has_warned_of_proxy: AtomicBool,
     authentication: Arc<Authentication>,
     admission: Arc<Admission>,
     requests: Arc<Requests>,
     access_log: AccessLog,
+    /// Whether there is a page for people.
+    has_page: bool,
 }
 
 impl Edge {
     pub(super) fn new(api: &Api, authentication: Arc<Authentication>) -> Arc<Self> {
         Arc::new(Self {
-            callers: Callers::of(&api.config),
+            browsers: Browsers::new(&api.config.http),
             proxies: TrustedProxies::new(&api.config.http.trusted_proxies),
             has_warned_of_proxy: AtomicBool::new(false),
             authentication,
             admission: Arc::clone(&api.admission),
             requests: Arc::clone(&api.requests),
             access_log: api.config.http.access_log,
+            has_page: api.config.http.public.web,
         })
     }
 
@@ -105,23 +87,31 @@ impl Edge {
         }
     }
 
-    /// Checks host and origin of a request. Returns the permission for the page that sent it, if the public did.
+    /// Checks what a browser says of a request, if the public sent it. Returns the permission for the page that did.
     fn admit(&self, request: &Request) -> Result<Option<Grant>, Problem> {
-        if request.extensions().get::<Peer>().is_none() {
-            return Ok(None);
-        }
-        let Callers { hosts, origins } = &self.callers;
-        hosts.check(request)?;
-        let grant = origins.grant(request.headers().get(header::ORIGIN), authority(request).ok().flatten());
-        // A form can POST without a preflight, so a page without permission must not write either.
-        let is_write = ![Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
-        if is_write && !grant.is_allowed {
-            return Err(Problem::new(
-                Code::OriginNotAllowed,
-                "pages of this origin may not write; add the origin to the setting http-allowed-origins",
-            ));
-        }
-        Ok(Some(grant))
+        let is_public = request.extensions().get::<Peer>().is_some();
+        is_public.then(|| self.browsers.check(request)).transpose()
+    }
+
+    /// Answers a request, unless its token is wrong or its client has used up a quota.
+    async fn handle(&self, mut request: Request, next: Next, id: RequestId) -> Response {
+        let is_options = request.method() == Method::OPTIONS;
+        let identified = self.authentication.identify(&mut request).await;
+        let who = principal::who(request.extensions(), &self.admission);
+        request.extensions_mut().insert(who);
+        let mut quotas = rate_limit::count(&self.admission, who, &request);
+        let refusal = quotas.refusal.take().or(identified.err().filter(|_| !is_options));
+        let mut response = match refusal {
+            Some(problem) => problem.into_response(),
+            None if is_options => options(),
+            None => {
+                self.authentication.admit_reader(&mut request);
+                let answered = answer(request, next).instrument(tracing::info_span!("request", request_id = %id)).await;
+                memory::hold(&self.admission, who, answered).await
+            }
+        };
+        quotas.write(response.headers_mut());
+        response
     }
 }
 
@@ -131,24 +121,15 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
     let in_flight = edge.requests.begin(&request);
     let id = RequestId::new();
     let line = Line::begin(edge.access_log, id, &request, in_flight.route());
-    let is_options = request.method() == Method::OPTIONS;
-    let identified = edge.authentication.identify(&mut request).await;
-    let who = principal::who(request.extensions(), &edge.admission);
-    request.extensions_mut().insert(who);
-    let mut quotas = rate_limit::count(&edge.admission, who, &request);
-    let (grant, refusal) = match edge.admit(&request) {
-        Ok(grant) => (grant, quotas.refusal.take().or(identified.err().filter(|_| !is_options))),
-        Err(problem) => (None, quotas.refusal.take().or(Some(problem))),
+    let is_page = edge.has_page && web::is_document(&request);
+    // What a page may not send uses up nobody's quota.
+    let (mut response, grant) = match edge.admit(&request) {
+        Ok(grant) => (edge.handle(request, next, id).await, grant),
+        Err(problem) => (problem.into_response(), None),
     };
-    let mut response = match refusal {
-        Some(problem) => problem.into_response(),
-        None if is_options => options(),
-        None => {
-            let answered = answer(request, next).instrument(tracing::info_span!("request", request_id = %id)).await;
-            memory::hold(&edge.admission, who, answered).await
-        }
-    };
-    quotas.write(response.headers_mut());
+    if is_page {
+        response = web::shown(response);
+    }
     response.headers_mut().insert(REQUEST_ID, id.value());
     finish(response.headers_mut(), grant);
     in_flight.end(response.status());
@@ -200,12 +181,7 @@ fn finish(headers: &mut HeaderMap, grant: Option<Grant>) {
         // A page of mail has a policy of its own.
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
-    let Some(grant) = grant else { return };
-    if let Some(origin) = grant.allow_origin {
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
-    }
-    if grant.varies {
-        headers.append(header::VARY, HeaderValue::from_static("Origin"));
+    if let Some(grant) = grant {
+        grant.write(headers);
     }
 }

@@ -8,23 +8,20 @@
 //! server    listeners                 accept    from a connection to its first request
 //! connection  serves one connection   stream    what it writes, and refusals of heads that cannot be read
 //! activity  whether a connection owes octets of an answer
-//! edge      middleware of every request           host, origin  which hosts and web origins are permitted
+//! edge      middleware of every request           browser  for which hosts, and from which pages
 //! query     query strings        body      JSON bodies          principal  the caller of a request
 //! authentication   the tokens of requests         access  what is closed to callers without one
-//! messages, page, message, raw, view, attachment, delete, addresses, domains, webhooks, health, root, admin   one file per resource
-//! wait, events   requests that wait for mail, once or for ever, in places of their own (waiting)
+//! all_mail   who needs no token to use all mail
+//! mail   lists, single mails, waiting, deleting, submitting      waiting   places of requests that wait for mail
+//! view, addresses, domains, webhooks, health, root, admin   one file per resource
 //! compat   the interface of another mail catcher, for test suites that were written for it
-//! submission   messages that the administrator puts into inboxes
-//! filter, search, fields   which Emails of a mailbox to list, and what of them; batch   how many to read in one go
-//! pieces    bodies that are written as the client takes them
-//! email, findings   an Email as JSON, its codes and links     problem, causes   errors, their codes and statuses
-//! rendered   Emails that were listed lately
+//! problem, causes   errors, their codes and statuses
 //! rate_limit   requests in a minute                forwarded  the client behind reverse proxies
 //! memory    memory for answers               access_log  the ids of requests, and a line for each
-//! openapi   the description of the interface       docs      the same as a page
+//! describe  openapi.json, the description of the interface       docs      the guide on it as a page
 //! web       the page for people: an inbox in a browser
 //! safe_html  HTML of strangers, made safe to show
-//! metrics   metrics in Prometheus' format; `metrics/catalogue` has the names
+//! metrics   metrics in Prometheus' format
 //! ```
 
 mod accept;
@@ -33,47 +30,31 @@ mod access_log;
 mod activity;
 mod addresses;
 mod admin;
-mod attachment;
+mod all_mail;
 mod authentication;
-mod batch;
 mod body;
+mod browser;
 mod causes;
 mod compat;
 mod connection;
-mod delete;
+mod describe;
 mod docs;
 mod domains;
 mod edge;
-mod email;
-mod events;
-mod fields;
-mod filter;
-mod findings;
 mod forwarded;
 mod health;
-mod host;
+mod mail;
 mod memory;
-mod message;
-mod messages;
 mod metrics;
-mod openapi;
-mod origin;
-mod page;
-mod pieces;
 mod principal;
 pub mod problem;
 mod query;
 mod rate_limit;
-mod raw;
-mod rendered;
 mod root;
 mod safe_html;
-mod search;
 mod server;
 mod stream;
-mod submission;
 mod view;
-mod wait;
 mod waiting;
 mod web;
 mod webhooks;
@@ -88,8 +69,11 @@ use axum::routing::get;
 use crate::config::Revision;
 use crate::service::Service;
 use authentication::Authentication;
+use mail::rows::Cached;
+use mail::{attachment, delete, events, list, message, raw, submit, wait};
+use memory::{Asker, Room};
 use metrics::Requests;
-use rendered::RenderedEmails;
+use query::Query;
 
 pub use edge::Peer;
 pub use principal::Principal;
@@ -100,7 +84,7 @@ pub use server::serve;
 struct Api {
     service: Arc<Service>,
     /// Emails that were listed lately.
-    rendered: RenderedEmails,
+    shown: Cached,
     /// Counters of requests.
     requests: Arc<Requests>,
 }
@@ -124,7 +108,7 @@ pub fn router(service: Arc<Service>) -> Router {
 /// The interface as a service, and metrics and health alone, for listeners that only an operator reaches.
 fn routers(service: Arc<Service>) -> (Router, Router) {
     let auth = Authentication::new(&service);
-    let api = Arc::new(Api { service, rendered: RenderedEmails::default(), requests: Arc::default() });
+    let api = Arc::new(Api { service, shown: Cached::default(), requests: Arc::default() });
     let edge = edge::Edge::new(&api, Arc::clone(&auth));
     let interface = routes(&api)
         .merge(compat::routes(&api.config, &auth))
@@ -145,8 +129,8 @@ fn routes(api: &Api) -> Router<Arc<Api>> {
     health_routes()
         .route("/", get(root::show))
         .route("/docs", get(docs::show))
-        .route("/openapi.json", get(openapi::show))
-        .route("/api/mail/messages", get(messages::list).post(submission::submit))
+        .route("/openapi.json", describe::route(&api.config))
+        .route("/api/mail/messages", get(list::list).post(submit::submit))
         .route("/api/mail/messages/{id}", get(message::show))
         .route("/api/mail/wait", get(wait::wait))
         .route("/api/mail/stream", get(events::stream))

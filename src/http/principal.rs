@@ -17,11 +17,19 @@ pub enum Principal {
     /// Anybody else.
     #[default]
     Public,
-    /// The bearer of a token with the scope `read`, who reads what the administrator reads and changes nothing.
+    /// The bearer of a token with the scope `read`, who reads what the administrator reads and changes nothing. With the
+    /// setting `dev`, a request of the public that reads counts as such.
     Reader,
     /// The administrator, who is any user with access to the local socket or the data directory, and the bearer of a
     /// token with the scope `admin`.
     Administrator,
+}
+
+impl Principal {
+    /// Whether the caller reads the mail of all inboxes.
+    pub(super) fn reads_all(self) -> bool {
+        self != Self::Public
+    }
 }
 
 impl<S: Sync> FromRequestParts<S> for Principal {

@@ -34,13 +34,6 @@ macro_rules! codes {
                     $(Self::$name => (StatusCode::$status, $text),)+
                 }
             }
-
-            /// What the code means, for people.
-            pub(super) fn meaning(self) -> &'static str {
-                match self {
-                    $(Self::$name => $meaning.trim_ascii(),)+
-                }
-            }
         }
     };
 }

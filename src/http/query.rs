@@ -57,11 +57,6 @@ impl Query {
         Ok(value)
     }
 
-    /// The query without a parameter.
-    pub(super) fn without(&self, name: &str) -> Self {
-        Self(self.0.iter().filter(|(found, _)| found != name).cloned().collect())
-    }
-
     /// The values of a parameter that may appear several times.
     pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.0.iter().filter(move |(found, _)| found == name).map(|(_, value)| value.as_str())

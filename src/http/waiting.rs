@@ -7,10 +7,10 @@ use axum::http::request::Parts;
 use tokio_util::sync::CancellationToken;
 
 use super::Api;
+use super::authentication::{Bearer, token_invalid};
 use super::principal::asker;
 use super::problem::{Code, Problem};
-use crate::admission::{Admission, Bound, Permit, What, Who};
-use crate::counts::{Count, Counts};
+use crate::admission::{Bound, Permit, What, Who};
 
 /// How long a client should wait before it tries again to get a place, in seconds.
 const RETRY_AFTER: u32 = 5;
@@ -24,6 +24,7 @@ pub(super) struct Stopping(pub(super) CancellationToken);
 pub(super) struct Waiter {
     who: Who,
     stopping: Option<Stopping>,
+    bearer: Option<Bearer>,
 }
 
 impl Api {
@@ -48,13 +49,17 @@ impl Api {
     }
 }
 
-impl Counts for Admission {
-    fn read(&self) -> Vec<Count> {
-        vec![Count::one("waiting", self.held(What::Waiting))]
-    }
-}
-
 impl Waiter {
+    /// Refuses a request whose token is not valid any more. It is asked again before each answer.
+    pub(super) async fn check(&self, api: &Api) -> Result<(), Problem> {
+        match &self.bearer {
+            Some(Bearer(token)) if api.tokens.look_up(token.expose(), api.clock.now()).await.is_none() => {
+                Err(token_invalid())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Waits until the service stops. The problem tells the client to try again.
     pub(super) async fn stopping(&self) -> Problem {
         match &self.stopping {
@@ -70,6 +75,6 @@ impl<S: Sync> FromRequestParts<S> for Waiter {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let extensions = &parts.extensions;
-        Ok(Self { who: asker(extensions), stopping: extensions.get().cloned() })
+        Ok(Self { who: asker(extensions), stopping: extensions.get().cloned(), bearer: extensions.get().cloned() })
     }
 }

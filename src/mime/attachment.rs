@@ -1,10 +1,13 @@
 //! An attachment as readers see it.
 
+use serde::Serialize;
+
 use super::limits::FILENAME_OCTETS_MAX;
 use super::structure::Leaf;
 
 /// A part of a message that is not its body.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Attachment {
     /// Its position among the attachments, from 0.
     pub index: usize,
@@ -13,10 +16,13 @@ pub struct Attachment {
     /// The `type/subtype` that the mail declares, in lower case. It is not checked against the content.
     pub content_type: String,
     /// The length after decoding.
+    #[serde(rename = "size")]
     pub size_octets: u64,
     /// Whether the mail declares it as an attachment, and not as a part that is shown in place (RFC 2183).
+    #[serde(skip)]
     pub is_declared: bool,
     /// The id by which the HTML of the mail names it (RFC 2392); `None` if it has none.
+    #[serde(skip)]
     pub content_id: Option<String>,
 }
 

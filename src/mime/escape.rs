@@ -4,22 +4,42 @@
 pub fn from_text(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 8);
     let mut rest = text;
-    while let Some(position) = rest.find(['&', '<', '>', '"', '\'', '\r', '\n']) {
+    while let Some(position) = position(rest.as_bytes(), is_escaped) {
         html.push_str(&rest[..position]);
-        html.push_str(match &rest.as_bytes()[position..] {
-            [b'&', ..] => "&amp;",
-            [b'<', ..] => "&lt;",
-            [b'>', ..] => "&gt;",
-            [b'"', ..] => "&quot;",
-            [b'\'', ..] => "&#39;",
-            [b'\r', b'\n', ..] => "",
-            [b'\r', ..] => "\r",
-            _ => "<br>\n",
-        });
+        html.push_str(escaped(&rest.as_bytes()[position..]));
         rest = &rest[position + 1..];
     }
     html.push_str(rest);
     html
+}
+
+/// Whether an octet of plain text is another one in HTML. Each of them is a character of its own.
+pub const fn is_escaped(octet: u8) -> bool {
+    matches!(octet, b'&' | b'<' | b'>' | b'"' | b'\'' | b'\r' | b'\n')
+}
+
+/// The HTML of the octet that a text begins with, which [`is_escaped`].
+pub const fn escaped(text: &[u8]) -> &'static str {
+    match text {
+        [b'&', ..] => "&amp;",
+        [b'<', ..] => "&lt;",
+        [b'>', ..] => "&gt;",
+        [b'"', ..] => "&quot;",
+        [b'\'', ..] => "&#39;",
+        [b'\r', b'\n', ..] => "",
+        [b'\r', ..] => "\r",
+        _ => "<br>\n",
+    }
+}
+
+/// The position of the first octet that is special.
+pub fn position(octets: &[u8], is_special: impl Fn(u8) -> bool) -> Option<usize> {
+    const CHUNK: usize = 32;
+    // The compiler looks at all octets of a chunk at once only if no branch depends on one of them.
+    let is_clean =
+        |chunk: &&[u8; CHUNK]| chunk.iter().fold(0, |found, octet| found | u8::from(is_special(*octet))) == 0;
+    let clean = octets.as_chunks().0.iter().take_while(is_clean).count() * CHUNK;
+    octets[clean..].iter().position(|octet| is_special(*octet)).map(|position| clean + position)
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! Who wrote a message to whom, and when, as its header says.
 
+use serde::Serialize;
+
 use super::fields::{Field, Section};
 use crate::model::Timestamp;
 
 /// A mailbox in a header field (RFC 5322 section 3.4).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NamedAddress {
     /// The display name, decoded; empty if there is none.
     pub name: String,

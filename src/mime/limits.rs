@@ -32,9 +32,7 @@ pub const CONTENT_TYPE_OCTETS_MAX: usize = 255;
 /// services show about as much of a mail. The body as plain text is made of all of the HTML.
 pub const VISIBLE_TEXT_OCTETS_MAX: usize = 128 * 1024;
 
-/// The most open elements of HTML whose styles are known. A deeper one counts as beside the one that it is in.
-///
-/// Browsers have this limit too.
+/// The most open elements of HTML. What comes after a deeper one is not read, since browsers move it elsewhere.
 pub const DEPTH_MAX: usize = 512;
 
 /// The most open elements among which the one of an end tag is searched.

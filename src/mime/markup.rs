@@ -12,19 +12,14 @@ const REFERENCE_OCTETS_MAX: usize = 33;
 /// A piece of HTML. Comments give none.
 #[derive(Debug)]
 pub(super) enum Token<'a> {
+    /// As written, with character references.
     Text(&'a str),
-    /// The text that a character reference stands for.
-    Reference(String),
     /// A start tag: its name in lower case, and its attributes as written. An unknown long name is empty.
     Open(String, &'a str),
     /// An end tag.
     Close(String),
     /// An element whose content is no markup.
-    Raw {
-        name: String,
-        attributes: &'a str,
-        content: &'a str,
-    },
+    Raw { name: String, attributes: &'a str, content: &'a str },
 }
 
 /// The tokens of HTML.
@@ -45,17 +40,6 @@ impl<'a> Tokens<'a> {
         let (taken, rest) = self.rest.split_at(length);
         self.rest = rest;
         taken
-    }
-
-    /// The character reference at the start of the rest, or a plain ampersand.
-    fn reference(&mut self) -> Token<'a> {
-        match decoded_reference(self.rest) {
-            Some((text, length)) => {
-                self.take(length);
-                Token::Reference(text)
-            }
-            None => Token::Text(self.take(1)),
-        }
     }
 
     /// The tag at the start of the rest, with the content of an element without markup.
@@ -131,7 +115,6 @@ impl<'a> Iterator for Tokens<'a> {
         loop {
             match self.rest.as_bytes() {
                 [] => return None,
-                [b'&', ..] => return Some(self.reference()),
                 [b'<', b'!', b'-', b'-', ..] => {
                     self.take(comment_length(self.rest));
                 }
@@ -144,7 +127,7 @@ impl<'a> Iterator for Tokens<'a> {
                 }
                 [b'<', ..] => return Some(Token::Text(self.take(1))),
                 _ => {
-                    let length = self.rest.find(['<', '&']).unwrap_or(self.rest.len());
+                    let length = self.rest.find('<').unwrap_or(self.rest.len());
                     return Some(Token::Text(self.take(length)));
                 }
             }
@@ -184,7 +167,7 @@ fn decoded_reference(text: &str) -> Option<(String, usize)> {
     Some((decoded, end + 1))
 }
 
-/// The text with its character references decoded, as a browser decodes the value of an attribute.
+/// The text with its character references decoded.
 pub(super) fn decoded(value: &str) -> Cow<'_, str> {
     if !value.contains('&') {
         return value.into();
@@ -226,7 +209,7 @@ pub(super) fn attributes(attributes: &str) -> impl Iterator<Item = (&str, &str)>
     })
 }
 
-/// The value of an attribute of a tag.
-pub(super) fn attribute<'a>(of: &'a str, name: &str) -> Option<&'a str> {
-    attributes(of).find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+/// The value of an attribute of a tag, decoded.
+pub(super) fn attribute<'a>(of: &'a str, name: &str) -> Option<Cow<'a, str>> {
+    attributes(of).find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| decoded(value))
 }

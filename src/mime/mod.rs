@@ -20,7 +20,7 @@ mod attachment;
 mod charset;
 pub mod codes;
 mod encoding;
-mod escape;
+pub mod escape;
 mod fields;
 mod head;
 pub mod limits;
@@ -91,8 +91,15 @@ impl<'a> Message<'a> {
     /// The body as HTML; empty if there is none. HTML parts are unchanged. Plain text parts are escaped, with `<br>` at
     /// line ends.
     pub fn html(&self) -> &str {
+        let as_html =
+            |(text, is_html): (Cow<'_, str>, bool)| if is_html { text.into_owned() } else { from_text(&text) };
+        self.html.get_or_init(|| self.html_parts().map(as_html).collect())
+    }
+
+    /// The parts of the body as HTML, each as text, and whether that is HTML already. [`Message::html`] is all of them.
+    pub fn html_parts(&self) -> impl Iterator<Item = (Cow<'a, str>, bool)> {
         let Structure { leaves, html, .. } = self.structure();
-        self.html.get_or_init(|| html.iter().map(|&index| as_html(&leaves[index])).collect())
+        html.iter().map(|&index| (decoded(&leaves[index]), leaves[index].part.is_html() == Some(true)))
     }
 
     /// Whether a part of the body is HTML.
@@ -136,11 +143,6 @@ fn decoded<'a>(leaf: &Leaf<'a>) -> Cow<'a, str> {
         Cow::Borrowed(octets) => charset::decode(octets, leaf.part.charset.as_deref()),
         Cow::Owned(octets) => charset::decode(&octets, leaf.part.charset.as_deref()).into_owned().into(),
     }
-}
-
-fn as_html(leaf: &Leaf<'_>) -> String {
-    let text = decoded(leaf);
-    if leaf.part.is_html() == Some(true) { text.into_owned() } else { from_text(&text) }
 }
 
 fn as_text(leaf: &Leaf<'_>) -> String {

@@ -7,6 +7,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::backend::{Mailroom, refuse_client};
+use super::reasons::Limit;
 use super::reply::Reply;
 use super::session::{Context, converse};
 use super::{Dialect, Receiver};
@@ -113,7 +114,7 @@ impl Incoming {
             Ok(Err(error)) => error.to_string(),
             Err(_) => "it took too long".to_owned(),
         };
-        self.receiver.service.smtp.proxy_header_refused();
+        self.receiver.service.smtp.refused(Limit::ProxyHeader);
         tracing::warn!(proxy = %self.peer, error, "smtp connection closed: no PROXY header");
         None
     }

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::line::{Framed, Lines};
-use super::reasons::End;
+use super::reasons::{End, Limit};
 use super::reply::Reply;
 use super::{Context, fault};
 use crate::connections::{self, Stream};
@@ -203,7 +203,7 @@ impl<'a> Io<'a> {
             Err(end) => (end, "it took too long".to_owned()),
         };
         tracing::debug!(error, "TLS handshake failed");
-        self.context.counters.tls_handshake_failed();
+        self.context.counters.refused(Limit::TlsHandshake);
         Err(end)
     }
 

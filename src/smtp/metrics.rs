@@ -2,93 +2,106 @@
 //!
 //! No counter holds content, a sender or a recipient. Pure: nothing is logged here.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use serde_json::{Value, json};
 
 use super::reasons::{End, Limit};
 use super::reply::Reply;
-use crate::counts::{Count, Counts};
+use crate::metrics::{
+    IntCounter, IntCounterVec, IntGauge, Measured, MetricFamily, by_label, collect, counter, counters, gauge,
+};
 
 /// The classes of replies (RFC 5321 section 4.2.1) that a server sends.
 const CLASSES: [&str; 4] = ["2yz", "3yz", "4yz", "5yz"];
 
 /// Counters of everything since the start. Each of them only grows, except the connections that are open now.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Counters {
-    connections: AtomicU64,
-    sessions: AtomicU64,
-    messages: AtomicU64,
-    recipients: AtomicU64,
-    octets: AtomicU64,
-    tls_handshakes_failed: AtomicU64,
-    proxy_headers_refused: AtomicU64,
-    classes: [AtomicU64; CLASSES.len()],
-    refused: [AtomicU64; Limit::ALL.len()],
-    ended: [AtomicU64; End::ALL.len()],
+    connections: IntGauge,
+    messages: IntCounter,
+    octets: IntCounter,
+    replies: IntCounterVec,
+    refused: IntCounterVec,
+    ended: IntCounterVec,
 }
 
-impl Counters {
-    /// Counts a connection that was refused without a reply.
-    pub(super) fn refused(&self, limit: Limit) {
-        self.refused[limit as usize].fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Counts a connection as open until the guard is dropped.
-    pub(super) fn connected(&self) -> Gauge<'_> {
-        Gauge::raise(&self.connections)
-    }
-
-    /// Counts a TLS handshake that failed.
-    pub(super) fn tls_handshake_failed(&self) {
-        self.tls_handshakes_failed.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Counts a connection without a valid PROXY header.
-    pub(super) fn proxy_header_refused(&self) {
-        self.proxy_headers_refused.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Counts a reply, and the limit that it reports.
-    pub(super) fn replied(&self, reply: &Reply) {
-        let class = usize::from(reply.code() / 100).checked_sub(2).and_then(|at| self.classes.get(at));
-        for counter in class.into_iter().chain(reply.limit().map(|limit| &self.refused[limit as usize])) {
-            counter.fetch_add(1, Ordering::Relaxed);
+impl Default for Counters {
+    fn default() -> Self {
+        Self {
+            connections: gauge("tempmail_smtp_connections", "Connections now, including those in a handshake."),
+            messages: counter("tempmail_smtp_messages_total", "Messages accepted with 250."),
+            octets: counter(
+                "tempmail_smtp_received_bytes_total",
+                "Octets of accepted messages; a message with several recipients counts once.",
+            ),
+            replies: counters("tempmail_smtp_replies_total", "Replies.", "class", CLASSES),
+            refused: counters(
+                "tempmail_smtp_refusals_total",
+                "Connections, commands and messages refused because of a limit, a TLS handshake or a PROXY header.",
+                "limit",
+                Limit::ALL.iter().map(|limit| limit.as_str()),
+            ),
+            ended: counters(
+                "tempmail_smtp_sessions_ended_total",
+                "SMTP sessions that ended.",
+                "reason",
+                End::ALL.iter().map(|end| end.as_str()),
+            ),
         }
     }
 }
 
-/// One connection in a counter, until this is dropped.
+impl Counters {
+    /// Counts what was refused without a reply.
+    pub(super) fn refused(&self, limit: Limit) {
+        self.refused.with_label_values(&[limit.as_str()]).inc();
+    }
+
+    /// Counts a connection as open until the guard is dropped.
+    pub(super) fn connected(&self) -> Open<'_> {
+        self.connections.inc();
+        Open(&self.connections)
+    }
+
+    /// Counts a reply, and the limit that it reports.
+    pub(super) fn replied(&self, reply: &Reply) {
+        if let Some(class) = usize::from(reply.code() / 100).checked_sub(2).and_then(|at| CLASSES.get(at)) {
+            self.replies.with_label_values(&[class]).inc();
+        }
+        reply.limit().into_iter().for_each(|limit| self.refused(limit));
+    }
+
+    /// How many messages were accepted so far, and how many replies were errors.
+    pub fn received_and_refused(&self) -> (u64, u64) {
+        let errors = ["4yz", "5yz"].map(|class| self.replies.with_label_values(&[class]).get());
+        (self.messages.get(), errors.iter().sum())
+    }
+
+    /// The numbers of now, each counter with a label as an object by its values.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "connections": self.connections.get(),
+            "messages": self.messages.get(),
+            "octets": self.octets.get(),
+            "replies": by_label(&self.replies),
+            "refused": by_label(&self.refused),
+            "ended": by_label(&self.ended),
+        })
+    }
+}
+
+impl Measured for Counters {
+    fn metrics(&self) -> Vec<MetricFamily> {
+        collect(&[&self.connections, &self.ended, &self.messages, &self.octets, &self.replies, &self.refused])
+    }
+}
+
+/// A connection that counts as open until this is dropped.
 #[derive(Debug)]
-pub(super) struct Gauge<'a>(&'a AtomicU64);
+pub(super) struct Open<'a>(&'a IntGauge);
 
-impl<'a> Gauge<'a> {
-    fn raise(counter: &'a AtomicU64) -> Self {
-        counter.fetch_add(1, Ordering::Relaxed);
-        Self(counter)
-    }
-}
-
-impl Drop for Gauge<'_> {
+impl Drop for Open<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl Counts for Counters {
-    fn read(&self) -> Vec<Count> {
-        let one = |name, counter: &AtomicU64| Count::one(name, counter.load(Ordering::Relaxed));
-        let mut counts = vec![
-            one("sessions", &self.sessions),
-            one("messages", &self.messages),
-            one("recipients", &self.recipients),
-            one("octets", &self.octets),
-            one("tlsHandshakesFailed", &self.tls_handshakes_failed),
-            one("proxyHeadersRefused", &self.proxy_headers_refused),
-            one("connections", &self.connections),
-        ];
-        counts.extend(Count::family("replies", CLASSES, &self.classes));
-        counts.extend(Count::family("refused", Limit::ALL.iter().map(|limit| limit.as_str()), &self.refused));
-        counts.extend(Count::family("ended", End::ALL.iter().map(|end| end.as_str()), &self.ended));
-        counts
+        self.0.dec();
     }
 }
 
@@ -105,9 +118,8 @@ pub(super) struct SessionTotals<'a> {
 }
 
 impl<'a> SessionTotals<'a> {
-    /// Counts a session that begins.
-    pub(super) fn begin(counters: &'a Counters) -> Self {
-        counters.sessions.fetch_add(1, Ordering::Relaxed);
+    /// Those of a session that begins.
+    pub(super) const fn begin(counters: &'a Counters) -> Self {
         Self { counters, messages: 0, recipients: 0, octets: 0 }
     }
 
@@ -116,14 +128,13 @@ impl<'a> SessionTotals<'a> {
         self.messages += 1;
         self.recipients += recipients;
         self.octets += octets;
-        self.counters.messages.fetch_add(1, Ordering::Relaxed);
-        self.counters.recipients.fetch_add(recipients, Ordering::Relaxed);
-        self.counters.octets.fetch_add(octets, Ordering::Relaxed);
+        self.counters.messages.inc();
+        self.counters.octets.inc_by(octets);
     }
 
     /// Counts the end of the session.
     pub(super) fn ended(&self, end: End) {
-        self.counters.ended[end as usize].fetch_add(1, Ordering::Relaxed);
+        self.counters.ended.with_label_values(&[end.as_str()]).inc();
     }
 }
 
@@ -133,14 +144,6 @@ mod tests {
 
     use super::*;
     use crate::admission::{Bound, Refused, What};
-
-    fn value(counters: &Counters, name: &str, label: Option<&str>) -> u64 {
-        let counts = counters.read();
-        let mut found = counts.iter().filter(|count| count.name == name && count.label() == label);
-        let value = found.next().expect("a counter").value;
-        assert!(found.next().is_none(), "{name} {label:?} is there twice");
-        value
-    }
 
     #[test]
     fn a_reply_counts_in_its_class_and_for_its_limit() {
@@ -161,11 +164,12 @@ mod tests {
         ] {
             let counters = Counters::default();
             counters.replied(&reply);
-            assert_eq!(value(&counters, "replies", Some(class)), 1, "{reply:?}");
-            let sum: u64 = counters.read().iter().map(|count| count.value).sum();
-            assert_eq!(sum, 1 + u64::from(limit.is_some()), "{reply:?}");
-            if let Some(limit) = limit {
-                assert_eq!(value(&counters, "refused", Some(limit.as_str())), 1, "{reply:?}");
+            let mut counted = counters.to_json();
+            for (name, label) in [("replies", Some(class)), ("refused", limit.map(Limit::as_str))] {
+                let of_name = counted[name].as_object_mut().expect("an object");
+                of_name.retain(|_, value| *value != 0);
+                assert_eq!(of_name.iter().map(|(label, _)| label.as_str()).collect::<Vec<_>>(), Vec::from_iter(label));
+                assert!(of_name.values().all(|value| *value == 1), "{reply:?}");
             }
         }
     }

@@ -65,7 +65,7 @@ reasons! {
 }
 
 reasons! {
-    /// A limit that refuses a connection or a part of a session. A limit that ends a session is an [`End`].
+    /// What refuses a connection or a part of a session, mostly a limit. A limit that ends a session is an [`End`].
     pub enum Limit {
         /// `max-smtp-connections`
         Connections = "connections",
@@ -89,5 +89,9 @@ reasons! {
         Memory = "memory",
         /// The part of that memory that one client, or its network, may have.
         ClientMemory = "memoryPerClient",
+        /// A TLS handshake that failed or took too long.
+        TlsHandshake = "tlsHandshake",
+        /// A connection of a proxy without a valid PROXY header.
+        ProxyHeader = "proxyHeader",
     }
 }

@@ -8,7 +8,7 @@
 //! mod           the trait Store for mail, and Storage for all of a store
 //! registry      the trait Registry for domains, webhooks and tokens: what people typed in
 //! outbox        the trait Outbox for pending events
-//! options       the settings of a store
+//! options       the settings of a store        counters   what it did
 //! newest        questions about the newest Emails of all mailboxes
 //! outbox_rules, receiver_health   limits, shares and logs of webhooks, and when one is disabled, in every store
 //! names         short names of mailboxes and domains, under the store's secret
@@ -39,6 +39,7 @@ pub mod cassandra;
 mod change;
 pub mod check;
 mod cluster;
+mod counters;
 pub mod disk;
 mod drop_warnings;
 mod embedded;
@@ -60,8 +61,8 @@ use futures_util::stream::BoxStream;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::counts::Counts;
 use crate::events::{Position, Subscription};
+use crate::metrics::Measured;
 use crate::model::{Delivery, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
 use backup::BackupItem;
@@ -265,7 +266,7 @@ pub trait Store: Send + Sync + 'static {
 
 /// A whole store, as a daemon needs it.
 #[async_trait]
-pub trait Storage: Store + Registry + Outbox + Cluster + Counts {
+pub trait Storage: Store + Registry + Outbox + Cluster + Measured {
     /// Waits until the store can make no more changes in this process, which should then end.
     async fn ended(&self);
 

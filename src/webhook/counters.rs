@@ -1,45 +1,59 @@
 //! Counters of attempts and events. None of them names a webhook, a URL or a recipient.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use super::outcome::{ErrorClass, Outcome};
-use crate::counts::{Count, Counts};
+use crate::metrics::{IntCounter, IntCounterVec, Measured, MetricFamily, by_label, collect, counter, counters};
 use crate::model::Verdict;
 
 /// The label of attempts that succeeded.
 const DELIVERED: &str = "delivered";
 
 /// Counters since the start of the process. Sample events do not count.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Counters {
-    delivered: AtomicU64,
-    failed: [AtomicU64; ErrorClass::ALL.len()],
-    given_up: AtomicU64,
+    attempts: IntCounterVec,
+    given_up: IntCounter,
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self {
+            attempts: counters(
+                "tempmail_webhook_attempts_total",
+                "Attempts to deliver an event, by result: delivered, or the code of the error.",
+                "result",
+                [DELIVERED].into_iter().chain(ErrorClass::ALL.map(ErrorClass::as_str)),
+            ),
+            given_up: counter("tempmail_webhook_events_given_up_total", "Events that ended without being delivered."),
+        }
+    }
 }
 
 impl Counters {
     /// Counts an attempt.
     pub(super) fn attempted(&self, outcome: &Outcome) {
-        let counter = outcome.error.map_or(&self.delivered, |class| &self.failed[class as usize]);
-        counter.fetch_add(1, Ordering::Relaxed);
+        self.attempts.with_label_values(&[outcome.error.map_or(DELIVERED, ErrorClass::as_str)]).inc();
     }
 
     /// Counts an event that is given up.
     pub(super) fn decided(&self, verdict: &Verdict) {
         if *verdict == Verdict::GivenUp {
-            self.given_up.fetch_add(1, Ordering::Relaxed);
+            self.given_up.inc();
         }
     }
 }
 
-impl Counts for Counters {
-    fn read(&self) -> Vec<Count> {
-        let mut counts = vec![
-            Count::one("givenUp", self.given_up.load(Ordering::Relaxed)),
-            Count::labelled("attempts", DELIVERED, self.delivered.load(Ordering::Relaxed)),
-        ];
-        counts.extend(Count::family("attempts", ErrorClass::ALL.map(ErrorClass::as_str), &self.failed));
-        counts
+impl Counters {
+    /// How many attempts succeeded so far, and how many failed.
+    pub fn delivered_and_failed(&self) -> (u64, u64) {
+        let all = by_label(&self.attempts);
+        let delivered = all.get(DELIVERED).copied().unwrap_or(0);
+        (delivered, all.values().sum::<u64>() - delivered)
+    }
+}
+
+impl Measured for Counters {
+    fn metrics(&self) -> Vec<MetricFamily> {
+        collect(&[&self.attempts, &self.given_up])
     }
 }
 
@@ -58,8 +72,9 @@ mod tests {
             );
             let counters = Counters::default();
             counters.attempted(&outcome);
-            let counted: Vec<Count> = counters.read().into_iter().filter(|count| count.value > 0).collect();
-            assert_eq!(counted, [Count::labelled("attempts", class.map_or(DELIVERED, ErrorClass::as_str), 1)]);
+            let mut counted = by_label(&counters.attempts);
+            counted.retain(|_, value| *value > 0);
+            assert_eq!(counted, [(class.map_or(DELIVERED, ErrorClass::as_str).to_owned(), 1)].into());
         }
     }
 
@@ -69,8 +84,8 @@ mod tests {
         for verdict in [Verdict::Delivered, Verdict::Retry(crate::model::Timestamp::from_millis(0))] {
             counters.decided(&verdict);
         }
-        assert_eq!(counters.read()[0], Count::one("givenUp", 0));
+        assert_eq!(counters.given_up.get(), 0);
         counters.decided(&Verdict::GivenUp);
-        assert_eq!(counters.read()[0], Count::one("givenUp", 1));
+        assert_eq!(counters.given_up.get(), 1);
     }
 }

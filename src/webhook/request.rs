@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::sign::{Signatures, sign};
 use super::target::Target;
+use crate::email;
 use crate::mime::Message;
 use crate::model::{EmailId, Secret, StoredEmail, Timestamp};
 
@@ -49,7 +50,7 @@ impl<'a> EventEmail<'a> {
         Some(Self {
             id: email.listed.id,
             recipient: &email.recipient()?.address,
-            from: message.from().unwrap_or(&email.envelope.reverse_path),
+            from: email::sender(email, message),
             subject: message.subject(),
             message: message.html(),
             body_text: message.text(),

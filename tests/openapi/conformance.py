@@ -20,10 +20,25 @@ from daemon import ADDRESS, DELETED, HERE, PROGRAM, Daemon, installed
 EXAMPLE = "01a1fd4b-693f-754c-9969-aa4ca5fbedfb"
 
 
+def resolved(document, value):
+    """The value with what its references lead to."""
+    if isinstance(value, list):
+        return [resolved(document, item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    found = document
+    for name in value.get("$ref", "#").split("/")[1:]:
+        found = found[name]
+    own = {name: member for name, member in value.items() if name != "$ref"}
+    return {name: resolved(document, member) for name, member in {**(found if "$ref" in value else {}), **own}.items()}
+
+
 def described(daemon, directory):
     """A file with the description, whose examples of ids and addresses are those of mail and a webhook that exist."""
     document = json.loads(subprocess.check_output(["curl", "-sSf", f"http://{daemon.http}/openapi.json"]))
     for path, methods in document["paths"].items():
+        for operation in methods.values():
+            operation["parameters"] = resolved(document, operation.get("parameters", []))
         text = json.dumps(methods)
         if path == "/api/mail/delete":
             text = text.replace(EXAMPLE, daemon.deleted).replace(ADDRESS, DELETED)

@@ -299,7 +299,7 @@ fn fresh_directory() -> TempDir {
 }
 
 /// The settings of a file with this text, and the defaults of tests for what it does not name.
-fn load(dir: &Path, settings: &str) -> Config {
+pub(crate) fn load(dir: &Path, settings: &str) -> Config {
     let names = |key: &str| settings.lines().any(|line| line.split('=').next().is_some_and(|name| name.trim() == key));
     // Segments must take two of the largest messages.
     let has_large_mail = names("max-message-size") || names("revision");

@@ -19,7 +19,7 @@ Examples:
   tempmail config show --origin
   tempmail config show --json | jq '.[] | select(.origin != \"default\")'")]
 pub(super) struct Show {
-    /// Also show where each value comes from: a flag, a variable, a line of the file, or the default
+    /// Also show where each value comes from: a flag, a variable, a line of the file, dev, or the default
     #[arg(long)]
     origin: bool,
 }

@@ -12,7 +12,7 @@ use layers::{Layers, argument, keys, layers};
 
 use super::error::{ConfigError, ConfigProblem, ValueOrigin, did_you_mean};
 use super::setting::{Setting, all, reader, variable};
-use super::{Certificate, Config, REVISION_ONE, Revision, ServeArgs, SettingInEffect, check, file, paths};
+use super::{Certificate, Config, DEV, REVISION_ONE, Revision, ServeArgs, SettingInEffect, check, file, paths};
 use crate::model::Secret;
 
 pub(super) use layers::Given;
@@ -59,15 +59,24 @@ struct Machine<'a> {
     name: &'a str,
 }
 
-/// Adds the defaults of the revision in effect, which is given or itself a default.
+/// Adds what `dev` presets, if it is given, and the defaults of the revision in effect, which is given or itself a default.
 fn fill(given: &mut BTreeMap<&'static str, Given>) {
-    let is_one = given.get("revision").is_some_and(|given| given.values == ["1"]);
-    let (revision, preset) = if is_one { (Revision::One, REVISION_ONE) } else { (Revision::Two, &[][..]) };
+    let is = |key, value| given.get(key).is_some_and(|given| given.values == [value]);
+    let (revision, defaults) =
+        if is("revision", "1") { (Revision::One, REVISION_ONE) } else { (Revision::Two, &[][..]) };
+    let dev = if is("dev", "true") { DEV } else { &[] };
+    let preset = |preset: &[(&str, &str)], setting: &Setting| {
+        let (_, text) = preset.iter().find(|(key, _)| *key == setting.key)?;
+        Some(setting.shape.values(&[(*text).to_owned()]))
+    };
     for setting in all() {
-        let preset = preset.iter().find(|(key, _)| *key == setting.key);
-        let values =
-            preset.map_or_else(|| setting.default.clone(), |(_, text)| setting.shape.values(&[(*text).to_owned()]));
-        given.entry(&setting.key).or_insert(Given { values, origin: ValueOrigin::Default(revision) });
+        let (values, origin) = if let Some(values) = preset(dev, setting) {
+            (values, ValueOrigin::Dev)
+        } else {
+            let default = preset(defaults, setting).unwrap_or_else(|| setting.default.clone());
+            (default, ValueOrigin::Default(revision))
+        };
+        given.entry(&setting.key).or_insert(Given { values, origin });
     }
 }
 
@@ -129,7 +138,7 @@ impl Config {
     }
 }
 
-/// Reads every source, flags before environment before file before the defaults of the revision, and checks the whole.
+/// Reads every source, flags before environment before file before defaults, and checks the whole.
 ///
 /// A bad value is an error also where a stronger source overrides it. All problems are reported at once.
 pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
@@ -203,6 +212,13 @@ fn probable_mistakes(config: &Config, sources: &Sources) -> Vec<String> {
         .collect();
     if !config.domains.public_addresses.is_empty() && config.domains.mx_hosts.is_empty() {
         warnings.push("public-address has no effect without an mx-host".to_owned());
+    }
+    if !config.http.is_local() && config.http.allowed_hosts.is_empty() {
+        warnings.push(
+            "HTTP listens beyond loopback and answers for any Host, so web sites may read mail through the browsers of \
+             people who visit them; set http-allowed-hosts and http-allowed-origins"
+                .to_owned(),
+        );
     }
     warnings
 }

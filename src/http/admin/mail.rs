@@ -2,57 +2,27 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-use crate::http::Api;
-use crate::http::memory::Asker;
-use crate::http::principal::Principal;
-use crate::http::problem::{Code, Problem};
-use crate::http::query::Query;
-use crate::mime::Message;
-use crate::model::{EmailId, StoredEmail, Timestamp};
-use crate::reader;
-use crate::store::{NewestCursor, NewestPage, NewestQuery};
-
-/// An Email without its content.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct NewestJson {
-    id: EmailId,
-    recipient: String,
-    from: String,
-    subject: String,
-    received_at: String,
-    expires_at: String,
-    /// The size as received, in octets.
-    size: u64,
-}
+use crate::email::Fields;
+use crate::http::mail::rows::{Entry, Row, Shown};
+use crate::http::mail::writer;
+use crate::http::{Api, Asker, Code, Problem, Query};
+use crate::model::StoredEmail;
+use crate::store::{NewestCursor, NewestEmail, NewestPage, NewestQuery, StoreError};
 
 /// A mailbox with Emails.
 #[derive(Debug, Serialize)]
-pub(super) struct MailboxJson {
+struct MailboxJson<'a> {
     /// The address as the newest Email has it.
-    address: String,
+    address: &'a str,
     messages: u64,
     /// When the newest Email was received.
     newest: String,
     octets: u64,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct MessagesJson {
-    emails: Vec<NewestJson>,
-    #[serde(flatten)]
-    foot: Foot,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct MailboxesJson {
-    mailboxes: Vec<MailboxJson>,
-    #[serde(flatten)]
-    foot: Foot,
 }
 
 /// What follows the entries of a page.
@@ -65,104 +35,71 @@ struct Foot {
     next: Option<String>,
 }
 
-/// The page that a request is about.
-struct Wanted {
-    query: NewestQuery,
-    limit: u64,
-}
-
-impl Wanted {
-    fn of(api: &Api, query: &Query, by_mailbox: bool) -> Result<Self, Problem> {
-        let limit = query.limit(api.config.http.page_size_default as u64, api.config.http.page_size_max as u64)?;
-        let after = query.get("after")?.map(str::parse::<NewestCursor>).transpose();
-        let after = after.map_err(|error| Problem::new(Code::AfterInvalid, format!("'after': {error}")))?;
-        // Ignored like an unknown parameter, it would give the first page for ever.
-        if query.get("page")?.is_some() {
-            let detail = "this list has no 'page' any more; the 'next' of an answer is the 'after' of the next page";
-            return Err(Problem::new(Code::PageInvalid, detail));
-        }
-        let domain = query.get("domain")?.is_some().then(|| query.domain("domain")).transpose()?;
-        let page_size = usize::try_from(limit).unwrap_or(usize::MAX);
-        Ok(Self { query: NewestQuery { by_mailbox, domain, after, limit: page_size }, limit })
-    }
-
-    fn foot(&self, found: &NewestPage) -> Foot {
-        Foot { total: found.total, limit: self.limit, next: found.next.map(|next| next.to_string()) }
-    }
-}
-
 /// `GET /api/admin/messages?domain=&after=&limit=`, newest first.
-pub(super) async fn messages(
-    State(api): State<Arc<Api>>,
-    asker: Asker,
-    query: Query,
-) -> Result<Json<MessagesJson>, Problem> {
-    let wanted = Wanted::of(&api, &query, false)?;
-    let found = api.store.newest(wanted.query.clone(), api.clock.now()).await?;
-    let foot = wanted.foot(&found);
-    let mut emails = Vec::with_capacity(found.emails.len());
-    for newest in found.emails {
-        emails.extend(shown(&api, &asker, newest.listed.id, NewestJson::of).await?);
-    }
-    Ok(Json(MessagesJson { emails, foot }))
+pub(super) async fn messages(State(api): State<Arc<Api>>, asker: Asker, query: Query) -> Result<Response, Problem> {
+    let shown = |newest: NewestEmail| Shown { listed: newest.listed, fields: Fields::WITHOUT_BODY };
+    answer(api, asker, &query, ("emails", false), shown).await
 }
 
 /// `GET /api/admin/mailboxes?domain=&after=&limit=`, in the order of the newest Email of each.
-pub(super) async fn mailboxes(
-    State(api): State<Arc<Api>>,
+pub(super) async fn mailboxes(State(api): State<Arc<Api>>, asker: Asker, query: Query) -> Result<Response, Problem> {
+    answer(api, asker, &query, ("mailboxes", true), |newest| newest).await
+}
+
+/// A page of the list `name`, whose entries are `shown`.
+async fn answer<E: Entry>(
+    api: Arc<Api>,
     asker: Asker,
-    query: Query,
-) -> Result<Json<MailboxesJson>, Problem> {
-    let wanted = Wanted::of(&api, &query, true)?;
-    let found = api.store.newest(wanted.query.clone(), api.clock.now()).await?;
-    let foot = wanted.foot(&found);
-    let mut mailboxes = Vec::with_capacity(found.emails.len());
-    for newest in found.emails {
-        let address = |email: &StoredEmail| email.recipient().map(|recipient| recipient.address.clone());
-        let address = shown(&api, &asker, newest.listed.id, address).await?;
-        mailboxes.extend(address.map(|address| MailboxJson {
-            address,
-            messages: newest.mailbox_emails,
-            newest: newest.listed.received_at.to_interface(),
-            octets: newest.mailbox_octets,
-        }));
-    }
-    Ok(Json(MailboxesJson { mailboxes, foot }))
+    query: &Query,
+    (name, by_mailbox): (&str, bool),
+    shown: impl FnMut(NewestEmail) -> E,
+) -> Result<Response, Problem> {
+    let limit = query.limit(api.config.http.page_size_default as u64, api.config.http.page_size_max as u64)?;
+    let NewestPage { emails, total, next } =
+        api.store.newest(wanted(query, limit, by_mailbox)?, api.clock.now()).await?;
+    let foot = Foot { total, limit, next: next.map(|next| next.to_string()) };
+    let foot = serde_json::to_string(&foot).map_err(|_| Problem::internal())?;
+    let body = writer::body(api, asker, name, emails.into_iter().map(shown).collect(), |_| foot).await?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
 }
 
-/// Shows one Email. `None` if it was removed meanwhile, or if it is damaged, which is logged.
-async fn shown<T>(
-    api: &Arc<Api>,
-    asker: &Asker,
-    id: EmailId,
-    show: impl FnOnce(&StoredEmail) -> Option<T>,
-) -> Result<Option<T>, Problem> {
-    match api.email(Principal::Administrator, asker, id).await {
-        Ok((email, _room)) => Ok(show(&email)),
-        Err(problem) if problem.code() == Code::NotFound => Ok(None),
-        Err(problem) if problem.code() == Code::EmailDamaged => {
-            tracing::error!(%id, "a list lacks an Email that is damaged on the disk");
-            Ok(None)
-        }
-        Err(problem) => Err(problem),
+/// The page that a query is about.
+fn wanted(query: &Query, limit: u64, by_mailbox: bool) -> Result<NewestQuery, Problem> {
+    let after = query.get("after")?.map(str::parse::<NewestCursor>).transpose();
+    let after = after.map_err(|error| Problem::new(Code::AfterInvalid, format!("'after': {error}")))?;
+    // Ignored like an unknown parameter, it would give the first page for ever.
+    if query.get("page")?.is_some() {
+        let detail = "this list has no 'page' any more; the 'next' of an answer is the 'after' of the next page";
+        return Err(Problem::new(Code::PageInvalid, detail));
+    }
+    let domain = query.get("domain")?.is_some().then(|| query.domain("domain")).transpose()?;
+    Ok(NewestQuery { by_mailbox, domain, after, limit: usize::try_from(limit).unwrap_or(usize::MAX) })
+}
+
+impl Row for NewestEmail {
+    fn size_octets(&self) -> u64 {
+        self.listed.size_octets
+    }
+
+    async fn load(&self, api: &Api) -> Result<Option<StoredEmail>, StoreError> {
+        self.listed.load(api).await
     }
 }
 
-impl NewestJson {
-    /// The fields of an Email; `None` only if its envelope lacks it.
-    fn of(email: &StoredEmail) -> Option<Self> {
-        let from_and_subject = |message: &Message<'_>| {
-            (message.from().unwrap_or(&email.envelope.reverse_path).to_owned(), message.subject().to_owned())
+/// The mailbox of an Email, which is the newest in it.
+impl Entry for NewestEmail {
+    fn room(&self) -> u64 {
+        self.size_octets()
+    }
+
+    fn write(&self, _: &Api, email: &StoredEmail, json: &mut Vec<u8>) -> bool {
+        let Some(recipient) = email.recipient() else { return false };
+        let mailbox = MailboxJson {
+            address: &recipient.address,
+            messages: self.mailbox_emails,
+            newest: self.listed.received_at.to_interface(),
+            octets: self.mailbox_octets,
         };
-        let (from, subject) = reader::read(&email.raw, from_and_subject);
-        Some(Self {
-            id: email.listed.id,
-            recipient: email.recipient()?.address.clone(),
-            from,
-            subject,
-            received_at: Timestamp::to_interface(email.listed.received_at),
-            expires_at: Timestamp::to_interface(email.listed.expires_at),
-            size: email.listed.size_octets,
-        })
+        serde_json::to_writer(json, &mailbox).is_ok()
     }
 }

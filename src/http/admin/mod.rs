@@ -24,8 +24,6 @@ use super::principal::Principal;
 use super::problem::{Code, Problem};
 use crate::config::Revision;
 
-pub(super) use tokens::LIFE_MAX as TOKEN_LIFE_MAX;
-
 /// The routes of `/api/admin` and below.
 pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
     let below = Router::new()

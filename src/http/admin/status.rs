@@ -6,13 +6,13 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::connections::Purpose;
-use crate::counts::Counts;
 use crate::http::Api;
 use crate::http::health::Cause;
 use crate::http::problem::Problem;
+use crate::http::query::Query;
 use crate::model::{DomainName, DomainStatus, Timestamp};
 use crate::store::{ClusterStatus, StoreStats};
 use crate::tls::Keeper;
@@ -41,7 +41,7 @@ pub(super) struct StatusJson {
     /// Panics since the start.
     panics: Option<u64>,
     /// Counters of SMTP since the start. Several counters with one name form an object.
-    smtp: Option<Map<String, Value>>,
+    smtp: Option<Value>,
     domains: DomainCounts,
     /// Whether mail is accepted now.
     accepts_mail: bool,
@@ -54,6 +54,9 @@ pub(super) struct StatusJson {
     /// Absent where the store is in no cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     cluster: Option<ClusterStatus>,
+    /// The last hour, only if it is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<Value>,
 }
 
 /// The certificate in use. `fault` says why the last reading of its files failed, and is null otherwise.
@@ -88,25 +91,13 @@ struct DomainCounts {
     deactivated: usize,
 }
 
-/// Counters by name. Several counters with one name form an object, by their labels.
-fn counted(counts: &dyn Counts) -> Map<String, Value> {
-    let mut counted = Map::new();
-    for count in counts.read() {
-        let mut place = counted.entry(count.name).or_insert(Value::Null);
-        for label in &count.labels {
-            place = &mut place[&**label];
-        }
-        *place = json!(count.value);
-    }
-    counted
-}
-
-/// Answers with the status.
-pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>, Problem> {
+/// Answers with the status, and with the last hour in numbers if `history` is true.
+pub(super) async fn show(State(api): State<Arc<Api>>, query: Query) -> Result<Json<StatusJson>, Problem> {
     let domains = api.domains.table.list();
     let active = domains.iter().filter(|entry| entry.status() == DomainStatus::Active).count();
     let config = &api.config;
     let daemon = api.daemon.as_ref();
+    let history = query.flag("history")?.then_some(daemon).flatten();
     let listen = |purpose| daemon.map(|daemon| daemon.listening.shown(purpose)).unwrap_or_default();
     let stats = api.store.stats().await;
     let accepts = api.store.accepts();
@@ -128,11 +119,12 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<Json<StatusJson>
         retention_seconds: config.mail.retention.as_secs(),
         max_message_octets: config.mail.message_octets_max,
         panics: daemon.map(|daemon| daemon.panics.count()),
-        smtp: daemon.map(|_| counted(&*api.smtp)),
+        smtp: daemon.map(|_| api.smtp.to_json()),
         domains: DomainCounts { active, deactivated: domains.len() - active },
         accepts_mail: accepts.is_ok(),
         cause: trouble.map(|error| Cause::of(error).as_str()),
         store: stats.ok(),
         cluster: api.store.cluster(),
+        history: history.map(|daemon| daemon.history.to_json()),
     }))
 }

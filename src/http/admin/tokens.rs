@@ -17,7 +17,7 @@ use crate::model::{Scope, Timestamp, TokenName, TokenRecord};
 use crate::tokens::NewToken;
 
 /// The longest life of a token that expires.
-pub(in crate::http) const LIFE_MAX: Duration = Duration::from_hours(10 * 365 * 24);
+const LIFE_MAX: Duration = Duration::from_hours(10 * 365 * 24);
 
 /// A token without its secret.
 #[derive(Debug, Serialize)]

@@ -1,6 +1,6 @@
 //! Who may use the interface of another mail catcher, which shows the mail of all inboxes.
 //!
-//! Programs of this machine may, without a token, while nobody else can reach HTTP. All others need a token: as a bearer
+//! Those may to whom all mail is open without a token ([`AllMail`]). All others need a token: as a bearer
 //! (RFC 6750), or as the password of Basic (RFC 7617), which clients of this interface can send.
 
 use std::sync::Arc;
@@ -14,36 +14,30 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::refusal::Refusal;
 use crate::config::Config;
+use crate::http::all_mail::AllMail;
 use crate::http::authentication::{Authentication, scope_insufficient};
-use crate::http::edge::Peer;
-use crate::http::forwarded::is_forwarded;
 use crate::http::principal::{Principal, asker};
 use crate::http::problem::{Code, Problem};
 
 /// The rule for callers.
 pub(super) struct Gate {
     auth: Arc<Authentication>,
-    /// Whether callers on this machine need no token, for reading and for deleting.
-    is_open_to_read: bool,
-    is_open_to_delete: bool,
+    all_mail: AllMail,
+    /// Whether callers without a token may delete mail.
+    may_delete: bool,
 }
 
 impl Gate {
     pub(super) fn new(config: &Config, auth: Arc<Authentication>) -> Arc<Self> {
-        // With `*`, pages of any site could read what they get from this machine.
-        let is_open_to_pages =
-            config.http.allowed_origins.as_ref().is_some_and(|origins| origins.iter().any(|origin| origin == "*"));
-        let is_open = config.http.is_local() && !is_open_to_pages && config.http.public.read;
-        let is_open_to_delete = is_open && config.http.public.delete;
-        Arc::new(Self { auth, is_open_to_read: is_open, is_open_to_delete })
+        Arc::new(Self { auth, all_mail: AllMail::of(config), may_delete: config.http.public.delete })
     }
 
     /// The caller of a request, if it may send it.
     async fn admit(&self, request: &mut Request) -> Result<Principal, Problem> {
         let principal = request.extensions().get().copied().unwrap_or_default();
         let is_read = [Method::GET, Method::HEAD].contains(request.method());
-        let is_open = if is_read { self.is_open_to_read } else { self.is_open_to_delete };
-        if principal != Principal::Public || (is_open && is_from_here(request)) {
+        let is_open = (is_read || self.may_delete) && self.all_mail.is_open_to(request);
+        if principal != Principal::Public || is_open {
             return Ok(principal);
         }
         let Some(token) = password(request.headers()) else { return Err(token_required()) };
@@ -66,12 +60,6 @@ pub(super) async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, ne
     }
 }
 
-/// Whether a program of this machine sent the request, and no proxy passed it on.
-fn is_from_here(request: &Request) -> bool {
-    let peer = request.extensions().get::<Peer>();
-    peer.is_some_and(|Peer(peer)| peer.ip().to_canonical().is_loopback()) && !is_forwarded(request.headers())
-}
-
 /// The password of Basic credentials, if there are any.
 fn password(headers: &HeaderMap) -> Option<String> {
     let field = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
@@ -90,23 +78,7 @@ fn token_required() -> Problem {
 
 #[cfg(test)]
 mod tests {
-    use axum::body::Body;
-
     use super::*;
-
-    #[test]
-    fn only_a_peer_on_loopback_is_from_here() {
-        for (peer, is_here) in
-            [("127.0.0.1:1", true), ("[::1]:1", true), ("[::ffff:127.0.0.1]:1", true), ("192.0.2.1:1", false)]
-        {
-            let peer = Peer(peer.parse().expect(peer));
-            let request = |field: &str| {
-                Request::builder().extension(peer).header(field, "192.0.2.9").body(Body::empty()).expect("a request")
-            };
-            assert_eq!(is_from_here(&request("accept")), is_here, "{peer:?}");
-            assert!(!is_from_here(&request("x-forwarded-for")), "{peer:?}");
-        }
-    }
 
     #[test]
     fn a_password_follows_the_user_in_basic_credentials() {

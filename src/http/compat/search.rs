@@ -3,15 +3,12 @@
 use std::sync::Arc;
 
 use super::mailpit::query::Search;
-use super::walk::Message;
+use super::walk::Readable;
 use super::window::Viewer;
-use crate::http::Api;
-use crate::http::batch;
-use crate::http::problem::Problem;
-use crate::http::search::{EMAILS_MAX, OCTETS_MAX};
-use crate::model::Listed;
-use crate::reader;
-use crate::store::StoreError;
+use crate::http::mail::scan::EMAILS_MAX;
+use crate::http::{Api, Problem};
+use crate::mime::Message;
+use crate::model::{Listed, StoredEmail};
 
 impl Api {
     /// The messages that a search finds and that the viewer may read, newest first, at most `limit`. Each is an Email
@@ -24,42 +21,12 @@ impl Api {
         search: &Search,
         limit: usize,
     ) -> Result<Vec<Listed>, Problem> {
-        let mut unread = self.newest_messages(EMAILS_MAX).await?.messages;
-        unread.truncate(EMAILS_MAX);
-        let mut unread = unread.into_iter();
-        let (mut found, mut octets) = (Vec::new(), 0);
-        while let Some(length) = batch::length(unread.as_slice(), Message::size_octets) {
-            let batch: Vec<Message> = unread.by_ref().take(length).collect();
-            octets += batch.iter().map(Message::size_octets).sum::<u64>();
-            found.extend(self.meeting(viewer, search.clone(), batch).await?);
-            if found.len() >= limit || octets >= OCTETS_MAX {
-                break;
-            }
-        }
+        let messages = self.newest_messages(EMAILS_MAX).await?.messages;
+        let rows = messages.into_iter().take(EMAILS_MAX).map(|message| Readable(message, viewer.principal)).collect();
+        let search = search.clone();
+        let is_met = move |email: &StoredEmail, message: &Message<'_>| search.is_met(email, message);
+        let (mut found, _) = self.scan(&viewer.asker, rows, limit, |_| true, is_met).await?;
         found.truncate(limit);
         Ok(found)
-    }
-
-    /// Those messages of a batch that a search finds.
-    async fn meeting(
-        self: &Arc<Self>,
-        viewer: &Viewer,
-        search: Search,
-        batch: Vec<Message>,
-    ) -> Result<Vec<Listed>, Problem> {
-        let room = self.reserve_rendered(&viewer.asker, batch.iter().map(Message::size_octets)).await?;
-        let (api, principal) = (Arc::clone(self), viewer.principal);
-        let reading = async move {
-            let _room = room;
-            let mut meeting = Vec::new();
-            for message in batch {
-                let Some(email) = message.load(&api, principal).await? else { continue };
-                if reader::read(&email.raw, |message| search.is_met(&email, message)) {
-                    meeting.push(email.listed);
-                }
-            }
-            Ok::<_, StoreError>(meeting)
-        };
-        Ok(self.reader.run(reading).await?)
     }
 }

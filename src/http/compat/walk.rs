@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::window::DEPTH_MAX;
 use crate::http::Api;
+use crate::http::mail::rows::Row;
 use crate::http::principal::Principal;
 use crate::http::problem::Problem;
-use crate::http::rendered::load_to_list;
 use crate::model::{Listed, StoredEmail};
 use crate::store::{NewestCursor, NewestQuery, StoreError};
 
@@ -36,20 +36,23 @@ impl From<Listed> for Message {
     }
 }
 
-impl Message {
+/// A message, of which a caller reads the newest Email that it may.
+pub(super) struct Readable(pub(super) Message, pub(super) Principal);
+
+impl Row for Readable {
     /// Octets of the message, which its Emails share.
-    pub(super) fn size_octets(&self) -> u64 {
-        self.0.first().map_or(0, |email| email.size_octets)
+    fn size_octets(&self) -> u64 {
+        self.0.0.first().map_or(0, |email| email.size_octets)
     }
 
-    /// The newest of its Emails that the caller may read. `None` if there is none, or the message is damaged.
-    pub(super) async fn load(&self, api: &Api, principal: Principal) -> Result<Option<StoredEmail>, StoreError> {
-        for listed in &self.0 {
+    async fn load(&self, api: &Api) -> Result<Option<StoredEmail>, StoreError> {
+        let Self(Message(emails), principal) = self;
+        for listed in emails {
             // One that was removed meanwhile says nothing of the others.
-            let Some(mut email) = load_to_list(&*api.store, listed).await? else { continue };
-            for listed in &self.0 {
+            let Some(mut email) = listed.load(api).await? else { continue };
+            for listed in emails {
                 email.listed = listed.clone();
-                if email.mailbox().is_some_and(|mailbox| api.permit(principal, mailbox).is_ok()) {
+                if email.mailbox().is_some_and(|mailbox| api.permit(*principal, mailbox).is_ok()) {
                     return Ok(Some(email));
                 }
             }

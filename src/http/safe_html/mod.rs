@@ -1,20 +1,19 @@
 //! HTML of strangers, made safe to show in a browser.
 //!
 //! The crate ammonia keeps what [`ELEMENTS`] and [`ATTRIBUTES`] list, and nothing else. [`bounds`] counts beforehand what
-//! its tree would need, and [`css`] removes what loads anything. No script is left, nothing that sends a request except
-//! images, and no image of another machine unless the reader wants it.
+//! its tree would need, and [`css`] removes what loads anything. No script is left, and nothing that sends a request but
+//! images of other machines, if the reader wants them.
 
 mod bounds;
 mod css;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ammonia::{Builder, UrlRelative};
 use url::Url;
 use url::form_urlencoded::byte_serialize;
-
-use bounds::DEPTH_MAX;
 
 /// The longest HTML that is shown, in octets.
 const HTML_OCTETS_MAX: usize = 1024 * 1024;
@@ -32,34 +31,31 @@ const ATTRIBUTES: &str = "align alt bgcolor border cellpadding cellspacing class
     lang noshade nowrap rowspan size span start style summary title type valign value vspace width";
 /// Schemes of links that are kept.
 const LINK_SCHEMES: [&str; 4] = ["http", "https", "mailto", "tel"];
-/// The start of an image within an address, for each type that browsers show and that cannot hold a script.
-const EMBEDDED_IMAGES: [&str; 4] =
-    ["data:image/png;base64,", "data:image/jpeg;base64,", "data:image/gif;base64,", "data:image/webp;base64,"];
+/// Types of images that browsers show and that cannot hold a script.
+const IMAGE_TYPES: [&str; 5] = ["image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp"];
 
 /// Where the images of a mail come from.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Images {
-    /// The addresses of the mail's own images by their Content-ID.
+    /// The mail's own images by their Content-ID, each as an address that holds it.
     pub(super) by_content_id: HashMap<String, String>,
+    /// How many octets of them are still embedded. HTML can name one image again and again.
+    pub(super) octets_left: AtomicUsize,
     /// Whether images may come from other machines.
     pub(super) is_remote_permitted: bool,
+}
+
+/// Whether a browser shows an image of this type and runs nothing in it.
+pub(super) fn is_image(content_type: &str) -> bool {
+    IMAGE_TYPES.contains(&content_type)
 }
 
 /// The safe form of `html`, as the content of a body. `None` if it exceeds a bound.
 ///
 /// With `links_shown_by`, links lead to that address, followed by their percent-encoded target.
-/// `is_late` is asked again and again. Once it is true, the time for this is over.
-pub(super) fn sanitized(
-    html: &str,
-    images: Images,
-    links_shown_by: Option<&'static str>,
-    is_late: impl Fn() -> bool,
-) -> Option<String> {
-    if html.len() > HTML_OCTETS_MAX || !bounds::permit(html, is_late) {
-        return None;
-    }
-    let clean = filter_sheets(&builder(images, links_shown_by).clean(html).to_string());
-    is_shallow(&clean).then_some(clean)
+pub(super) fn sanitized(html: &str, images: Images, links_shown_by: Option<&'static str>) -> Option<String> {
+    let is_permitted = html.len() <= HTML_OCTETS_MAX && bounds::permit(html);
+    is_permitted.then(|| filter_sheets(&builder(images, links_shown_by).clean(html).to_string()))
 }
 
 fn builder(images: Images, links_shown_by: Option<&'static str>) -> Builder<'static> {
@@ -89,29 +85,31 @@ fn is_link(target: &str) -> bool {
 }
 
 fn link<'a>(target: &'a str, shown_by: Option<&str>) -> Cow<'a, str> {
-    match shown_by {
-        None => Cow::Borrowed(target),
-        Some(start) => {
-            let encoded: String = byte_serialize(target.trim().as_bytes()).collect();
-            Cow::Owned(start.to_owned() + &encoded.replace('+', "%20"))
-        }
-    }
+    let Some(start) = shown_by else { return target.into() };
+    let encoded: String = byte_serialize(target.trim().as_bytes()).collect();
+    (start.to_owned() + &encoded.replace('+', "%20")).into()
 }
 
 impl Images {
     /// What becomes of the address of an image. `None` removes it.
     fn source<'a>(&self, address: &'a str) -> Option<Cow<'a, str>> {
         let trimmed = address.trim();
-        if let Some((scheme, id)) = trimmed.split_once(':')
-            && scheme.eq_ignore_ascii_case("cid")
-        {
-            return self.by_content_id.get(id).cloned().map(Cow::Owned);
-        }
-        let is_embedded = EMBEDDED_IMAGES
-            .iter()
-            .any(|start| trimmed.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start)));
-        let is_remote = || Url::parse(trimmed).is_ok_and(|url| ["http", "https"].contains(&url.scheme()));
-        (is_embedded || self.is_remote_permitted && is_remote()).then_some(Cow::Borrowed(address))
+        let (scheme, rest) = trimmed.split_once(':')?;
+        let is_kept = match scheme.to_ascii_lowercase().as_str() {
+            "cid" => return self.embedded(rest).map(Cow::Owned),
+            "data" => rest.split_once(";base64,").is_some_and(|(kind, _)| is_image(&kind.to_ascii_lowercase())),
+            "http" | "https" => self.is_remote_permitted && Url::parse(trimmed).is_ok(),
+            _ => false,
+        };
+        is_kept.then_some(Cow::Borrowed(address))
+    }
+
+    /// The address of an image of the mail; `None` if it has none of this Content-ID, or too many octets were embedded.
+    fn embedded(&self, content_id: &str) -> Option<String> {
+        let image = self.by_content_id.get(content_id)?;
+        let left = self.octets_left.load(Ordering::Relaxed).checked_sub(image.len())?;
+        self.octets_left.store(left, Ordering::Relaxed);
+        Some(image.clone())
     }
 }
 
@@ -131,34 +129,17 @@ fn filter_sheets(html: &str) -> String {
     filtered + rest
 }
 
-/// Whether the elements of HTML that ammonia wrote are nested at most [`DEPTH_MAX`] deep.
-fn is_shallow(html: &str) -> bool {
-    const VOID: [&str; 5] = ["br", "col", "hr", "img", "wbr"];
-    let mut depth = 0_usize;
-    for tag in html.split('<').skip(1) {
-        if tag.starts_with('/') {
-            depth = depth.saturating_sub(1);
-        } else if !VOID.iter().any(|name| tag.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', '>']))) {
-            depth += 1;
-        }
-        if depth > DEPTH_MAX {
-            return false;
-        }
-    }
-    true
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn safe(html: &str) -> String {
-        sanitized(html, Images::default(), None, || false).expect("within the bounds")
+        sanitized(html, Images::default(), None).expect("within the bounds")
     }
 
     fn with_remote(html: &str) -> String {
         let images = Images { is_remote_permitted: true, ..Images::default() };
-        sanitized(html, images, None, || false).expect("within the bounds")
+        sanitized(html, images, None).expect("within the bounds")
     }
 
     #[test]
@@ -190,8 +171,7 @@ mod tests {
 
     #[test]
     fn a_link_can_lead_to_a_page_that_shows_its_target() {
-        let shown =
-            |html: &str| sanitized(html, Images::default(), Some("../#/to/"), || false).expect("within the bounds");
+        let shown = |html: &str| sanitized(html, Images::default(), Some("../#/to/")).expect("within the bounds");
         let html = shown("<a href=' https://x.test/?a=1&amp;b=%20+ü#\"'>x</a><a href=javascript:x>y</a>");
         assert!(html.contains("href=\"../#/to/https%3A%2F%2Fx.test%2F%3Fa%3D1%26b%3D%2520%2B%C3%BC%23%22\""), "{html}");
         assert_eq!(html.matches("href").count(), 1, "{html}");
@@ -199,12 +179,16 @@ mod tests {
 
     #[test]
     fn an_image_comes_from_the_mail_or_not_at_all() {
+        let image = "data:image/png;base64,aGk=";
         let images = || Images {
-            by_content_id: [("a@b".to_owned(), "attachments/0".to_owned())].into(),
+            by_content_id: [("a@b".to_owned(), image.to_owned())].into(),
+            octets_left: (2 * image.len()).into(),
             is_remote_permitted: false,
         };
-        let shown = |html: &str| sanitized(html, images(), None, || false).expect("within the bounds");
-        assert_eq!(shown("<img src=\"CID:a@b\">"), "<img src=\"attachments/0\">");
+        let shown = |html: &str| sanitized(html, images(), None).expect("within the bounds");
+        let embedded = format!("<img src=\"{image}\">");
+        assert_eq!(shown("<img src=\"CID:a@b\">"), embedded);
+        assert_eq!(shown(&"<img src=cid:a@b>".repeat(4)), embedded.repeat(2) + "<img><img>");
         for address in [
             "cid:c@d",
             "http://x.test/a.png",
@@ -239,19 +223,27 @@ mod tests {
     }
 
     #[test]
+    fn a_long_text_of_characters_that_need_an_escape_is_not_shown() {
+        let begun = std::time::Instant::now();
+        for piece in ["&", "\u{a0}", "<b title=&&&&&&&&&>x</b>"] {
+            assert_eq!(sanitized(&piece.repeat(HTML_OCTETS_MAX / piece.len()), Images::default(), None), None);
+        }
+        assert!(begun.elapsed().as_secs() < 5, "it takes 10 s to write one of them");
+    }
+
+    #[test]
     fn html_beyond_a_bound_is_not_shown() {
         let names: Vec<_> = (0..=bounds::ATTRIBUTES_MAX).map(|number| format!("a{number}")).collect();
         let attributes = format!("<p {}>", names.join(" "));
         for html in [
             "x".repeat(HTML_OCTETS_MAX + 1),
-            "<div>".repeat(DEPTH_MAX + 1),
+            "<div>".repeat(bounds::DEPTH_MAX + 1),
             "<p>".repeat(bounds::NODES_MAX + 1),
             attributes,
         ] {
-            assert_eq!(sanitized(&html, Images::default(), None, || false), None, "{}", &html[..20]);
+            assert_eq!(sanitized(&html, Images::default(), None), None, "{}", &html[..20]);
         }
-        assert_eq!(sanitized("x", Images::default(), None, || true), None);
-        let deep = format!("{}x", "<div>".repeat(DEPTH_MAX));
-        assert!(sanitized(&deep, Images::default(), None, || false).is_some());
+        let deep = format!("{}x", "<div>".repeat(bounds::DEPTH_MAX));
+        assert!(sanitized(&deep, Images::default(), None).is_some());
     }
 }

@@ -9,45 +9,58 @@ use axum::body::Bytes;
 
 /// Where the document names the version of the other files.
 const VERSION: &str = "{version}";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
 const DOCUMENT: &str = include_str!("files/index.html");
 
-/// Each file but the document by its name.
+/// Where the document names the files that the first view needs, so that they come at once.
+const PRELOADS: &str = "{preloads}";
+
+/// Files by their names.
 macro_rules! files {
     ($($name:literal),* $(,)?) => { &[$(($name, include_str!(concat!("files/", $name)))),*] };
 }
 
-const OTHERS: &[(&str, &str)] = files![
+/// What the first view needs.
+const FIRST: &[(&str, &str)] = files![
     "style.css",
     "icon.svg",
-    "about.js",
     "address.js",
     "api.js",
     "app.js",
+    "arrival.js",
     "body.js",
     "dom.js",
-    "domains.js",
     "events.js",
     "format.js",
     "inbox.js",
     "keys.js",
     "language.js",
-    "leave.js",
     "list.js",
     "live.js",
     "mail.js",
     "memory.js",
     "notice.js",
-    "overview.js",
     "pending.js",
-    "plot.js",
     "problem.js",
+    "reading.js",
     "row.js",
+    "watch.js",
+    "words.js",
+    "words.en.js",
+];
+
+/// What comes once it is needed: rarer views, and words in other languages. Types are for their checker alone.
+const LATE: &[(&str, &str)] = files![
+    "about.js",
+    "all.js",
+    "domains.js",
+    "leave.js",
+    "overview.js",
+    "plot.js",
     "types.js",
     "webhooks.js",
-    "words.js",
     "words.ar.js",
     "words.de.js",
-    "words.en.js",
     "words.es.js",
     "words.fr.js",
     "words.zh.js",
@@ -71,11 +84,12 @@ pub(super) struct Files {
 
 impl Files {
     fn new() -> Self {
-        let version = digest(OTHERS);
-        let document = DOCUMENT.replace(VERSION, &version);
+        let others = || FIRST.iter().chain(LATE);
+        let version = digest(others());
+        let document = DOCUMENT.replace(PRELOADS, &preloads()).replace(VERSION, &version);
         Self {
             document: File::of(document, "text/html; charset=utf-8"),
-            others: OTHERS.iter().map(|(name, text)| (*name, File::of(*text, content_type(name)))).collect(),
+            others: others().map(|(name, text)| (*name, File::of(*text, content_type(name)))).collect(),
             version,
         }
     }
@@ -95,16 +109,24 @@ impl File {
     }
 }
 
+/// The lines of the document that name the modules of the first view.
+fn preloads() -> String {
+    let modules = FIRST.iter().filter(|(name, _)| content_type(name) == SCRIPT);
+    let lines: Vec<_> =
+        modules.map(|(name, _)| format!("<link rel=\"modulepreload\" href=\"web/{VERSION}/{name}\">\n")).collect();
+    lines.concat()
+}
+
 fn content_type(name: &str) -> &'static str {
     match name.rsplit_once('.') {
         Some((_, "css")) => "text/css; charset=utf-8",
         Some((_, "svg")) => "image/svg+xml",
-        _ => "text/javascript; charset=utf-8",
+        _ => SCRIPT,
     }
 }
 
 /// A name for the texts of these files. Nobody chooses them to collide, so 64 bits are enough.
-fn digest(files: &[(&str, &str)]) -> String {
+fn digest<'a>(files: impl Iterator<Item = &'a (&'a str, &'a str)>) -> String {
     let mut hasher = SipHasher13::new();
     for (_, text) in files {
         hasher.write(text.as_bytes());
@@ -117,21 +139,16 @@ fn digest(files: &[(&str, &str)]) -> String {
 mod tests {
     use super::*;
 
-    /// Types are for the checker of types alone, and each reader needs one further language at most.
-    fn is_late(name: &str) -> bool {
-        name == "types.js" || name.starts_with("words.") && !["words.js", "words.en.js"].contains(&name)
-    }
-
     #[test]
-    fn the_document_names_files_that_exist_and_all_of_them() {
-        let document = DOCUMENT.replace(VERSION, &FILES.version);
+    fn the_document_names_files_that_exist_and_all_of_the_first_view() {
+        let document = str::from_utf8(&FILES.document.octets).expect("UTF-8");
         let start = format!("web/{}/", FILES.version);
         let named: Vec<&str> = document.split(&start).skip(1).filter_map(|rest| rest.split('"').next()).collect();
         for name in &named {
             assert!(FILES.find(&FILES.version, name).is_some(), "{name}");
         }
-        for (name, _) in OTHERS {
-            assert!(named.contains(name) || is_late(name), "{name} would be loaded late");
+        for (name, _) in FIRST {
+            assert!(named.contains(name), "{name} would be loaded late");
         }
         assert!(FILES.find("0", "app.js").is_none());
     }
@@ -141,7 +158,7 @@ mod tests {
         let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/http/web/files")).expect("the folder");
         let mut found: Vec<String> =
             folder.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
-        let mut served: Vec<&str> = OTHERS.iter().map(|(name, _)| *name).chain(["index.html"]).collect();
+        let mut served: Vec<&str> = FIRST.iter().chain(LATE).map(|(name, _)| *name).chain(["index.html"]).collect();
         found.sort();
         served.sort_unstable();
         assert_eq!(found, served);
@@ -149,9 +166,7 @@ mod tests {
 
     #[test]
     fn the_first_view_is_small() {
-        let others = FILES.others.iter().filter(|(name, _)| !is_late(name));
-        let all: usize = others.map(|(_, file)| file.octets.len()).sum();
-        let all = all + FILES.document.octets.len();
+        let all = FIRST.iter().map(|(_, text)| text.len()).sum::<usize>() + FILES.document.octets.len();
         assert!(all < 120 * 1024, "{all} octets");
     }
 }

@@ -7,6 +7,7 @@
 //! that makes it safe. The policy for content permits no inline script and no place where text could become one.
 
 mod files;
+mod refused;
 
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
@@ -15,9 +16,11 @@ use axum::response::{IntoResponse, Response};
 
 use super::problem::{Code, Problem};
 use files::{FILES, File};
+pub(super) use refused::{is_document, shown};
 
-/// What the page may load and do. `require-trusted-types-for` without a policy forbids every way from text to markup.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+/// What the page may load and do. A mail that it shows from memory has its images in `data:`.
+/// `require-trusted-types-for` without a policy forbids every way from text to markup.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
     frame-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'";
 /// What the page never needs.

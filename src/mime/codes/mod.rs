@@ -22,6 +22,7 @@ mod score;
 mod tests;
 mod words;
 
+use serde::Serialize;
 use url::Url;
 
 use super::limits::VISIBLE_TEXT_OCTETS_MAX;
@@ -52,16 +53,19 @@ const POINTS_OTHER_MAX: i32 = 5;
 const POINTS_IN_LINK: i32 = 9;
 
 /// A code that a person would type.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Code {
     /// In ASCII, without the blanks and hyphens of a number in groups; at most 43 octets. Hyphens between letters stay.
     pub code: String,
+    /// What it is for: [`CODE_KIND`].
+    pub kind: &'static str,
     /// From [`CONFIDENCE_MIN`] to 1, with two decimal places.
     pub confidence: f64,
 }
 
 /// What a link is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LinkKind {
     /// It confirms an address, an account or a subscription.
     Verification,
@@ -92,7 +96,7 @@ impl LinkKind {
 }
 
 /// A link that a person would press.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Link {
     /// The address that a browser opens, `http` or `https`; at most 4,096 octets of ASCII.
     pub url: String,
@@ -168,7 +172,7 @@ fn ranked(codes: Vec<Scored>, links: Vec<Link>) -> Findings {
     if codes.is_empty() {
         codes.extend(code_in_links(&links));
     }
-    let code = |it: Scored| Code { code: it.code, confidence: confidence(it.points) };
+    let code = |it: Scored| Code { code: it.code, kind: CODE_KIND, confidence: confidence(it.points) };
     Findings { codes: codes.into_iter().map(code).collect(), links, doubtful }
 }
 

@@ -1,12 +1,11 @@
 //! The text of a mail as its reader sees it: lines, what stands out in them, and what can be pressed.
 //!
 //! ```text
-//! style   how text looks, and whether it is seen    hiding   properties that hide an element
-//! sheet   the rules of style sheets                 values   declarations, with lengths and colours
-//! tree    which elements are in which ones          writer   lines and cells of text
+//! style   how text looks, and whether it is seen    values   declarations, with lengths and colours
+//! sheet   the rules of style sheets                 tree     which elements are in which ones
+//! writer  lines and cells of text
 //! ```
 
-mod hiding;
 mod sheet;
 mod style;
 #[cfg(test)]
@@ -26,7 +25,7 @@ use super::limits::VISIBLE_TEXT_OCTETS_MAX;
 use super::markup::{self, Token, Tokens};
 use super::step;
 #[cfg(test)]
-use {super::limits::DEPTH_MAX, style::Element};
+use style::Element;
 
 /// A text without markup.
 #[derive(Debug, Default)]
@@ -107,26 +106,25 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn read(html: &'a str, form: Form) -> Page {
-        let mut reader = Self {
-            writer: Writer::of(form),
-            tree: Tree::of(sheets(html), html.len()),
-            anchor: None,
-            is_anchor_seen: false,
-        };
+        let tree = Tree::of(sheets(html), html.len());
+        let mut reader = Self { writer: Writer::of(form), tree, anchor: None, is_anchor_seen: false };
         for token in Tokens::of(html) {
             step(1);
             match token {
-                Token::Text(text) => reader.text(text),
-                Token::Reference(text) => reader.text(&text),
+                Token::Text(text) => reader.text(&markup::decoded(text)),
                 Token::Open(name, attributes) => reader.open(name, attributes),
                 Token::Close(name) => reader.close(&name),
-                Token::Raw { name, attributes, content } if !is_unseen_raw(&name) => {
+                Token::Raw { name, attributes, content } if matches!(name.as_str(), "textarea" | "xmp") => {
                     let text = if name == "textarea" { markup::decoded(content) } else { content.into() };
                     reader.open(name.clone(), attributes);
                     reader.text(&text);
                     reader.close(&name);
                 }
+                // Others are not seen.
                 Token::Raw { .. } => {}
+            }
+            if reader.tree.is_lost() {
+                break;
             }
         }
         reader.end_anchor();
@@ -134,26 +132,22 @@ impl<'a> Reader<'a> {
     }
 
     fn text(&mut self, text: &str) {
-        if !text.trim_ascii().is_empty() {
+        let is_blank = text.trim_ascii().is_empty();
+        if !is_blank {
             self.tree.resume();
         }
         let style = self.tree.style();
-        if style.is_seen() {
+        if style.is_seen() && !self.tree.is_lost() {
             self.writer.push(text, style);
-            self.is_anchor_seen |= !text.trim_ascii().is_empty();
+            self.is_anchor_seen |= !is_blank;
         }
     }
 
     fn open(&mut self, name: String, attributes: &'a str) {
-        if self.tree.skips(&name, attributes) {
-            return;
-        }
-        self.tree.end_implied(&name);
         self.separate(&name);
-        if name == "br" || tree::is_root(&name) && self.tree.restyle_root(&name, attributes) {
+        if name == "br" || !self.tree.begin(&name, attributes) {
             return;
         }
-        self.tree.begin_implied(&name);
         let element = self.tree.element(name, attributes);
         let (name, style) = (element.name.as_str(), element.style);
         if style.is_block {
@@ -162,13 +156,11 @@ impl<'a> Reader<'a> {
         match name {
             "img" if self.anchor.is_some() && !style.is_hidden => {
                 self.is_anchor_seen = true;
-                let text = markup::attribute(attributes, "alt").filter(|_| style.is_seen()).map(markup::decoded);
+                let text = markup::attribute(attributes, "alt").filter(|_| style.is_seen());
                 self.writer.push(&text.unwrap_or_default(), style);
             }
             "a" => self.begin_anchor(attributes, style),
             "li" if style.is_seen() => self.writer.mark_item(),
-            // Only the first summary of folded details is seen.
-            "summary" => self.tree.hide_folded(),
             _ => {}
         }
         if let Some(anchor) = &mut self.anchor {
@@ -180,9 +172,6 @@ impl<'a> Reader<'a> {
     }
 
     fn close(&mut self, name: &str) {
-        if self.tree.skips_end(name) {
-            return;
-        }
         if name == "a" {
             self.end_anchor();
         }
@@ -207,7 +196,7 @@ impl<'a> Reader<'a> {
     fn begin_anchor(&mut self, attributes: &str, style: Style) {
         self.end_anchor();
         let target = markup::attribute(attributes, "href").filter(|_| !style.is_hidden);
-        let Some(target) = target.map(markup::decoded) else { return };
+        let Some(target) = target else { return };
         // Two links side by side are two words.
         self.writer.separate(Gap::Space);
         let start = self.writer.page.text.len();
@@ -225,19 +214,12 @@ impl<'a> Reader<'a> {
 /// The style sheets of a mail, wherever they are in it.
 fn sheets(html: &str) -> Sheet {
     let mut sheet = Sheet::for_octets(html.len());
-    if html.as_bytes().windows(6).any(|octets| octets.eq_ignore_ascii_case(b"<style")) {
-        for token in Tokens::of(html) {
-            if let Token::Raw { name, attributes, content } = token
-                && name == "style"
-            {
-                sheet.add(attributes, content);
-            }
+    for token in Tokens::of(html) {
+        if let Token::Raw { name, attributes, content } = token
+            && name == "style"
+        {
+            sheet.add(attributes, content);
         }
     }
     sheet
-}
-
-/// Whether the content of an element without markup is not seen.
-fn is_unseen_raw(name: &str) -> bool {
-    !matches!(name, "textarea" | "xmp")
 }

@@ -1,22 +1,23 @@
 //! The rules of the style sheets in a mail.
 //!
-//! Selectors have names, classes, ids and attributes of elements and of those around them. A rule with any other
-//! selector, such as `:hover`, does not count, nor does one for paper, for narrow windows or for dark pages. So text that
-//! only such a rule hides, for example one with `:not()` or `a + b`, is seen here.
+//! Selectors have names, classes, ids and attributes of elements and of those around them. A rule for paper, for narrow
+//! windows, for dark pages or for what the reader points at does not count. Whether a rule counts that has another
+//! condition, such as `:not()`, `a + b` or `@supports`, is not known: it may hide, and never shows.
 
 use std::collections::HashMap;
 
-use cssparser::{Delimiter, ParseError, ParseErrorKind, Parser, Token};
+use cssparser::{Delimiter, ParseError, Parser, Token};
 
-use super::style::{Element, OF_BROWSERS, known};
-use super::values::{Declaration, Value, count, declarations, values};
+use super::style::{Element, OF_BROWSERS};
+use super::values::{Declaration, Value, declarations, distances_px, values};
 use crate::mime::limits::{SHEET_OCTETS_MAX, STEPS_PER_OCTET, VISIBLE_TEXT_OCTETS_MAX};
 use crate::mime::markup;
 
 /// The window of the reader in pixels.
 const WINDOW_PX: f32 = 1_024.0;
-/// Properties and selectors that begin so are those of rare browsers, or of old ones.
-const FOREIGN: [&str; 4] = ["-moz-", "-ms-", "-o-", "-webkit-overflow-scrolling"];
+/// What no element is, and the parts that have no text of the mail, when it is opened.
+const NEVER: &str = "hover active focus focus-within focus-visible visited target checked before after first-letter \
+                     first-line placeholder";
 
 /// All rules of a mail.
 #[derive(Debug, Default)]
@@ -33,11 +34,20 @@ pub(super) struct Sheet {
     is_long: bool,
 }
 
+/// Whether a rule counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Counts {
+    No,
+    Maybe,
+    Yes,
+}
+
 /// The parts of a selector, the outermost first.
 #[derive(Debug, Default)]
 struct Selector {
     parts: Vec<Part>,
     weight: u32,
+    is_doubtful: bool,
     /// The index of its rule.
     rule: usize,
     /// How many values the rule has.
@@ -60,6 +70,8 @@ enum Test {
     Class(String),
     /// An attribute of this name, with a value that fits another one.
     Attribute(String, fn(&str, &str) -> bool, String),
+    /// What no element has when the mail is opened.
+    Never,
 }
 
 impl Sheet {
@@ -67,7 +79,7 @@ impl Sheet {
     pub(super) fn for_octets(octets: usize) -> Self {
         let steps_left = STEPS_PER_OCTET * octets.min(VISIBLE_TEXT_OCTETS_MAX);
         let mut sheet = Self { steps_left, is_long: octets > VISIBLE_TEXT_OCTETS_MAX, ..Self::default() };
-        sheet.add_rules(&mut Parser::new(OF_BROWSERS));
+        sheet.add_rules(&mut Parser::new(OF_BROWSERS), Counts::Yes);
         // Any selector of the mail is stronger.
         sheet.selectors.iter_mut().for_each(|selector| selector.weight = 0);
         sheet
@@ -81,86 +93,76 @@ impl Sheet {
 
     /// Adds the rules of a style sheet with these attributes.
     pub(super) fn add(&mut self, attributes: &str, css: &str) {
-        let [media, kind] = ["media", "type"].map(|it| markup::attribute(attributes, it).map(markup::decoded));
-        let (media, kind) = (media.unwrap_or_default(), kind.unwrap_or_default());
+        let [media, kind] = ["media", "type"].map(|it| markup::attribute(attributes, it).unwrap_or_default());
         let css = &css[..css.floor_char_boundary(SHEET_OCTETS_MAX - self.octets)];
         self.octets += css.len();
-        let is_css = kind.is_empty() || kind.eq_ignore_ascii_case("text/css");
-        if is_css && is_on_screen(&mut Parser::new(&media)) {
-            self.add_rules(&mut Parser::new(css));
+        let counts = on_screen(&mut Parser::new(&media));
+        if counts != Counts::No && (kind.is_empty() || kind.eq_ignore_ascii_case("text/css")) {
+            self.add_rules(&mut Parser::new(css), counts);
         }
     }
 
-    fn add_rules(&mut self, parser: &mut Parser<'_>) {
+    fn add_rules(&mut self, parser: &mut Parser<'_>, counts: Counts) {
         while !parser.is_exhausted() {
             let start = parser.state();
             match parser.next().cloned() {
-                Ok(Token::AtKeyword(name)) => self.add_group(&name.to_ascii_lowercase(), parser),
+                Ok(Token::AtKeyword(name)) => self.add_group(&name, parser, counts),
                 Ok(Token::CDO | Token::CDC) => {}
                 _ => {
                     parser.reset(&start);
-                    self.add_rule(parser);
+                    self.add_rule(parser, counts);
                 }
             }
         }
     }
 
-    /// Adds the rules within one that begins with `@`, if they count.
-    fn add_group(&mut self, name: &str, parser: &mut Parser<'_>) {
+    /// Adds the rules within one that begins with `@`.
+    fn add_group(&mut self, name: &str, parser: &mut Parser<'_>, around: Counts) {
+        let is_media = name.eq_ignore_ascii_case("media");
         let counts = parser.parse_until_before(Delimiter::CurlyBracketBlock | Delimiter::Semicolon, |parser| {
-            let counts = match name {
-                "media" => is_on_screen(parser),
-                "supports" => is_supported(parser),
-                _ => name == "layer",
-            };
+            let counts = if is_media { on_screen(parser) } else { Counts::Maybe };
             skip(parser);
-            Ok::<_, ParseError<()>>(counts)
+            Ok::<_, ParseError<()>>(counts.min(around))
         });
-        let is_block = matches!(parser.next(), Ok(Token::CurlyBracketBlock));
-        if is_block && counts == Ok(true) {
-            let _: Result<(), ParseError<()>> = parser.parse_nested_block(|inner| {
-                self.add_rules(inner);
+        let counts = counts.unwrap_or(Counts::Maybe);
+        if matches!(parser.next(), Ok(Token::CurlyBracketBlock)) && counts != Counts::No {
+            let inner: Result<(), ParseError<()>> = parser.parse_nested_block(|inner| {
+                self.add_rules(inner, counts);
                 Ok(())
             });
+            // The parser bounds how deep blocks are nested. What a deeper one hides is not known.
+            self.steps_left *= usize::from(inner.is_ok());
         }
     }
 
-    fn add_rule(&mut self, parser: &mut Parser<'_>) {
+    fn add_rule(&mut self, parser: &mut Parser<'_>, counts: Counts) {
         let selectors = parser.parse_until_before(Delimiter::CurlyBracketBlock, |parser| {
-            parser.parse_comma_separated(|parser| match Selector::read(parser) {
-                // In browsers too, one that is wrong takes the others with it.
-                Err(wrong @ ParseError { kind: ParseErrorKind::Custom(()) }) => Err(wrong),
-                found => {
-                    skip(parser);
-                    Ok(found.ok())
-                }
+            parser.parse_comma_separated(|parser| {
+                let selector = Selector::read(parser);
+                skip(parser);
+                Ok::<_, ParseError<()>>(selector)
             })
         });
         if !matches!(parser.next(), Ok(Token::CurlyBracketBlock)) {
             return;
         }
-        let declared = parser.parse_nested_block(|inner| Ok::<_, ParseError<()>>(declarations(inner, known)));
-        // The parser bounds how deep blocks are nested. What a deeper one hides is not known.
+        let declared = parser.parse_nested_block(|inner| Ok::<_, ParseError<()>>(declarations(inner)));
         self.steps_left *= usize::from(declared.is_ok());
         let (Ok(selectors), Ok(declared)) = (selectors, declared) else { return };
-        if declared.is_empty() {
-            return;
-        }
-        let cost = declared.iter().map(|it| count(&it.values)).sum();
+        // In browsers a selector that is wrong takes the others of its rule with it.
+        let is_doubtful = counts == Counts::Maybe || selectors.iter().any(Result::is_err);
+        let cost = declared.iter().map(|it| it.values.len()).sum();
         for selector in selectors.into_iter().flatten() {
             let key = selector.parts.last().map_or("*", Part::key).to_owned();
             self.by_key.entry(key).or_default().push(self.selectors.len());
-            self.selectors.push(Selector { rule: self.rules.len(), cost, ..selector });
+            let is_doubtful = is_doubtful || selector.is_doubtful;
+            self.selectors.push(Selector { rule: self.rules.len(), cost, is_doubtful, ..selector });
         }
         self.rules.push(declared);
     }
 
-    /// What the rules declare for an element within others, the weakest first.
-    pub(super) fn declared(
-        &mut self,
-        element: &Element<'_>,
-        around: &[Element<'_>],
-    ) -> impl Iterator<Item = &Declaration> {
+    /// What the rules declare for an element within others, the weakest first, and what rules may declare.
+    pub(super) fn declared(&mut self, element: &Element<'_>, around: &[Element<'_>]) -> [Vec<&[Declaration]>; 2] {
         let Self { rules, selectors, by_key, steps_left, .. } = self;
         let keys = element.class.split_ascii_whitespace().chain([&*element.id, &element.name, "*"]);
         let mut found: Vec<&Selector> = Vec::new();
@@ -175,7 +177,8 @@ impl Sheet {
         }
         found.sort_by_key(|selector| (selector.weight, selector.rule));
         found.dedup_by_key(|selector| (selector.weight, selector.rule));
-        found.into_iter().flat_map(|selector| &rules[selector.rule])
+        let of = |is_doubtful| found.iter().filter(move |it| it.is_doubtful == is_doubtful);
+        [false, true].map(|is_doubtful| of(is_doubtful).map(|it| &rules[it.rule][..]).collect())
     }
 }
 
@@ -195,7 +198,7 @@ impl Part {
         // Names are first, and many elements have them.
         let key = self.tests.iter().rev().find_map(|test| match test {
             Test::Id(key) | Test::Class(key) | Test::Name(key) => Some(key.as_str()),
-            Test::Attribute(..) => None,
+            Test::Attribute(..) | Test::Never => None,
         });
         key.unwrap_or("*")
     }
@@ -204,6 +207,7 @@ impl Part {
         let mut take = |octets: usize| *steps_left = steps_left.saturating_sub(1 + octets / 16);
         take(0);
         self.tests.iter().all(|test| match test {
+            Test::Never => false,
             Test::Name(name) => *name == element.name,
             Test::Id(id) => *id == element.id,
             Test::Class(class) => {
@@ -212,73 +216,75 @@ impl Part {
             }
             Test::Attribute(name, fits, value) => {
                 take(element.attributes.len());
-                let found = markup::attribute(element.attributes, name).map(markup::decoded);
-                found.is_some_and(|found| fits(&found, value))
+                markup::attribute(element.attributes, name).is_some_and(|found| fits(&found, value))
             }
         })
     }
 }
 
 impl Selector {
+    /// The selector that is left; an error if it is not understood.
     fn read(parser: &mut Parser<'_>) -> Result<Self, ParseError<()>> {
-        let mut parts = vec![Part::default()];
-        let mut is_child = None;
-        if parser.is_exhausted() {
-            return Err(ParseError::custom(()));
-        }
+        let mut selector = Self::default();
+        let mut is_child = Some(false);
         parser.skip_whitespace();
         while let Ok(token) = parser.next_including_whitespace().cloned() {
             match token {
                 Token::WhiteSpace(_) => is_child = is_child.or(Some(false)),
-                Token::Delim('>') => is_child = Some(true),
+                Token::Delim('>') if !selector.parts.is_empty() => is_child = Some(true),
+                // Which elements are beside others is not known.
+                Token::Delim('+' | '~') => {
+                    selector.parts.clear();
+                    selector.is_doubtful = true;
+                    is_child = Some(false);
+                }
                 token => {
-                    parts.extend(is_child.take().map(|is_child| Part { is_child, ..Part::default() }));
-                    let test = Test::read(&token, parser)?;
-                    if let Some(part) = parts.last_mut() {
-                        part.tests.extend(test);
-                    }
+                    selector.parts.extend(is_child.take().map(|is_child| Part { is_child, ..Part::default() }));
+                    selector.add(&token, parser)?;
                 }
             }
         }
-        let weights = parts.iter().flat_map(|part| &part.tests).map(|test| match test {
-            Test::Name(_) => 1,
-            Test::Class(_) | Test::Attribute(..) => 1 << 8,
-            Test::Id(_) => 1 << 16,
-        });
-        Ok(Self { weight: weights.sum(), parts, ..Self::default() })
+        if selector.parts.is_empty() { Err(ParseError::unexpected_token()) } else { Ok(selector) }
+    }
+
+    /// Adds what begins with a token to the last part.
+    fn add(&mut self, token: &Token<'_>, parser: &mut Parser<'_>) -> Result<(), ParseError<()>> {
+        let (test, weight) = match token {
+            Token::Ident(name) => (Test::Name(name.to_ascii_lowercase()), 1),
+            Token::IDHash(id) => (Test::Id(id.to_string()), 1 << 16),
+            Token::Delim('.') => (Test::Class(parser.expect_ident()?.to_string()), 1 << 8),
+            Token::SquareBracketBlock => {
+                let (test, is_known) = parser.parse_nested_block(Test::read_attribute)?;
+                self.is_doubtful |= !is_known;
+                (test, 1 << 8)
+            }
+            Token::Delim('*') => return Ok(()),
+            Token::Colon => match parser.next()?.clone() {
+                Token::Ident(name) if NEVER.split(' ').any(|it| name.eq_ignore_ascii_case(it)) => (Test::Never, 0),
+                // All links are new to the reader.
+                Token::Ident(name) if name.eq_ignore_ascii_case("link") => return Ok(()),
+                Token::Ident(_) | Token::Function(_) => {
+                    self.is_doubtful = true;
+                    return Ok(());
+                }
+                _ => return Err(ParseError::unexpected_token()),
+            },
+            _ => return Err(ParseError::unexpected_token()),
+        };
+        self.weight += weight;
+        if let Some(part) = self.parts.last_mut() {
+            part.tests.push(test);
+        }
+        Ok(())
     }
 }
 
 impl Test {
-    /// The test that begins with a token; `None` for what every element passes. What is wrong in browsers is an error of
-    /// the kind `Custom`.
-    fn read(token: &Token<'_>, parser: &mut Parser<'_>) -> Result<Option<Self>, ParseError<()>> {
-        Ok(Some(match token {
-            Token::Ident(name) => Self::Name(name.to_ascii_lowercase()),
-            Token::IDHash(id) => Self::Id(id.to_string()),
-            Token::Delim('.') => Self::Class(parser.expect_ident()?.to_string()),
-            Token::SquareBracketBlock => parser.parse_nested_block(Self::read_attribute)?,
-            Token::Delim('*') => return Ok(None),
-            Token::Colon => {
-                let _ = parser.try_parse(Parser::expect_colon);
-                match parser.next()? {
-                    // All links are new to the reader.
-                    Token::Ident(name) if *name == "link" => return Ok(None),
-                    Token::Ident(name) if *name == "root" => Self::Name("html".to_owned()),
-                    Token::Ident(name) | Token::Function(name) if is_foreign(name) => {
-                        return Err(ParseError::custom(()));
-                    }
-                    _ => return Err(ParseError::unexpected_token()),
-                }
-            }
-            _ => return Err(ParseError::unexpected_token()),
-        }))
-    }
-
-    fn read_attribute(parser: &mut Parser<'_>) -> Result<Self, ParseError<()>> {
+    /// The test of an attribute, and whether it says all that is written.
+    fn read_attribute(parser: &mut Parser<'_>) -> Result<(Self, bool), ParseError<()>> {
         let name = parser.expect_ident()?.to_string();
         let fits: fn(&str, &str) -> bool = match parser.next().cloned() {
-            Err(_) => return Ok(Self::Attribute(name, |_, _| true, String::new())),
+            Err(_) => return Ok((Self::Attribute(name, |_, _| true, String::new()), true)),
             Ok(Token::Delim('=')) => |found, value| found == value,
             Ok(Token::IncludeMatch) => |found, value| found.split_ascii_whitespace().any(|word| word == value),
             Ok(Token::PrefixMatch | Token::DashMatch) => |found, value| !value.is_empty() && found.starts_with(value),
@@ -287,95 +293,59 @@ impl Test {
             Ok(_) => return Err(ParseError::unexpected_token()),
         };
         let value = parser.expect_ident_or_string()?.to_string();
+        let is_known = parser.is_exhausted();
         skip(parser);
-        Ok(Self::Attribute(name, fits, value))
+        Ok((Self::Attribute(name, if is_known { fits } else { |_, _| true }, value), is_known))
     }
 }
 
-/// Whether one of the media queries that are left fits a person's screen, or there is none.
-fn is_on_screen(parser: &mut Parser<'_>) -> bool {
-    parser.is_exhausted() || {
-        let queries = parser.parse_comma_separated(|query| Ok::<_, ParseError<()>>(is_met(query)));
-        queries.is_ok_and(|queries| queries.contains(&true))
-    }
+/// Whether the media queries that are left are of a person's screen.
+fn on_screen(parser: &mut Parser<'_>) -> Counts {
+    let queries = parser.parse_comma_separated(|query| Ok::<_, ParseError<()>>(query_counts(query)));
+    queries.map_or(Counts::Maybe, |queries| queries.into_iter().max().unwrap_or(Counts::Yes))
 }
 
-fn is_met(query: &mut Parser<'_>) -> bool {
-    let (mut is_met, mut is_negated) = (true, false);
+fn query_counts(query: &mut Parser<'_>) -> Counts {
+    let (mut counts, mut is_negated) = (Counts::Yes, false);
     while let Ok(token) = query.next().cloned() {
-        match token {
+        counts = counts.min(match token {
             Token::Ident(word) => match word.to_ascii_lowercase().as_str() {
-                "not" => is_negated = true,
-                "only" | "and" | "all" | "screen" => {}
-                _ => is_met = false,
+                "only" | "and" | "all" | "screen" => Counts::Yes,
+                "not" => {
+                    is_negated = true;
+                    Counts::Yes
+                }
+                "or" => {
+                    skip(query);
+                    return Counts::Maybe;
+                }
+                _ => Counts::No,
             },
             Token::ParenthesisBlock => {
-                is_met &= query.parse_nested_block(|it| Ok::<_, ParseError<()>>(has_feature(it))).unwrap_or(false);
+                query.parse_nested_block(|it| Ok::<_, ParseError<()>>(feature_counts(it))).unwrap_or(Counts::Maybe)
             }
-            _ => is_met = false,
-        }
+            _ => Counts::Maybe,
+        });
     }
-    is_met != is_negated
-}
-
-/// Whether a feature of a media query is that of a wide window with a light page. Others are not known.
-fn has_feature(parser: &mut Parser<'_>) -> bool {
-    let mut values = values(parser);
-    values.retain(|value| *value != Value::Sign('='));
-    match &values[..] {
-        [Value::Word(name)] => matches!(name.as_str(), "color" | "hover" | "pointer" | "width" | "height"),
-        [Value::Word(name), value] => has_value(name, value),
-        [left, Value::Sign(sign), right] => is_ordered(left, *sign, right),
-        [left, Value::Sign(sign), name, Value::Sign(next), right] => {
-            is_ordered(left, *sign, name) && is_ordered(name, *next, right)
-        }
-        _ => false,
+    match counts {
+        Counts::Yes if is_negated => Counts::No,
+        Counts::No if is_negated => Counts::Yes,
+        counts => counts,
     }
 }
 
-fn has_value(name: &str, value: &Value) -> bool {
-    match name {
-        "min-width" | "min-device-width" | "min-height" => value.px() <= WINDOW_PX,
-        "max-width" | "max-device-width" | "max-height" => value.px() >= WINDOW_PX,
-        "-webkit-min-device-pixel-ratio" => value.px() <= 1.0,
-        _ => [("prefers-color-scheme", "light"), ("orientation", "landscape"), ("hover", "hover"), ("pointer", "fine")]
-            .iter()
-            .any(|(known, word)| *known == name && *value == Value::Word((*word).to_owned())),
-    }
-}
-
-/// Whether `<` or `>` holds between two sizes, one of which is that of the window.
-fn is_ordered(left: &Value, sign: char, right: &Value) -> bool {
-    let [left, right] = [left, right].map(|value| if let Value::Word(_) = value { WINDOW_PX } else { value.px() });
-    if sign == '<' { left <= right } else { left >= right }
-}
-
-/// Whether browsers know what a condition names. They know most.
-fn is_supported(condition: &mut Parser<'_>) -> bool {
-    let (mut holds, mut is_negated, mut is_either) = (true, false, false);
-    while let Ok(token) = condition.next().cloned() {
-        match token {
-            Token::Ident(word) if word.eq_ignore_ascii_case("not") => is_negated = true,
-            Token::Ident(word) if word.eq_ignore_ascii_case("and") => {}
-            Token::Ident(word) if word.eq_ignore_ascii_case("or") => is_either = true,
-            Token::Ident(property) => {
-                skip(condition);
-                return !is_foreign(&property);
-            }
-            Token::ParenthesisBlock => {
-                let part = condition.parse_nested_block(|inner| Ok::<_, ParseError<()>>(is_supported(inner)));
-                let part = part.unwrap_or(true) != is_negated;
-                holds = if is_either { holds || part } else { holds && part };
-                is_negated = false;
-            }
-            _ => {}
-        }
-    }
-    holds
-}
-
-fn is_foreign(name: &str) -> bool {
-    FOREIGN.iter().any(|start| name.starts_with(start))
+/// Whether a feature of a media query is that of a wide window with a light page.
+fn feature_counts(parser: &mut Parser<'_>) -> Counts {
+    let values = values(parser);
+    let [Value::Word(name), value] = &values[..] else { return Counts::Maybe };
+    let px = distances_px(std::slice::from_ref(value)).next();
+    let is_met = match (name.as_str(), value, px) {
+        ("min-width" | "min-device-width", _, Some(px)) => px <= WINDOW_PX,
+        ("max-width" | "max-device-width", _, Some(px)) => px >= WINDOW_PX,
+        ("prefers-color-scheme", Value::Word(scheme), _) => scheme == "light",
+        _ => return Counts::Maybe,
+    };
+    if is_met { Counts::Yes } else { Counts::No }
 }
 
 fn skip(parser: &mut Parser<'_>) {

@@ -1,14 +1,16 @@
 //! How text looks, as far as elements, attributes and style sheets say: whether it is seen, and how much it stands out.
+//!
+//! What is not known counts as hiding where it may hide.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use cssparser::Parser;
 
-use super::hiding::{HIDING, SCALE_MIN, UNSEEN_PX, When, is_far, is_flat};
+use super::Look;
 use super::sheet::Sheet;
-use super::values::{Color, PAGE_PX, PLAIN_PX, Rgba, Value, calls, color, declarations, is};
-use super::{Look, is_block};
+use super::values::{Color, Declaration, PLAIN_PX, Rgba, Value, calls, color, declarations, distances_px, is, numbers};
+use crate::mime::limits::SHEET_OCTETS_MAX;
 use crate::mime::markup;
 
 /// What browsers do with elements that have no other style.
@@ -20,37 +22,67 @@ pub(super) const OF_BROWSERS: &str = "
     datalist, dialog, rp { display: none }
     dialog[open] { display: block }
     img { overflow: hidden }";
-/// Properties that matter for text and do not hide it alone.
-const OTHERS: [&str; 16] = [
-    "visibility",
-    "opacity",
-    "filter",
-    "color",
-    "background-color",
-    "background-clip",
-    "border",
-    "font-size",
-    "font-weight",
-    "letter-spacing",
-    "line-height",
-    "text-indent",
-    "white-space",
-    "float",
-    "min-height",
-    "min-width",
-];
+/// Text that is moved farther than so many pixels to the left or to the top is not seen, nor farther to the other sides.
+const MOVED_PX: std::ops::RangeInclusive<f32> = -500.0..=3_000.0;
+/// Nobody reads text in a box of this height or width, or in letters of this size.
+const UNSEEN_PX: f32 = 2.0;
+/// Nobody reads text that is made smaller than this share of its size.
+const SCALE_MIN: f32 = 0.1;
 /// Text of this size stands out.
 const LARGE_PX: f32 = 20.0;
-/// Text that is blurred so much is not read.
-const BLURRED_PX: f32 = 8.0;
 /// Signs with gaps of this size stand apart.
 const SPACED_PX: f32 = 2.0;
 /// Signs with gaps below this share of their size are upon one another.
 const SQUEEZED: f32 = -0.4;
 
-/// The property of this name that matters for text.
-pub(super) fn known(name: &str) -> Option<&'static str> {
-    HIDING.iter().map(|(known, ..)| *known).chain(OTHERS).find(|known| *known == name)
+/// When a property hides an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    Always,
+    /// If the element also cuts off what is outside its box.
+    Cut,
+    /// It is that property.
+    IsCut,
+}
+
+/// When a property with these values hides an element with all that is in it; `None` if it does not.
+fn hides(property: &str, values: &[Value]) -> Option<When> {
+    let is_moved = || distances_px(values).any(|px| !MOVED_PX.contains(&px));
+    let is_none = || is(values, &["none", "auto", "normal", "initial", "inherit", "unset"]);
+    let (when, hides) = match property {
+        "display" => (When::Always, is(values, &["none", "table-column", "table-column-group"])),
+        "content-visibility" => (When::Always, is(values, &["hidden"])),
+        "clip" | "clip-path" | "mask" | "mask-image" => (When::Always, !is_none()),
+        "filter" => (When::Always, calls(values).any(|(name, _)| !matches!(name, "" | "alpha"))),
+        "transform" => {
+            (When::Always, !is_none() && calls(values).any(|(name, arguments)| transforms_away(name, arguments)))
+        }
+        "scale" | "zoom" => (When::Always, is_tiny(values)),
+        "rotate" => (When::Always, values.len() > 1),
+        "text-indent" => (When::Always, distances_px(values).any(|px| !MOVED_PX.contains(&-px.abs()))),
+        "left" | "right" | "top" | "bottom" | "translate" => (When::Always, is_moved()),
+        "width" | "height" | "max-width" | "max-height" => (When::Cut, distances_px(values).any(|px| px <= UNSEEN_PX)),
+        _ if property.starts_with("margin") || property.starts_with("inset") => (When::Always, is_moved()),
+        _ if property.starts_with("overflow") => (When::IsCut, !is(values, &["visible", "initial", "unset"])),
+        // These hide too if they are not known.
+        "font-size" | "letter-spacing" | "opacity" | "visibility" => (When::Always, false),
+        "line-height" => (When::Cut, false),
+        _ => return None,
+    };
+    (hides || values.contains(&Value::Unknown)).then_some(when)
+}
+
+fn is_tiny(values: &[Value]) -> bool {
+    numbers(values).any(|share| share.abs() < SCALE_MIN)
+}
+
+/// Whether a function of the property `transform` may leave nothing to be seen.
+fn transforms_away(name: &str, arguments: &[Value]) -> bool {
+    match name {
+        "rotate" | "rotatez" => false,
+        _ if name.starts_with("scale") => is_tiny(arguments),
+        _ => !name.starts_with("translate") || hides("translate", arguments).is_some(),
+    }
 }
 
 /// How the text of an element looks. Most of it is inherited.
@@ -58,13 +90,9 @@ pub(super) fn known(name: &str) -> Option<&'static str> {
 pub(super) struct Style {
     /// Whether neither the element nor anything in it is seen.
     pub(super) is_hidden: bool,
-    /// Whether only the summary of the element is seen.
-    is_folded: bool,
-    /// Whether its text is not seen. That of elements in it may be. So are the next three.
+    /// Whether its text is not seen. That of elements in it may be. So is the next one.
     is_invisible: bool,
-    is_indented: bool,
     is_squeezed: bool,
-    is_cut_flat: bool,
     /// Whether lines have no height.
     is_flat: bool,
     pub(super) look: Look,
@@ -74,8 +102,8 @@ pub(super) struct Style {
     pub(super) is_boxed: bool,
     /// Whether the element is a line of its own although its name is not that of a block. Not inherited.
     pub(super) is_block: bool,
-    /// Whether the elements in it are boxes, whatever their names are. Not inherited.
-    has_boxes: bool,
+    /// Whether a declaration says how the element is laid out, whatever its name is. Not inherited.
+    has_display: bool,
     size_px: f32,
     opacity: f32,
     color: Color,
@@ -86,17 +114,14 @@ impl Default for Style {
     fn default() -> Self {
         Self {
             is_hidden: false,
-            is_folded: false,
             is_invisible: false,
-            is_indented: false,
             is_squeezed: false,
-            is_cut_flat: false,
             is_flat: false,
             look: Look::default(),
             is_preformatted: false,
             is_boxed: false,
             is_block: false,
-            has_boxes: false,
+            has_display: false,
             size_px: PLAIN_PX,
             opacity: 1.0,
             color: Color::Known(Rgba::BLACK),
@@ -111,11 +136,6 @@ impl Style {
         Self { is_preformatted: true, ..Self::default() }
     }
 
-    /// Hides what is in folded details from now on.
-    pub(super) fn hide_folded(&mut self) {
-        self.is_hidden |= self.is_folded;
-    }
-
     /// Whether a reader sees the text.
     pub(super) fn is_seen(&self) -> bool {
         let contrast = match (self.color, self.background) {
@@ -123,15 +143,18 @@ impl Style {
             (Color::Known(color), Color::Unknown) => color.alpha,
             (Color::Unknown, _) => 1.0,
         };
-        let is_moved = self.is_indented || self.is_squeezed;
-        let is_any = self.is_hidden || self.is_folded || self.is_invisible || self.is_cut_flat || is_moved;
+        let is_any = self.is_hidden || self.is_invisible || self.is_squeezed;
         !is_any && self.size_px > UNSEEN_PX && contrast * self.opacity >= Rgba::ALPHA_MIN
+    }
+
+    /// Whether a reader sees the text even if it is in another element in place of its own.
+    pub(super) fn is_seen_in(&self, around: &Self) -> bool {
+        self.is_seen() && around.is_seen() && self.background == around.background
     }
 
     /// What the name of an element and one of its attributes say that no style sheet can say.
     fn attribute(&mut self, element: &str, name: &str, value: &str) {
         match (name, element) {
-            ("open", "details") => self.is_folded = false,
             ("type", "blockquote") => self.look.is_quoted |= value.eq_ignore_ascii_case("cite"),
             ("role", _) => self.is_boxed |= value.eq_ignore_ascii_case("button"),
             ("class", _) => {
@@ -145,62 +168,58 @@ impl Style {
         }
     }
 
-    /// Applies what is declared for an element, within text of this size.
-    fn declare(&mut self, own: &Own<'_>, element: &str, around_px: f32) {
-        let found = own.iter().flat_map(|(property, values)| {
-            HIDING.iter().filter(|(name, _, hides)| *name == *property && hides(values)).map(|(_, when, _)| *when)
-        });
-        let found: Vec<When> = found.collect();
-        let hides = |when| found.contains(&when);
-        let first = |property| own.get(property).and_then(|values| values.first());
-        self.is_hidden |= hides(When::Always)
-            || hides(When::IsCut) && hides(When::Cut)
-            || hides(When::IsPlaced) && hides(When::Placed);
-        if let Some(display) = own.get("display") {
+    /// Applies what is declared for an element with this name within text of this style.
+    fn declare(&mut self, own: &Own<'_>, element: &str, outer: &Self) {
+        let get = |property| own.get(property).map(|it| &it.values[..]);
+        let first = |property| get(property).and_then(|values| values.first());
+        let px_of_text =
+            |property, px| get(property).and_then(|it| it.iter().filter_map(|it| it.px_of_text(px)).reduce(f32::min));
+        if let Some(display) = get("display") {
+            self.has_display = true;
             self.is_block = is(display, &["block", "table", "flex", "grid"]);
-            let has_boxes = |word: &str| ["flex", "grid", "box"].iter().any(|end| word.ends_with(end));
-            self.has_boxes = display.iter().any(|it| matches!(it, Value::Word(word) if has_boxes(word)));
         }
-        if let Some(indent) = own.get("text-indent") {
-            // It moves the first line of a block, which is not that of an element in the line.
-            let is_inherited = self.is_indented && !self.is_block && !is_block(element);
-            self.is_indented = is_inherited || is_far(indent) || hides(When::IsCut) && indent[0].px() >= PAGE_PX;
+        if let Some(height) = first("line-height") {
+            let least = if let Value::Px(_) = height { UNSEEN_PX } else { SCALE_MIN };
+            self.is_flat = height.number().is_some_and(|height| height <= least);
         }
-        if let Some(visibility) = own.get("visibility") {
-            self.is_invisible = is(visibility, &["hidden", "collapse"]);
+        let found: Vec<When> = own.values().filter_map(|it| hides(&it.property, &it.values)).collect();
+        // Cells grow with what is in them, and a width of nothing cuts off long lines alone.
+        let grows = matches!(element, "table" | "tr" | "td" | "th")
+            && !outer.has_display
+            && !["display", "position", "float"].iter().any(|property| own.contains_key(property));
+        let is_cut = !grows && found.contains(&When::IsCut);
+        self.is_hidden |= found.contains(&When::Always) || is_cut && (self.is_flat || found.contains(&When::Cut));
+        if let Some(visibility) = get("visibility").filter(|values| !is(values, &["inherit", "unset"])) {
+            self.is_invisible = !is(visibility, &["visible", "initial"]);
         }
         if let Some(Value::Word(word)) = first("white-space") {
             self.is_preformatted = word.starts_with("pre");
         }
-        if let Some(height) = own.get("line-height") {
-            self.is_flat = if let [Value::Number(share)] = height { *share < SCALE_MIN } else { is_flat(height) };
-        }
-        self.is_cut_flat = self.is_flat && (self.is_cut_flat || hides(When::IsCut));
-        self.size_px = first("font-size").and_then(|size| size.px_of_text(around_px)).unwrap_or(self.size_px);
+        self.size_px = px_of_text("font-size", outer.size_px).unwrap_or(self.size_px);
         self.look.is_large = self.size_px >= LARGE_PX;
         self.look.is_bold = first("font-weight").map_or(self.look.is_bold, Value::is_bold);
-        if let Some(spacing) = first("letter-spacing").map(|it| it.px_of_text(self.size_px).unwrap_or_default()) {
+        if own.contains_key("letter-spacing") {
+            let spacing = px_of_text("letter-spacing", self.size_px).unwrap_or_default();
             self.look.is_spaced = spacing >= SPACED_PX;
             self.is_squeezed = spacing < SQUEEZED * self.size_px;
         }
+        self.is_boxed |= get("border").is_some_and(|it| !is(it, &["none"]) && it[0].number() != Some(0.0));
         self.declare_colors(own);
     }
 
     fn declare_colors(&mut self, own: &Own<'_>) {
-        let share = |values: &[Value]| values.first().and_then(Value::share);
-        self.opacity *= own.get("opacity").and_then(|values| share(values)).unwrap_or(1.0);
-        for (name, arguments) in own.get("filter").into_iter().flat_map(|values| calls(values)) {
-            self.opacity *= match name {
-                "opacity" => share(arguments).unwrap_or(1.0),
-                "blur" if arguments.first().is_some_and(|it| it.px() >= BLURRED_PX) => 0.0,
-                _ => 1.0,
-            };
+        let get = |property| own.get(property).map(|it| &it.values[..]);
+        let opacity = get("opacity").and_then(|values| numbers(values).reduce(f32::min));
+        self.opacity *= opacity.unwrap_or(1.0).clamp(0.0, 1.0);
+        if let Some(values) = get("color") {
+            // Few know other functions than the oldest.
+            let is_called = values.iter().any(|value| matches!(value, Value::Function(_)));
+            let unseen = Some(Color::Known(Rgba::TRANSPARENT)).filter(|_| is_called);
+            self.color = unseen.or_else(|| color(values)).unwrap_or(self.color);
         }
-        self.color = own.get("color").and_then(|values| color(values)).unwrap_or(self.color);
         self.is_boxed |= own.contains_key("background-color");
-        self.is_boxed |= own.get("border").is_some_and(|it| !is(it, &["none"]) && it[0].number() != Some(0.0));
-        let Some(background) = own.get("background-color").and_then(|values| color(values)) else { return };
-        if own.get("background-clip").is_some_and(|values| is(values, &["text"])) {
+        let Some(background) = get("background-color").and_then(color) else { return };
+        if get("background-clip").is_some_and(|values| is(values, &["text"])) {
             // It is seen through the letters only.
             self.color = background;
             return;
@@ -213,51 +232,38 @@ impl Style {
     }
 }
 
-/// The values of the properties of an element.
-type Own<'a> = BTreeMap<&'a str, &'a [Value]>;
+/// What is declared for an element, by property.
+type Own<'a> = BTreeMap<&'a str, &'a Declaration>;
 
-/// Leaves out what has no effect on an element of this name.
-fn reduce(own: &mut Own<'_>, element: &str, is_box: bool) {
-    let is_box = is_box
-        || own.get("position").is_some_and(|it| is(it, &["absolute", "fixed"]))
-        || own.get("float").is_some_and(|it| !is(it, &["none"]));
-    let grows = match element {
-        // Cells grow with what is in them, and a width of nothing cuts off long lines alone.
-        "td" | "th" | "tr" | "table" => {
-            own.get("display").is_none_or(|it| is(it, &["table", "table-row", "table-cell"]))
-        }
-        // Words in a line have no box of their own.
-        "a" | "b" | "em" | "font" | "i" | "small" | "span" | "strong" | "u" => {
-            own.get("display").is_none_or(|it| is(it, &["inline"]))
-        }
-        _ => false,
-    };
-    if grows && !is_box {
-        own.remove("overflow");
+/// Adds a declaration that is stronger than those before, except for important ones.
+fn add<'a>(own: &mut Own<'a>, declaration: &'a Declaration) {
+    let before = own.get(declaration.property.as_str());
+    if declaration.is_important || before.is_none_or(|before| !before.is_important) {
+        own.insert(&declaration.property, declaration);
     }
-    // A share of a height that is not known is nothing.
-    if matches!(own.get("min-height"), Some([it @ (Value::Px(_) | Value::Em(_))]) if it.px() > UNSEEN_PX) {
-        own.retain(|name, _| !matches!(*name, "height" | "max-height"));
-    }
-    if own.get("min-width").is_some_and(|it| it[0].px() > UNSEEN_PX) {
-        own.retain(|name, _| !matches!(*name, "width" | "max-width"));
-    }
+}
+
+/// Whether browsers show what is in an element to nobody, or only in place of what they can't show.
+pub(super) fn is_unshown(name: &str) -> bool {
+    matches!(name, "applet" | "audio" | "canvas" | "math" | "meter" | "object" | "progress")
+        || matches!(name, "select" | "svg" | "template" | "video")
 }
 
 /// The declarations that an attribute other than `style` stands for.
 fn of_attribute(element: &str, name: &str, value: &str) -> Option<String> {
-    let color = || if value.bytes().all(|b| b.is_ascii_hexdigit()) { format!("#{value}") } else { value.to_owned() };
+    let color =
+        || if value.bytes().all(|b| b.is_ascii_hexdigit()) { format!("#{value};") } else { format!("{value};") };
     Some(match (name, element) {
-        ("hidden" | "popover", _) => "display: none".to_owned(),
-        ("bgcolor", _) => format!("background-color: {}", color()),
-        ("color", "font") | ("text", "body") => format!("color: {}", color()),
+        ("hidden" | "popover", _) => "display: none;".to_owned(),
+        ("bgcolor", _) => "background-color:".to_owned() + &color(),
+        ("color", "font") | ("text", "body") => "color:".to_owned() + &color(),
         // Images of nearly no size are there to be loaded and not to be seen.
-        ("width" | "height", "img") => format!("{name}: {value}px"),
+        ("width" | "height", "img") => format!("{name}: {value}px;"),
         ("size", "font") => {
             let number: i8 = value.trim_start_matches('+').parse().ok()?;
             let step = if value.starts_with(['+', '-']) { number.saturating_add(3) } else { number };
             let sizes_px = [10, 13, 16, 18, 24, 32, 48];
-            format!("font-size: {}px", sizes_px[usize::try_from(step - 1).unwrap_or(0).min(6)])
+            format!("font-size: {}px;", sizes_px[usize::try_from(step - 1).unwrap_or(0).min(6)])
         }
         _ => return None,
     })
@@ -279,39 +285,18 @@ impl<'a> Element<'a> {
     /// The element with this name in lower case and these attributes within others, the outermost first.
     pub(super) fn within(around: &[Self], name: String, attributes: &'a str, sheet: &mut Sheet) -> Self {
         let outer = around.last().map(|element| element.style).unwrap_or_default();
-        let mut style = Style {
-            // Browsers show what is in these to nobody, or only in place of what they can't show.
-            is_hidden: outer.is_hidden
-                || outer.is_folded && name != "summary"
-                || matches!(
-                    &*name,
-                    "applet"
-                        | "audio"
-                        | "canvas"
-                        | "meter"
-                        | "object"
-                        | "progress"
-                        | "select"
-                        | "svg"
-                        | "template"
-                        | "video"
-                ),
-            is_folded: name == "details",
-            is_boxed: name == "button",
-            is_block: false,
-            has_boxes: false,
-            ..outer
-        };
+        // Browsers show nothing but the heading of folded details.
+        let is_folded = name == "details" && markup::attribute(attributes, "open").is_none();
+        let is_hidden = outer.is_hidden || is_unshown(&name) || is_folded;
+        let style = Style { is_hidden, is_boxed: name == "button", is_block: false, has_display: false, ..outer };
         let mut element = Self { name, id: "".into(), class: "".into(), attributes, style };
         let (mut hints, mut css) = (String::new(), "".into());
         // Of attributes of one name the first counts, so it is read last.
         let all: Vec<_> = markup::attributes(attributes).collect();
         for (name, value) in all.into_iter().rev() {
             let (name, value) = (name.to_ascii_lowercase(), markup::decoded(value));
-            style.attribute(&element.name, &name, &value);
-            if let Some(hint) = of_attribute(&element.name, &name, value.trim()) {
-                hints = hints + &hint + ";";
-            }
+            element.style.attribute(&element.name, &name, &value);
+            hints += &of_attribute(&element.name, &name, value.trim()).unwrap_or_default();
             match name.as_str() {
                 "id" => element.id = value,
                 "class" => element.class = value,
@@ -319,19 +304,24 @@ impl<'a> Element<'a> {
                 _ => {}
             }
         }
-        let [hints, css] = [hints.as_str(), &css].map(|css| declarations(&mut Parser::new(css), known));
-        let all = hints.iter().chain(sheet.declared(&element, around)).chain(&css);
-        let (mut own, mut important) = (Own::new(), Vec::new());
-        for it in all {
-            own.insert(it.property, &it.values);
-            important.extend(Some(it).filter(|it| it.is_important));
+        element.style.is_hidden |= css.len() > SHEET_OCTETS_MAX;
+        let css = &css[..css.floor_char_boundary(SHEET_OCTETS_MAX)];
+        let [hints, css] = [hints.as_str(), css].map(|css| declarations(&mut Parser::new(css)));
+        let [certain, doubtful] = sheet.declared(&element, around);
+        let mut own = Own::new();
+        hints.iter().chain(certain.into_iter().flatten()).chain(&css).for_each(|it| add(&mut own, it));
+        let plain = element.style;
+        element.style.declare(&own, &element.name, &outer);
+        // What rules may declare can hide, and shows nothing that is hidden without it.
+        for rule in doubtful {
+            for it in rule {
+                add(&mut own, it);
+            }
+            let mut style = plain;
+            style.declare(&own, &element.name, &outer);
+            element.style.is_hidden |= !style.is_seen() && element.style.is_seen();
         }
-        own.extend(important.into_iter().map(|it| (it.property, &it.values[..])));
-        if !own.is_empty() {
-            reduce(&mut own, &element.name, outer.has_boxes);
-            style.declare(&own, &element.name, outer.size_px);
-        }
-        style.is_hidden |= sheet.is_spent();
-        Self { style, ..element }
+        element.style.is_hidden |= sheet.is_spent();
+        element
     }
 }

@@ -1,20 +1,19 @@
 //! Which elements are in which ones, where tags alone do not say it.
-
-use std::collections::BTreeMap;
+//!
+//! Where browsers are not followed, an element ends later than in them, so that what it hides stays hidden. If what is
+//! around it hides, its text is not seen any more either.
 
 use super::sheet::Sheet;
 use super::step;
-use super::style::{Element, Style};
+use super::style::{Element, Style, is_unshown};
 use crate::mime::limits::{DEPTH_MAX, SEARCHED_MAX};
 
 /// The elements that are in every page, with or without a tag.
 const ROOTS: [&str; 2] = ["html", "body"];
-/// The most names of elements that are counted without being read. Nobody nests more kinds.
-const INNER_NAMES_MAX: usize = 64;
 /// The most elements that go on after what they were in.
-const CUT_MAX: usize = 8;
-/// How many octets of their attributes are read again, for each octet of HTML. A tag counts for some.
-const CUT_OCTETS_PER_OCTET: usize = 8;
+const CUT_MAX: usize = 16;
+/// How many octets of attributes are read again, for each octet of HTML. A tag counts for some.
+const AGAIN_OCTETS_PER_OCTET: usize = 8;
 
 /// The open elements of a page.
 #[derive(Debug)]
@@ -22,293 +21,275 @@ pub(super) struct Tree<'a> {
     sheet: Sheet,
     /// The open elements, the outermost first: always `html` and `body`, as in browsers.
     open: Vec<Element<'a>>,
-    /// How many more of each name are open that are not in `open`: too deep ones, and those in [`is_skipped`] ones.
-    inner: BTreeMap<String, usize>,
-    /// How many cells of tables are open, except too deep ones.
-    cells: usize,
-    /// Elements such as `b` whose surroundings ended before them, each with the number of cells around it. They go on
-    /// at the next text in that cell.
-    cut: Vec<(usize, Element<'a>)>,
-    /// How many octets of the attributes of such elements are still read again.
-    cut_octets_left: usize,
+    /// The open elements that no tag in them ends but their own, the outermost first: always `html`.
+    scopes: Vec<Scope<'a>>,
+    /// How many octets of attributes are still read again.
+    again_left: usize,
+    /// Whether it is not known any more what is in what.
+    is_lost: bool,
+}
+
+/// A table, a cell, or an element that shows nothing that is in it.
+#[derive(Debug, Default)]
+struct Scope<'a> {
+    /// The index of the element.
+    index: usize,
+    /// The index of the table that it is, or is a cell of.
+    table: Option<usize>,
+    /// Elements such as `b` whose surroundings ended before them. They go on at the next text. Those of a table are in
+    /// the scope around it.
+    cut: Vec<Element<'a>>,
 }
 
 impl<'a> Tree<'a> {
     pub(super) fn of(sheet: Sheet, octets: usize) -> Self {
-        let (open, inner, cut) = (Vec::new(), BTreeMap::new(), Vec::new());
-        let mut tree = Self { sheet, open, inner, cells: 0, cut, cut_octets_left: CUT_OCTETS_PER_OCTET * octets };
+        let again_left = AGAIN_OCTETS_PER_OCTET * octets;
+        let mut tree = Self { sheet, open: Vec::new(), scopes: vec![Scope::default()], again_left, is_lost: false };
         for name in ROOTS {
-            tree.push_implied(name);
+            tree.push_new(name, "");
         }
         tree
     }
 
-    pub(super) fn style(&self) -> Style {
-        self.open.last().map(|element| element.style).unwrap_or_default()
+    /// Whether nothing more can be said to be seen.
+    pub(super) fn is_lost(&self) -> bool {
+        self.is_lost || self.sheet.is_spent()
     }
 
+    pub(super) fn style(&self) -> Style {
+        let mut style = self.open.last().map(|element| element.style).unwrap_or_default();
+        // Text in a table that is in no cell is moved before the table.
+        if let Some(table) = self.scope().table.filter(|table| *table == self.scope().index) {
+            style.is_hidden |= !style.is_seen_in(&self.open[table - 1].style);
+        }
+        style
+    }
+
+    /// The element that a tag opens in the innermost one.
     pub(super) fn element(&mut self, name: String, attributes: &'a str) -> Element<'a> {
-        // As in browsers, what is nested too deep is beside what it is in.
-        let depth = self.open.len().min(DEPTH_MAX - 1);
-        Element::within(&self.open[..depth], name, attributes, &mut self.sheet)
+        Element::within(&self.open, name, attributes, &mut self.sheet)
     }
 
     pub(super) fn push(&mut self, element: Element<'a>) {
-        if self.open.len() >= DEPTH_MAX - 1 {
-            self.count_inner(&element.name);
-            self.open.truncate(DEPTH_MAX - 1);
-        } else if is_cell(&element.name) {
-            self.cells += 1;
+        let index = self.open.len();
+        self.is_lost |= index >= DEPTH_MAX;
+        let table = match element.name.as_str() {
+            "table" => Some(index),
+            name if is_cell(name) => self.scope().table,
+            _ => None,
+        };
+        if table.is_some() || is_unshown(&element.name) {
+            self.scopes.push(Scope { index, table, cut: Vec::new() });
         }
         self.open.push(element);
     }
 
-    fn push_implied(&mut self, name: &str) {
-        let element = self.element(name.to_owned(), "");
+    fn push_new(&mut self, name: &str, attributes: &'a str) {
+        let element = self.element(name.to_owned(), attributes);
         self.push(element);
     }
 
-    fn count_inner(&mut self, name: &str) {
-        if self.inner.len() < INNER_NAMES_MAX {
-            *self.inner.entry(name.to_owned()).or_default() += 1;
-        }
+    fn scope(&self) -> &Scope<'a> {
+        &self.scopes[self.scopes.len() - 1]
     }
 
-    /// Whether a start tag opens nothing that matters, since it is in an element that shows none of its content or has
-    /// no content itself.
-    pub(super) fn skips(&mut self, name: &str, attributes: &str) -> bool {
-        // Elsewhere the slash counts for nothing.
-        let is_whole = attributes.strip_suffix('/').is_some_and(|rest| {
-            rest.is_empty() || rest.ends_with(|c: char| c.is_ascii_whitespace() || matches!(c, '"' | '\''))
-        });
-        match self.open.last().map_or("", |around| &around.name) {
-            "select" if matches!(name, "select" | "input" | "textarea") => {
-                self.cut_off(self.open.len() - 1);
-                name == "select"
-            }
-            around if is_skipped(around) => {
-                if !is_whole && !is_void(name) {
-                    self.count_inner(name);
-                }
-                true
-            }
-            _ => is_whole && (matches!(name, "math" | "svg") || self.position("math", |_| false).is_some()),
-        }
+    /// The elements that go on at the next text.
+    fn cut(&mut self) -> &mut Vec<Element<'a>> {
+        let scope = self.scope();
+        let at = self.scopes.len() - if scope.table == Some(scope.index) { 2 } else { 1 };
+        &mut self.scopes[at].cut
     }
 
-    /// Whether an end tag ends nothing that is in `open`.
-    pub(super) fn skips_end(&mut self, name: &str) -> bool {
-        let around = self.open.last().map_or("", |around| &around.name);
-        if let Some(count) = self.inner.get_mut(name).filter(|count| **count > 0) {
-            *count -= 1;
-            if self.open.len() == DEPTH_MAX && (around == name || !is_skipped(around)) {
-                self.cut_off(DEPTH_MAX - 1);
-            }
-            return true;
+    /// Ends and opens what a start tag ends and opens without a tag. Whether the tag counts.
+    pub(super) fn begin(&mut self, name: &str, attributes: &'a str) -> bool {
+        if is_root(name) {
+            self.restyle_root(name, attributes);
+            return false;
         }
-        around == "select" && !matches!(name, "select" | "table" | "tbody" | "td" | "tfoot" | "th" | "thead" | "tr")
-            || self.inner.len() >= INNER_NAMES_MAX && around != name
+        let is_in_drawing = matches!(&*self.open[self.scope().index].name, "math" | "svg");
+        let is_drawn = !is_block(name) && !is_formatting(name) && !is_unshown(name) && name != "span";
+        if is_in_drawing && is_drawn {
+            return false;
+        }
+        match name {
+            "table" if self.scope().table == Some(self.scope().index) => self.cut_off(self.scope().index),
+            "option" if self.open[self.open.len() - 1].name == name => self.cut_off(self.open.len() - 1),
+            "li" | "dd" | "dt" => self.end_implied(name, |it| matches!(it, "p" | "div")),
+            "a" => self.cut().retain(|element| element.name != name),
+            _ => {}
+        }
+        if let Some(level) = level(name).filter(|level| *level > 0) {
+            return self.begin_part(level);
+        }
+        if is_block(name) {
+            if matches!(name, "caption" | "form" | "table") {
+                // These do not always end a paragraph.
+                self.position("p", false, |_| false);
+            } else {
+                self.end_implied("p", |_| false);
+            }
+        } else if !matches!(name, "col" | "colgroup") {
+            self.resume();
+        }
+        true
+    }
+
+    /// Makes place in a table for a part of it. Browsers too ignore one that is in no table.
+    fn begin_part(&mut self, level: usize) -> bool {
+        let Some(table) = self.scope().table else {
+            // Which of the elements around end with the table around all is not known.
+            self.is_lost |= self.scopes.len() > 1;
+            return false;
+        };
+        for (at, implied) in ["tbody", "tr"].iter().enumerate().take(level - 1) {
+            let at = at + 1;
+            if self.open.get(table + at).is_none_or(|it| self::level(&it.name) != Some(at)) {
+                self.cut_off(table + at);
+                self.push_new(implied, "");
+            }
+        }
+        self.cut_off(table + level);
+        true
+    }
+
+    /// Ends an element of this name that has no end tag, if it has only elements in it that may end so, too.
+    fn end_implied(&mut self, name: &str, ends: fn(&str) -> bool) {
+        let bounds = |open: &str| !is_formatting(open) && open != "span" && !ends(open);
+        if let Some(index) = self.position(name, true, bounds) {
+            self.cut_off(index);
+        }
     }
 
     /// Ends the open elements from `index` on.
     fn cut_off(&mut self, index: usize) {
-        if index >= DEPTH_MAX - 1 {
-            // Which style the text after it has is not known, since only one element that deep is.
-            if let Some(last) = self.open.get_mut(DEPTH_MAX - 1) {
-                last.name.clear();
-                last.style.is_hidden = true;
-            }
+        if index >= self.open.len() {
             return;
         }
-        self.inner.clear();
         let ended = self.open.split_off(index);
-        self.cells -= ended.iter().take(DEPTH_MAX - 1 - index).filter(|it| is_cell(&it.name)).count();
-        let cells = self.cells;
-        self.cut.truncate(self.cut.partition_point(|(of, _)| *of <= cells));
-        let mut kept = self.cut.iter().rev().take_while(|(of, _)| *of == cells).count();
-        let mut was_seen = true;
-        for (at, element) in ended.into_iter().enumerate() {
-            if is_cell(&element.name) {
-                break;
+        self.scopes.truncate(self.scopes.partition_point(|scope| scope.index < index));
+        let cut = self.cut();
+        for element in ended.into_iter().take_while(|it| !is_cell(&it.name)).skip(1) {
+            let is_alike = |it: &&Element<'_>| it.name == element.name && it.attributes == element.attributes;
+            // Browsers too know up to three of each kind.
+            if is_formatting(&element.name) && cut.iter().filter(is_alike).count() < 3 {
+                cut.push(element);
             }
-            let is_seen = element.style.is_seen();
-            // The first ones are kept, what hides, and up to three of each kind, as in browsers.
-            let alike = || self.cut.iter().rev().take(kept).filter(|(_, it)| is_alike(it, &element)).count();
-            if at > 0
-                && is_formatting(&element.name)
-                && (kept < CUT_MAX || was_seen && !is_seen || !element.attributes.is_empty() && alike() < 3)
-            {
-                self.cut.push((cells, element));
-                kept += 1;
-            }
-            was_seen = is_seen;
         }
+        self.is_lost |= self.cut().len() > CUT_MAX;
     }
 
     /// Begins again what was cut off with what it was in, as browsers do.
     pub(super) fn resume(&mut self) {
-        let first = self.cut.partition_point(|(cells, _)| *cells < self.cells);
-        for (_, element) in self.cut.split_off(first) {
-            self.push_again(element);
+        for element in std::mem::take(self.cut()) {
+            self.count_again(element.attributes);
+            self.push_new(&element.name, element.attributes);
         }
     }
 
-    /// Opens an element that was open in another one.
-    fn push_again(&mut self, mut element: Element<'a>) {
+    /// Counts attributes that are read again. Nobody needs as many as there may be.
+    fn count_again(&mut self, attributes: &str) {
         step(1);
-        let octets = 8 + element.attributes.len();
-        if let Some(left) = self.cut_octets_left.checked_sub(octets) {
-            self.cut_octets_left = left;
-            element = self.element(element.name, element.attributes);
-        } else {
-            let is_doubtful = !element.style.is_seen() || !element.attributes.is_empty();
-            element.style = self.style();
-            element.style.is_hidden |= is_doubtful;
-        }
-        self.push(element);
+        let left = self.again_left.checked_sub(8 + attributes.len());
+        self.is_lost |= left.is_none();
+        self.again_left = left.unwrap_or_default();
     }
 
-    /// Ends an element such as `b` before the blocks in it, which go on, as in browsers.
-    fn lift(&mut self, index: usize) {
-        let mut is_in_block = false;
-        for element in self.open.split_off(index).into_iter().skip(1) {
-            is_in_block |= is_block(&element.name);
-            if is_in_block || is_formatting(&element.name) {
-                self.push_again(element);
-            }
+    /// Gives the attributes of a tag to the element that is open without it.
+    fn restyle_root(&mut self, name: &str, attributes: &'a str) {
+        let index = usize::from(name == "body");
+        if self.open[index].attributes.is_empty() && !attributes.trim_ascii().is_empty() {
+            self.open[index].attributes = attributes;
+            self.restyle(index);
         }
     }
 
-    /// Gives the attributes of a tag to the element that is open without it. Whether nothing is left to do.
-    pub(super) fn restyle_root(&mut self, name: &str, attributes: &'a str) -> bool {
-        let first = usize::from(name == "body");
-        if attributes.trim_ascii().is_empty() {
-            return true;
+    /// Finds out again how the open elements from `index` on look.
+    fn restyle(&mut self, index: usize) {
+        for at in index..self.open.len() {
+            let Element { name, attributes, .. } = &self.open[at];
+            let (name, attributes) = (name.clone(), *attributes);
+            self.count_again(attributes);
+            self.open[at] = Element::within(&self.open[..at], name, attributes, &mut self.sheet);
         }
-        let is_new = self.open[first].attributes.is_empty();
-        for at in (first..ROOTS.len()).filter(|_| is_new) {
-            let attributes = if at == first { attributes } else { self.open[at].attributes };
-            self.open[at] = Element::within(&self.open[..at], ROOTS[at].to_owned(), attributes, &mut self.sheet);
-        }
-        is_new && self.open.len() == ROOTS.len()
     }
 
     /// Ends the element that an end tag of this name ends.
     pub(super) fn close(&mut self, name: &str) {
-        if self.end_cut(name) {
+        if let Some(level) = level(name) {
+            let index = self.scope().table.map(|table| table + level);
+            let index = index.filter(|index| self.open.get(*index).is_some_and(|it| it.name == name));
+            self.cut_off(index.unwrap_or(usize::MAX));
             return;
         }
-        // Text after these is still in them.
-        let index = if is_root(name) { None } else { self.position(name, |it| bounds(name, it)) };
-        let Some(index) = index else { return };
-        if is_formatting(name)
-            && self.open.len() < DEPTH_MAX
-            && self.open[index..].iter().any(|element| is_block(&element.name))
-        {
-            self.lift(index);
+        // One that would have gone on.
+        if let Some(at) = self.cut().iter().rposition(|element| element.name == name) {
+            self.cut().remove(at);
+            return;
+        }
+        let Some(index) = self.position(name, true, |open| bounds(name, open)) else { return };
+        if is_formatting(name) && self.open[index..].iter().any(|element| is_block(&element.name)) {
+            // As in browsers, the blocks in it go on.
+            self.open.remove(index);
+            self.restyle(index);
         } else {
             self.cut_off(index);
         }
     }
 
-    /// Ends an element that would have gone on.
-    fn end_cut(&mut self, name: &str) -> bool {
-        let mut cut = self.cut.iter().enumerate().rev().take_while(|(_, (cells, _))| *cells == self.cells);
-        let found = cut.find(|(_, (_, element))| element.name == name).map(|(at, _)| at);
-        found.map(|at| self.cut.remove(at)).is_some()
-    }
-
-    /// Hides what is in folded details from now on.
-    pub(super) fn hide_folded(&mut self) {
-        self.open.last_mut().into_iter().for_each(|around| around.style.hide_folded());
-    }
-
-    /// The innermost open element of this name, not beyond one that `is_bound`.
-    fn position(&mut self, name: &str, is_bound: impl Fn(&str) -> bool) -> Option<usize> {
-        let lowest = self.open.len().saturating_sub(SEARCHED_MAX);
+    /// The innermost open element of this name in the scope, not beyond one that `is_bound`.
+    fn position(&mut self, name: &str, is_certain: bool, is_bound: impl Fn(&str) -> bool) -> Option<usize> {
+        let lowest = self.open.len().saturating_sub(SEARCHED_MAX).max(self.scope().index).max(ROOTS.len());
+        let mut is_certain = is_certain;
         for index in (lowest..self.open.len()).rev() {
             step(1);
             let found = self.open[index].name.as_str();
             if found == name {
-                return Some(index);
+                // In browsers it may end here, and text after it is only seen if it is seen in both cases.
+                let around = self.open[index - 1].style;
+                if let Some(last) = self.open.last_mut().filter(|_| !is_certain) {
+                    last.style.is_hidden |= !last.style.is_seen_in(&around);
+                }
+                return Some(index).filter(|_| is_certain);
             }
-            if is_bound(found) {
-                return None;
-            }
+            is_certain &= !is_bound(found);
         }
         None
     }
+}
 
-    /// Ends the elements that a start tag ends without an end tag.
-    pub(super) fn end_implied(&mut self, name: &str) {
-        let index = match name {
-            "td" | "th" => self
-                .position("td", |found| found == "table" || found == "th")
-                .or_else(|| self.position("th", |found| found == "table" || found == "td")),
-            "tr" => self.position("tr", |found| found == "table"),
-            "tbody" | "thead" | "tfoot" => {
-                ["tbody", "thead", "tfoot"].iter().find_map(|group| self.position(group, |found| found == "table"))
-            }
-            "li" => self.position("li", |found| found == "ul" || found == "ol"),
-            "option" => self.position("option", is_block),
-            "body" => self.position("head", |_| false),
-            _ if is_block(name) => self.position("p", |found| matches!(found, "td" | "th" | "table" | "div")),
-            _ => None,
-        };
-        if let Some(index) = index {
-            self.cut_off(index);
-        }
-    }
+fn is_root(name: &str) -> bool {
+    ROOTS.contains(&name)
+}
 
-    /// Opens the elements that a start tag opens without a tag of their own.
-    pub(super) fn begin_implied(&mut self, name: &str) {
-        let is_in = |reader: &Self, names: &[&str]| reader.open.last().is_some_and(|it| names.contains(&&*it.name));
-        if (name == "tr" || is_cell(name)) && is_in(self, &["table"]) {
-            self.push_implied("tbody");
-        }
-        if is_cell(name) && is_in(self, &["tbody", "thead", "tfoot"]) {
-            self.push_implied("tr");
-        }
-        if name == "a" {
-            self.end_cut(name);
-        }
-        if !is_block(name) && !is_cell(name) && !matches!(name, "col" | "colgroup") {
-            self.resume();
-        }
+/// How deep a part of a table is in it.
+fn level(name: &str) -> Option<usize> {
+    match name {
+        "table" => Some(0),
+        "tbody" | "thead" | "tfoot" => Some(1),
+        "tr" => Some(2),
+        "td" | "th" => Some(3),
+        _ => None,
     }
 }
 
-pub(super) fn is_root(name: &str) -> bool {
-    ROOTS.contains(&name)
+fn is_cell(name: &str) -> bool {
+    level(name) == Some(3)
 }
 
 /// Whether the end tag of an element does not end what is around an open element of another name.
 fn bounds(name: &str, open: &str) -> bool {
-    match name {
-        "table" => false,
-        "td" | "th" | "tr" | "tbody" | "thead" | "tfoot" => open == "table",
-        _ if is_formatting(name) => matches!(open, "table" | "td" | "th"),
-        _ => matches!(open, "table" | "td" | "th") || !is_block(name) && is_block(open),
-    }
+    let is_bound = match name {
+        "li" => matches!(open, "ul" | "ol"),
+        "form" => is_block(open),
+        _ => !is_formatting(name) && !is_block(name) && (is_block(open) || open == "span"),
+    };
+    is_bound || matches!(open, "button" | "marquee")
 }
 
 /// Whether an element goes on in the next one if what it is in ends before it.
 fn is_formatting(name: &str) -> bool {
-    matches!(name, "a" | "b" | "big" | "em" | "font" | "i" | "s" | "small" | "strong" | "u")
-}
-
-/// Whether two elements have the same tags. Long ones have not.
-fn is_alike(one: &Element<'_>, other: &Element<'_>) -> bool {
-    one.attributes.len() <= 256 && one.name == other.name && one.attributes == other.attributes
-}
-
-fn is_cell(name: &str) -> bool {
-    matches!(name, "td" | "th")
-}
-
-/// Whether the elements in an element are not read. It shows none of them, and many of them have no end tag.
-fn is_skipped(name: &str) -> bool {
-    matches!(name, "select" | "svg")
+    matches!(name, "a" | "b" | "big" | "code" | "em" | "font" | "i" | "nobr" | "s" | "small" | "strike" | "strong")
+        || matches!(name, "tt" | "u")
 }
 
 /// Whether an element has line breaks before and after it.
@@ -318,17 +299,17 @@ pub(super) fn is_block(name: &str) -> bool {
         name,
         "address" | "article" | "aside" | "blockquote" | "body" | "caption" | "center" | "dd" | "details" | "dialog"
             | "div" | "dl" | "dt" | "fieldset" | "figcaption" | "figure" | "footer" | "form" | "h1" | "h2" | "h3"
-            | "h4" | "h5" | "h6" | "header" | "hr" | "html" | "legend" | "li" | "main" | "nav" | "ol" | "p" | "pre"
+            | "h4" | "h5" | "h6" | "header" | "hr" | "html" | "li" | "main" | "nav" | "ol" | "p" | "pre"
             | "section" | "summary" | "table" | "tbody" | "tfoot" | "thead" | "tr" | "ul"
     )
 }
 
-/// Whether an element has no content and no end tag.
+/// Whether an element has no content and no end tag, or none that matters.
 #[rustfmt::skip]
 pub(super) fn is_void(name: &str) -> bool {
     matches!(
         name,
-        "area" | "base" | "br" | "col" | "embed" | "hr" | "img" | "input" | "link" | "meta" | "param" | "source" | "track"
-            | "wbr"
+        "area" | "base" | "br" | "col" | "embed" | "head" | "hr" | "img" | "input" | "link" | "meta" | "param" | "source"
+            | "track" | "wbr"
     )
 }

@@ -8,71 +8,51 @@ use crate::mime::step;
 /// The size of plain text in pixels.
 pub(super) const PLAIN_PX: f32 = 16.0;
 /// The page that distances in percent refer to, in pixels.
-pub(super) const PAGE_PX: f32 = 800.0;
-/// Properties that are read as another one, of which they say the part that matters here.
-const ALIASES: [(&str, &str); 18] = [
-    ("background", "background-color"),
-    ("background-image", "background-color"),
-    ("text-fill-color", "color"),
-    ("mask-image", "mask"),
-    ("overflow-x", "overflow"),
-    ("overflow-y", "overflow"),
-    ("overflow-block", "overflow"),
-    ("overflow-inline", "overflow"),
-    ("block-size", "height"),
-    ("max-block-size", "max-height"),
-    ("min-block-size", "min-height"),
-    ("inline-size", "width"),
-    ("max-inline-size", "max-width"),
-    ("min-inline-size", "min-width"),
-    ("inset-inline-start", "left"),
-    ("inset-block-start", "top"),
-    ("margin-inline-start", "margin-left"),
-    ("margin-block-start", "margin-top"),
-];
-/// Functions that give a colour which is not computed.
-const UNKNOWN_COLORS: [&str; 8] = ["var", "color", "color-mix", "light-dark", "lab", "lch", "oklab", "oklch"];
+const PAGE_PX: f32 = 800.0;
 
-/// A declaration of one of the properties that the caller knows.
+/// A declaration.
 #[derive(Debug)]
 pub(super) struct Declaration {
-    pub(super) property: &'static str,
+    /// In lower case, without the prefix of a browser, and with the names of horizontal writing.
+    pub(super) property: String,
     /// At least one.
     pub(super) values: Vec<Value>,
     pub(super) is_important: bool,
 }
 
-/// The declarations that are left of the properties that `known` finds.
-pub(super) fn declarations(parser: &mut Parser<'_>, known: fn(&str) -> Option<&'static str>) -> Vec<Declaration> {
+/// The declarations that are left.
+pub(super) fn declarations(parser: &mut Parser<'_>) -> Vec<Declaration> {
     let mut all = Vec::new();
     while !parser.is_exhausted() {
         // What is no declaration is skipped up to its end, as browsers do.
         let _: Result<(), ParseError<()>> = parser.parse_until_after(Delimiter::Semicolon, |parser| {
             let written = parser.expect_ident_cloned()?.to_ascii_lowercase();
             parser.expect_colon()?;
+            let mut values = values(parser);
+            let is_important =
+                matches!(&values[..], [.., Value::Word(sign), Value::Word(word)] if sign == "!" && word == "important");
+            values.truncate(values.len() - if is_important { 2 } else { 0 });
+            let mut add = |property: &str, values: Vec<Value>| {
+                if !values.is_empty() {
+                    all.push(Declaration { property: property.to_owned(), values, is_important });
+                }
+            };
             let property =
                 ["-webkit-", "-moz-", "-ms-"].iter().find_map(|it| written.strip_prefix(it)).unwrap_or(&written);
-            let alias = ALIASES.iter().find(|(alias, _)| *alias == property).map(|(_, property)| *property);
-            let parts =
-                if property == "font" { vec!["font-size", "font-weight"] } else { vec![alias.unwrap_or(property)] };
-            for name in parts.into_iter().filter_map(known) {
-                let start = parser.state();
-                let mut values = values(parser);
-                parser.reset(&start);
-                let is_important =
-                    matches!(&values[..], [.., Value::Sign('!'), Value::Word(word)] if word == "important");
-                values.truncate(values.len() - if is_important { 2 } else { 0 });
-                match property {
-                    "font" => values.retain(if name == "font-size" { Value::is_size } else { Value::is_bold }),
-                    // An image is not loaded, so the colour behind it is seen.
-                    "background-image" if color(&values).is_none() => continue,
-                    _ => {}
+            match property {
+                "font" => {
+                    let is_size = |it: &&Value| it.px_of_text(PLAIN_PX).is_some();
+                    // A slash is before the height of lines.
+                    let size = values.split(|it| *it == Value::Word("/".into())).next().unwrap_or_default();
+                    add("font-size", size.iter().filter(is_size).cloned().collect());
+                    add("font-weight", values.into_iter().filter(Value::is_bold).collect());
                 }
-                if !values.is_empty() {
-                    all.push(Declaration { property: name, values, is_important });
-                }
+                // An image is not loaded, so the colour behind it is seen.
+                "background-image" if color(&values).is_none() => {}
+                "background" | "background-image" => add("background-color", values),
+                "text-fill-color" => add("color", values),
+                _ => add(&property.replace("inline-size", "width").replace("block-size", "height"), values),
             }
-            while parser.next().is_ok() {}
             Ok(())
         });
     }
@@ -82,9 +62,8 @@ pub(super) fn declarations(parser: &mut Parser<'_>, known: fn(&str) -> Option<&'
 /// A part of the value of a declaration. Commas are left out.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
-    /// In lower case.
+    /// In lower case; a sign too.
     Word(String),
-    Sign(char),
     /// A number without a unit, or an angle in degrees.
     Number(f32),
     Px(f32),
@@ -92,21 +71,20 @@ pub(super) enum Value {
     /// 1.0 is all of it.
     Percent(f32),
     Color(Rgba),
-    Call(String, Vec<Value>),
+    /// The start of a function's arguments, and their end.
+    Function(String),
+    End,
+    /// What a variable stands for.
+    Unknown,
 }
 
-/// How many values these are, with the arguments of calls.
-pub(super) fn count(values: &[Value]) -> usize {
-    values.len() + calls(values).map(|(_, arguments)| count(arguments)).sum::<usize>()
-}
-
-/// The values that are left. The parser bounds how deep calls are nested.
+/// The values that are left. The parser bounds how deep functions are nested.
 pub(super) fn values(parser: &mut Parser<'_>) -> Vec<Value> {
     let mut values = Vec::new();
     while let Ok(token) = parser.next().cloned() {
-        values.push(match token {
+        let value = match token {
             Token::Ident(word) => Value::Word(word.to_ascii_lowercase()),
-            Token::UnquotedUrl(_) => Value::Word("url".to_owned()),
+            Token::Delim(sign) => Value::Word(sign.into()),
             Token::Hash(digits) | Token::IDHash(digits) => match parse_hash_color(digits.as_bytes()) {
                 Ok((red, green, blue, alpha)) => Value::Color(Rgba::of([red, green, blue], alpha)),
                 Err(()) => continue,
@@ -114,13 +92,25 @@ pub(super) fn values(parser: &mut Parser<'_>) -> Vec<Value> {
             Token::Number { value, .. } => Value::Number(value),
             Token::Percentage { unit_value, .. } => Value::Percent(unit_value),
             Token::Dimension { value, unit, .. } => Value::with_unit(value, &unit.to_ascii_lowercase()),
+            Token::UnquotedUrl(_) => Value::End,
             Token::Function(name) => {
-                let arguments = parser.parse_nested_block(|inner| Ok::<_, ParseError<()>>(self::values(inner)));
-                Value::call(name.to_ascii_lowercase(), arguments.unwrap_or_default())
+                let name = name.to_ascii_lowercase();
+                match parser.parse_nested_block(|inner| Ok::<_, ParseError<()>>(self::values(inner))) {
+                    Ok(arguments) if !matches!(name.as_str(), "var" | "env") => {
+                        if let Some(color) = Rgba::of_function(&name, &arguments) {
+                            Value::Color(color)
+                        } else {
+                            values.push(Value::Function(name));
+                            values.extend(arguments);
+                            Value::End
+                        }
+                    }
+                    _ => Value::Unknown,
+                }
             }
-            Token::Delim(sign) => Value::Sign(sign),
             _ => continue,
-        });
+        };
+        values.push(value);
     }
     values
 }
@@ -129,25 +119,15 @@ impl Value {
     fn with_unit(value: f32, unit: &str) -> Self {
         match unit {
             "deg" => Self::Number(value),
-            "turn" => Self::Number(value * 360.0),
-            "grad" => Self::Number(value * 0.9),
-            "rad" => Self::Number(value.to_degrees()),
+            "em" => Self::Em(value),
+            "ex" | "ch" => Self::Em(value / 2.0),
             "pt" => Self::Px(value * 4.0 / 3.0),
             "in" => Self::Px(value * 96.0),
             "cm" => Self::Px(value * 38.0),
             "mm" => Self::Px(value * 3.8),
             "rem" | "pc" => Self::Px(value * PLAIN_PX),
             "vw" | "vh" | "vmin" | "vmax" => Self::Px(value * PAGE_PX / 100.0),
-            "em" => Self::Em(value),
-            "ex" | "ch" => Self::Em(value / 2.0),
             _ => Self::Px(value),
-        }
-    }
-
-    fn call(name: String, mut arguments: Vec<Self>) -> Self {
-        match (name.as_str(), &arguments[..]) {
-            ("calc", [_]) => arguments.swap_remove(0),
-            _ => Rgba::of_call(&name, &arguments).map_or(Self::Call(name, arguments), Self::Color),
         }
     }
 
@@ -155,21 +135,6 @@ impl Value {
         match self {
             Self::Number(number) | Self::Px(number) | Self::Em(number) | Self::Percent(number) => Some(*number),
             _ => None,
-        }
-    }
-
-    /// A share of 1, or of 100 percent, and no more than all.
-    pub(super) fn share(&self) -> Option<f32> {
-        let number = self.number().filter(|_| matches!(self, Self::Number(_) | Self::Percent(_)));
-        number.map(|number| number.clamp(0.0, 1.0))
-    }
-
-    /// A distance on the page in pixels; 0 for what is none.
-    pub(super) fn px(&self) -> f32 {
-        match self {
-            Self::Em(share) => share * PLAIN_PX,
-            Self::Percent(share) => share * PAGE_PX,
-            _ => self.number().unwrap_or(0.0),
         }
     }
 
@@ -191,10 +156,6 @@ impl Value {
         }
     }
 
-    fn is_size(&self) -> bool {
-        matches!(self, Self::Px(_) | Self::Em(_) | Self::Percent(_)) || self.number() == Some(0.0)
-    }
-
     pub(super) fn is_bold(&self) -> bool {
         matches!(self, Self::Word(word) if word.starts_with("bold")) || matches!(self, Self::Number(600.0..))
     }
@@ -205,38 +166,57 @@ pub(super) fn is(values: &[Value], words: &[&str]) -> bool {
     matches!(values, [Value::Word(word)] if words.contains(&word.as_str()))
 }
 
-/// The functions that are called, each with its arguments.
+/// The functions that are called, each with its arguments; without a name for what is none.
 pub(super) fn calls(values: &[Value]) -> impl Iterator<Item = (&str, &[Value])> {
-    values.iter().filter_map(|value| match value {
-        Value::Call(name, arguments) => Some((name.as_str(), arguments.as_slice())),
-        _ => None,
+    values.split(|value| *value == Value::End).filter(|call| !call.is_empty()).map(|call| match call {
+        [Value::Function(name), arguments @ ..] => (name.as_str(), arguments),
+        _ => ("", call),
     })
 }
 
-/// The first colour in a value, or that of a gradient.
+/// All numbers in the values, shares of 100 percent too.
+pub(super) fn numbers(values: &[Value]) -> impl Iterator<Item = f32> {
+    step(values.len());
+    values.iter().filter_map(Value::number)
+}
+
+/// All distances on the page in the values, in pixels.
+pub(super) fn distances_px(values: &[Value]) -> impl Iterator<Item = f32> {
+    step(values.len());
+    values.iter().filter_map(|value| match value {
+        Value::Em(share) => Some(share * PLAIN_PX),
+        Value::Percent(share) => Some(share * PAGE_PX),
+        _ => value.number(),
+    })
+}
+
+/// The colour in a value, or the one that all colours of its first gradient are like.
 pub(super) fn color(values: &[Value]) -> Option<Color> {
-    values.iter().find_map(|value| match value {
-        Value::Call(name, arguments) if name.ends_with("gradient") => {
-            let mut stops = arguments.iter().filter_map(plain_color);
-            let first = stops.next()?;
-            Some(if stops.all(|stop| first.is_like(stop)) { first } else { Color::Unknown })
-        }
-        _ => plain_color(value),
+    step(values.len());
+    values.split(|value| *value == Value::End).find_map(|call| {
+        let mut colors = call.iter().filter_map(plain_color);
+        let first = colors.next()?;
+        Some(if colors.all(|color| first.is_like(color)) { first } else { Color::Unknown })
     })
 }
 
 fn plain_color(value: &Value) -> Option<Color> {
-    step(1);
+    let starts = ["rgb", "hsl", "hwb", "lab", "lch", "ok", "color", "light"];
     match value {
         Value::Color(color) => Some(Color::Known(*color)),
-        Value::Word(word) => match word.as_str() {
-            "transparent" => Some(Color::Known(Rgba::TRANSPARENT)),
-            "canvas" | "window" | "field" => Some(Color::Known(Rgba::WHITE)),
-            "canvastext" | "windowtext" | "fieldtext" => Some(Color::Known(Rgba::BLACK)),
-            _ => parse_named_color(word).ok().map(|(red, green, blue)| Color::Known(Rgba::of([red, green, blue], 1.0))),
-        },
-        Value::Call(name, _) if UNKNOWN_COLORS.contains(&name.as_str()) => Some(Color::Unknown),
+        Value::Word(word) => named_color(word).map(Color::Known),
+        Value::Function(name) if starts.iter().any(|start| name.starts_with(start)) => Some(Color::Unknown),
+        Value::Unknown => Some(Color::Unknown),
         _ => None,
+    }
+}
+
+fn named_color(word: &str) -> Option<Rgba> {
+    match word {
+        "transparent" => Some(Rgba::TRANSPARENT),
+        "canvas" | "window" | "field" => Some(Rgba::WHITE),
+        "canvastext" | "windowtext" | "fieldtext" => Some(Rgba::BLACK),
+        _ => parse_named_color(word).ok().map(|(red, green, blue)| Rgba::of([red, green, blue], 1.0)),
     }
 }
 
@@ -267,7 +247,7 @@ pub(super) struct Rgba {
 impl Rgba {
     pub(super) const BLACK: Self = Self { rgb: [0.0; 3], alpha: 1.0 };
     pub(super) const WHITE: Self = Self { rgb: [1.0; 3], alpha: 1.0 };
-    const TRANSPARENT: Self = Self { rgb: [0.0; 3], alpha: 0.0 };
+    pub(super) const TRANSPARENT: Self = Self { rgb: [0.0; 3], alpha: 0.0 };
     /// Nobody sees a colour that differs from the one behind it by less than this.
     pub(super) const ALPHA_MIN: f32 = 1.0 / 16.0;
 
@@ -275,28 +255,20 @@ impl Rgba {
         Self { rgb: rgb.map(|part| f32::from(part) / 255.0), alpha }
     }
 
-    /// The colour that a function stands for; `None` if it is not known.
-    fn of_call(name: &str, arguments: &[Value]) -> Option<Self> {
-        let is_part = |it: &&Value| it.number().is_some() || matches!(it, Value::Word(word) if word == "none");
-        let parts: Vec<&Value> = arguments.iter().filter(is_part).collect();
-        let number = |index: usize| parts.get(index).and_then(|part| part.number()).unwrap_or(0.0);
-        let share = |index: usize, full: f32| match parts.get(index) {
-            Some(Value::Number(number)) => (number / full).clamp(0.0, 1.0),
-            _ => number(index).clamp(0.0, 1.0),
+    /// The colour that `rgb()` or `hsl()` stands for; `None` if it is not known.
+    fn of_function(name: &str, arguments: &[Value]) -> Option<Self> {
+        let parts: Vec<&Value> = arguments.iter().filter(|it| it.number().is_some()).collect();
+        let share = |index: usize, full: f32| match parts.get(index)? {
+            Value::Number(number) => Some((number / full).clamp(0.0, 1.0)),
+            Value::Percent(share) => Some(share.clamp(0.0, 1.0)),
+            _ => None,
         };
-        let alpha = if parts.len() > 3 { share(3, 1.0) } else { 1.0 };
-        let rgb = match name {
-            "rgb" | "rgba" => [0, 1, 2].map(|index| share(index, 255.0)),
-            "hsl" | "hsla" => of_hue(number(0), share(1, 100.0), share(2, 100.0)),
-            "hwb" => {
-                let (white, black) = (share(1, 100.0), share(2, 100.0));
-                of_hue(number(0), 1.0, 0.5)
-                    .map(|part| part * (1.0 - white - black).max(0.0) + white / (white + black).max(1.0))
-            }
-            _ if UNKNOWN_COLORS.contains(&name) && alpha < Self::ALPHA_MIN => [0.0; 3],
+        let rgb = match (name, parts.first()?) {
+            ("rgb" | "rgba", _) => [share(0, 255.0)?, share(1, 255.0)?, share(2, 255.0)?],
+            ("hsl" | "hsla", Value::Number(hue)) => of_hue(*hue, share(1, 100.0)?, share(2, 100.0)?),
             _ => return None,
         };
-        Some(Self { rgb, alpha })
+        Some(Self { rgb, alpha: if parts.len() > 3 { share(3, 1.0)? } else { 1.0 } })
     }
 
     /// The colour that is seen where this one is above another.

@@ -126,27 +126,14 @@ fn lower(c: char) -> char {
 
 /// Whether a character has no picture of its own: controls, marks of direction, joiners, selectors of variants,
 /// fillers, tags, and what Unicode reserves for such (`Default_Ignorable_Code_Point`).
+#[rustfmt::skip]
 pub fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(
             u32::from(c),
-            0xad | 0x34f
-                | 0x61c
-                | 0x115f..=0x1160
-                | 0x17b4..=0x17b5
-                | 0x180b..=0x180f
-                | 0x200b..=0x200f
-                | 0x2028..=0x202e
-                | 0x2060..=0x206f
-                | 0x2800
-                | 0x3164
-                | 0xfe00..=0xfe0f
-                | 0xfeff
-                | 0xffa0
-                | 0xfff0..=0xfffb
-                | 0x1_bca0..=0x1_bca3
-                | 0x1_d173..=0x1_d17a
-                | 0xe_0000..=0xe_0fff
+            0xad | 0x34f | 0x61c | 0x115f..=0x1160 | 0x17b4..=0x17b5 | 0x180b..=0x180f | 0x200b..=0x200f
+                | 0x2028..=0x202e | 0x2060..=0x206f | 0x2800 | 0x3164 | 0xfe00..=0xfe0f | 0xfeff | 0xffa0
+                | 0xfff0..=0xfffb | 0x1_bca0..=0x1_bca3 | 0x1_d173..=0x1_d17a | 0xe_0000..=0xe_0fff
         )
 }
 

@@ -3,11 +3,9 @@
 //! SMTP asks [`Faults::check`] at each stage of a session, and the administrator changes the rules over HTTP. Rules that
 //! are added while the daemon runs are in memory alone.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{Fault, Parties, RULES_MAX, Rule, Stage};
-use crate::counts::{Count, Counts};
 
 /// The rules in effect.
 #[derive(Debug, Default)]
@@ -15,7 +13,6 @@ pub struct Faults {
     rules: Mutex<Rules>,
     /// Why no rule may be added; `None` if one may.
     refusal: Option<String>,
-    injected: [AtomicU64; Stage::ALL.len()],
 }
 
 #[derive(Debug, Default)]
@@ -77,7 +74,7 @@ impl Faults {
         for rule in rules {
             of_settings.push(rule, true);
         }
-        Self { rules: Mutex::new(of_settings), refusal, injected: Default::default() }
+        Self { rules: Mutex::new(of_settings), refusal }
     }
 
     /// The fault for this moment, if there is one. Each rule counts its own matches, and the first that applies decides.
@@ -87,7 +84,6 @@ impl Faults {
             entry.matched += 1;
             if found.is_none() && entry.rule.times.contains(entry.matched) {
                 entry.injected += 1;
-                self.injected[stage as usize].fetch_add(1, Ordering::Relaxed);
                 found = Some(Injected { id: entry.id, stage, fault: entry.rule.fault.clone() });
             }
         }
@@ -124,12 +120,6 @@ impl Faults {
     }
 }
 
-impl Counts for Faults {
-    fn read(&self) -> Vec<Count> {
-        Count::family("injected", Stage::ALL.map(Stage::as_str), &self.injected).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,8 +137,6 @@ mod tests {
         let counted: Vec<_> = faults.list().iter().map(|entry| (entry.matched, entry.injected)).collect();
         assert_eq!(counted, [(5, 2), (5, 1), (5, 1)]);
         assert_eq!(faults.check(Stage::Banner, Parties::None), None);
-        let counts = faults.read();
-        assert!(counts.contains(&Count::labelled("injected", "EHLO", 4)), "{counts:?}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::mailbox::EmailRow;
 use super::receive::micros_of;
 use crate::model::{EmailId, Mailbox, Timestamp};
 use crate::store::StoreError;
+use crate::store::counters::Removed;
 use crate::store::names::mailbox_hash;
 
 /// How long all nodes must know of a deletion whose mail is not there any more, in seconds.
@@ -29,7 +30,7 @@ impl Shared {
         }
         self.check_open()?;
         self.delete_rows(&mailbox, &[row]).await?;
-        self.counters.deleted(1);
+        self.counters.removed(Removed::Deleted, 1);
         Ok(true)
     }
 
@@ -41,7 +42,7 @@ impl Shared {
         let mut readable = 0;
         for rows in rows.chunks(AT_ONCE) {
             self.delete_rows(&mailbox, rows).await?;
-            self.counters.deleted(rows.len() as u64);
+            self.counters.removed(Removed::Deleted, rows.len() as u64);
             readable += rows.iter().filter(|row| self.is_readable(&row.listed(), now)).count() as u64;
         }
         Ok(readable)
@@ -55,7 +56,7 @@ impl Shared {
                 return self.append(Fact::Deleted(vec![*id]), FORGOTTEN_SECONDS).await;
             };
             self.delete_rows(mailbox, &[row]).await?;
-            self.counters.evicted(1);
+            self.counters.removed(Removed::MadeWay, 1);
             Ok(())
         });
         if let Err(error) = try_join_all(deletions).await {

@@ -9,7 +9,7 @@
 //! log           what each node did, for all          picture      what the log says is there: newest, counts, expiry
 //! node          what a node does all the time: signs of life, the lead
 //! registry, webhooks   what people typed in, tokens too, and how other nodes learn of changes
-//! outbox        events of webhooks                   counters     what this node did
+//! outbox        events of webhooks
 //! backup, restore     as one file, and back          server_settings   whether the servers keep the promise
 //! ```
 //!
@@ -27,7 +27,6 @@
 //! shows it.
 
 mod backup;
-mod counters;
 mod delete;
 mod log;
 mod mailbox;
@@ -47,7 +46,7 @@ mod webhooks;
 
 use std::fmt;
 use std::sync::atomic::AtomicI64;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -55,6 +54,8 @@ use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::counters::Counters;
+use super::drop_warnings::DropWarnings;
 use super::names::{HashKey, tag, topic};
 use super::{
     BackupStream, ClusterStatus, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError,
@@ -62,9 +63,9 @@ use super::{
 };
 use crate::clock::{Clock, SystemClock};
 use crate::events::{Hub, Position, Subscription, Topic};
+use crate::metrics::{Measured, MetricFamily};
 use crate::model::{Delivery, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
-use counters::Counters;
 use log::Log;
 use mailbox::{COUNTED_MAX, Range, Read, sequence_at};
 use node::Node;
@@ -103,7 +104,8 @@ struct Shared {
     /// Raised when something that people typed in has changed.
     changes: watch::Sender<u64>,
     outbox: OutboxState,
-    counters: Arc<Counters>,
+    counters: Counters,
+    drop_warnings: Mutex<DropWarnings>,
     /// Work that nobody waits for. A stop closes it, and waits for it.
     tasks: TaskTracker,
     /// The clock of the daemon that runs the store.
@@ -187,7 +189,8 @@ impl CassandraStore {
             node,
             changes: watch::Sender::new(0),
             outbox: OutboxState::default(),
-            counters: Arc::default(),
+            counters: Counters::default(),
+            drop_warnings: Mutex::default(),
             tasks: TaskTracker::new(),
             clock: OnceLock::new(),
         });
@@ -206,6 +209,12 @@ impl Storage for CassandraStore {
     async fn run(&self, clock: Arc<dyn Clock>, shutdown: CancellationToken) {
         let _ = self.shared.clock.set(clock);
         Box::pin(self.shared.run(&shutdown)).await;
+    }
+}
+
+impl Measured for CassandraStore {
+    fn metrics(&self) -> Vec<MetricFamily> {
+        self.shared.counters.metrics()
     }
 }
 

@@ -9,11 +9,9 @@
 //! shared         what the writer and the readers share
 //! open, load     opening a store, filling a new one
 //! backup         the backup of a store in use
-//! counters       counters for metrics
 //! ```
 
 mod backup;
-mod counters;
 mod load;
 mod open;
 mod outbox;
@@ -47,6 +45,7 @@ use super::{
     PageRequest, Storage, Store, StoreError, StoreOptions, StoreStats,
 };
 use crate::events::{Position, Subscription};
+use crate::metrics::{Measured, MetricFamily};
 use crate::model::{Delivery, EmailId, Listed, Mailbox, StoredEmail, Timestamp, WebhookId};
 
 /// The most Emails that one request of [`Store::delete_all`] removes.
@@ -77,10 +76,9 @@ impl EmbeddedStore {
         let Opened { mail, registry, journal } = open::open(&disk, options, rand::random())?;
         let (sender, commands) = mpsc::channel();
         let shared = Arc::new(Shared::new(mail, registry, (journal.files().clone(), journal.spare()), *options));
-        let counters = Arc::clone(&shared.counters);
         let thread = writer::start(Arc::clone(&shared), journal, commands)
             .map_err(|error| OpenError::Io { path: "the writer thread".into(), reason: error.to_string() })?;
-        Ok(Self { shared, queue: Queue::new(sender, counters, thread) })
+        Ok(Self { shared, queue: Queue::new(sender, thread) })
     }
 
     async fn request(&self, request: Request, content: Bytes) -> Result<Outcome, StoreError> {
@@ -111,6 +109,12 @@ impl EmbeddedStore {
 }
 
 impl Cluster for EmbeddedStore {}
+
+impl Measured for EmbeddedStore {
+    fn metrics(&self) -> Vec<MetricFamily> {
+        self.shared.counters.metrics()
+    }
+}
 
 #[async_trait]
 impl Storage for EmbeddedStore {

@@ -39,7 +39,6 @@ impl Outbox for EmbeddedStore {
         let outcome = self.request(Request::record(&attempts), Bytes::new()).await?;
         let Outcome::Recorded { counted } = outcome else { return Ok(()) };
         let disabled = self.blocking(move |shared| shared.registry.record(&attempts, &counted)).await?;
-        self.shared.counters.webhooks_disabled(disabled.len());
         for webhook in disabled {
             // The attempts are recorded, so this must not fail. The next sweep ends the events.
             if let Err(error) = self.end(webhook, None).await {

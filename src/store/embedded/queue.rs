@@ -8,7 +8,6 @@ use bytes::Bytes;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use super::counters::{Counters, Queued};
 use crate::model::Timestamp;
 use crate::store::StoreError;
 use crate::store::mail::{Outcome, Request};
@@ -33,7 +32,6 @@ pub(super) struct Job {
     runtime: Option<Handle>,
     /// Its part of the queue, which is free again when the job is dropped.
     _permit: OwnedSemaphorePermit,
-    _queued: Queued,
 }
 
 /// What a sweep did.
@@ -69,14 +67,13 @@ pub(super) enum Signal {
 pub(super) struct Queue {
     sender: mpsc::Sender<WriterCommand>,
     room: Arc<Semaphore>,
-    counters: Arc<Counters>,
     writer: Option<JoinHandle<()>>,
 }
 
 impl Queue {
-    pub(super) fn new(sender: mpsc::Sender<WriterCommand>, counters: Arc<Counters>, writer: JoinHandle<()>) -> Self {
+    pub(super) fn new(sender: mpsc::Sender<WriterCommand>, writer: JoinHandle<()>) -> Self {
         let room = Arc::new(Semaphore::new(UNITS_MAX as usize));
-        Self { sender, room, counters, writer: Some(writer) }
+        Self { sender, room, writer: Some(writer) }
     }
 
     fn send(&self, command: WriterCommand) -> Result<(), StoreError> {
@@ -94,7 +91,7 @@ impl Queue {
         let (answer, answered) = oneshot::channel();
         let has_one_thread = |runtime: &Handle| runtime.runtime_flavor() == RuntimeFlavor::CurrentThread;
         let runtime = Handle::try_current().ok().filter(has_one_thread);
-        let job = Job { request, content, answer, runtime, _permit: permit, _queued: self.counters.queued() };
+        let job = Job { request, content, answer, runtime, _permit: permit };
         self.send(WriterCommand::Request(job))?;
         answered.await.unwrap_or(Err(StoreError::OutcomeUnknown))
     }

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::counters::Counters;
 use super::registry::{self, EmbeddedRegistry};
 use crate::events::{Hub, Subscription, Topic};
 use crate::model::{Mailbox, Timestamp};
 use crate::store::change::RecordPlace;
+use crate::store::counters::Counters;
 use crate::store::journal::{Files, SpareView};
 use crate::store::mail::{Mail, Told};
 use crate::store::names::{HashKey, topic};
@@ -26,7 +26,7 @@ pub(super) struct Shared {
     pub(super) spare: SpareView,
     pub(super) options: StoreOptions,
     pub(super) secret: HashKey,
-    pub(super) counters: Arc<Counters>,
+    pub(super) counters: Counters,
     pub(super) outbox_hint: Arc<Notify>,
     /// Messages that nobody can read any more, each with the time of the sweep that found it.
     dead: Mutex<VecDeque<(Timestamp, RecordPlace)>>,
@@ -49,7 +49,7 @@ impl Shared {
             files,
             spare,
             options,
-            counters: Arc::default(),
+            counters: Counters::default(),
             outbox_hint: Arc::default(),
             dead: Mutex::default(),
             writer_ended: CancellationToken::new(),

@@ -20,6 +20,7 @@ use super::shared::Shared;
 use crate::model::{EmailId, Timestamp, WebhookId};
 use crate::store::StoreError;
 use crate::store::change::{Change, Ending};
+use crate::store::counters::Removed;
 use crate::store::drop_warnings::DropWarnings;
 use crate::store::journal::{AppendError, Group, Journal, group_room};
 use crate::store::mail::{Decided, Outcome, Pending, Removals, Request, Told};
@@ -174,7 +175,9 @@ impl Writer {
                 *dropped.entry(event.webhook).or_default() += 1;
             }
         }
-        counters.removed(batch.removals, dropped.values().sum());
+        counters.removed(Removed::Deleted, batch.removals.deleted);
+        counters.removed(Removed::MadeWay, batch.removals.evicted);
+        counters.events_dropped(dropped.values().sum());
         self.drop_warnings.add(&dropped, Instant::now());
     }
 
@@ -205,7 +208,7 @@ impl Writer {
             removed += told.len();
             self.shared.publish(told);
         }
-        self.shared.counters.expired(removed);
+        self.shared.counters.removed(Removed::Expired, removed as u64);
         if removed > 0 {
             self.shared.registry.record_ending(Ending::Swept { by: now, through: last });
         }

@@ -15,7 +15,7 @@ const CONNECTIONS: usize = 16;
 const ROUNDS: usize = 5;
 const ROUND: Duration = Duration::from_secs(2);
 /// Mailboxes with mail. Their lists are several times as long as what the daemon keeps in memory.
-const MAILBOXES: usize = 400;
+const MAILBOXES: usize = 2_000;
 /// Mailboxes that are listed again and again.
 const WATCHED: usize = 20;
 /// The Emails in each mailbox: as many as a list shows.
@@ -25,11 +25,26 @@ const OCTETS: usize = 4096;
 /// Mailboxes without mail that are polled.
 const EMPTY_MAILBOXES: usize = 1000;
 
+/// Mailboxes of which single messages are read.
+const READ: usize = 100;
+/// What the page in a browser lists.
+const OF_THE_PAGE: &str = "id,from,fromName,subject,preview,receivedAt,expiresAt,attachmentCount,codes";
+
+/// What the rate of a case is compared with.
+#[derive(Clone, Copy, PartialEq)]
+enum Beside {
+    /// The daemon's `/healthz`.
+    Health,
+    /// The list of the first peer; without one, `/healthz`.
+    Peer,
+}
+
 /// One kind of request, and what its rounds gave.
 struct Case {
     name: String,
     server: SocketAddr,
     requests: Vec<Request>,
+    beside: Beside,
     target: &'static str,
     rounds: Vec<Measured>,
 }
@@ -44,7 +59,7 @@ pub(crate) fn run(peers: &[String], report: Report) -> Result<()> {
     let mut cases = cases(&daemon, &mailboxes)?;
     for peer in &peers {
         let requests = mailboxes.iter().map(|address| get(peer.list_path(address, EMAILS))).collect();
-        cases.push(Case::new(format!("{}: list", peer.name), peer.http, requests, ""));
+        cases.push(Case::new(format!("{}: list", peer.name), peer.http, requests, Beside::Health, ""));
     }
     for _ in 0..ROUNDS {
         for case in &mut cases {
@@ -52,11 +67,14 @@ pub(crate) fn run(peers: &[String], report: Report) -> Result<()> {
         }
     }
     report.head();
-    let reference = cases.first().map_or(f64::NAN, |case| case.median().rate);
+    let rate_of = |case: Option<&Case>| case.map_or(f64::NAN, |case| case.median().rate);
+    let health = rate_of(cases.first());
+    let peer = if peers.is_empty() { health } else { rate_of(cases.get(cases.len() - peers.len())) };
     for case in &cases {
         let rates = || case.rounds.iter().map(|round| round.rate);
         let spread = (rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max));
         let median = case.median();
+        let reference = if case.beside == Beside::Peer { peer } else { health };
         report.measured(&case.name, median, spread, median.rate / reference, case.target);
     }
     Ok(())
@@ -68,7 +86,7 @@ fn cases(daemon: &Daemon, mailboxes: &[String]) -> Result<Vec<Case>> {
     let list = |address: &str| format!("/api/mail/messages?to={address}&limit={EMAILS}");
     let mut client = Client::connect(server)?;
     let mut singles = Vec::new();
-    for address in mailboxes {
+    for address in &mailboxes[..READ] {
         let answer = client.get(&list(address))?;
         let page: serde_json::Value = serde_json::from_slice(answer.body)?;
         let emails = page["emails"].as_array().filter(|emails| emails.len() == EMAILS).ok_or("mail is missing")?;
@@ -78,12 +96,16 @@ fn cases(daemon: &Daemon, mailboxes: &[String]) -> Result<Vec<Case>> {
     let empty = (0..EMPTY_MAILBOXES).map(|number| get(list(&format!("nobody{number}@example.test")))).collect();
     let lists: Vec<_> = mailboxes.iter().map(|address| get(list(address))).collect();
     let watched = lists[..WATCHED].to_vec();
+    let with = |fields: &str| mailboxes.iter().map(|to| get(format!("{}&fields={fields}", list(to)))).collect();
+    let case = |name: &str, requests, beside, target| Case::new(name.to_owned(), server, requests, beside, target);
     Ok(vec![
-        Case::new("/healthz".to_owned(), server, vec![get("/healthz".to_owned())], ""),
-        Case::new("poll of an empty mailbox".to_owned(), server, empty, "0.7"),
-        Case::new(format!("list of {EMAILS} of 4 KB"), server, lists, "0.15"),
-        Case::new("the same, of few mailboxes".to_owned(), server, watched, "0.15"),
-        Case::new("single message of 4 KB".to_owned(), server, singles, "0.4"),
+        case("/healthz", vec![get("/healthz".to_owned())], Beside::Health, ""),
+        case("poll of an empty mailbox", empty, Beside::Health, "0.7"),
+        case("single message of 4 KB", singles, Beside::Health, "0.4"),
+        case("list of 20 of 4 KB", lists, Beside::Peer, "0.5"),
+        case("the same, of few mailboxes", watched, Beside::Peer, "0.5"),
+        case("list of four fields", with("id,from,subject,receivedAt"), Beside::Peer, "1.0"),
+        case("list of the page's fields", with(OF_THE_PAGE), Beside::Peer, "0.3"),
     ])
 }
 
@@ -92,8 +114,8 @@ fn get(path: String) -> Request {
 }
 
 impl Case {
-    fn new(name: String, server: SocketAddr, requests: Vec<Request>, target: &'static str) -> Self {
-        Self { name, server, requests, target, rounds: Vec::new() }
+    fn new(name: String, server: SocketAddr, requests: Vec<Request>, beside: Beside, target: &'static str) -> Self {
+        Self { name, server, requests, beside, target, rounds: Vec::new() }
     }
 
     /// The median of each figure.

@@ -73,3 +73,37 @@ fn flags_override_the_file_and_lists_take_both_spellings() {
     assert_eq!(config.origin("retention").to_string(), "flag");
     assert_eq!(config.origin("max-domains").to_string(), "default of revision 2");
 }
+
+#[test]
+fn dev_presets_what_catches_all_mail_and_whatever_is_given_wins() {
+    let home = tempfile::tempdir().expect("tempdir");
+    let presets = [
+        ("smtp-listen", "127.0.0.1:1025 [::1]:1025"),
+        ("http-listen", "127.0.0.1:8025 [::1]:8025"),
+        ("domain", "*"),
+        ("smtp-auth", "accept-any"),
+        ("role-addresses", "none"),
+        ("compat-api", "mailpit"),
+        ("public", "read delete webhooks domains web"),
+    ];
+    for (file, args) in
+        [("", &["--dev"][..]), ("dev = true", &[]), ("dev = false", &["--dev=true"]), ("dev = true\nrevision = 1", &[])]
+    {
+        let config = load(home.path(), file, args).expect("settings").config;
+        for (key, values) in presets {
+            assert_eq!(config.values(key).join(" "), values, "{key}");
+            let shown = config.in_effect().into_iter().find(|setting| setting.key == key).expect(key);
+            assert_eq!((shown.origin.as_str(), shown.place().as_str()), ("dev", "dev"), "{key}");
+            assert!(config.is_default(key), "nobody gave {key}");
+        }
+    }
+    let text = "dev = true\nsmtp-auth = 'off'\n";
+    let config = load(home.path(), text, &["--http-listen", "127.0.0.1:80"]).expect("settings").config;
+    assert_eq!(
+        (config.values("smtp-auth"), config.values("http-listen")),
+        (vec!["off".into()], vec!["127.0.0.1:80".into()])
+    );
+    assert_eq!(config.values("smtp-listen")[0], "127.0.0.1:1025");
+    let without = load(home.path(), "dev = true", &["--dev=false"]).expect("settings").config;
+    assert_eq!(without.values("smtp-listen")[0], "127.0.0.1:2525");
+}

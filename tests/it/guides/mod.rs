@@ -113,7 +113,7 @@ fn each_error_code_has_a_row_with_its_status() {
 #[test]
 fn each_route_is_named() {
     let guide = guide("http");
-    for route in Document::snapshot().paths() {
+    for route in Document::written().paths() {
         let is_named = [' ', '`', '?'].iter().any(|end| guide.contains(&format!(" {route}{end}")));
         assert!(is_named, "the HTTP guide does not name {route}");
     }
@@ -133,7 +133,7 @@ async fn each_metric_has_a_row_with_its_type_labels_and_help_and_no_row_is_left_
     let wanted: BTreeSet<String> = metrics.families.iter().map(row).collect();
     let rows: BTreeSet<String> =
         guide.lines().filter(|line| line.starts_with("| `tempmail_")).map(str::to_owned).collect();
-    assert!(wanted.len() > 30, "{wanted:?}");
+    assert!(wanted.len() > 20, "{wanted:?}");
     assert_eq!(rows.difference(&wanted).collect::<Vec<_>>(), Vec::<&String>::new(), "rows without a metric");
     assert_eq!(wanted.difference(&rows).collect::<Vec<_>>(), Vec::<&String>::new(), "metrics without a row");
     server.stop().await;

@@ -1,11 +1,14 @@
 //! `/api/admin`: nobody else may, and what the administrator does to domains and reads of the service.
 //! Promise: it outlives the code below it.
 
+use std::time::Duration;
+
 use serde_json::json;
 
-use super::{TestServer, refusal};
+use super::{Answer, TestServer, refusal};
 use crate::support::dns_zone::DnsZone;
 use crate::support::steady::while_steady;
+use crate::support::until::until;
 
 #[tokio::test]
 async fn the_public_gets_401_whatever_the_path() {
@@ -81,6 +84,30 @@ async fn verification_is_asked_for_one_domain_or_all() {
     assert_eq!(whole, json!({ "checked": 1, "deactivated": 0, "reactivated": 0, "failed": 0, "heldBack": 0 }));
     assert_eq!(verify("").await.0, 2);
     assert_eq!(api.administrator("POST", "/api/admin/domains/verify?domain=c.example", "").await.status, 404);
+}
+
+#[tokio::test]
+async fn the_status_has_the_last_hour_for_those_who_ask() {
+    let api = TestServer::start().await;
+    // A connection that is kept would be idle for too long.
+    let status = || api.admin("GET", "/api/admin/status?history=true").header("connection", "close");
+    let history = async || Answer::to(status()).await.json()["history"].clone();
+    let added = async |count: usize| {
+        let is_there = async || history().await["stored"].as_array().map(Vec::len) == Some(count);
+        until(format_args!("{count} intervals"), is_there).await;
+    };
+    let interval = Duration::from_secs(10);
+    added(0).await;
+    api.send("ann@example.test", "a", "x").await;
+    api.pass(interval).await;
+    added(1).await;
+    api.pass(interval).await;
+    added(2).await;
+    let shown = history().await;
+    assert_eq!((&shown["everySeconds"], &shown["received"]), (&json!(10), &json!([1, 0])), "{shown}");
+    assert_eq!((&shown["stored"], &shown["failed"]), (&json!([1, 1]), &json!([0, 0])), "{shown}");
+    let other = api.admin("GET", "/api/admin/status?history=1").header("connection", "close");
+    assert_eq!(Answer::to(other).await.problem(), "boolean_invalid");
 }
 
 #[tokio::test]

@@ -59,6 +59,23 @@ async fn the_newest_mail_of_all_addresses_is_listed_page_by_page() {
 }
 
 #[tokio::test]
+async fn large_mail_is_read_piece_by_piece_and_damaged_mail_left_out() {
+    let disk = TestDisk::default();
+    let api = TestServer::on(disk.clone(), "").await;
+    let text = "x".repeat(200_000);
+    for subject in ["first", "second", "third"] {
+        receive(&api, &[&format!("{subject}@example.test")], &format!("{subject}\r\n\r\n{text}")).await;
+    }
+    damage(&disk, "Subject: third");
+    for (target, list, name) in [("messages", "emails", "recipient"), ("mailboxes", "mailboxes", "address")] {
+        let response = api.admin("GET", &format!("/api/admin/{target}")).send().await.expect("an answer");
+        assert_eq!(response.content_length(), None, "the list is not made as a whole");
+        let page = response.json().await.expect("JSON");
+        assert_eq!(names_of(&page, list, name), ["second@example.test", "first@example.test"]);
+    }
+}
+
+#[tokio::test]
 async fn mailboxes_are_listed_by_their_newest_mail_with_their_counts() {
     let api = TestServer::with(DOMAINS).await;
     for number in 0..6 {

@@ -122,3 +122,67 @@ async fn without_tcp_there_is_no_browser_and_no_rule() {
     let request = api.admin("GET", INBOX).header("host", "whatever").header("origin", "https://evil.test");
     assert_eq!(Answer::to(request).await.status, 200);
 }
+
+#[tokio::test]
+async fn on_loopback_pages_of_other_sites_may_not_even_ask() {
+    let api = TestServer::start().await;
+    let id = api.receive(&["a@example.test"], "").await.remove(0);
+    let inbox = ["/api/mail/wait?timeout=0&to=a@example.test", INBOX, &format!("/api/mail/messages/{id}/html")];
+    let ask = async |target: &str, site: &str, mode: &str| {
+        Answer::to(api.request("GET", target).header("sec-fetch-site", site).header("sec-fetch-mode", mode)).await
+    };
+    for site in ["cross-site", "same-site"] {
+        for target in inbox {
+            for mode in ["navigate", "no-cors", "cors"] {
+                let answer = ask(target, site, mode).await;
+                assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (403, "origin_not_allowed"));
+                assert_eq!(answer.header("ratelimit"), None, "it counts for nobody");
+                assert_eq!(answer.header("access-control-allow-origin"), None);
+            }
+        }
+        for target in ["/", "/docs"] {
+            assert_eq!(ask(target, site, "navigate").await.status, 200, "{target}");
+            assert_eq!(ask(target, site, "no-cors").await.status, 403, "{target}");
+        }
+    }
+    for site in ["same-origin", "none"] {
+        let answer = ask(INBOX, site, "navigate").await;
+        assert!(answer.status == 200 && answer.header("ratelimit").is_some(), "{site}: {answer:?}");
+    }
+    let page =
+        api.request("GET", INBOX).header("sec-fetch-site", "same-site").header("origin", "http://localhost:3000");
+    assert_eq!(Answer::to(page).await.status, 200, "this page may read");
+}
+
+#[tokio::test]
+async fn where_any_page_may_read_it_may_ask_in_any_way() {
+    for api in [public_service().await, TestServer::with("http-allowed-origins = '*'").await] {
+        let answer = Answer::to(api.request("GET", INBOX).header("sec-fetch-site", "cross-site")).await;
+        assert_eq!(answer.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn no_answer_is_an_image_or_a_script_of_another_origin() {
+    let api = TestServer::start().await;
+    let id = api.receive(&["a@example.test"], "").await.remove(0);
+    let all = ["/", "/docs", "/openapi.json", "/healthz", "/no-such", INBOX, &format!("/api/mail/messages/{id}/html")];
+    for target in all {
+        assert_eq!(api.get(target).await.header("cross-origin-resource-policy"), Some("same-origin"), "{target}");
+    }
+}
+
+#[tokio::test]
+async fn in_the_container_only_this_machine_and_other_containers_are_answered_for() {
+    let settings = "http-listen = '0.0.0.0:0'\nhttp-allowed-hosts = 'localhost'\nhttp-allowed-origins = 'none'";
+    let api = TestServer::with(settings).await;
+    for host in ["127.0.0.1:8080", "localhost", "tempmail:8080", "my_service"] {
+        assert_eq!(to_host(&api, host).await.status, 200, "{host}");
+    }
+    assert_eq!(to_host(&api, "evil.example").await.problem(), "host_not_allowed");
+    for (method, target, status) in [("GET", INBOX, 200), ("DELETE", "/api/mail/delete?to=a@example.test", 403)] {
+        let request = api.request(method, target).header("host", "localhost").header("origin", "https://evil.test");
+        let answer = Answer::to(request).await;
+        assert_eq!((answer.status.as_u16(), answer.header("access-control-allow-origin")), (status, None), "{method}");
+    }
+}

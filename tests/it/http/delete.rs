@@ -1,10 +1,14 @@
 //! `DELETE /api/mail/delete`: what it names goes, nothing else does, and a refusal deletes nothing.
 //! Promise: it outlives the code below it.
 
+use std::time::Duration;
+
 use serde_json::json;
+use tokio::time::timeout;
 
 use super::TestServer;
 use crate::support::test_disk::{Kind, TestDisk};
+use crate::support::until::until;
 
 const UNKNOWN: &str = "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b";
 
@@ -99,6 +103,45 @@ async fn if_one_of_several_ids_is_refused_all_stay() {
     let answer = api.delete(&format!("/api/mail/delete?{}", query.join("&"))).await;
     assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (403, "role_address"));
     assert_eq!(api.get("/api/mail/messages?to=ann@example.com").await.json()["total"], 40);
+}
+
+/// The deletions of one request may be written in two goes, of which the first one fails.
+#[tokio::test]
+async fn a_failure_is_told_when_no_deletion_goes_on() {
+    for _ in 0..10 {
+        let disk = TestDisk::default();
+        let api = TestServer::on(disk.clone(), "").await;
+        api.receive_all("ann@example.test", (0..100).map(|_| "")).await;
+        let _failing = disk.fail_next(|call| call.is(Kind::Sync, "journal-"));
+        let mut syncs = 0;
+        let held = disk.hold(move |call| {
+            let is_sync = call.is(Kind::Sync, "journal-");
+            syncs += usize::from(is_sync);
+            is_sync && syncs > 1
+        });
+        let deletion = api.delete("/api/mail/delete?to=ann@example.test&since=2000-01-01T00:00:00Z");
+        tokio::pin!(deletion);
+        let early = tokio::select! {
+            answer = &mut deletion => Ok(answer),
+            () = until("more is written", async || held.waiting() > 0) => {
+                timeout(Duration::from_millis(200), &mut deletion).await
+            }
+        };
+        let left = async || api.get("/api/mail/messages?to=ann@example.test&limit=1&fields=id").await.json();
+        let (answer, told) = if let Ok(answer) = early {
+            let told = left().await;
+            drop(held);
+            (answer, told)
+        } else {
+            drop(held);
+            let answer = deletion.await;
+            (answer, left().await)
+        };
+        assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (503, "store_unavailable"));
+        // It is made after all that were there before.
+        api.delete("/api/mail/delete?to=bob@example.test").await;
+        assert_eq!(left().await, told);
+    }
 }
 
 #[tokio::test]

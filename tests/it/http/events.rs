@@ -240,6 +240,19 @@ async fn all_mail_is_for_the_administrator() {
 }
 
 #[tokio::test]
+async fn a_token_that_was_revoked_gets_no_further_event() {
+    let api = TestServer::start().await;
+    let token = api.token("read").await;
+    let mut events = Events::open(api.request("GET", "/api/mail/stream").bearer_auth(token)).await;
+    events.next().await;
+    api.receive(&["ann@example.test"], &mail("one")).await;
+    assert_eq!(events.next_about().await, ("email.received".into(), "one".into()));
+    assert_eq!(api.administrator("DELETE", "/api/admin/tokens?id=read", "").await.status, 200);
+    api.receive(&["ann@example.test"], &mail("two")).await;
+    assert_eq!(events.next_or_end().await, None);
+}
+
+#[tokio::test]
 async fn a_stream_without_events_shows_that_it_is_there_and_ends_after_15_minutes() {
     let api = TestServer::start().await;
     let (mut events, _) = follow(&api, None).await;

@@ -230,6 +230,18 @@ async fn a_second_list_shows_what_is_new_and_never_what_was_removed() {
 }
 
 #[tokio::test]
+async fn fields_without_bodies_are_read_from_the_disk_once() {
+    let disk = TestDisk::default();
+    let api = TestServer::on(disk.clone(), "").await;
+    api.receive_all("ann@example.test", ["first", "second"].map(large)).await;
+    let fields = format!("{INBOX}&fields=id,subject,preview,codes");
+    let page = api.get(&fields).await.json();
+    let _failing = disk.fail(|call| call.is_by_reader_of("journal-").then_some(ErrorKind::PermissionDenied));
+    assert_eq!(api.get(&fields).await.json(), page);
+    assert_eq!(api.get(INBOX).await.problem(), "store_unavailable", "bodies are not kept");
+}
+
+#[tokio::test]
 async fn a_store_that_fails_is_an_error_before_the_first_octet_and_breaks_off_after_it() {
     let disk = TestDisk::default();
     let api = TestServer::on(disk.clone(), "").await;

@@ -101,6 +101,52 @@ async fn programs_get_json() {
 }
 
 #[tokio::test]
+async fn a_document_that_is_refused_is_a_small_page() {
+    let limited = TestServer::with("rate-limit = 2").await;
+    let browser = [("accept", OF_BROWSERS)];
+    while get(&limited, "/api/domains", &[]).await.status() != StatusCode::TOO_MANY_REQUESTS {}
+    let other = TestServer::start().await;
+    for (server, host, status, said) in [
+        (&limited, "localhost", StatusCode::TOO_MANY_REQUESTS, "Too many requests"),
+        (&other, "<b>evil.test", StatusCode::BAD_REQUEST, ""),
+        (&other, "evil.test", StatusCode::MISDIRECTED_REQUEST, "http-allowed-hosts"),
+    ] {
+        let fields = [browser[0], ("host", host)];
+        let answer = get(server, "/", &fields).await;
+        let headers = answer.headers().clone();
+        assert_eq!(answer.status(), status, "{host}");
+        if said.is_empty() {
+            assert_eq!(field(&headers, "content-type"), "application/problem+json", "{host}");
+            continue;
+        }
+        assert_eq!(field(&headers, "content-type"), "text/html; charset=utf-8", "{host}");
+        let policy = field(&headers, "content-security-policy");
+        assert!(policy.contains("default-src 'none'") && !policy.contains("script"), "{policy}");
+        assert_eq!(headers.contains_key("retry-after"), status == StatusCode::TOO_MANY_REQUESTS);
+        let page = answer.text().await.expect("text");
+        assert!(page.contains(said) && !page.contains("{t") && !page.contains("{again"), "{page}");
+        assert!(!page.contains("src=") && !page.contains("<script"), "it needs nothing more: {page}");
+        for (path, accept) in [("/", "*/*"), ("/api/domains", OF_BROWSERS)] {
+            let answer = get(server, path, &[("accept", accept), ("host", host)]).await;
+            assert_eq!(field(answer.headers(), "content-type"), "application/problem+json", "{path} {accept}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_index_says_who_may_read_all_mail() {
+    let server = TestServer::start().await;
+    assert_eq!(server.get("/").await.json()["allMail"], false);
+    assert_eq!(server.admin_get("/").await["allMail"], true);
+    let body = serde_json::json!({ "name": "a", "scope": "read" });
+    let (_, created) = server.admin_post("/api/admin/tokens", &body).await;
+    let token = created["token"].as_str().expect("a token").to_owned();
+    let answer = get(&server, "/", &[("authorization", &format!("Bearer {token}"))]).await;
+    let index: serde_json::Value = answer.json().await.expect("JSON");
+    assert_eq!(index["allMail"], true);
+}
+
+#[tokio::test]
 async fn a_service_without_the_page_gives_browsers_json_too() {
     let off = TestServer::with("public = ['read', 'delete']").await;
     let first = TestServer::with("revision = 1").await;

@@ -3,7 +3,7 @@
 
 use super::TestServer;
 
-const POLICY: &str = "sandbox; default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'";
+const POLICY: &str = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'";
 
 fn of_html(html: &str) -> String {
     format!("Content-Type: text/html; charset=utf-8\r\n\r\n{html}")
@@ -79,15 +79,42 @@ async fn html_beyond_the_bounds_is_shown_as_its_text() {
 }
 
 #[tokio::test]
-async fn an_image_of_the_mail_comes_from_its_attachments() {
+async fn an_image_of_the_mail_comes_with_its_page() {
     let api = TestServer::start().await;
     let raw = "Content-Type: multipart/related; boundary=r\r\n\r\n--r\r\nContent-Type: text/html\r\n\r\n\
                <img src=\"cid:logo@x\"><img src=\"cid:other@x\">\r\n--r\r\nContent-Type: image/gif\r\n\r\nx\r\n--r\r\n\
                Content-Type: image/png\r\nContent-ID: <logo@x>\r\nContent-Disposition: inline\r\n\r\npng\r\n--r--";
     let id = api.receive(&["ann@example.test"], raw).await.remove(0);
-    assert_eq!(body(&api, raw, "").await, "<img src=\"attachments/1\"><img>");
+    let embedded = "<img src=\"data:image/png;base64,cG5n\"><img>";
+    assert_eq!(body(&api, raw, "").await, embedded);
     let image = api.get(&format!("/api/mail/messages/{id}/attachments/1")).await;
     assert_eq!((image.header("content-type"), &*image.body), (Some("image/png"), &b"png"[..]));
+}
+
+#[tokio::test]
+async fn an_image_that_is_named_again_and_again_makes_no_large_page() {
+    let api = TestServer::start().await;
+    let image = "QUJD".repeat(5_000);
+    let raw = format!(
+        "Content-Type: multipart/related; boundary=r\r\n\r\n--r\r\nContent-Type: text/html\r\n\r\n{}\r\n--r\r\n\
+         Content-Type: image/gif\r\nContent-ID: <a>\r\nContent-Transfer-Encoding: base64\r\n\r\n{image}\r\n--r--",
+        "<img src=cid:a>".repeat(1_000)
+    );
+    let body = body(&api, &raw, "").await;
+    assert!(body.starts_with(&format!("<img src=\"data:image/gif;base64,{image}\">")), "{body:.60}");
+    assert!(body.ends_with("<img><img>") && body.len() < 4 * raw.len(), "{} octets", body.len());
+}
+
+#[tokio::test]
+async fn html_that_takes_long_to_write_is_shown_as_its_text() {
+    let api = TestServer::with("max-message-size = '2MB'").await;
+    let begun = std::time::Instant::now();
+    for piece in ["&", "\u{a3}"] {
+        let text = piece.repeat(1_000_000 / piece.len());
+        let escaped = text.replace('&', "&amp;");
+        assert!(body(&api, &of_html(&text), "").await == escaped, "{piece}");
+    }
+    assert!(begun.elapsed().as_secs() < 10, "it takes 10 s to write one of them");
 }
 
 #[tokio::test]

@@ -6,7 +6,8 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use tokio::time::timeout;
 
-use super::{Answer, TestServer};
+use super::waiting::until_waiting;
+use super::{Answer, TestServer, refusal};
 use crate::support::test_disk::TestDisk;
 use crate::support::until::until;
 
@@ -150,6 +151,28 @@ async fn a_wait_is_for_those_who_may_read() {
     let role = "/api/mail/wait?to=abuse@example.com&timeout=0";
     assert_eq!(api.get(role).await.problem(), "role_address");
     assert_eq!(api.administrator("GET", role, "").await.status, StatusCode::NO_CONTENT);
+}
+
+#[tokio::test]
+async fn a_token_that_was_revoked_gets_no_answer() {
+    let api = TestServer::with("domain = ['example.com']").await;
+    let bearer = format!("Bearer {}", api.token("read").await);
+    let wait = soon(api.get_with("/api/mail/wait?to=abuse@example.com&timeout=300", "authorization", &bearer));
+    let arrives = async {
+        until_waiting(&api, 1).await;
+        assert_eq!(api.administrator("DELETE", "/api/admin/tokens?id=read", "").await.status, StatusCode::OK);
+        api.receive(&["abuse@example.com"], &mail("secret")).await;
+    };
+    let (answer, ()) = tokio::join!(wait, arrives);
+    assert_eq!(refusal(&answer), (401, "token_invalid".to_owned()));
+}
+
+/// No mail that arrives is from before a time in the past, so a search for some among all of an inbox would be in vain.
+#[tokio::test]
+async fn a_wait_has_no_end_in_the_past() {
+    let api = TestServer::start().await;
+    api.receive(&["ann@example.test"], &mail("now")).await;
+    assert_eq!(subject(&api.get(&format!("{WAIT}&until=2001-01-01T00:00:00Z")).await), "now");
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ async fn wait(stream: &mut TcpStream, field: &str) {
 }
 
 /// Waits until so many requests wait.
-async fn until_waiting(api: &TestServer, expected: usize) {
+pub(super) async fn until_waiting(api: &TestServer, expected: usize) {
     let line = format!("\ntempmail_http_requests_waiting {expected}\n");
     until("requests wait", async || api.get("/metrics").await.text().contains(&line)).await;
 }

@@ -70,6 +70,12 @@ fn its_settings_are_those_of_the_ports_and_the_volume_that_it_declares() {
     let listens = listens.map(|address| address.parse::<SocketAddr>().expect("an address"));
     assert!(listens.iter().all(|address| address.ip() == Ipv4Addr::UNSPECIFIED), "{listens:?}");
     assert_eq!(listens.map(|address| address.port().to_string()).join(" "), only("EXPOSE"));
+    let http = &loaded.config.http;
+    assert_eq!(
+        (&http.allowed_hosts[..], http.allowed_origins.as_deref()),
+        (&["localhost".to_owned()][..], Some(&[][..]))
+    );
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     assert!(only("USER").split(':').all(|id| id.parse::<u32>().is_ok_and(|id| id > 0)), "{}", only("USER"));
 }
 

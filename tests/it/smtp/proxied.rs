@@ -1,7 +1,7 @@
 //! Behind a proxy: which client a connection is for, and which peer may name it.
 //! Promise: it outlives the code below it.
 
-use super::{TO, inbox, secured, until_metric};
+use super::{REFUSED, TO, inbox, secured, until_counted};
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::test_server::TestServer;
 
@@ -62,7 +62,7 @@ async fn without_a_valid_header_the_connection_closes_without_a_reply() {
         let mut peer = SmtpPeer::connect(server.smtp()).await;
         assert_eq!(peer.try_exchange(bad).await, "", "{bad:?}");
     }
-    until_metric(&server, "tempmail_smtp_proxy_headers_refused_total", 5).await;
+    until_counted(&server, REFUSED, "proxyHeader", 5).await;
 }
 
 #[tokio::test]

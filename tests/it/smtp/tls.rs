@@ -3,13 +3,13 @@
 
 use std::net::SocketAddr;
 
-use super::{ENDED, TO, inbox, messages, secured, until_counted, until_metric};
+use super::{ENDED, REFUSED, TO, inbox, messages, secured, until_counted, until_metric};
 use crate::support::certificates::Pair;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::test_server::TestServer;
 use crate::support::until::until;
 
-const FAILED: &str = "tempmail_smtp_tls_handshakes_failed_total";
+const FAILED: &str = "tlsHandshake";
 const CONNECTIONS: &str = "tempmail_smtp_connections";
 
 /// A peer that has said STARTTLS, and must do a handshake now.
@@ -121,7 +121,7 @@ async fn a_handshake_has_a_timeout() {
     for mut peer in [before_handshake(server.smtp()).await, SmtpPeer::connect(server.smtps()).await] {
         peer.expect_closed().await;
     }
-    until_metric(&server, FAILED, 2).await;
+    until_counted(&server, REFUSED, FAILED, 2).await;
 }
 
 #[tokio::test]
@@ -202,5 +202,5 @@ async fn under_stress_a_handshake_has_less_time() {
     let mut silent = before_handshake(server.smtp()).await;
     silent.expect_closed().await;
     until_counted(&server, ENDED, "crowded", 1).await;
-    until_metric(&server, FAILED, 1).await;
+    until_counted(&server, REFUSED, FAILED, 1).await;
 }

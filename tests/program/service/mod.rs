@@ -3,6 +3,7 @@
 mod abuse;
 mod answers;
 mod authority;
+mod dev;
 mod hangup;
 mod hostile_http;
 mod hostile_mail;

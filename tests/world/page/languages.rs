@@ -3,7 +3,8 @@
 
 use super::{Trial, views};
 
-/// What is missing in the words of each language beside English, and forms that the plurals of a language need.
+/// What is wrong in the words of each language beside English, and forms that the plurals of a language need. A phrase that
+/// a language lacks is shown in English.
 const MISSING: &str = "(async () => {
     const web = document.querySelector('script').src.replace(/app\\.js$/, '');
     const { WORDS } = await import(web + 'words.js');
@@ -16,6 +17,7 @@ const MISSING: &str = "(async () => {
             const [text, english] = [words[phrase], en[phrase]];
             const texts = typeof text === 'string' ? [text] : Object.values(text ?? {});
             const values = (text) => [...text.matchAll(/\\{\\w+\\}/g)].map(String).sort().join();
+            if (text === undefined && phrase in en) continue;
             if (texts.length === 0 || !texts.every((text) => text.trim())) missing.push(`${language}: ${phrase}`);
             else if (!(phrase in en)) missing.push(`${language}: ${phrase} is not in English`);
             else if (typeof english !== typeof text) missing.push(`${language}: ${phrase} has a plural in one of both`);
@@ -62,8 +64,24 @@ async fn each_language_is_whole_and_fits() {
             trial.expect_no_complaints().await;
         }
     }
+    a_missing_phrase_is_shown_in_english(&trial).await;
     a_choice_is_remembered(&trial).await;
     large_text_fits(&trial, &views).await;
+}
+
+async fn a_missing_phrase_is_shown_in_english(trial: &Trial) {
+    trial.browser.set_languages("de").await;
+    trial.open("domains").await;
+    trial.browser.until("document.querySelector('h1')?.innerText === 'Domains'").await;
+    let forget = "(async () => {
+        const web = document.querySelector('script').src.replace(/app\\.js$/, '');
+        delete (await import(web + 'words.de.js')).de.aboutMore;
+    })()";
+    trial.browser.eval(forget).await;
+    trial.go("about").await;
+    trial.browser.until("document.querySelector('h1')?.innerText === 'Über'").await;
+    assert!(trial.browser.text("h1 + p").await.starts_with("This service receives mail"));
+    trial.expect_no_complaints().await;
 }
 
 async fn a_choice_is_remembered(trial: &Trial) {

@@ -3,6 +3,8 @@
 //! A start of a browser takes seconds, so each test has one browser for a group of checks, each with an inbox of its own.
 
 mod accessible;
+mod addresses;
+mod all_mail;
 mod arriving;
 mod away;
 #[cfg(feature = "cassandra")]
@@ -11,11 +13,14 @@ mod deleting;
 mod keyboard;
 mod languages;
 mod many;
+mod overview;
 mod pictures;
+mod refused;
 mod safe;
 mod scripts;
 mod speed;
 mod states;
+mod tokens;
 mod views;
 
 use serde_json::{Value, json};
@@ -115,11 +120,16 @@ impl Trial {
         created["token"].as_str().expect("a token").to_owned()
     }
 
-    /// Types a token into the form that asks for one. The page has it until it is loaded again.
+    /// Types a token into the form that asks for one. The tab has it until it is forgotten.
     async fn type_token(&self, token: &str) {
         self.browser.type_into("#main input[type=password]", token).await;
         self.browser.press(ENTER).await;
         self.browser.until("document.querySelector('#foot .plain + .plain')").await;
+    }
+
+    /// Forgets what this tab keeps.
+    async fn forget_tab(&self) {
+        self.browser.eval("(() => { try { sessionStorage.clear() } catch {} })()").await;
     }
 
     /// Fails if the page is wider than its window. `what` names it.

@@ -3,6 +3,7 @@
 
 use super::{ROWS, Trial, watch};
 use crate::support::browser::Browser;
+use crate::support::browser::keys::ENTER;
 use crate::support::http;
 use crate::support::test_server::TestServer;
 
@@ -25,6 +26,7 @@ async fn the_page_explains_its_states() {
     an_empty_inbox_says_how_to_try_it(&trial).await;
     a_mail_that_is_deleted_elsewhere_says_so(&trial).await;
     a_role_address_and_no_address_are_refused(&trial).await;
+    refusals_say_what_to_do(&trial).await;
     let trial = trial.with_server(TestServer::live("retention = '15s'").await).await;
     a_mail_that_expires_says_so(&trial).await;
 }
@@ -69,6 +71,23 @@ async fn a_role_address_and_no_address_are_refused(trial: &Trial) {
         trial.until_text(said).await;
         assert_eq!(trial.browser.count(".loading").await, 0, "{address}");
     }
+    trial.expect_no_complaints().await;
+}
+
+async fn refusals_say_what_to_do(trial: &Trial) {
+    for (address, url, said) in [
+        ("a@example.test", "http://127.0.0.1/hook", "Use one that everybody on the Internet can reach"),
+        ("a@unknown.example", "https://example.org/hook", "Choose one of its domains, or add this one first"),
+    ] {
+        trial.open(&format!("webhooks/{address}")).await;
+        trial.browser.type_into("form.card input[type=url]", url).await;
+        trial.browser.press(ENTER).await;
+        trial.until_text(said).await;
+    }
+    trial.open("domains").await;
+    trial.browser.type_into("#main input[type=text]", "company.example").await;
+    trial.browser.click("#main button.primary").await;
+    trial.until_text("its administrator has set no mail host").await;
     trial.expect_no_complaints().await;
 }
 
@@ -136,6 +155,6 @@ async fn a_token_opens_a_closed_service(trial: &Trial) {
     trial.until_text("This service asks for a token").await;
     assert_eq!(trial.browser.count(ROWS).await, 0, "nothing of it is left");
     let stored = "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])";
-    assert!(!trial.browser.eval(stored).await.to_string().contains("tm_"), "a token is kept nowhere");
+    assert!(!trial.browser.eval(stored).await.to_string().contains("tm_"), "a forgotten token is kept nowhere");
     trial.expect_no_complaints().await;
 }

@@ -39,9 +39,11 @@ pub(super) async fn prepare(trial: &Trial) -> Vec<View> {
     let inbox = format!("inbox/{TO}");
     let view = |name, place: &str, is_ready| View { name, place: place.to_owned(), is_ready, keys: "", token: None };
     let token = Some(trial.new_token("admin").await);
+    let known = "document.querySelector('form.row') && document.querySelector('.lines .count')
+        && [...document.querySelectorAll('.lines .latest')].every((it) => it.textContent)";
     let registration = "document.querySelector('form.card') && document.querySelector('table')";
     vec![
-        view("address", "", "document.querySelector('form.row') && document.querySelector('.lines a')"),
+        view("address", "", known),
         view("inbox-empty", "inbox/nobody@example.test", "document.querySelector('.nothing')"),
         view("inbox", &inbox, "document.querySelector('.mails a')"),
         view("mail", &mail, "isLoaded(document.querySelector('.pane iframe'))"),
@@ -58,6 +60,7 @@ pub(super) async fn prepare(trial: &Trial) -> Vec<View> {
             token: token.clone(),
             ..view("overview", "overview", "document.querySelector('.plots + h2 + div table')")
         },
+        View { token: token.clone(), ..view("all-mail", "all", "document.querySelector('.mails a')") },
         View { token: token.clone(), ..view("webhooks-of-token", &format!("webhooks/{TO}"), registration) },
     ]
 }
@@ -65,6 +68,7 @@ pub(super) async fn prepare(trial: &Trial) -> Vec<View> {
 impl View {
     /// Loads the page and goes there.
     pub(super) async fn show(&self, trial: &Trial) {
+        trial.forget_tab().await;
         if let Some(token) = &self.token {
             trial.open("about").await;
             trial.type_token(token).await;

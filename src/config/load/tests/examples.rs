@@ -12,7 +12,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "lmtp-listen" => &["127.0.0.1:24", "/run/tempmail/lmtp"],
         "tls-cert" | "tls-key" => &["/etc/tempmail/tls.pem"],
         "store" => &["cassandra://10.0.0.1,node.example:9142/tempmail?dc=east"],
-        "trusted-network" | "webhook-limits-allowed" => &["true"],
+        "dev" | "trusted-network" | "webhook-limits-allowed" => &["true"],
         "fault" => &["RCPT user4xx@* first 2 451 4.3.0", "end delay 5s drop"],
         "mx-host" => &["mx1.example.com", "mx2.example.com"],
         "hostname" => &["mail.example.com"],

@@ -268,11 +268,11 @@ fn values_that_contradict_each_other_are_refused() {
         ),
         (
             World::new().flag("domain", "*").flag("smtp-listen", "127.0.0.1:2525,0.0.0.0:25"),
-            "--domain: '*' takes mail for any domain, but mail is received on 0.0.0.0:25, which is not loopback; listen on loopback or set trusted-network",
+            "--domain: '*' takes mail for any domain, but the service listens on 0.0.0.0:25, which is not loopback; listen on loopback or set trusted-network",
         ),
         (
             World::new().flag("smtp-auth", "accept-any").flag("smtp-listen", "127.0.0.1:2525,[::]:25"),
-            "--smtp-auth: any credentials are accepted, but mail is received on [::]:25, which is not loopback; listen on loopback or set trusted-network",
+            "--smtp-auth: any credentials are accepted, but the service listens on [::]:25, which is not loopback; listen on loopback or set trusted-network",
         ),
         (
             World::new().flag("domain", "*.example.test").flag("proxy-from", "127.0.0.1"),
@@ -284,7 +284,15 @@ fn values_that_contradict_each_other_are_refused() {
         ),
         (
             World::new().flag("fault", "RCPT * drop").flag("lmtp-listen", "0.0.0.0:24"),
-            "--fault: faults are for tests of senders, but mail is received on 0.0.0.0:24, which is not loopback; listen on loopback or set trusted-network",
+            "--fault: faults are for tests of senders, but the service listens on 0.0.0.0:24, which is not loopback; listen on loopback or set trusted-network",
+        ),
+        (
+            World::new().flag("dev", "true").flag("smtp-listen", "0.0.0.0:1025"),
+            "--dev: everybody who reaches the service reads all mail, but the service listens on 0.0.0.0:1025, which is not loopback; listen on loopback or set trusted-network",
+        ),
+        (
+            World::new().file("dev = true\nhttp-listen = '[::]:8025'"),
+            "config.toml:1: dev: everybody who reaches the service reads all mail, but the service listens on [::]:8025, which is not loopback; listen on loopback or set trusted-network",
         ),
         (
             World::new().flag("http-listen", "127.0.0.1:2525"),
@@ -312,7 +320,7 @@ fn values_that_contradict_each_other_are_refused() {
         ),
         (
             World::new().flag("domain", "*").flag("lmtp-listen", "0.0.0.0:24"),
-            "--domain: '*' takes mail for any domain, but mail is received on 0.0.0.0:24, which is not loopback; listen on loopback or set trusted-network",
+            "--domain: '*' takes mail for any domain, but the service listens on 0.0.0.0:24, which is not loopback; listen on loopback or set trusted-network",
         ),
     ] {
         assert_eq!(world.error(), message);
@@ -420,6 +428,16 @@ fn files_are_found_below_a_directory_of_any_name() {
         let StoreLocation::Cassandra(cluster) = config.store.location else { panic!("no cluster") };
         assert_eq!(cluster.credentials, Some(("u".to_owned(), dir.join("p"))));
         assert_eq!((cluster.trust, cluster.data_center), (Some(Trust::File(dir.join("c"))), None));
+    }
+}
+
+#[test]
+fn http_that_answers_for_any_host_beyond_loopback_is_warned_about() {
+    let open = || World::new().flag("http-listen", "0.0.0.0:8080");
+    let warnings = |world: World| world.load().expect("settings").warnings;
+    assert!(matches!(&warnings(open())[..], [warning] if warning.contains("set http-allowed-hosts")));
+    for world in [open().flag("http-allowed-hosts", "mail.test"), World::new()] {
+        assert!(warnings(world).is_empty());
     }
 }
 

@@ -14,9 +14,9 @@ use crate::http::body::read_body;
 use crate::http::compat::refusal::Refusal;
 use crate::http::compat::removal::{delete_all, delete_message};
 use crate::http::compat::window::{FormQuery, Viewer};
+use crate::http::mail::scan::EMAILS_MAX;
 use crate::http::problem::{Code, Problem};
 use crate::http::query::{self, Query};
-use crate::http::search::EMAILS_MAX;
 
 /// The longest body in octets. It has room for thousands of ids.
 const BODY_OCTETS_MAX: u64 = 256 * 1024;

@@ -27,11 +27,11 @@ use super::InPath;
 use super::fields;
 use super::listing;
 use super::refusal::Refusal;
-use super::walk::{Message, Walked};
+use super::walk::{Message, Readable, Walked};
 use super::window::{FormQuery, Viewer, Window};
 use crate::http::Api;
+use crate::http::mail::scan::EMAILS_MAX;
 use crate::http::problem::{Code, Problem};
-use crate::http::search::EMAILS_MAX;
 use crate::http::{attachment, message as own_message, query as own_query, raw, view};
 use crate::model::EmailId;
 use query::Search;
@@ -102,7 +102,8 @@ async fn list(
         ("tags", Value::Array(Vec::new())),
     ];
     let foot: Map<String, Value> = members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    Ok(listing::write(api, viewer, window.of(messages), foot).await?)
+    let messages = window.of(messages).into_iter().map(|message| Readable(message, viewer.principal)).collect();
+    Ok(listing::write(api, viewer, messages, foot).await?)
 }
 
 /// `GET /api/v1/message/{id}`.

@@ -1,10 +1,15 @@
 /** The first view: an address in one click, or one of your own. */
 
 import { activeDomains, json } from './api.js';
+import { ask, mayAsk } from './arrival.js';
 import { button, fill, h } from './dom.js';
+import { relativeTime } from './format.js';
 import { t } from './language.js';
 import { addresses, forgetAddress } from './memory.js';
+import { say } from './notice.js';
 import { problem, showLoaded } from './problem.js';
+import { chip, sender, shortSubject } from './row.js';
+import { known, unread, whenWatched } from './watch.js';
 
 /** A view that goes on to a new address. @param {string[]} words @param {AbortSignal} signal */
 export function newAddress(words, signal) {
@@ -16,7 +21,7 @@ export function newAddress(words, signal) {
 /** @param {string[]} _ @param {AbortSignal} signal @returns {import('./types.js').View} */
 export function address(_, signal) {
   const choice = h('div', { class: 'card' });
-  const remembered = h('div', {});
+  const places = h('div', {});
   const random = button('random', t('randomAddress'), () => openRandom(choice, signal), { kind: 'primary large' });
   const element = h(
     'section',
@@ -25,10 +30,10 @@ export function address(_, signal) {
     h('p', {}, t('welcomeMore')),
     h('p', {}, random),
     choice,
-    remembered,
+    places,
   );
   showLoaded(choice, async () => typed(await activeDomains()), signal);
-  showRemembered(remembered);
+  showRemembered(places, signal);
   return { title: 'tempmail', element, keys: { n: () => random.click() } };
 }
 
@@ -69,20 +74,43 @@ function typed(domains) {
   return [h('h2', {}, t('ownAddress')), form];
 }
 
-/** The addresses that this browser knows. @param {Element} place */
-function showRemembered(place) {
-  const known = addresses();
-  if (known.length === 0) return fill(place);
-  const rows = known.map((known) =>
-    h(
-      'li',
-      {},
-      h('a', { href: `#/inbox/${encodeURIComponent(known)}` }, h('bdi', {}, known)),
-      button('delete', t('forget', { address: known }), () => {
-        forgetAddress(known);
-        showRemembered(place);
-      }, { isShort: true }),
-    ),
-  );
-  fill(place, h('h2', {}, t('yourAddresses')), h('ul', { class: 'lines' }, ...rows));
+/** The addresses that this browser knows, each with its newest mail. @param {Element} place @param {AbortSignal} signal */
+function showRemembered(place, signal) {
+  const all = addresses();
+  if (all.length === 0) return fill(place);
+  const rows = all.map((address) => remembered(address, place, signal));
+  const permit = async () => {
+    if (await ask()) say(t('notifying'));
+    notify.remove();
+  };
+  const notify = button(null, t('notifyMe'), permit);
+  const head = h('div', { class: 'bar' }, h('h2', {}, t('yourAddresses')), mayAsk() && h('div', { class: 'tools' }, notify));
+  fill(place, head, h('ul', { class: 'lines' }, ...rows));
+}
+
+/** @param {string} address @param {Element} place @param {AbortSignal} signal */
+function remembered(address, place, signal) {
+  const latest = h('span', { class: 'latest' });
+  const marks = h('span', { class: 'marks' });
+  const forget = () => {
+    forgetAddress(address);
+    showRemembered(place, signal);
+  };
+  let shown = '';
+  const draw = () => {
+    const state = known(address);
+    const newest = state?.mails[0];
+    const count = unread(address);
+    const said = state ? `${newest?.id} ${count}` : '';
+    // What has not changed keeps the focus.
+    if (said === shown) return;
+    shown = said;
+    fill(latest, ...(newest ? [h('bdi', {}, sender(newest)), ' · ', h('bdi', {}, shortSubject(newest.subject)), ' · ', relativeTime(newest.receivedAt)] : [t('empty')]));
+    fill(marks, count > 0 && h('span', { class: 'count' }, t('unread', { n: count })), newest?.codes?.[0] && chip(newest.codes[0]));
+  };
+  whenWatched(draw, signal);
+  draw();
+  const link = h('a', { href: `#/inbox/${encodeURIComponent(address)}` }, h('bdi', {}, address));
+  const deletion = button('delete', t('forget', { address }), forget, { isShort: true, kind: 'quiet' });
+  return h('li', {}, h('div', {}, link, latest), marks, deletion);
 }

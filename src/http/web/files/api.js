@@ -1,28 +1,53 @@
 /** Requests to the interface of the service. */
 
 import { learnTime } from './format.js';
+import { keepToken, keptToken, whenKeptTokenChanges } from './memory.js';
 
-/** The token of this tab. It is in memory only: users give it again when they load the page again. */
-let token = '';
+/** The token that requests have, or ''. */
+let token = valid(keptToken()) ?? '';
 
-/** Called when the token changes. @type {() => void} */
-let onToken = () => {};
+/** Called when the token changes. @type {(() => void)[]} */
+const onToken = [];
 
 export const hasToken = () => token !== '';
 
-/** Takes a token, or '' for none; false if it cannot be one. @param {string} given */
-export function setToken(given) {
-  const trimmed = given.trim();
+/** A text as a token; null if it cannot be one. @param {string} text */
+function valid(text) {
+  const trimmed = text.trim();
   // Another character cannot stand in a field of a request.
-  if (!/^[!-~]*$/.test(trimmed)) return false;
-  token = trimmed;
-  onToken();
+  return /^[!-~]*$/.test(trimmed) ? trimmed : null;
+}
+
+/** @param {string} taken */
+function take(taken) {
+  token = taken;
+  known = null;
+  for (const listener of onToken) listener();
+}
+
+/**
+ * Takes a token and keeps it, for this tab or in this browser; false if it cannot be one. '' forgets it.
+ *
+ * @param {string} given
+ * @param {boolean} [isForBrowser]
+ */
+export function setToken(given, isForBrowser = false) {
+  const taken = valid(given);
+  if (taken === null) return false;
+  keepToken(taken, isForBrowser);
+  take(taken);
   return true;
 }
 
+// A token that another tab forgets is forgotten here too.
+whenKeptTokenChanges(() => {
+  const kept = valid(keptToken()) ?? '';
+  if (kept !== token) take(kept);
+});
+
 /** @param {() => void} listener */
 export function whenTokenChanges(listener) {
-  onToken = listener;
+  onToken.push(listener);
 }
 
 /** Why a request failed. */
@@ -121,9 +146,18 @@ export async function deleteMails(ids, outlives) {
   );
 }
 
-/** The index of the service: its version, limits, and what is open to all. @returns {Promise<import('./types.js').Index>} */
+/** The index, once it was asked for with the present token. @type {Promise<import('./types.js').Index> | null} */
+let known = null;
+
+/** The index of the service: its version, limits, and what is open to all and to this page. */
 export function index() {
-  return json('.');
+  if (known) return known;
+  /** @type {Promise<import('./types.js').Index>} */
+  const asked = json('.');
+  known = asked;
+  // A failure may pass.
+  asked.catch(() => known === asked && (known = null));
+  return asked;
 }
 
 /** The names of the active domains. @returns {Promise<string[]>} */

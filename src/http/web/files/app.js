@@ -1,24 +1,34 @@
 /** The page itself: its head and foot, and which view stands between them. The part of the address after `#` decides. */
 
-import { about } from './about.js';
 import { address, newAddress } from './address.js';
-import { hasToken, setToken, whenTokenChanges } from './api.js';
+import { hasToken, index, setToken, whenTokenChanges } from './api.js';
+import { setTitle } from './arrival.js';
 import { fill, find, h } from './dom.js';
-import { domains } from './domains.js';
 import { inbox } from './inbox.js';
 import { listen, setKeysOfView, showHelp } from './keys.js';
 import { LANGUAGE, LANGUAGES, markDocument, t } from './language.js';
-import { leave } from './leave.js';
 import { mail } from './mail.js';
 import { rememberLanguage } from './memory.js';
 import { undoLatest } from './notice.js';
-import { overview } from './overview.js';
-import { webhooks } from './webhooks.js';
+import { problem } from './problem.js';
+import { watch } from './watch.js';
 
 /** @typedef {import('./types.js').View} View */
 
-/** The views by the first word of their place. @type {Record<string, (words: string[], signal: AbortSignal) => View>} */
-const VIEWS = { '': address, new: newAddress, about, domains, inbox, leave, mail, overview, webhooks };
+/** @typedef {(words: string[], signal: AbortSignal) => View} Make */
+
+/** The views by the first word of their place. @type {Record<string, Make>} */
+const VIEWS = { '': address, new: newAddress, inbox, mail };
+
+/** Views that are loaded once they are needed. @type {Record<string, () => Promise<Make>>} */
+const LATE_VIEWS = {
+  about: async () => (await import('./about.js')).about,
+  all: async () => (await import('./all.js')).all,
+  domains: async () => (await import('./domains.js')).domains,
+  leave: async () => (await import('./leave.js')).leave,
+  overview: async () => (await import('./overview.js')).overview,
+  webhooks: async () => (await import('./webhooks.js')).webhooks,
+};
 
 /** @type {View | null} */
 let current = null;
@@ -27,7 +37,8 @@ let leaving = new AbortController();
 /** The words of the place, decoded. */
 function place() {
   const [name = '', ...words] = location.hash.replace(/^#\/?/, '').split('/');
-  return { name: Object.hasOwn(VIEWS, name) ? name : '', words: words.map(decoded) };
+  const isKnown = Object.hasOwn(VIEWS, name) || Object.hasOwn(LATE_VIEWS, name);
+  return { name: isKnown ? name : '', words: words.map(decoded) };
 }
 
 /** @param {string} word */
@@ -40,20 +51,29 @@ function decoded(word) {
 }
 
 /** Shows the view of the place. */
-function show() {
+async function show() {
   const { name, words } = place();
+  markCurrent(name);
   if (!current?.follow?.([name, ...words])) {
     leaving.abort();
     leaving = new AbortController();
-    current = VIEWS[name](words, leaving.signal);
+    const { signal } = leaving;
     const main = find('#main', HTMLElement);
+    try {
+      const make = VIEWS[name] ?? (await LATE_VIEWS[name]());
+      if (signal.aborted) return;
+      current = make(words, signal);
+    } catch (error) {
+      // The version of this page may be gone.
+      if (!signal.aborted) fill(main, problem(error, () => location.reload()));
+      return;
+    }
     fill(main, current.element);
     scrollTo(0, 0);
     if (isStarted) main.focus({ preventScroll: true });
   }
   setKeysOfView(current.keys ?? {});
-  document.title = current.title;
-  markCurrent(name);
+  setTitle(current.title);
 }
 
 /** @param {string} name */
@@ -83,9 +103,10 @@ function drawHead() {
     'aria-label': t('goTo'),
   });
   const links = [
+    readsAll && h('a', { href: '#/all' }, t('allMail')),
+    readsAll && h('a', { href: '#/overview' }, t('overview')),
     h('a', { href: '#/domains' }, t('domains')),
     h('a', { href: '#/about' }, t('about')),
-    hasToken() && h('a', { href: '#/overview' }, t('overview')),
   ];
   const brand = h('a', { class: 'brand', href: '#/' }, 'tempmail');
   fill(find('#head', HTMLElement), brand, h('form', { role: 'search', submit: go }, input), h('nav', { 'aria-label': t('pages') }, links));
@@ -105,6 +126,18 @@ function drawFoot() {
   fill(find('#foot', HTMLElement), language, keys, out);
 }
 
+/** Whether this page may read all mail: a token opens it, until the service has said so or otherwise. */
+let readsAll = hasToken();
+
+/** Asks the service, and shows what it opens. */
+async function learn() {
+  const { allMail = false } = await index().catch(() => ({ allMail: readsAll }));
+  if (allMail === readsAll) return;
+  readsAll = allMail;
+  drawHead();
+  markCurrent(place().name);
+}
+
 function draw() {
   drawHead();
   drawFoot();
@@ -121,7 +154,9 @@ skip.addEventListener('click', (event) => {
 });
 draw();
 whenTokenChanges(() => {
+  readsAll = hasToken();
   draw();
+  learn();
   current = null;
   show();
 });
@@ -135,3 +170,5 @@ listen({
 });
 show();
 isStarted = true;
+learn();
+watch();

@@ -2,6 +2,7 @@
 
 import { language as remembered } from './memory.js';
 import { WORDS } from './words.js';
+import { en } from './words.en.js';
 
 /** @typedef {keyof typeof WORDS} Language */
 /** @typedef {import('./words.js').Phrase} Phrase */
@@ -41,14 +42,16 @@ const plurals = new Intl.PluralRules(LOCALE);
 const numbers = new Intl.NumberFormat(LOCALE);
 
 /**
- * A phrase in the language of the page. `{name}` stands for a value; `n` also chooses the plural.
+ * A phrase in the language of the page, or in English if that language has none yet. `{name}` stands for a value; `n`
+ * also chooses the plural.
  *
  * @param {Phrase} phrase
  * @param {Record<string, string | number>} [values]
  * @returns {string}
  */
 export function t(phrase, values = {}) {
-  const found = words[phrase];
+  /** @type {import('./words.js').Text} */
+  const found = words[phrase] ?? en[phrase];
   const text = typeof found === 'string' ? found : (found[plurals.select(Number(values.n))] ?? found.other);
   return text.replace(/\{(\w+)\}/g, (_, name) => {
     const value = values[name];

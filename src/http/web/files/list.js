@@ -1,8 +1,8 @@
-/** The mails of an inbox, in step with the service. */
+/** A list of mails, in step with the service. */
 
-import { Failure, json, query, request } from './api.js';
-import { fill, h } from './dom.js';
-import { now, oneLine, seconds } from './format.js';
+import { Failure, json, request } from './api.js';
+import { button, fill, h } from './dom.js';
+import { now, seconds } from './format.js';
 import { t } from './language.js';
 import { announce } from './notice.js';
 import { isHidden, removeLater } from './pending.js';
@@ -10,9 +10,12 @@ import { refreshTimes, row, sender, shortSubject } from './row.js';
 
 /** @typedef {import('./types.js').ListedEmail} ListedEmail */
 /** @typedef {import('./types.js').EmailPage} EmailPage */
+/** @typedef {import('./types.js').Source} Source */
 
 const FIELDS = 'id,from,fromName,subject,preview,receivedAt,expiresAt,attachmentCount,codes';
 const PAGE_SIZE = 50;
+/** How many pages of older mail a filter looks through by itself. */
+const PAGES_SEARCHED = 20;
 /** How far below the window the end of the list may be when the next page is read. */
 const READ_AHEAD = '600px';
 /** After what time a page that failed is read again at the earliest, in milliseconds. */
@@ -25,7 +28,7 @@ export class MailList {
   mails = [];
   /** Whether the service has said what there is. */
   isLoaded = false;
-  /** Mails in the inbox, as the service last said. */
+  /** Mails in the whole list, as the service last said. */
   #total = 0;
   /** @type {Map<string, HTMLLIElement>} */
   #rows = new Map();
@@ -38,18 +41,22 @@ export class MailList {
   /** Whether older mails are about to be deleted, so that they must not be read. */
   #isEmptying = false;
   #reading = Promise.resolve();
+  /** Which mails are shown; null for all. @type {((mail: ListedEmail) => boolean) | null} */
+  #filter = null;
+  /** How many pages of older mail the filter may still look through. */
+  #pagesLeft = 0;
   #endWatch;
 
   /**
-   * @param {string} address
+   * @param {Source} source
    * @param {AbortSignal} signal
    * @param {() => void} changed Called after each change of the list.
    */
-  constructor(address, signal, changed) {
-    this.address = address;
+  constructor(source, signal, changed) {
+    this.source = source;
     this.signal = signal;
     this.changed = changed;
-    this.element = h('ol', { class: 'mails', 'aria-label': t('inboxOf', { address: oneLine(address) }) });
+    this.element = h('ol', { class: 'mails', 'aria-label': source.name });
     this.end = h('p', { class: 'end' });
     const onChange = (/** @type {IntersectionObserverEntry[]} */ changes) => {
       // There may be several since the last call; the last one holds.
@@ -66,12 +73,26 @@ export class MailList {
 
   /** The mails that are shown. */
   get shown() {
-    return this.mails.filter(({ id }) => !isHidden(id));
+    return this.mails.filter((mail) => !isHidden(mail.id) && (this.#filter?.(mail) ?? true));
   }
 
-  /** How many mails there are without those that are hidden. */
+  /** How many mails there are without those that are hidden. With a filter they are those that were found. */
   get count() {
-    return this.#isEmptying ? this.shown.length : this.#total - (this.mails.length - this.shown.length);
+    return this.#isEmptying || this.#filter ? this.shown.length : this.#total - (this.mails.length - this.shown.length);
+  }
+
+  /** Shows some of the mails alone. @param {((mail: ListedEmail) => boolean) | null} filter Null for all. */
+  filter(filter) {
+    this.#filter = filter;
+    this.#search();
+  }
+
+  /** Looks through older mail, as far as one may without asking. */
+  #search() {
+    this.#pagesLeft = PAGES_SEARCHED;
+    if (!this.isLoaded) return;
+    this.#draw();
+    this.#watchEnd();
   }
 
   /** How many mails that are shown were not read yet. */
@@ -82,27 +103,45 @@ export class MailList {
   /** Reads the first page again. One reading follows the other. */
   refresh() {
     this.#reading = this.#reading.catch(() => {}).then(async () => {
-      this.#merge(await json(this.#page('', FIELDS), { signal: this.signal }));
+      this.#merge(await this.#newest());
       this.isLoaded = true;
       this.#draw();
     });
     return this.#reading;
   }
 
-  /** @param {string} cursor @param {string} fields */
-  #page(cursor, fields) {
-    return `api/mail/messages?${query({ to: this.address, limit: PAGE_SIZE, cursor, fields })}`;
+  /** @param {string} cursor @param {string} [fields] @param {number} [limit] @returns {Promise<EmailPage>} */
+  #page(cursor, fields = FIELDS, limit = PAGE_SIZE) {
+    return json(this.source.page({ cursor, limit, fields }), { signal: this.signal });
+  }
+
+  /** The first page. Once it is known only the ids are asked for, and the fields of mails that are new. */
+  async #newest() {
+    if (!this.isLoaded || !this.source.hasFields) return this.#page('');
+    const page = await this.#page('', 'id');
+    const known = new Map(this.mails.map((mail) => [mail.id, mail]));
+    const fresh = page.emails.findLastIndex(({ id }) => !known.has(id)) + 1;
+    if (fresh > 0) {
+      const { emails } = await this.#page('', FIELDS, fresh);
+      for (const mail of emails) known.set(mail.id, mail);
+    }
+    const emails = page.emails.flatMap(({ id }) => known.get(id) ?? []);
+    // More may have changed between the two answers.
+    return emails.length === page.emails.length ? { ...page, emails } : this.#page('');
   }
 
   /** Puts the newest page in front of the older mails that are known. @param {EmailPage} page */
-  #merge({ emails, total = 0, nextCursor }) {
+  #merge({ emails, total = 0, nextCursor, next = nextCursor ?? null }) {
     const known = new Map(this.mails.map((mail) => [mail.id, mail]));
     const newest = emails.filter(({ id }) => !known.has(id));
-    if (this.isLoaded && newest.length > 0) announceNew(newest);
+    if (this.isLoaded && newest.length > 0) {
+      announceNew(newest);
+      this.source.arrived?.(newest);
+    }
     const last = emails.at(-1)?.id;
     const end = this.mails.findIndex(({ id }) => id === last);
     // What is older than the page is known only if the page reaches into it.
-    const older = nextCursor && end >= 0 ? this.mails.slice(end + 1) : [];
+    const older = next && end >= 0 ? this.mails.slice(end + 1) : [];
     const gone = this.mails.length - older.length - (emails.length - newest.length);
     // How many others are gone as well. Those may be mails that are not loaded; if not, nothing says which they are.
     const others = this.#total + newest.length - gone - total;
@@ -110,7 +149,7 @@ export class MailList {
     this.mails = [...emails.map((mail) => known.get(mail.id) ?? mail), ...(isComplete ? older : [])];
     this.#total = total;
     if (older.length === 0 || !isComplete) {
-      this.#cursor = nextCursor ?? null;
+      this.#cursor = next;
       this.#walk += 1;
     }
   }
@@ -118,16 +157,17 @@ export class MailList {
   /** Reads the next page of older mail. */
   async #loadMore() {
     if (this.#cursor === null || this.#isLoadingMore || this.#isEmptying) return;
+    if (this.#filter && this.#pagesLeft === 0) return;
+    this.#pagesLeft -= this.#filter ? 1 : 0;
     this.#isLoadingMore = true;
     const walk = this.#walk;
     let pause = 0;
     try {
-      /** @type {EmailPage} */
-      const page = await json(this.#page(this.#cursor, FIELDS), { signal: this.signal });
+      const page = await this.#page(this.#cursor);
       if (walk === this.#walk && !this.#isEmptying) {
         const known = new Set(this.mails.map(({ id }) => id));
         this.mails.push(...page.emails.filter(({ id }) => !known.has(id)));
-        this.#cursor = page.nextCursor ?? null;
+        this.#cursor = page.nextCursor ?? page.next ?? null;
         this.#draw();
       }
     } catch (error) {
@@ -135,12 +175,14 @@ export class MailList {
     } finally {
       this.#isLoadingMore = false;
     }
-    // The watch tells nothing new of an end that is still in view, so it begins anew.
-    setTimeout(() => {
-      if (this.signal.aborted) return;
-      this.#endWatch.unobserve(this.end);
-      this.#endWatch.observe(this.end);
-    }, pause);
+    setTimeout(() => this.#watchEnd(), pause);
+  }
+
+  /** The watch tells nothing new of an end that is still in view, so it begins anew. */
+  #watchEnd() {
+    if (this.signal.aborted) return;
+    this.#endWatch.unobserve(this.end);
+    this.#endWatch.observe(this.end);
   }
 
   /** A mail is gone. @param {string} id */
@@ -232,9 +274,8 @@ export class MailList {
         this.refresh().catch(() => {});
       },
       also: async (outlives) => {
-        if (cursor === null) return;
-        const older = query({ to: this.address, cursor });
-        await request(`api/mail/delete?${older}`, { method: 'DELETE', outlives });
+        if (cursor === null || !this.source.older) return;
+        await request(this.source.older(cursor), { method: 'DELETE', outlives });
       },
     });
   }
@@ -257,15 +298,24 @@ export class MailList {
       else this.element.insertBefore(element, next);
     }
     this.#markSelected();
-    const more = this.count - shown.length;
-    fill(this.end, more > 0 ? t('more', { n: more }) : '');
+    fill(this.end, ...this.#ending(shown.length));
     this.changed();
+  }
+
+  /** What stands below the mails: how many more there are, or how far a filter has looked. @param {number} shown */
+  #ending(shown) {
+    if (!this.#filter) {
+      const more = this.count - shown;
+      return more > 0 ? [t('more', { n: more })] : [];
+    }
+    const searched = t('searched', { n: this.mails.length });
+    const goesOn = this.#cursor === null || this.#pagesLeft > 0;
+    return goesOn ? [searched] : [searched, ' ', button(null, t('searchOlder'), () => this.#search())];
   }
 
   /** @param {ListedEmail} mail */
   #newRow(mail) {
-    const href = `#/inbox/${encodeURIComponent(this.address)}/${mail.id}`;
-    const element = row(mail, href, () => this.remove(mail.id));
+    const element = row(mail, `${this.source.place}/${mail.id}`, () => this.remove(mail.id));
     this.#rows.set(mail.id, element);
     return element;
   }

@@ -1,6 +1,6 @@
-/** Keeps an inbox up to date: by events while its tab is in front, by asking now and then otherwise. */
+/** Keeps a list of mails up to date: by events while its tab is in front, by asking now and then otherwise. */
 
-import { Failure, query } from './api.js';
+import { Failure } from './api.js';
 import { events } from './events.js';
 
 /** How often a tab in the background asks, in milliseconds. Browsers allow few streams to one service at once. */
@@ -25,19 +25,24 @@ const COLLECT = 80;
  *   following is over.
  */
 
-/** Follows one inbox until a signal. */
+/** Follows one list until a signal. */
 export class Live {
   /** Ends the present round: a stream, or a pause. */
   #round = new AbortController();
   #silentStreams = 0;
   #failures = 0;
 
-  /** @param {string} address @param {Follower} follower @param {AbortSignal} signal */
-  constructor(address, follower, signal) {
-    this.path = `api/mail/stream?${query({ to: address })}`;
+  /**
+   * @param {string} path The path of the stream.
+   * @param {Follower} follower
+   * @param {AbortSignal} signal
+   * @param {number} [rest] How long the list rests after it was read because of an event, in milliseconds.
+   */
+  constructor(path, follower, signal, rest = 0) {
+    this.path = path;
     this.follower = follower;
     this.signal = signal;
-    this.refresh = collected(() => follower.refresh(), COLLECT);
+    this.refresh = collected(() => follower.refresh(), COLLECT, rest);
   }
 
   /** Asks again at once. */
@@ -121,8 +126,9 @@ function isRefusal({ status }) {
  *
  * @param {() => Promise<void>} action
  * @param {number} within In milliseconds.
+ * @param {number} rest How long it rests after each call, in milliseconds.
  */
-function collected(action, within) {
+function collected(action, within, rest) {
   let isWanted = false;
   let isRunning = false;
   return async function call() {
@@ -130,16 +136,22 @@ function collected(action, within) {
     if (isRunning) return;
     isRunning = true;
     while (isWanted) {
-      await new Promise((resolve) => setTimeout(resolve, within));
+      await sleep(within);
       isWanted = false;
       // The next round reports it.
       await action().catch(() => {});
+      await sleep(rest);
     }
     isRunning = false;
   };
 }
 
-/** @param {number} millis @param {AbortSignal} signal @returns {Promise<void>} */
+/** @param {number} millis @returns {Promise<void>} */
+export function sleep(millis) {
+  return new Promise((resolve) => setTimeout(resolve, millis));
+}
+
+/** Sleeps, at most until a signal. @param {number} millis @param {AbortSignal} signal @returns {Promise<void>} */
 function pause(millis, signal) {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -36,6 +36,18 @@ function remember(key, value) {
   }
 }
 
+/**
+ * Listens for changes that other tabs make.
+ *
+ * @param {string} key
+ * @param {() => void} changed
+ */
+function whenOthersChange(key, changed) {
+  addEventListener('storage', (event) => {
+    if (event.key === PREFIX + key || event.key === null) changed();
+  });
+}
+
 /** The addresses that were used here, the latest first. */
 export function addresses() {
   const found = recall('addresses', /** @type {unknown} */ ([]));
@@ -49,7 +61,7 @@ export function rememberAddress(address) {
 }
 
 /** The service compares addresses without regard to case. @param {string} one @param {string} other */
-function isSame(one, other) {
+export function isSame(one, other) {
   return one.toLowerCase() === other.toLowerCase();
 }
 
@@ -58,20 +70,28 @@ export function forgetAddress(address) {
   remember('addresses', addresses().filter((other) => !isSame(other, address)));
 }
 
-/** @returns {string[]} The ids of mails that were read here, the latest last. */
+/** The ids of mails that were read here, the latest last; null until they are needed. @type {Set<string> | null} */
+let read = null;
+whenOthersChange('read', () => (read = null));
+
+/** Each row of a list asks, so what is stored is parsed once. */
 function readIds() {
+  if (read) return read;
   const found = recall('read', /** @type {unknown} */ ([]));
-  return Array.isArray(found) ? found : [];
+  read = new Set(Array.isArray(found) ? found : []);
+  return read;
 }
 
 /** @param {string} id */
 export function isRead(id) {
-  return readIds().includes(id);
+  return readIds().has(id);
 }
 
 /** @param {string} id */
 export function markRead(id) {
-  if (!isRead(id)) remember('read', [...readIds(), id].slice(-READ_MAX));
+  if (isRead(id)) return;
+  read = new Set([...readIds(), id].slice(-READ_MAX));
+  remember('read', [...read]);
 }
 
 /** The language that was chosen here, or ''. */
@@ -82,4 +102,42 @@ export function language() {
 /** @param {string} code */
 export function rememberLanguage(code) {
   remember('language', code);
+}
+
+/** Where a token may be kept: in this tab, and then in this browser. A browser may permit neither. */
+const TOKEN_PLACES = [() => sessionStorage, () => localStorage];
+
+/** The token that is kept for this tab or in this browser; '' without one. */
+export function keptToken() {
+  for (const place of TOKEN_PLACES) {
+    try {
+      const token = place().getItem(`${PREFIX}token`);
+      if (token) return token;
+    } catch {
+      // Nothing is kept there.
+    }
+  }
+  return '';
+}
+
+/**
+ * Keeps a token for this tab, or in this browser, and nowhere else; '' forgets it everywhere.
+ *
+ * @param {string} token
+ * @param {boolean} isForBrowser
+ */
+export function keepToken(token, isForBrowser) {
+  for (const [index, place] of TOKEN_PLACES.entries()) {
+    try {
+      place().removeItem(`${PREFIX}token`);
+      if (token && index === Number(isForBrowser)) place().setItem(`${PREFIX}token`, token);
+    } catch {
+      // The page has it as long as it is open.
+    }
+  }
+}
+
+/** @param {() => void} changed Called when another tab keeps a token in this browser, or forgets it. */
+export function whenKeptTokenChanges(changed) {
+  whenOthersChange('token', changed);
 }

@@ -7,6 +7,7 @@ import { t } from './language.js';
 /** How long a notice stays, and how long a deletion can be undone, in milliseconds. */
 const STAYS = 4_000;
 const UNDO_WITHIN = 6_000;
+const OFFER_STAYS = 30_000;
 /** How much of a copied text is said, in characters. */
 const COPIED_MAX = 100;
 
@@ -26,6 +27,24 @@ function show(notice, stays) {
 /** @param {string} text */
 export function say(text) {
   show(h('p', { class: 'notice' }, text), STAYS);
+  announce(text);
+}
+
+/**
+ * Says something, with a button that does something about it.
+ *
+ * @param {string} text
+ * @param {string} label
+ * @param {() => void} action
+ */
+export function offer(text, label, action) {
+  const notice = h('p', { class: 'notice' }, h('span', {}, text), ' ');
+  const press = () => {
+    notice.remove();
+    action();
+  };
+  notice.append(h('button', { type: 'button', click: press }, label));
+  show(notice, OFFER_STAYS);
   announce(text);
 }
 

@@ -1,20 +1,31 @@
-/** For holders of a token: all inboxes, and what the service does right now. */
+/** For those who may read all mail: all inboxes, and what the service did within the last hour. */
 
-import { json, query, request } from './api.js';
+import { json, query } from './api.js';
 import { fill, h } from './dom.js';
 import { exactTime, number, oneLine, relativeTime, size } from './format.js';
 import { t } from './language.js';
 import { Plot } from './plot.js';
 import { loading, problem, waitAfter } from './problem.js';
 
-/** How often the numbers are read, in milliseconds. */
-const EVERY = 5_000;
+/** How often the numbers are read, in milliseconds: as often as the service adds to them. */
+const EVERY = 10_000;
+const HOUR = 3_600;
 
-/** @typedef {{received: number, refused: number, stored: number, delivered: number | null, at: number}} Sample */
+/** @typedef {'received' | 'refused' | 'delivered' | 'failed' | 'stored' | 'octets'} Series */
+
+/** The plots by the names of their series. @type {[Series, import('./language.js').Phrase][]} */
+const PLOTS = [
+  ['received', 'received'],
+  ['refused', 'refused'],
+  ['stored', 'stored'],
+  ['octets', 'octetsStored'],
+  ['delivered', 'delivered'],
+  ['failed', 'failed'],
+];
 
 /** @param {string[]} _ @param {AbortSignal} signal @returns {import('./types.js').View} */
 export function overview(_, signal) {
-  const plots = { received: new Plot(t('received')), refused: new Plot(t('refused')), stored: new Plot(t('stored')), delivered: new Plot(t('delivered')) };
+  const plots = PLOTS.map(([series, phrase]) => ({ series, plot: new Plot(t(phrase)) }));
   const state = h('div', {}, loading());
   const mailboxes = h('div', {});
   const element = h(
@@ -23,27 +34,25 @@ export function overview(_, signal) {
     h('h1', {}, t('overview')),
     h('p', {}, t('overviewMore')),
     state,
-    h('div', { class: 'plots' }, ...Object.values(plots).map((plot) => plot.element)),
+    h('div', { class: 'plots' }, ...plots.map(({ plot }) => plot.element)),
     h('h2', {}, t('allInboxes')),
     mailboxes,
   );
-  /** @type {Sample | null} */
-  let before = null;
+  /** What says whether there is other mail than before. */
+  let before = '';
   let isFailing = false;
   const read = async () => {
     try {
-      const [sample, list] = await Promise.all([measure(signal), json(`api/admin/mailboxes?${query({ limit: 50 })}`, { signal })]);
-      const minutes = before ? (sample.at - before.at) / 60_000 : 0;
-      if (before && minutes > 0) {
-        plots.received.add(Math.max(0, sample.received - before.received) / minutes);
-        plots.refused.add(Math.max(0, sample.refused - before.refused) / minutes);
-        if (sample.delivered !== null) plots.delivered.add(Math.max(0, sample.delivered - (before.delivered ?? 0)) / minutes);
+      const { history, store, smtp } = await json('api/admin/status?history=true', { signal });
+      for (const { series, plot } of plots) show(plot, series, history);
+      const now = JSON.stringify([store?.emails, smtp?.messages]);
+      if (now !== before) {
+        const list = await json(`api/admin/mailboxes?${query({ limit: 50 })}`, { signal });
+        fill(mailboxes, table(list.mailboxes));
+        before = now;
       }
-      plots.stored.add(sample.stored);
-      before = sample;
       isFailing = false;
       fill(state);
-      fill(mailboxes, table(list.mailboxes));
     } catch (error) {
       isFailing = waitAfter(error) === null;
       if (!signal.aborted) fill(state, problem(error, read));
@@ -55,23 +64,15 @@ export function overview(_, signal) {
   return { title: `${t('overview')} · tempmail`, element };
 }
 
-/** @param {AbortSignal} signal @returns {Promise<Sample>} */
-async function measure(signal) {
-  const [status, delivered] = await Promise.all([json('api/admin/status', { signal }), deliveries(signal)]);
-  const { messages = 0, replies = {} } = status.smtp ?? {};
-  const refused = (replies['4yz'] ?? 0) + (replies['5yz'] ?? 0);
-  return { received: messages, refused, stored: status.store?.emails ?? 0, delivered, at: performance.now() };
-}
-
-/** The events that webhooks took; null where metrics have a listener of their own. @param {AbortSignal} signal */
-async function deliveries(signal) {
-  try {
-    const text = await (await request('metrics', { accept: 'text/plain', signal })).text();
-    const lines = text.matchAll(/^tempmail_webhook_attempts_total\{result="delivered"\} (\d+)/gm);
-    return [...lines].reduce((sum, [, value]) => sum + Number(value), 0);
-  } catch {
-    return null;
-  }
+/** @param {Plot} plot @param {Series} series @param {import('./types.js').History} history */
+function show(plot, series, history) {
+  const values = history[series];
+  const room = HOUR / history.everySeconds;
+  const latest = values.at(-1) ?? 0;
+  if (series === 'stored') return plot.show(values, room, number(latest));
+  if (series === 'octets') return plot.show(values, room, size(latest));
+  const minute = values.slice(-60 / history.everySeconds);
+  return plot.show(values, room, number(minute.reduce((sum, value) => sum + value, 0)));
 }
 
 /** @param {import('./types.js').Mailbox[]} mailboxes */

@@ -1,12 +1,15 @@
 /** What a failure means to the user, and what to do about it. */
 
-import { Failure, setToken } from './api.js';
+import { Failure, hasToken, setToken } from './api.js';
 import { fill, h } from './dom.js';
 import { duration } from './format.js';
 import { t } from './language.js';
 
 /** After what time a view that could not be read is read again at the earliest, in milliseconds. */
 const RETRY_AFTER = 10_000;
+
+/** What another try does not change. */
+const FINAL = ['role_address', 'not_found', 'scope_insufficient', 'address_invalid', 'email_damaged'];
 
 /**
  * A block that stands in place of what could not be shown.
@@ -19,7 +22,8 @@ export function problem(error, retry) {
   const block = h('section', { class: 'state problem', role: 'alert' }, h('p', {}, meaning(failure)));
   if (asksForToken(failure)) {
     block.append(tokenForm());
-  } else if (failure.code !== 'role_address' && failure.code !== 'not_found') {
+    if (hasToken()) block.append(h('button', { type: 'button', click: () => setToken('') }, t('forgetToken')));
+  } else if (!FINAL.includes(failure.code)) {
     block.append(h('button', { type: 'button', click: retry }, t('tryAgain')));
   }
   return block;
@@ -30,44 +34,59 @@ function asksForToken({ code }) {
   return code === 'token_required' || code === 'token_invalid' || code === 'unauthorized';
 }
 
+/**
+ * What the codes of the interface mean in everyday words, and what to do. The service's own sentence about another code is
+ * more exact than none.
+ *
+ * @type {[import('./language.js').Phrase, string][]}
+ */
+const MEANINGS = [
+  ['addressInvalid', 'address_invalid'],
+  ['busy', 'busy dns_busy too_many_connections too_many_waiting webhook_busy'],
+  ['defect', 'internal email_damaged'],
+  ['dnsUnavailable', 'dns_unavailable'],
+  ['domainInvalid', 'domain_invalid'],
+  ['domainUnknown', 'domain_unknown'],
+  ['limitReached', 'limit_reached too_many_domains too_many_domains_for_client too_many_webhooks'],
+  ['limitReached', 'too_many_webhooks_for_client too_many_webhooks_for_recipient'],
+  ['mailGone', 'not_found'],
+  ['mxHostUnset', 'mx_host_unset'],
+  ['mxMismatch', 'mx_mismatch'],
+  ['offline', 'offline'],
+  ['roleAddress', 'role_address'],
+  ['scopeInsufficient', 'scope_insufficient'],
+  ['storageFull', 'storage_full'],
+  ['tokenInvalid', 'token_invalid'],
+  ['tokenRequired', 'token_required unauthorized'],
+  ['tooManyAtOnce', 'too_many_connections_for_client too_many_waiting_for_client'],
+  ['unavailable', 'not_ready stopping store_unavailable'],
+  ['urlInvalid', 'url_invalid'],
+  ['urlNotAllowed', 'url_not_allowed url_own_listener url_port_not_allowed'],
+  ['wrongName', 'host_not_allowed origin_not_allowed'],
+];
+
 /** One sentence about a failure. @param {unknown} error */
 export function meaning(error) {
   const failure = error instanceof Failure ? error : new Failure(0, 'offline', String(error));
-  switch (failure.code) {
-    case 'offline':
-      return t('offline');
-    case 'rate_limited':
-      return t('rateLimited', { time: duration(failure.retryAfter || 1) });
-    case 'role_address':
-      return t('roleAddress');
-    case 'token_required':
-    case 'unauthorized':
-      return t('tokenRequired');
-    case 'token_invalid':
-      return t('tokenInvalid');
-    case 'not_found':
-      return t('mailGone');
-    case 'address_invalid':
-      return t('addressInvalid');
-    case 'stopping':
-    case 'store_unavailable':
-      return t('unavailable');
-    default:
-      // The service's own sentence is more exact than none.
-      return failure.status >= 500 ? `${t('unavailable')} ${failure.message}` : failure.message;
-  }
+  const { code, status, message } = failure;
+  if (code === 'rate_limited') return t('rateLimited', { time: duration(failure.retryAfter || 1) });
+  const known = MEANINGS.find(([, codes]) => codes.split(' ').includes(code));
+  if (known) return t(known[0]);
+  return status >= 500 ? `${t('unavailable')} ${message}` : message;
 }
 
-/** A form for a token, which stays in memory. */
+/** A form for a token, which is kept for this tab, or in this browser by choice. */
 export function tokenForm() {
   const input = h('input', { type: 'password', autocomplete: 'off', required: true, 'aria-label': t('token') });
+  const keep = h('input', { type: 'checkbox' });
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
-    input.setCustomValidity(setToken(input.value) ? '' : t('tokenInvalid'));
+    input.setCustomValidity(setToken(input.value, keep.checked) ? '' : t('tokenInvalid'));
     input.reportValidity();
   };
   input.addEventListener('input', () => input.setCustomValidity(''));
-  return h('form', { class: 'row', submit }, input, h('button', { type: 'submit' }, t('useToken')));
+  const choice = h('label', { class: 'check' }, keep, t('keepToken'));
+  return h('form', { class: 'row', submit }, input, h('button', { type: 'submit' }, t('useToken')), choice);
 }
 
 /**

@@ -14,7 +14,7 @@ const LINE_MAX = 300;
 const NAME_MAX = 60;
 
 /** Who a mail says it is from. A name that looks like an address gives way to the address. @param {ListedEmail} mail */
-export function sender({ fromName, from }) {
+export function sender({ fromName = '', from }) {
   const name = oneLine(fromName);
   const isName = name !== '' && !/[@\uff20\ufe6b]/.test(name);
   return (isName ? name : oneLine(from)).slice(0, LINE_MAX) || t('noSender');
@@ -31,26 +31,34 @@ export function shortSubject(subject, max = NAME_MAX) {
  * @param {() => void} remove
  */
 export function row(mail, href, remove) {
-  const [code] = mail.codes;
+  const { recipient, preview = '', attachmentCount = 0 } = mail;
+  const [code] = mail.codes ?? [];
   const link = h(
     'a',
     { href },
     h('bdi', { class: 'sender', title: oneLine(mail.from).slice(0, LINE_MAX) }, sender(mail)),
     h('bdi', { class: 'subject' }, shortSubject(mail.subject, LINE_MAX)),
-    h('bdi', { class: 'preview' }, oneLine(mail.preview, '').slice(0, LINE_MAX)),
+    recipient
+      ? h('span', { class: 'preview' }, t('to'), ' ', h('bdi', {}, oneLine(recipient).slice(0, LINE_MAX)))
+      : h('bdi', { class: 'preview' }, oneLine(preview, '').slice(0, LINE_MAX)),
     h('span', { class: 'times' }, ...times(mail)),
   );
-  const chip = code && button('copy', code.code, () => copy(code.code), { kind: 'chip' });
-  if (chip) chip.setAttribute('aria-label', `${t('copy')}: ${code.code}`);
   const deletion = button('delete', t('deleteThis', { subject: shortSubject(mail.subject) }), remove, { isShort: true, kind: 'quiet' });
-  const marks = h('span', { class: 'marks' }, mail.attachmentCount > 0 && attachmentCount(mail), chip, deletion);
+  const marks = h('span', { class: 'marks' }, attachmentCount > 0 && countOf(attachmentCount), code && chip(code), deletion);
   return h('li', { class: isRead(mail.id) ? '' : 'unread' }, link, marks);
 }
 
-/** @param {ListedEmail} mail */
-function attachmentCount({ attachmentCount }) {
-  const words = t('attachments', { n: attachmentCount });
-  const shown = h('span', { 'aria-hidden': 'true' }, number(attachmentCount));
+/** A code, as a button that copies it. @param {import('./types.js').Code} code */
+export function chip({ code }) {
+  const chip = button('copy', code, () => copy(code), { kind: 'chip' });
+  chip.setAttribute('aria-label', `${t('copy')}: ${code}`);
+  return chip;
+}
+
+/** @param {number} attachments */
+function countOf(attachments) {
+  const words = t('attachments', { n: attachments });
+  const shown = h('span', { 'aria-hidden': 'true' }, number(attachments));
   return h('span', { class: 'count', title: words }, icon('attachment'), shown, h('span', { class: 'unseen' }, words));
 }
 

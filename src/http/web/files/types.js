@@ -9,15 +9,20 @@
  * @typedef {object} ListedEmail
  * @property {string} id
  * @property {string} from
- * @property {string} fromName
  * @property {string} subject
- * @property {string} preview
  * @property {string} receivedAt
  * @property {string} expiresAt
- * @property {number} attachmentCount
- * @property {Code[]} codes
+ * @property {string} [recipient] In the list of all mail.
+ * @property {string} [fromName] This and the others are in the list of one inbox.
+ * @property {string} [preview]
+ * @property {number} [attachmentCount]
+ * @property {Code[]} [codes]
  *
- * @typedef {{emails: ListedEmail[], total?: number, nextCursor?: string}} EmailPage
+ * @typedef {object} EmailPage
+ * @property {ListedEmail[]} emails
+ * @property {number} [total]
+ * @property {string} [nextCursor] Of the next page of one inbox.
+ * @property {string | null} [next] Of the next page of all mail.
  *
  * @typedef {object} Email
  * @property {string} id
@@ -61,9 +66,13 @@
  * @property {string} version
  * @property {number} revision
  * @property {{domains: Access, delete: Access, read: Access, webhooks?: Access}} public
+ * @property {boolean} [allMail] Whether this caller may read the mail of all addresses.
  * @property {{messageOctets: number, retentionSeconds: number, pageSize: number, requestsPerMinute: number | null}} limits
  *
  * @typedef {{address: string, messages: number, newest: string, octets: number}} Mailbox
+ *
+ * @typedef {{everySeconds: number, received: number[], refused: number[], delivered: number[], failed: number[],
+ *   stored: number[], octets: number[]}} History The last hour in intervals, the latest last.
  */
 
 /**
@@ -74,6 +83,33 @@
  * @property {HTMLElement} element
  * @property {Record<string, () => void>} [keys] What keys do, beside those of the whole page.
  * @property {(words: string[]) => boolean} [follow] Shows another place of the same view; false if it is another view's.
+ */
+
+/**
+ * Where the mails of a list come from.
+ *
+ * @typedef {object} Source
+ * @property {string} name What the list is called for screen readers.
+ * @property {string} place The place of the list in the page. That of a mail is below it.
+ * @property {(part: {cursor: string, limit: number, fields: string}) => string} page The path of a page.
+ * @property {boolean} hasFields Whether a page can have some of the fields alone.
+ * @property {(cursor: string) => string} [older] The path that deletes what is older.
+ * @property {(mails: ListedEmail[]) => void} [arrived] Called when mail has arrived, with the newest first.
+ */
+
+/**
+ * What a list of mails with the one that is open beside it is about.
+ *
+ * @typedef {object} ReadingOptions
+ * @property {string[]} words The words of the place: the name of the view, and what else says which list it is.
+ * @property {string} name What the title of the tab says.
+ * @property {Source} source
+ * @property {string} stream The path of the stream that tells of changes.
+ * @property {number} [rest] How long the list rests between two changes at least, in milliseconds.
+ * @property {(reading: import('./reading.js').Reading) => Node[]} head What stands above the list.
+ * @property {() => Node[]} nothing What stands in place of no mail.
+ * @property {() => void} [accepted] Called when the service has given the list.
+ * @property {Record<string, () => void>} [keys] What further keys do.
  */
 
 export {};

@@ -4,7 +4,7 @@ import { en } from './words.en.js';
 
 /** @typedef {string | {other: string, zero?: string, one?: string, two?: string, few?: string, many?: string}} Text */
 /** @typedef {keyof typeof en} Phrase */
-/** @typedef {Record<Phrase, Text>} Words Each language has the phrases of English, no more and no fewer. */
+/** @typedef {Partial<Record<Phrase, Text>>} Words A language has no phrase that English lacks. One that it lacks is shown in English. */
 
 /** How the words of a language are loaded. English is always here. */
 export const WORDS = {

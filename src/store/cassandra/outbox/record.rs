@@ -4,7 +4,8 @@
 //! made again. So no event ends without its record, and no answer that disables a webhook is lost.
 
 use std::collections::{BTreeMap, HashMap};
-use std::time::Duration;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
 
 use futures_util::future::{join_all, try_join_all};
 use tokio::sync::oneshot;
@@ -115,9 +116,6 @@ impl Shared {
         for (sequence, state) in states {
             self.picture.mail_mut().change_event(id, sequence, state, 0);
         }
-        if is_disabled {
-            self.counters.webhook_disabled();
-        }
         Ok(Some(webhook))
     }
 
@@ -182,7 +180,8 @@ impl Shared {
         for (event, _) in &dropped {
             *counts.entry(event.webhook).or_default() += 1;
         }
-        self.counters.events_dropped(&counts);
+        self.counters.events_dropped(counts.values().sum());
+        self.drop_warnings.lock().unwrap_or_else(PoisonError::into_inner).add(&counts, Instant::now());
         let drops = dropped.iter().map(|(event, at)| async move {
             let (webhook, email, sequence) = (event.webhook, event.email.id, event.email.sequence);
             let dropped = DroppedEvent { webhook, id: event.id, email, sequence, attempts: event.attempts };

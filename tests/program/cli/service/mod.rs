@@ -51,7 +51,7 @@ pub(super) struct Contents {
     faults: Vec<String>,
 }
 
-static DOCUMENT: LazyLock<Document> = LazyLock::new(Document::snapshot);
+static DOCUMENT: LazyLock<Document> = LazyLock::new(Document::written);
 
 type Shared = Arc<Mutex<Contents>>;
 

@@ -2,4 +2,5 @@
 
 mod corpus;
 mod links;
+mod origins;
 mod strangers;

@@ -1,0 +1,91 @@
+//! Texts as JSON, without a copy of them in between.
+
+use crate::mime::{Message, escape};
+
+/// Appends a text as a JSON string.
+pub(super) fn string(json: &mut Vec<u8>, text: &str) {
+    json.push(b'"');
+    escape_into(json, text);
+    json.push(b'"');
+}
+
+/// Appends the body as HTML, as a JSON string. It is the text of [`Message::html`].
+pub(super) fn html(json: &mut Vec<u8>, message: &Message<'_>) {
+    json.push(b'"');
+    for (text, is_html) in message.html_parts() {
+        if is_html { escape_into(json, &text) } else { text_as_html(json, &text) }
+    }
+    json.push(b'"');
+}
+
+fn escape_into(json: &mut Vec<u8>, text: &str) {
+    let mut rest = text.as_bytes();
+    while let Some(position) = escape::position(rest, is_special) {
+        json.extend_from_slice(&rest[..position]);
+        push_special(json, rest[position]);
+        rest = &rest[position + 1..];
+    }
+    json.extend_from_slice(rest);
+}
+
+/// Appends a plain text as HTML, escaped for JSON in the same pass.
+fn text_as_html(json: &mut Vec<u8>, text: &str) {
+    let mut rest = text.as_bytes();
+    while let Some(position) = escape::position(rest, |octet| is_special(octet) | escape::is_escaped(octet)) {
+        json.extend_from_slice(&rest[..position]);
+        match rest[position] {
+            octet if escape::is_escaped(octet) => escape_into(json, escape::escaped(&rest[position..])),
+            octet => push_special(json, octet),
+        }
+        rest = &rest[position + 1..];
+    }
+    json.extend_from_slice(rest);
+}
+
+/// Whether an octet stands in no JSON string as it is (RFC 8259 section 7).
+const fn is_special(octet: u8) -> bool {
+    octet < b' ' || matches!(octet, b'"' | b'\\')
+}
+
+fn push_special(json: &mut Vec<u8>, octet: u8) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let short = match octet {
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        0x08 => b'b',
+        0x0c => b'f',
+        b'"' | b'\\' => octet,
+        _ => {
+            json.extend_from_slice(b"\\u00");
+            json.extend_from_slice(&[octet >> 4, octet & 15].map(|digit| HEX[usize::from(digit)]));
+            return;
+        }
+    };
+    json.extend_from_slice(&[b'\\', short]);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_text_is_the_json_that_serde_makes_of_it(text in "([\\x00-\\x7f]|.){0,120}") {
+            let mut json = Vec::new();
+            string(&mut json, &text);
+            prop_assert_eq!(json, serde_json::to_vec(&text).expect("JSON"));
+        }
+
+        #[test]
+        fn a_body_is_the_json_of_its_html(body in "([\\x00-\\x7f]|.){0,120}", kind in "plain|html") {
+            let raw = format!("Content-Type: text/{kind}; charset=utf-8\r\n\r\n{body}");
+            let message = Message::new(raw.as_bytes());
+            let mut json = Vec::new();
+            html(&mut json, &message);
+            prop_assert_eq!(json, serde_json::to_vec(message.html()).expect("JSON"));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! `GET /api/mail/messages/{id}`: one Email with all its details.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::IntoResponse;
+
+use crate::email::{self, Fields};
+use crate::http::query;
+use crate::http::{Api, Asker, Code, Principal, Problem, Room};
+use crate::model::{EmailId, StoredEmail};
+
+/// Answers with the Email.
+pub(in crate::http) async fn show(
+    State(api): State<Arc<Api>>,
+    principal: Principal,
+    asker: Asker,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<impl IntoResponse, Problem> {
+    let json = api.read(principal, &asker, id(path)?, |email, room| render(&email, room)).await?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], json))
+}
+
+/// The JSON of an Email with all its details.
+pub(super) fn render(email: &StoredEmail, room: Room) -> Result<Bytes, Problem> {
+    let mut json = Vec::new();
+    if !email::write(&mut json, email, Fields::ALL) {
+        return Err(Problem::internal());
+    }
+    // A boxed slice has no spare room at its end.
+    Ok(room.hold(json.into_boxed_slice()))
+}
+
+/// The id in the path.
+pub(in crate::http) fn id(path: Result<Path<String>, PathRejection>) -> Result<EmailId, Problem> {
+    query::id(&text(path)?)
+}
+
+/// What a path has in the place of its names. A path that is not UTF-8 has no valid id.
+pub(in crate::http) fn text<T>(path: Result<Path<T>, PathRejection>) -> Result<T, Problem> {
+    let Path(text) = path.map_err(|_| Problem::new(Code::IdInvalid, "the id in the path is not valid"))?;
+    Ok(text)
+}

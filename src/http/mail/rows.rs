@@ -1,0 +1,172 @@
+//! What lists are made of, and the cache of what they show.
+
+use std::sync::Arc;
+
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, Options, OptionsBuilder, Weighter};
+
+use crate::admission::RENDERED;
+use crate::email::{self, Fields};
+use crate::http::Api;
+use crate::mime::limits::HEADER_SECTION_OCTETS_MAX;
+use crate::model::{EmailId, Listed, StoredEmail};
+use crate::store::StoreError;
+
+/// What an octet of the header section takes at most as text and as JSON, where a control character takes six octets.
+const RENDERED_FIELDS: u64 = 12;
+/// The most octets of JSON in the cache, with an allowance for each entry.
+const CACHE_OCTETS_MAX: u64 = 64 * 1024 * 1024;
+/// The longest JSON of an Email in the cache, in octets. Few are longer without their body.
+const ENTRY_OCTETS_MAX: usize = 4096;
+/// What an entry costs beside its JSON, in octets.
+const ENTRY_OCTETS: u64 = 200;
+/// What the JSON of an Email without its body takes, roughly.
+const JSON_OCTETS: usize = 512;
+/// The number of parts with a lock of their own.
+const SHARDS: usize = 4;
+
+/// A row of a list: an Email, or some of which one is shown.
+pub(in crate::http) trait Row: Send + Sync + 'static {
+    /// The octets that are read to show it.
+    fn size_octets(&self) -> u64;
+
+    /// Loads the Email. `None` if it was removed meanwhile, may not be shown, or is damaged, which is logged. Blocks while
+    /// the store reads from the disk.
+    fn load(&self, api: &Api) -> impl Future<Output = Result<Option<StoredEmail>, StoreError>> + Send;
+}
+
+/// A row as a list shows it.
+pub(in crate::http) trait Entry: Row {
+    /// What is shown, if that is known without a look at the disk.
+    fn known(&self, _: &Api) -> Option<Arc<[u8]>> {
+        None
+    }
+
+    /// The memory that it takes at most to make what is shown, with the message.
+    fn room(&self) -> u64 {
+        self.size_octets().saturating_mul(RENDERED)
+    }
+
+    /// The octets that what is shown takes, roughly.
+    fn json_octets(&self) -> usize {
+        JSON_OCTETS
+    }
+
+    /// Appends what is shown to `json`. `false` if it cannot be shown; then nothing is appended.
+    fn write(&self, api: &Api, email: &StoredEmail, json: &mut Vec<u8>) -> bool;
+}
+
+impl Row for Listed {
+    fn size_octets(&self) -> u64 {
+        self.size_octets
+    }
+
+    async fn load(&self, api: &Api) -> Result<Option<StoredEmail>, StoreError> {
+        match api.store.load(self).await {
+            Err(error @ StoreError::Damaged { .. }) => {
+                tracing::error!(id = %self.id, %error, "a list lacks an Email that is damaged on the disk");
+                Ok(None)
+            }
+            loaded => loaded,
+        }
+    }
+}
+
+/// Some fields of an Email.
+#[derive(Clone, Debug)]
+pub(in crate::http) struct Shown {
+    pub(in crate::http) listed: Listed,
+    pub(in crate::http) fields: Fields,
+}
+
+impl Row for Shown {
+    fn size_octets(&self) -> u64 {
+        self.listed.size_octets
+    }
+
+    async fn load(&self, api: &Api) -> Result<Option<StoredEmail>, StoreError> {
+        self.listed.load(api).await
+    }
+}
+
+impl Entry for Shown {
+    fn known(&self, api: &Api) -> Option<Arc<[u8]>> {
+        if self.fields.have_body() { None } else { api.shown.0.get(&(self.listed.id, self.fields)) }
+    }
+
+    fn room(&self) -> u64 {
+        let octets = self.listed.size_octets;
+        if !self.fields.are_of_header() {
+            return octets.saturating_mul(RENDERED);
+        }
+        octets.saturating_add(octets.min(HEADER_SECTION_OCTETS_MAX as u64).saturating_mul(RENDERED_FIELDS))
+    }
+
+    fn json_octets(&self) -> usize {
+        // Line ends become elements.
+        let of_body = if self.fields.have_body() { self.listed.size_octets * 9 / 8 } else { 0 };
+        usize::try_from(of_body).unwrap_or(0) + JSON_OCTETS
+    }
+
+    fn write(&self, api: &Api, email: &StoredEmail, json: &mut Vec<u8>) -> bool {
+        let start = json.len();
+        if !email::write(json, email, self.fields) {
+            tracing::error!(id = %self.listed.id, "a list lacks an Email that its envelope does not name");
+            return false;
+        }
+        let entry = &json[start..];
+        if !self.fields.have_body() && entry.len() <= ENTRY_OCTETS_MAX {
+            api.shown.0.insert((self.listed.id, self.fields), entry.into());
+        }
+        true
+    }
+}
+
+/// The JSON of Emails that were listed lately, without their bodies, at most 64 MB. It is made when an Email is first
+/// listed.
+///
+/// An Email never changes while the process lives, and neither does the retention, so no entry is ever wrong. An Email that
+/// was removed is in no list any more, and its entry leaves when others need the room.
+#[derive(Debug)]
+pub(in crate::http) struct Cached(Cache<Key, Arc<[u8]>, OctetWeighter>);
+
+type Key = (EmailId, Fields);
+
+#[derive(Clone, Debug)]
+struct OctetWeighter;
+
+impl Weighter<Key, Arc<[u8]>> for OctetWeighter {
+    fn weight(&self, _: &Key, json: &Arc<[u8]>) -> u64 {
+        json.len() as u64 + ENTRY_OCTETS
+    }
+}
+
+impl Default for Cached {
+    fn default() -> Self {
+        Self(Cache::with_options(options(), OctetWeighter, DefaultHashBuilder::default(), DefaultLifecycle::default()))
+    }
+}
+
+fn options() -> Options {
+    let mut options = OptionsBuilder::new();
+    options.estimated_items_capacity(1000).weight_capacity(CACHE_OCTETS_MAX).shards(SHARDS);
+    options.build().expect("both capacities are set")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Timestamp;
+    use crate::random;
+
+    #[test]
+    fn however_many_emails_are_listed_the_room_is_bounded() {
+        let Cached(entries) = Cached::default();
+        let json: Arc<[u8]> = vec![b'x'; ENTRY_OCTETS_MAX].into();
+        for _ in 0..40_000 {
+            entries.insert((random::email_id(Timestamp::from_millis(0)), Fields::WITHOUT_BODY), Arc::clone(&json));
+            assert!(entries.weight() <= CACHE_OCTETS_MAX);
+        }
+        assert!(entries.weight() > CACHE_OCTETS_MAX / 2, "the room is used");
+    }
+}

@@ -1,0 +1,98 @@
+//! `POST /api/mail/messages`: the administrator puts a message into inboxes, without SMTP.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use serde_json::{Value, json};
+
+use crate::http::admin;
+use crate::http::body::read_body;
+use crate::http::edge::Peer;
+use crate::http::query;
+use crate::http::{Api, Code, Principal, Problem, Query};
+use crate::model::{Address, Delivery, DomainStatus, Envelope, Greeting, Protocol, Recipient};
+use crate::random;
+
+/// The most recipients of one message, as in SMTP (RFC 5321 section 4.5.3.1.8).
+const RECIPIENTS_MAX: usize = 100;
+
+/// Stores the message in the body for each address in `to`, all or none, as if `from` had sent it. It is durable when
+/// the answer is sent.
+pub(in crate::http) async fn submit(
+    State(api): State<Arc<Api>>,
+    principal: Principal,
+    query: Query,
+    request: Request,
+) -> Result<(StatusCode, Json<Value>), Problem> {
+    if principal == Principal::Public {
+        return Err(admin::administrator_only());
+    }
+    let recipients = recipients(&api, &query)?;
+    let reverse_path = match query.get("from")? {
+        None | Some("") => String::new(),
+        Some(_) => query.address("from")?.to_string(),
+    };
+    if !is_message(request.headers()) {
+        let detail = "the body must be a message with 'Content-Type: message/rfc822'";
+        return Err(Problem::new(Code::ContentTypeUnsupported, detail));
+    }
+    let client = request.extensions().get().map_or(Ipv4Addr::LOCALHOST.into(), |Peer(peer): &Peer| peer.ip());
+    let raw = read_body(request, api.config.mail.message_octets_max).await?;
+    let emails = store(&api, client, reverse_path, &recipients, raw).await?;
+    let emails: Vec<_> = emails.iter().map(|it| json!({ "id": it.id, "recipient": it.address })).collect();
+    Ok((StatusCode::CREATED, Json(json!({ "emails": emails }))))
+}
+
+/// The addresses in `to`, each on a domain that receives mail.
+fn recipients(api: &Api, query: &Query) -> Result<Vec<Address>, Problem> {
+    let parse = |text: &str| {
+        query::address(text).map_err(|detail| Problem::new(Code::AddressInvalid, format!("'to': {detail}")))
+    };
+    let recipients = query.all("to").map(parse).collect::<Result<Vec<_>, _>>()?;
+    if recipients.is_empty() {
+        return Err(Problem::new(Code::ParameterMissing, "the parameter 'to' is missing"));
+    }
+    if recipients.len() > RECIPIENTS_MAX {
+        let detail = format!("a message has at most {RECIPIENTS_MAX} recipients");
+        return Err(Problem::new(Code::ParameterRepeated, detail));
+    }
+    let is_served = |address: &Address| api.domains.table.status(address.domain()) == Some(DomainStatus::Active);
+    match recipients.iter().find(|address| !is_served(address)) {
+        Some(address) => Err(Problem::new(
+            Code::DomainUnknown,
+            format!("the service receives no mail for the domain {}", address.domain()),
+        )),
+        None => Ok(recipients),
+    }
+}
+
+fn is_message(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    content_type.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("message/rfc822")
+}
+
+async fn store(
+    api: &Api,
+    client: IpAddr,
+    reverse_path: String,
+    recipients: &[Address],
+    raw: bytes::Bytes,
+) -> Result<Vec<Recipient>, Problem> {
+    let received_at = api.clock.now();
+    let envelope = Envelope::new(
+        client,
+        String::new(),
+        Protocol::plain(Greeting::Http),
+        reverse_path,
+        recipients,
+        api.config.mail.subaddressing,
+        || random::email_id(received_at),
+    );
+    let expires_at = received_at.plus(api.config.mail.retention);
+    let emails = envelope.recipients.clone();
+    api.store.receive(Delivery { envelope, raw, received_at, expires_at }).await?;
+    Ok(emails)
+}

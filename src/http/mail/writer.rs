@@ -1,0 +1,180 @@
+//! The body of a list: a JSON object, written in pieces as the client takes them.
+
+use std::io;
+use std::sync::Arc;
+use std::vec;
+
+use axum::body::{Body, Bytes};
+use futures_util::stream;
+
+use super::rows::Entry;
+use crate::http::{Api, Asker, Problem, Room};
+use crate::store::StoreError;
+
+/// Messages of this many octets together are read for one piece. A larger one is read alone, so that a list of large
+/// messages never sits in memory as a whole.
+const PIECE_OCTETS: u64 = 256 * 1024;
+/// Room for the end of the body, in octets.
+const FOOT_OCTETS: usize = 160;
+
+/// How many of the first rows are read at once, at least one; `None` without rows. `octets` is what a row counts.
+pub(super) fn batch<T>(rows: &[T], octets: impl Fn(&T) -> u64) -> Option<usize> {
+    let mut sum = 0;
+    let fits = |row: &&T| {
+        sum += octets(row);
+        sum <= PIECE_OCTETS
+    };
+    let fitting = rows.iter().take_while(fits).count();
+    (!rows.is_empty()).then_some(fitting.max(1))
+}
+
+/// An entry, and what it shows if that is known.
+type Known<E> = (E, Option<Arc<[u8]>>);
+
+/// The rest of a body that is written.
+struct Rest<E, F> {
+    api: Arc<Api>,
+    asker: Asker,
+    unread: vec::IntoIter<Known<E>>,
+    /// How many entries were written.
+    written: usize,
+    /// Makes the end of the body; `None` once it is written.
+    foot: Option<F>,
+}
+
+/// The body with these entries in the list `name`. `foot` makes the other members, a JSON object, of the number of entries
+/// that were written.
+///
+/// Its first piece is written before this returns. An Email that is removed meanwhile is left out. A damaged one is left
+/// out too and logged, so that the others stay readable. If the store fails before the first octet, the answer is an error.
+/// After that the body breaks off, and clients see that it is incomplete.
+pub(in crate::http) async fn body<E: Entry>(
+    api: Arc<Api>,
+    asker: Asker,
+    name: &str,
+    entries: Vec<E>,
+    foot: impl FnOnce(usize) -> String + Send + 'static,
+) -> Result<Body, Problem> {
+    let unread = entries.into_iter().map(|entry| known(&api, entry)).collect::<Vec<_>>().into_iter();
+    let mut rest = Rest { api, asker, unread, written: 0, foot: Some(foot) };
+    let first = rest.next(format!("{{\"{name}\":[").into_bytes()).await?;
+    if rest.foot.is_none() {
+        return Ok(first.into());
+    }
+    Ok(Body::from_stream(stream::try_unfold((Some(first), rest), |(first, mut rest)| async {
+        let piece = match first {
+            Some(first) => first,
+            None if rest.foot.is_none() => return Ok(None),
+            None => rest.next(Vec::new()).await.map_err(|problem| {
+                tracing::error!(code = problem.code().row().1, "a list ended early");
+                io::Error::other("the list ended early")
+            })?,
+        };
+        Ok::<_, io::Error>(Some((piece, (None, rest))))
+    })))
+}
+
+/// Appends one entry to `json`. `None` if it cannot be shown.
+pub(super) async fn one<E: Entry>(
+    api: &Arc<Api>,
+    asker: &Asker,
+    entry: E,
+    json: Vec<u8>,
+) -> Result<Option<(Vec<u8>, Room)>, Problem> {
+    let (piece, room) = Piece { json, written: 0 }.append(api, asker, vec![known(api, entry)]).await?;
+    Ok((piece.written > 0).then_some((piece.json, room)))
+}
+
+fn known<E: Entry>(api: &Api, entry: E) -> Known<E> {
+    let known = entry.known(api);
+    (entry, known)
+}
+
+impl<E: Entry, F: FnOnce(usize) -> String> Rest<E, F> {
+    /// The next piece, which begins with `json`.
+    async fn next(&mut self, mut json: Vec<u8>) -> Result<Bytes, Problem> {
+        while let Some(entries) = self.batch() {
+            let before = self.written;
+            let piece = Piece { json, written: before };
+            let (piece, room) = piece.append(&self.api, &self.asker, entries).await?;
+            Piece { json, written: self.written } = piece;
+            if self.unread.as_slice().is_empty() {
+                self.end(&mut json);
+            }
+            // Nothing may be left of what was read, and an empty piece would end the body.
+            if self.written > before || self.foot.is_none() {
+                // A boxed slice has no spare room at its end.
+                return Ok(room.hold(json.into_boxed_slice()));
+            }
+        }
+        self.end(&mut json);
+        Ok(json.into())
+    }
+
+    /// The next entries that are read at once.
+    fn batch(&mut self) -> Option<Vec<Known<E>>> {
+        let octets = |(entry, known): &Known<E>| known.as_ref().map_or(entry.size_octets(), |json| json.len() as u64);
+        let length = batch(self.unread.as_slice(), octets)?;
+        Some(self.unread.by_ref().take(length).collect())
+    }
+
+    fn end(&mut self, json: &mut Vec<u8>) {
+        let Some(foot) = self.foot.take() else { return };
+        json.extend_from_slice(b"],");
+        json.extend_from_slice(foot(self.written).trim_start_matches('{').as_bytes());
+    }
+}
+
+/// A part of the list, and how many entries there are up to its end.
+struct Piece {
+    json: Vec<u8>,
+    written: usize,
+}
+
+impl Piece {
+    /// Appends entries, on a thread of the reader unless all of them are known. The room is that of the whole piece.
+    async fn append<E: Entry>(
+        self,
+        api: &Arc<Api>,
+        asker: &Asker,
+        entries: Vec<Known<E>>,
+    ) -> Result<(Self, Room), Problem> {
+        let octets = entries.iter().map(|(entry, known)| match known {
+            Some(json) => json.len() as u64 + 1,
+            None => entry.room(),
+        });
+        let room = api.reserve(asker, octets.sum()).await?;
+        let are_known = entries.iter().all(|(_, known)| known.is_some());
+        // The reading ends even if the caller goes away, so the room belongs to it.
+        let reading = self.read(Arc::clone(api), entries, room);
+        Ok(if are_known { reading.await } else { api.reader.run(reading).await }?)
+    }
+
+    async fn read<E: Entry>(
+        mut self,
+        api: Arc<Api>,
+        entries: Vec<Known<E>>,
+        room: Room,
+    ) -> Result<(Self, Room), StoreError> {
+        let json = &mut self.json;
+        json.reserve(FOOT_OCTETS + entries.iter().map(|(entry, _)| entry.json_octets()).sum::<usize>());
+        for (entry, known) in entries {
+            let start = json.len();
+            if self.written > 0 {
+                json.push(b',');
+            }
+            let is_written = if let Some(known) = known {
+                json.extend_from_slice(&known);
+                true
+            } else {
+                entry.load(&api).await?.is_some_and(|email| entry.write(&api, &email, json))
+            };
+            if is_written {
+                self.written += 1;
+            } else {
+                json.truncate(start);
+            }
+        }
+        Ok((self, room))
+    }
+}
