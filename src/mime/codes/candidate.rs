@@ -37,6 +37,14 @@ pub(super) struct Candidate {
     pub(super) is_grouped: bool,
 }
 
+impl Candidate {
+    /// Whether it may be a word, alone or before a number, as vouchers have it.
+    pub(super) fn may_be_word(&self) -> bool {
+        let word = self.code.trim_end_matches(|c: char| c.is_ascii_digit());
+        word.len() >= 3 && word.bytes().all(|octet| octet.is_ascii_alphabetic())
+    }
+}
+
 /// The candidates of a page in their order.
 pub(super) fn candidates(page: &Page) -> Vec<Candidate> {
     let octets = page.text.as_bytes();

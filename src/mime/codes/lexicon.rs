@@ -39,21 +39,31 @@ pub(super) fn has(hits: &[Hit], sense: Sense) -> bool {
 }
 
 /// Phrases by their octets, in order, each with its sense and whether its word may go on.
-struct Phrases(Vec<(Vec<u8>, Sense, bool)>);
+struct Phrases {
+    all: Vec<(Vec<u8>, Sense, bool)>,
+    /// Where the phrases with each first octet begin.
+    starts: Vec<usize>,
+}
 
 impl Phrases {
     fn new(mut all: Vec<(Vec<u8>, Sense, bool)>) -> Self {
         all.sort_by(|(one, ..), (other, ..)| one.cmp(other));
-        Self(all)
+        let starts = (0..=256).map(|first| all.partition_point(|(phrase, ..)| usize::from(phrase[0]) < first));
+        Self { starts: starts.collect(), all }
     }
 
     /// The length and sense of the longest phrase with which a text begins, in time linear in its length.
     fn longest(&self, text: impl Iterator<Item = u8>, is_end: impl Fn(usize) -> bool) -> Option<(usize, Sense)> {
-        let (mut left, mut longest) = (self.0.as_slice(), None);
+        let (mut left, mut longest) = (self.all.as_slice(), None);
         for (index, octet) in text.enumerate() {
             super::step(1);
-            left = &left[left.partition_point(|(phrase, ..)| phrase.get(index) < Some(&octet))..];
-            left = &left[..left.partition_point(|(phrase, ..)| phrase.get(index) == Some(&octet))];
+            if index == 0 {
+                let first = usize::from(octet);
+                left = &left[self.starts[first]..self.starts[first + 1]];
+            } else {
+                left = &left[left.partition_point(|(phrase, ..)| phrase.get(index) < Some(&octet))..];
+                left = &left[..left.partition_point(|(phrase, ..)| phrase.get(index) == Some(&octet))];
+            }
             if left.is_empty() {
                 break;
             }

@@ -22,6 +22,7 @@ mod score;
 mod tests;
 mod words;
 
+use memchr::memmem;
 use serde::Serialize;
 use url::Url;
 
@@ -31,7 +32,6 @@ use lexicon::LEXICON;
 use page::Page;
 use read::Read;
 use score::{Mail, Scored};
-use words::Sense;
 
 /// The confidence from which a finding is an answer. What is less likely is not reported at all.
 ///
@@ -138,15 +138,12 @@ pub fn findings(message: &Message<'_>) -> Findings {
     let html = Page::of_html(without_history(message.html()));
     let (said, html_hits) = (LEXICON.hits(&subject), LEXICON.hits(&html));
     let (head, body) = (Read::of(&subject, &said), Read::of(&html, &html_hits));
-    let mail = Mail::of(&said, &html_hits);
+    let mail = Mail::of(&head, &body);
     let mut codes = body.scored(&mail, &head.candidates);
     // What the body calls something else is no code in the subject either.
     let is_other = |it: &Scored| codes.iter().any(|other| other.code == it.code && other.points <= POINTS_OTHER_MAX);
-    // Letters alone may be a word, and beside something to save money with they are one.
-    let is_word = |it: &Scored| it.code.bytes().all(|octet| octet.is_ascii_alphabetic());
-    let has_promotion = lexicon::has(&html_hits, Sense::Promotion);
     let mut of_subject = head.scored(&mail, &[]);
-    of_subject.retain(|it| !(is_other(it) || has_promotion && is_word(it)));
+    of_subject.retain(|it| !is_other(it));
     codes.extend(of_subject);
     let mut links = links::links(&body, &said);
     if message.has_plain_text() && (score::best(codes.clone()).is_empty() || links.is_empty()) {
@@ -154,7 +151,7 @@ pub fn findings(message: &Message<'_>) -> Findings {
         let text = Page::of_text(without_history(message.text()));
         let hits = LEXICON.hits(&text);
         let read = Read::of(&text, &hits);
-        codes.extend(read.scored(&Mail::of(&said, &hits), &head.candidates));
+        codes.extend(read.scored(&Mail::of(&head, &read), &head.candidates));
         if links.is_empty() {
             links = links::links(&read, &said);
         }
@@ -219,7 +216,8 @@ fn is_answer(subject: &str) -> bool {
 /// The message before the older message that some programs append.
 fn without_history(body: &str) -> &str {
     let body = &body[..body.floor_char_boundary(VISIBLE_TEXT_OCTETS_MAX)];
-    let end = LEXICON.others("history").iter().filter_map(|mark| body.find(mark)).min().unwrap_or(body.len());
+    let marks = LEXICON.others("history").iter();
+    let end = marks.filter_map(|mark| memmem::find(body.as_bytes(), mark.as_bytes())).min().unwrap_or(body.len());
     &body[..end]
 }
 

@@ -35,13 +35,16 @@ pub(super) struct Mail {
     /// Whether no word of it is known.
     is_unknown: bool,
     is_promotion: bool,
+    /// Whether anything in the mail is to save money with, or is a share.
+    has_promotion: bool,
     is_meeting: bool,
     /// Whether something in the body is named that is no code.
     has_other: bool,
 }
 
 impl Mail {
-    pub(super) fn of(subject: &[Hit], body: &[Hit]) -> Self {
+    pub(super) fn of(head: &Read<'_>, read: &Read<'_>) -> Self {
+        let (subject, body) = (head.hits, read.hits);
         let all = || subject.iter().chain(body);
         let is_unknown = all().all(|hit| matches!(hit.sense, Sense::Press | Sense::Nothing));
         Self {
@@ -55,6 +58,8 @@ impl Mail {
             has_label: all().any(Hit::is_code),
             is_unknown,
             is_promotion: has(subject, Sense::Promotion),
+            has_promotion: all().any(|hit| hit.sense == Sense::Promotion)
+                || [head, read].iter().any(|it| it.page.text.contains('%')),
             is_meeting: all().any(|hit| hit.sense == Sense::Meeting),
             has_other: has(body, Sense::Other),
         }
@@ -121,6 +126,7 @@ impl Read<'_> {
             // As numbers of orders have it.
             (self.page.text[..candidate.start].ends_with('#'), -7),
             (mail.is_promotion && candidate.form != Form::Digits, -9),
+            (mail.has_promotion && candidate.may_be_word(), -9),
             (mail.is_meeting, -6),
         ];
         Some(form + label + mail.subject_points + purpose + sum(rules))
