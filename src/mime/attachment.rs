@@ -45,27 +45,15 @@ impl Attachment {
 ///
 /// Replaces characters of a name that could make it a path, hide its end, or break a line.
 pub fn safe_filename(name: &str) -> String {
-    let replaced: String = name
-        .chars()
-        .map(|c| match c {
-            // All but the first three change the direction of text, which could show `txt.exe` as `exe.txt`, or break a line.
-            '/'
-            | '\\'
-            | ':'
-            | '\u{61c}'
-            | '\u{200e}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}' => '_',
-            c if c.is_control() => '_',
-            c => c,
-        })
-        .collect();
+    let is_unsafe = |c: char| {
+        // These change the direction of text, which could show `txt.exe` as `exe.txt`, or break a line.
+        let turns =
+            matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        matches!(c, '/' | '\\' | ':') || c.is_control() || turns
+    };
+    let replaced = name.replace(is_unsafe, "_");
     let trimmed = replaced.trim_matches(|c: char| c == '.' || c.is_whitespace());
-    let mut end = trimmed.len().min(FILENAME_OCTETS_MAX);
-    while !trimmed.is_char_boundary(end) {
-        end -= 1;
-    }
-    trimmed[..end].to_owned()
+    trimmed[..trimmed.floor_char_boundary(FILENAME_OCTETS_MAX)].to_owned()
 }
 
 fn extension(content_type: &str) -> &'static str {

@@ -10,24 +10,17 @@ use mail_parser::decoders::charsets::map::charset_decoder;
 /// Windows-1252. Mail without a declared charset uses both.
 pub(super) fn decode<'a>(octets: &'a [u8], charset: Option<&str>) -> Cow<'a, str> {
     let octets = octets.strip_prefix(b"\xef\xbb\xbf").unwrap_or(octets);
-    let charset = charset.map(|name| name.trim().to_ascii_lowercase());
-    match charset.as_deref() {
-        Some("utf-8" | "utf8") => String::from_utf8_lossy(octets),
-        None | Some("us-ascii" | "ascii" | "ansi_x3.4-1968" | "") => guess(octets),
-        Some(name) => match charset_decoder(name.as_bytes()) {
-            Some(decode) => decode(octets).into(),
-            None => guess(octets),
-        },
-    }
-}
-
-fn guess(octets: &[u8]) -> Cow<'_, str> {
-    match str::from_utf8(octets) {
-        Ok(text) => text.into(),
-        Err(_) => match charset_decoder(b"windows-1252") {
-            Some(decode) => decode(octets).into(),
-            None => String::from_utf8_lossy(octets),
-        },
+    let name = charset.unwrap_or_default().trim().to_ascii_lowercase();
+    let decoder = match name.as_str() {
+        "utf-8" | "utf8" => return String::from_utf8_lossy(octets),
+        "us-ascii" | "ascii" | "ansi_x3.4-1968" | "" => None,
+        name => charset_decoder(name.as_bytes()),
+    };
+    let text = str::from_utf8(octets).ok().filter(|_| decoder.is_none());
+    match (text, decoder.or_else(|| charset_decoder(b"windows-1252"))) {
+        (Some(text), _) => text.into(),
+        (None, Some(decode)) => decode(octets).into(),
+        (None, None) => String::from_utf8_lossy(octets),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use mail_parser::decoders::base64::base64_decode;
+use mail_parser::decoders::quoted_printable::quoted_printable_decode_char;
 
 /// The transfer encoding of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,26 +66,14 @@ fn decode_quoted_printable(octets: &[u8]) -> Vec<u8> {
         };
         let mut rest = text;
         while let Some((&octet, tail)) = rest.split_first() {
-            let (octet, tail) = match (octet, tail) {
-                (b'=', [high, low, tail @ ..]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
-                    (hex(*high) << 4 | hex(*low), tail)
-                }
-                plain => plain,
-            };
-            decoded.push(octet);
-            rest = tail;
+            let written = tail.first_chunk().filter(|_| octet == b'=');
+            let meant = written.and_then(|&[high, low]| quoted_printable_decode_char(high, low));
+            decoded.push(meant.unwrap_or(octet));
+            rest = if meant.is_some() { &tail[2..] } else { tail };
         }
         decoded.extend_from_slice(end);
     }
     decoded
-}
-
-/// The value of a hexadecimal digit. Any other octet gives an arbitrary value.
-fn hex(digit: u8) -> u8 {
-    match digit {
-        b'0'..=b'9' => digit - b'0',
-        _ => (digit | 0x20).wrapping_sub(b'a').wrapping_add(10),
-    }
 }
 
 #[cfg(test)]

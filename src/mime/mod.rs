@@ -112,7 +112,7 @@ impl<'a> Message<'a> {
     /// reader of the HTML sees.
     pub fn text(&self) -> &str {
         let Structure { leaves, text, .. } = self.structure();
-        self.text.get_or_init(|| joined(text.iter().map(|&index| as_text(&leaves[index]))))
+        self.text.get_or_init(|| text.iter().map(|&index| as_text(&leaves[index])).fold(String::new(), joined))
     }
 
     /// Whether the body has plain text of its own, so that [`Message::text`] is not made of the HTML alone.
@@ -147,23 +147,15 @@ fn decoded<'a>(leaf: &Leaf<'a>) -> Cow<'a, str> {
 
 fn as_text(leaf: &Leaf<'_>) -> String {
     let text = decoded(leaf);
-    if leaf.part.is_html() == Some(true) { to_text(&text) } else { unix_lines(&text) }
-}
-
-fn unix_lines(text: &str) -> String {
-    text.replace("\r\n", "\n")
+    if leaf.part.is_html() == Some(true) { to_text(&text) } else { text.replace("\r\n", "\n") }
 }
 
 /// Joins texts so that each begins on a new line.
-fn joined(texts: impl Iterator<Item = String>) -> String {
-    let mut all = String::new();
-    for text in texts {
-        if !all.is_empty() && !all.ends_with('\n') {
-            all.push('\n');
-        }
-        all.push_str(&text);
+fn joined(mut all: String, text: String) -> String {
+    if !all.is_empty() && !all.ends_with('\n') {
+        all.push('\n');
     }
-    all
+    all + &text
 }
 
 /// Counts steps of readers, so that tests can assert without a clock that they are linear.

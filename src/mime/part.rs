@@ -18,7 +18,7 @@ pub(super) enum Multipart {
 }
 
 /// A part as its header fields describe it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Part {
     /// `type/subtype` in lower case.
     pub(super) content_type: String,
@@ -66,15 +66,7 @@ impl Part {
 
     /// A multipart that can't be parsed, which is shown as plain text.
     pub(super) fn plain_text() -> Self {
-        Self {
-            content_type: "text/plain".to_owned(),
-            charset: None,
-            boundary: None,
-            encoding: Encoding::Identity,
-            is_attachment: false,
-            filename: None,
-            content_id: None,
-        }
+        Self { content_type: "text/plain".to_owned(), ..Self::default() }
     }
 
     /// The kind of multipart; `None` for other types.

@@ -9,6 +9,10 @@ use super::words::{Sense, phrases};
 /// The words of all languages. They are the same for every mail, and sorting them takes longer than reading a short one.
 pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::new);
 
+/// What is said of one-time codes alone.
+const PURPOSES: [Sense; 7] =
+    [Sense::OneTime, Sense::Verify, Sense::SignIn, Sense::Reset, Sense::Caution, Sense::Denial, Sense::Enter];
+
 /// A phrase in a text, with the position of its octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hit {
@@ -25,71 +29,47 @@ impl Hit {
 
     /// Whether this says what one-time codes are for, or how to treat them.
     pub(super) fn is_purpose(&self) -> bool {
-        matches!(
-            self.sense,
-            Sense::OneTime
-                | Sense::Verify
-                | Sense::SignIn
-                | Sense::Reset
-                | Sense::Caution
-                | Sense::Denial
-                | Sense::Enter
-        )
+        PURPOSES.contains(&self.sense)
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Phrase {
-    text: &'static str,
-    sense: Sense,
-    /// Whether the word may go on.
-    is_open: bool,
+/// Whether one of the phrases has this sense.
+pub(super) fn has(hits: &[Hit], sense: Sense) -> bool {
+    hits.iter().any(|hit| hit.sense == sense)
 }
 
-impl Phrase {
-    fn is_whole_in(&self, text: &str) -> bool {
-        let is_letter = |c: Option<char>| c.is_some_and(is_bounded_letter);
-        self.is_open || !is_letter(self.text.chars().next_back()) || !is_letter(text[self.text.len()..].chars().next())
-    }
-}
-
-/// Phrases in the order of their octets, read from their beginning or, `BACKWARDS`, from their end.
-struct Phrases<const BACKWARDS: bool> {
-    all: Vec<Phrase>,
+/// Phrases by their octets, in order, each with its sense and whether its word may go on.
+struct Phrases {
+    all: Vec<(Vec<u8>, Sense, bool)>,
     /// Where the phrases with each first octet begin.
     starts: Vec<usize>,
 }
 
-impl<const BACKWARDS: bool> Phrases<BACKWARDS> {
-    fn new(mut all: Vec<Phrase>) -> Self {
-        let key = |text: &'static str| (0..=text.len()).map(move |index| Self::octet(text, index));
-        all.sort_by(|one, other| key(one.text).cmp(key(other.text)));
-        let start = |first: usize| {
-            all.partition_point(|phrase| key(phrase.text).next().flatten().map(usize::from) < Some(first))
-        };
-        let starts = (0..=256).map(start).collect();
-        Self { all, starts }
+impl Phrases {
+    fn new(mut all: Vec<(Vec<u8>, Sense, bool)>) -> Self {
+        all.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+        let starts = (0..=256).map(|first| all.partition_point(|(phrase, ..)| usize::from(phrase[0]) < first));
+        Self { starts: starts.collect(), all }
     }
 
-    fn octet(text: &str, index: usize) -> Option<u8> {
-        let index = if BACKWARDS { text.len().checked_sub(index + 1)? } else { index };
-        text.as_bytes().get(index).copied()
-    }
-
-    /// The longest phrase with which a text begins, or ends, in time linear in its length.
-    fn longest(&self, text: &str, is_fit: impl Fn(&Phrase) -> bool) -> Option<&Phrase> {
-        let first = usize::from(Self::octet(text, 0)?);
-        let (mut left, mut longest) = (&self.all[self.starts[first]..self.starts[first + 1]], None);
-        for index in 0..text.len() {
+    /// The length and sense of the longest phrase with which a text begins, in time linear in its length.
+    fn longest(&self, text: impl Iterator<Item = u8>, is_end: impl Fn(usize) -> bool) -> Option<(usize, Sense)> {
+        let (mut left, mut longest) = (self.all.as_slice(), None);
+        for (index, octet) in text.enumerate() {
             super::step(1);
-            let octet = Self::octet(text, index);
-            left = &left[left.partition_point(|phrase| Self::octet(phrase.text, index) < octet)..];
-            left = &left[..left.partition_point(|phrase| Self::octet(phrase.text, index) == octet)];
+            if index == 0 {
+                let first = usize::from(octet);
+                left = &left[self.starts[first]..self.starts[first + 1]];
+            } else {
+                left = &left[left.partition_point(|(phrase, ..)| phrase.get(index) < Some(&octet))..];
+                left = &left[..left.partition_point(|(phrase, ..)| phrase.get(index) == Some(&octet))];
+            }
             if left.is_empty() {
                 break;
             }
-            let mut ended = left.iter().take_while(|phrase| phrase.text.len() == index + 1);
-            longest = ended.find(|phrase| is_fit(phrase)).or(longest);
+            let mut ended = left.iter().take_while(|(phrase, ..)| phrase.len() == index + 1);
+            let fit = ended.find(|(.., is_open)| *is_open || is_end(index + 1));
+            longest = fit.map(|(_, sense, _)| (index + 1, *sense)).or(longest);
         }
         longest
     }
@@ -97,10 +77,11 @@ impl<const BACKWARDS: bool> Phrases<BACKWARDS> {
 
 /// All words, ready for a search in time linear in a text.
 pub(super) struct Lexicon {
-    beginnings: Phrases<false>,
-    endings: Phrases<true>,
+    beginnings: Phrases,
+    /// Read from their end.
+    endings: Phrases,
     /// Parts of addresses.
-    parts: Phrases<false>,
+    parts: Phrases,
     others: HashMap<&'static str, HashSet<&'static str>>,
 }
 
@@ -111,49 +92,36 @@ impl Lexicon {
         for (key, written) in phrases() {
             let (text, is_open) = (written.trim_matches('*'), written.ends_with('*'));
             if let Some(sense) = key.strip_prefix("in-address.").and_then(Sense::of) {
-                parts.push(Phrase { text, sense, is_open: true });
+                parts.push((text.into(), sense, true));
             } else if let Some(sense) = Sense::of(key) {
-                let phrase = Phrase { text, sense, is_open };
-                beginnings.push(phrase);
+                beginnings.push((text.into(), sense, is_open));
                 if written.starts_with('*') {
-                    endings.push(phrase);
+                    endings.push((text.bytes().rev().collect(), sense, true));
                 }
                 if text.contains('\'') {
-                    // An apostrophe has two forms. This is made once for the life of the program.
-                    beginnings.push(Phrase { text: text.replace('\'', "\u{2019}").leak(), ..phrase });
+                    // An apostrophe has two forms.
+                    beginnings.push((text.replace('\'', "\u{2019}").into(), sense, is_open));
                 }
             } else {
                 others.entry(key).or_default().insert(written);
             }
         }
-        let (beginnings, endings) = (Phrases::new(beginnings), Phrases::new(endings));
-        Self { beginnings, endings, parts: Phrases::new(parts), others }
+        let [beginnings, endings, parts] = [beginnings, endings, parts].map(Phrases::new);
+        Self { beginnings, endings, parts, others }
     }
 
-    /// The words of a key that is none of a sense.
-    pub(super) fn others(&self, key: &str) -> impl Iterator<Item = &'static str> {
-        self.others.get(key).into_iter().flatten().copied()
-    }
-
-    /// Whether a word in lower case is one of a key that is none of a sense.
-    pub(super) fn is_among(&self, key: &str, word: &str) -> bool {
-        self.others.get(key).is_some_and(|words| words.contains(word))
-    }
-
-    /// Whether a word makes the number beside it an amount. Short units have one form: `ms` is one, and `Ms` is none.
-    pub(super) fn is_unit(&self, word: &str) -> bool {
-        self.is_among("unit", word) || word.chars().count() > 3 && self.is_among("unit", &word.to_lowercase())
+    /// The words of a key that is none of a sense, in lower case.
+    pub(super) fn others(&self, key: &str) -> &HashSet<&'static str> {
+        &self.others[key]
     }
 
     /// What the parts of an address in lower case say.
     pub(super) fn in_address(&self, address: &str) -> Vec<Hit> {
-        let (mut hits, mut at) = (Vec::new(), 0);
-        while let Some(c) = address[at..].chars().next() {
-            let part = self.parts.longest(&address[at..], |_| true);
-            hits.extend(part.map(|part| Hit { start: at, end: at + part.text.len(), sense: part.sense }));
-            at += c.len_utf8();
-        }
-        hits
+        let part = |start: usize| {
+            let (length, sense) = self.parts.longest(address.bytes().skip(start), |_| true)?;
+            Some(Hit { start, end: start + length, sense })
+        };
+        (0..address.len()).filter_map(part).collect()
     }
 
     /// The phrases of a page in their order.
@@ -164,26 +132,31 @@ impl Lexicon {
             let mut end = at + c.len_utf8();
             if !is_in_word || !is_bounded(c) {
                 let rest = &text[at..];
-                let beginning = self.beginnings.longest(rest, |phrase| phrase.is_whole_in(rest));
-                if let Some(phrase) = beginning {
-                    end = at + phrase.text.len();
-                    hits.push(Hit { start: at, end, sense: phrase.sense });
+                let beginning = self.beginnings.longest(rest.bytes(), |length| is_word_end(rest, length));
+                if let Some((length, sense)) = beginning {
+                    end = at + length;
+                    hits.push(Hit { start: at, end, sense });
                 }
                 // A long word can have one phrase at its beginning and another one at its end.
                 let name = name(rest);
-                if let Some(phrase) = self.endings.longest(name, |_| true) {
-                    let start = at + name.len() - phrase.text.len();
+                if let Some((length, sense)) = self.endings.longest(name.bytes().rev(), |_| true) {
+                    let start = at + name.len() - length;
                     if beginning.is_none() || start >= end {
-                        end = start + phrase.text.len();
-                        hits.push(Hit { start, end, sense: phrase.sense });
+                        end = start + length;
+                        hits.push(Hit { start, end, sense });
                     }
                 }
             }
-            is_in_word = text[..end].chars().next_back().is_some_and(is_bounded_letter);
+            is_in_word = text[..end].ends_with(is_bounded_letter);
             at = end;
         }
         hits
     }
+}
+
+/// Whether no word goes on at a position of a text.
+fn is_word_end(text: &str, position: usize) -> bool {
+    !(text[..position].ends_with(is_bounded_letter) && text[position..].starts_with(is_bounded_letter))
 }
 
 /// The word with which a text begins.

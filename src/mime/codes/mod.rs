@@ -22,6 +22,7 @@ mod score;
 mod tests;
 mod words;
 
+use memchr::memmem;
 use serde::Serialize;
 use url::Url;
 
@@ -31,12 +32,13 @@ use lexicon::LEXICON;
 use page::Page;
 use read::Read;
 use score::{Mail, Scored};
-use words::Sense;
 
 /// The confidence from which a finding is an answer. What is less likely is not reported at all.
 ///
 /// A wrong code costs whoever waits for it more than no code.
 pub const CONFIDENCE_MIN: f64 = 0.5;
+/// What codes are for, as answers name it: to prove who one is, once.
+pub const CODE_KIND: &str = "otp";
 /// The most codes of a mail.
 pub const CODES_MAX: usize = 5;
 /// The most links of a mail.
@@ -50,30 +52,13 @@ const POINTS_OTHER_MAX: i32 = 5;
 /// The points of a code that is only in the address of a link.
 const POINTS_IN_LINK: i32 = 9;
 
-/// What a code is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CodeKind {
-    /// A one-time code, to prove who one is.
-    Otp,
-}
-
-impl CodeKind {
-    /// The name in answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Otp => "otp",
-        }
-    }
-}
-
 /// A code that a person would type.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Code {
     /// In ASCII, without the blanks and hyphens of a number in groups; at most 43 octets. Hyphens between letters stay.
     pub code: String,
-    /// What it is for.
-    pub kind: CodeKind,
+    /// What it is for: [`CODE_KIND`].
+    pub kind: &'static str,
     /// From [`CONFIDENCE_MIN`] to 1, with two decimal places.
     pub confidence: f64,
 }
@@ -148,38 +133,27 @@ impl Findings {
 
 /// The codes and links of a message.
 pub fn findings(message: &Message<'_>) -> Findings {
-    let subject = Page::of_line(message.subject());
-    let html = Page::of_html(without_history(message.html()));
-    let subject_hits = LEXICON.hits(&subject);
-    let html_hits = LEXICON.hits(&html);
     // The subject of an answer says what an older message was about.
-    let is_answer = is_answer(message.subject());
-    let said = if is_answer { &[][..] } else { &subject_hits };
-    let mail = Mail::of(said, &html_hits);
-    let head = Read::of(&subject, said);
-    let head_candidates = if is_answer { &[][..] } else { &head.candidates };
-    let mut of_subject = if is_answer { Vec::new() } else { head.scored(&mail, &[]) };
-    let body = Read::of(&html, &html_hits);
-    let mut codes = body.scored(&mail, head_candidates);
+    let subject = Page::of_line(Some(message.subject()).filter(|it| !is_answer(it)).unwrap_or_default());
+    let html = Page::of_html(without_history(message.html()));
+    let (said, html_hits) = (LEXICON.hits(&subject), LEXICON.hits(&html));
+    let (head, body) = (Read::of(&subject, &said), Read::of(&html, &html_hits));
+    let mail = Mail::of(&head, &body);
+    let mut codes = body.scored(&mail, &head.candidates);
     // What the body calls something else is no code in the subject either.
     let is_other = |it: &Scored| codes.iter().any(|other| other.code == it.code && other.points <= POINTS_OTHER_MAX);
-    // Letters alone may be a word, and beside something to save money with they are one.
-    let has_promotion = html_hits.iter().any(|hit| hit.sense == Sense::Promotion);
-    let is_word = |it: &Scored| it.code.bytes().all(|octet| octet.is_ascii_alphabetic());
-    of_subject.retain(|it| !(is_other(it) || has_promotion && is_word(it)));
-    codes.extend(of_subject.iter().cloned());
-    let of_links = links::Subject::of(&subject_hits, &html_hits);
-    let mut links = links::links(&body, &of_links);
+    let mut of_subject = head.scored(&mail, &[]);
+    of_subject.retain(|it| !is_other(it));
+    codes.extend(of_subject);
+    let mut links = links::links(&body, &said);
     if message.has_plain_text() && (score::best(codes.clone()).is_empty() || links.is_empty()) {
         // HTML of images alone often has a text beside it that says more.
         let text = Page::of_text(without_history(message.text()));
-        if text.text != html.text {
-            let hits = LEXICON.hits(&text);
-            let read = Read::of(&text, &hits);
-            codes.extend(read.scored(&Mail::of(said, &hits), head_candidates));
-            if links.is_empty() {
-                links = links::links(&read, &of_links);
-            }
+        let hits = LEXICON.hits(&text);
+        let read = Read::of(&text, &hits);
+        codes.extend(read.scored(&Mail::of(&head, &read), &head.candidates));
+        if links.is_empty() {
+            links = links::links(&read, &said);
         }
     }
     let fields = message.headers().iter().filter(|(name, _)| name.eq_ignore_ascii_case("list-unsubscribe"));
@@ -195,7 +169,7 @@ fn ranked(codes: Vec<Scored>, links: Vec<Link>) -> Findings {
     if codes.is_empty() {
         codes.extend(code_in_links(&links));
     }
-    let code = |it: Scored| Code { code: it.code, kind: CodeKind::Otp, confidence: confidence(it.points) };
+    let code = |it: Scored| Code { code: it.code, kind: CODE_KIND, confidence: confidence(it.points) };
     Findings { codes: codes.into_iter().map(code).collect(), links, doubtful }
 }
 
@@ -226,11 +200,7 @@ fn best_links(mut links: Vec<(Link, i32)>) -> Vec<Link> {
     links.sort_by_key(|(link, points)| (link.kind == LinkKind::Unsubscribe, -points));
     let mut best: Vec<Link> = Vec::new();
     for (link, _) in links {
-        if let Some(same) = best.iter_mut().find(|other| other.url == link.url) {
-            if same.text.is_empty() {
-                same.text = link.text;
-            }
-        } else if best.len() < LINKS_MAX {
+        if best.len() < LINKS_MAX && !best.iter().any(|other| other.url == link.url) {
             best.push(link);
         }
     }
@@ -240,13 +210,14 @@ fn best_links(mut links: Vec<(Link, i32)>) -> Vec<Link> {
 /// Whether a subject is that of an answer, and so belongs to an older message.
 fn is_answer(subject: &str) -> bool {
     let subject = subject.trim_start().to_lowercase();
-    LEXICON.others("reply").any(|mark| subject.starts_with(mark))
+    LEXICON.others("reply").iter().any(|mark| subject.starts_with(mark))
 }
 
 /// The message before the older message that some programs append.
 fn without_history(body: &str) -> &str {
     let body = &body[..body.floor_char_boundary(VISIBLE_TEXT_OCTETS_MAX)];
-    let end = LEXICON.others("history").filter_map(|mark| body.find(mark)).min().unwrap_or(body.len());
+    let marks = LEXICON.others("history").iter();
+    let end = marks.filter_map(|mark| memmem::find(body.as_bytes(), mark.as_bytes())).min().unwrap_or(body.len());
     &body[..end]
 }
 

@@ -2,7 +2,7 @@
 
 use super::candidate::{Candidate, candidates};
 use super::label::LINE_OCTETS;
-use super::lexicon::{Hit, LEXICON};
+use super::lexicon::Hit;
 use super::page::Page;
 
 /// A page with the phrases in it.
@@ -60,22 +60,16 @@ impl<'a> Read<'a> {
         !before.chars().chain(after.chars()).any(char::is_alphanumeric)
     }
 
-    /// Whether a candidate is in the history of a mail or in a line about copyright.
+    /// Whether a candidate is in the history of a mail.
     pub(super) fn is_in_quote(&self, candidate: &Candidate) -> bool {
-        let (start, end) = self.line(self.line_of(candidate.start));
-        let line = &self.page.lower[start..self.page.lower.floor_char_boundary(end.min(start + LINE_OCTETS))];
-        self.page.look(candidate.start).is_quoted
-            || line.starts_with('>')
-            || line.contains('\u{a9}')
-            || LEXICON.others("footer").any(|mark| line.contains(mark))
+        let (start, _) = self.line(self.line_of(candidate.start));
+        self.page.look(candidate.start).is_quoted || self.page.text[start..].starts_with('>')
     }
 
-    /// Whether a colon is right before a candidate in its line, and no word behind it.
+    /// Whether a colon is right before a candidate in its line.
     pub(super) fn is_led(&self, candidate: &Candidate) -> bool {
         let start = self.line(self.line_of(candidate.start)).0;
-        let before = self.page.text[start..candidate.start].trim_end_matches(' ');
-        let after = self.page.text[candidate.end..].chars().find(|c| *c != ' ');
-        before.ends_with([':', '\u{ff1a}']) && !after.is_some_and(char::is_alphanumeric)
+        self.page.text[start..candidate.start].trim_end_matches(' ').ends_with([':', '\u{ff1a}'])
     }
 
     /// The hits that begin within `start..end`.

@@ -1,51 +1,23 @@
 //! How much speaks for a candidate: its form, its look, and the words around it.
 //!
-//! Each observation gives or takes points. The constants are all the weights that there are.
+//! Each observation gives or takes points. Their numbers stand beside what is observed.
 
 use super::POINTS_SHOWN;
 use super::candidate::{Candidate, Form};
-use super::label::{LABEL_CERTAIN, NEAR_OCTETS, last_word};
-use super::lexicon::{Hit, LEXICON};
+use super::label::{NEAR_OCTETS, last_word};
+use super::lexicon::{Hit, LEXICON, has};
 use super::read::Read;
 use super::words::Sense;
 
-/// The points of a code of six digits, of another number or in groups, of letters and digits, and of letters.
-const FORM: [i32; 4] = [3, 2, 2, 0];
-/// The candidate is alone in its line or cell, large, bold or in capitals with gaps.
-const ALONE: i32 = 2;
-const LARGE: i32 = 2;
-const BOLD: i32 = 1;
-const EMPHASIS_MAX: i32 = 3;
-/// The subject has a word for codes, or the same candidate.
-const SUBJECT_LABEL: i32 = 2;
-const SUBJECT_SAME: i32 = 2;
-/// No word is known, so that what is in both is all that there is.
-const SUBJECT_SAME_UNKNOWN: i32 = 3;
-/// The mail says what codes are for, or how to treat them: for each such phrase, up to the most.
-const PURPOSE: i32 = 1;
-const PURPOSE_MAX: i32 = 2;
 /// A line such as `@example.test #482913`, which programs read.
 const BOUND: i32 = 12;
-/// The subject is about an order or the like, and has no word for codes.
-const SUBJECT_OTHER: i32 = -3;
-/// Nothing in the mail says what a code would be for.
-const NO_PURPOSE: i32 = -5;
-/// A line says nothing but that this is a code. Then nothing needs to say what for.
-const DECLARED: i32 = 2;
-/// The candidate could be a year, or has a `#` before it as numbers of orders have.
-const YEAR: i32 = -4;
-const HASH: i32 = -7;
-/// Small letters and digits that do not stand out.
-const SMALL: i32 = -5;
-const LETTERS: i32 = -2;
-const WORDS: i32 = -9;
-/// From these points on the words around a candidate leave no doubt, if it is alone or a colon leads to it. Then it may
-/// be of small letters, or of letters alone.
+/// From these points on the words around a candidate leave no doubt, if it is alone or a colon leads to it.
 const LABEL_SURE: i32 = 4;
-/// The subject is about something to save money with, and the candidate has letters.
-const PROMOTION: i32 = -9;
-/// The mail is about a meeting.
-const MEETING: i32 = -6;
+/// How far a word such as `enter` leads to a candidate, in octets.
+const LED_OCTETS: usize = 16;
+/// How many points a code may have less than the best one.
+const BEHIND_MAX: i32 = 2;
+
 /// A candidate with its points.
 #[derive(Clone, Debug)]
 pub(super) struct Scored {
@@ -55,133 +27,122 @@ pub(super) struct Scored {
 
 /// What is known of a mail before its candidates are looked at.
 pub(super) struct Mail {
-    /// The points of what the subject says.
-    pub(super) subject_points: i32,
-    pub(super) purpose: i32,
+    /// The points of what the subject says, and of what codes are for.
+    subject_points: i32,
+    purpose: i32,
     /// Whether any word for codes is in the mail.
-    pub(super) has_label: bool,
+    has_label: bool,
     /// Whether no word of it is known.
     is_unknown: bool,
     is_promotion: bool,
+    /// Whether anything in the mail is to save money with, or is a share.
+    has_promotion: bool,
     is_meeting: bool,
     /// Whether something in the body is named that is no code.
-    pub(super) has_other: bool,
+    has_other: bool,
 }
 
 impl Mail {
-    pub(super) fn of(subject_hits: &[Hit], body_hits: &[Hit]) -> Self {
-        let all = || subject_hits.iter().chain(body_hits);
-        let any = |sense: Sense| all().any(|hit| hit.sense == sense);
-        let count = all().filter(|hit| hit.is_purpose()).count();
+    pub(super) fn of(head: &Read<'_>, read: &Read<'_>) -> Self {
+        let (subject, body) = (head.hits, read.hits);
+        let all = || subject.iter().chain(body);
         let is_unknown = all().all(|hit| matches!(hit.sense, Sense::Press | Sense::Nothing));
         Self {
-            subject_points: subject_points(subject_hits),
-            purpose: match count {
+            subject_points: subject_points(subject),
+            purpose: match all().filter(|hit| hit.is_purpose()).take(2).count() {
                 0 if is_unknown => 0,
-                0 => NO_PURPOSE,
-                count => (i32::try_from(count).unwrap_or(PURPOSE_MAX) * PURPOSE).min(PURPOSE_MAX),
+                0 => -5,
+                1 => 1,
+                _ => 2,
             },
             has_label: all().any(Hit::is_code),
             is_unknown,
-            is_promotion: subject_hits.iter().any(|hit| hit.sense == Sense::Promotion),
-            is_meeting: any(Sense::Meeting),
-            has_other: body_hits.iter().any(|hit| hit.sense == Sense::Other),
+            is_promotion: has(subject, Sense::Promotion),
+            has_promotion: all().any(|hit| hit.sense == Sense::Promotion)
+                || [head, read].iter().any(|it| it.page.text.contains('%')),
+            is_meeting: all().any(|hit| hit.sense == Sense::Meeting),
+            has_other: has(body, Sense::Other),
         }
     }
 }
 
 /// The points of what a subject says.
 fn subject_points(hits: &[Hit]) -> i32 {
-    let any = |is: fn(&Hit) -> bool| hits.iter().any(is);
-    let has_other = || any(|hit| hit.sense == Sense::Other) && !any(Hit::is_purpose);
-    match any(Hit::is_code) {
-        true if any(|hit| hit.sense == Sense::OneTime) => SUBJECT_LABEL + LABEL_CERTAIN,
-        true => SUBJECT_LABEL,
-        false if has_other() => SUBJECT_OTHER,
-        false => 0,
+    if hits.iter().any(Hit::is_code) {
+        2 + i32::from(has(hits, Sense::OneTime))
+    } else if has(hits, Sense::Other) && !hits.iter().any(Hit::is_purpose) {
+        -3
+    } else {
+        0
     }
 }
 
 impl Read<'_> {
     /// The candidates with their points, if these are those of the subject.
     pub(super) fn scored(&self, mail: &Mail, subject: &[Candidate]) -> Vec<Scored> {
-        let mut found = Vec::new();
-        for (index, candidate) in self.candidates.iter().enumerate() {
-            if let Some(points) = self.bound(candidate) {
-                found.push(Scored { code: candidate.code.clone(), points });
-            } else if !self.is_in_quote(candidate) {
-                let is_same = subject.iter().any(|it| it.code == candidate.code);
-                if !mail.has_label && !self.is_used(candidate) && !self.needs_no_label(candidate, mail, is_same) {
-                    continue;
-                }
-                let same = if mail.is_unknown { SUBJECT_SAME_UNKNOWN } else { SUBJECT_SAME };
-                let points = self.points(index, mail) + if is_same { same } else { 0 };
-                found.push(Scored { code: candidate.code.clone(), points });
-            }
-        }
-        found
+        let points = |(index, candidate): (usize, &Candidate)| {
+            let is_same = subject.iter().any(|it| it.code == candidate.code);
+            let points = self.bound(candidate).or_else(|| self.points(index, mail, is_same))?;
+            Some(Scored { code: candidate.code.clone(), points })
+        };
+        self.candidates.iter().enumerate().filter_map(points).collect()
     }
 
-    fn points(&self, index: usize, mail: &Mail) -> i32 {
+    /// The points of a candidate; `None` if it is quoted, or neither its look nor a word says that it may be a code.
+    fn points(&self, index: usize, mail: &Mail, is_same: bool) -> Option<i32> {
         let candidate = &self.candidates[index];
-        let is_alone = self.is_alone(candidate);
-        let label = self.label(index, is_alone, mail);
         let look = self.page.look(candidate.start);
-        let emphasis = i32::from(look.is_large || look.is_spaced) * LARGE + i32::from(look.is_bold) * BOLD;
-        let purpose = if mail.subject_points >= 0 && self.is_declared(candidate, mail) {
-            mail.purpose.max(0) + DECLARED
-        } else {
-            mail.purpose
-        };
-        let is_led = self.is_led(candidate);
+        let is_large = look.is_large || look.is_spaced;
+        let (is_alone, is_led) = (self.is_alone(candidate), self.is_led(candidate));
+        let is_repeated = is_same && (is_alone || is_led && mail.is_unknown);
+        let stands_out = is_repeated || is_alone && is_large && !mail.is_unknown;
+        let is_named = mail.has_label || candidate.form == Form::Digits && stands_out || self.is_used(candidate);
+        if !is_named || self.is_in_quote(candidate) {
+            return None;
+        }
+        let label = self.label(index, is_alone);
         let is_sure = label >= LABEL_SURE && (is_alone || is_led);
-        let stands_out = is_alone || emphasis > 0 || is_sure;
+        let is_seen = is_sure || is_alone || is_large || look.is_bold;
+        let is_declared = mail.subject_points >= 0 && self.is_declared(candidate, mail.has_other);
+        let is_year = candidate.code.len() == 4 && matches!(&candidate.code[..2], "19" | "20");
         let form = match candidate.form {
-            Form::Digits if candidate.code.len() == 6 => FORM[0],
-            Form::Digits => FORM[1],
-            Form::Mixed => FORM[2],
-            Form::Small => FORM[2] + if stands_out { 0 } else { SMALL },
-            Form::Letters => FORM[3] + if candidate.is_grouped || is_sure { 0 } else { LETTERS },
-            Form::Words => FORM[3] + if is_sure { 0 } else { WORDS },
+            Form::Digits if candidate.code.len() == 6 => 3,
+            Form::Digits | Form::Mixed => 2,
+            Form::Small if is_seen => 2,
+            Form::Small => -3,
+            Form::Letters if is_sure || candidate.is_grouped => 0,
+            Form::Letters => -2,
+            Form::Words if is_sure => 0,
+            Form::Words => -9,
         };
-        let is_year = candidate.code.len() == 4 && !candidate.is_grouped && matches!(&candidate.code[..2], "19" | "20");
-        let has_hash = self.page.text[..candidate.start].ends_with('#');
+        // A line that says nothing but that this is a code needs not say what for.
+        let purpose = if is_declared { mail.purpose.max(0) + 2 } else { mail.purpose };
         let rules = [
-            (is_alone || is_led && mail.is_unknown, ALONE),
-            (is_year, YEAR),
-            (has_hash, HASH),
-            (mail.is_promotion && candidate.form != Form::Digits, PROMOTION),
-            (mail.is_meeting, MEETING),
+            (is_large, 2),
+            (look.is_bold, 1),
+            (is_alone || is_led && mail.is_unknown, 2),
+            (is_same, if mail.is_unknown { 3 } else { 2 }),
+            (is_year, -4),
+            // As numbers of orders have it.
+            (self.page.text[..candidate.start].ends_with('#'), -7),
+            (mail.is_promotion && candidate.form != Form::Digits, -9),
+            (mail.has_promotion && candidate.may_be_word(), -9),
+            (mail.is_meeting, -6),
         ];
-        form + label + emphasis.min(EMPHASIS_MAX) + mail.subject_points + purpose + sum(rules)
-    }
-
-    /// Whether a number stands out so much that no word needs to say that it is a code.
-    fn needs_no_label(&self, candidate: &Candidate, mail: &Mail, is_same: bool) -> bool {
-        let look = self.page.look(candidate.start);
-        let is_alone = self.is_alone(candidate);
-        let is_shown = is_alone && (look.is_large || look.is_spaced) && !mail.is_unknown;
-        let is_repeated = is_same && (is_alone || mail.is_unknown && self.is_led(candidate));
-        candidate.form == Form::Digits && (is_shown || is_repeated)
+        Some(form + label + mail.subject_points + purpose + sum(rules))
     }
 
     /// Whether a word such as `enter` leads to a number, or `use` does and its purpose follows.
     pub(super) fn is_used(&self, candidate: &Candidate) -> bool {
-        const LED_OCTETS: usize = 16;
         let before = &self.page.lower[..candidate.start];
-        let near = self.hits_in(candidate.start.saturating_sub(2 * LED_OCTETS), candidate.start);
         let is_led_to = |hit: &Hit| {
             let between = &before[hit.end.min(before.len())..];
             hit.sense == Sense::Enter && between.len() <= LED_OCTETS && !between.contains(['.', '\n', ','])
         };
-        let is_with = || {
-            let word = before.strip_suffix(' ').and_then(last_word);
-            word.is_some_and(|word| LEXICON.is_among("use", word))
-        };
-        let follows = || {
-            let after = self.hits_in(candidate.end, candidate.end + NEAR_OCTETS);
-            after.iter().any(|hit| hit.is_purpose() && !matches!(hit.sense, Sense::Caution | Sense::Denial))
-        };
+        let near = self.hits_in(candidate.start.saturating_sub(2 * LED_OCTETS), candidate.start);
+        let word = before.strip_suffix(' ').and_then(last_word);
+        let is_with = || word.is_some_and(|word| LEXICON.others("use").contains(word));
+        let follows = || self.hits_in(candidate.end, candidate.end + NEAR_OCTETS).iter().any(Hit::is_purpose);
         candidate.form == Form::Digits && (near.iter().any(is_led_to) || is_with() && follows())
     }
 
@@ -201,7 +162,6 @@ pub(super) fn sum<const COUNT: usize>(rules: [(bool, i32); COUNT]) -> i32 {
 
 /// The best candidates, each code once, without those far behind the best.
 pub(super) fn best(scored: Vec<Scored>) -> Vec<Scored> {
-    const BEHIND_MAX: i32 = 2;
     let scored = first(scored);
     let most = scored.first().map_or(0, |it| it.points);
     let is_good = |it: &Scored| it.points >= POINTS_SHOWN && it.points + BEHIND_MAX >= most;

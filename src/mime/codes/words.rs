@@ -8,16 +8,19 @@
 //! connecting      words between a word for codes and its code, or right before such a word
 //! of              words after a word for codes, behind which stands what the code is for
 //! use             words such as `with` before a code, if it follows what the code is for
-//! footer          what is written in lines about the sender
 //! unit, counter   what makes a number an amount: the word beside it, or what follows it without a blank
 //! reply, history  the beginning of an answer's subject, and of the older mail that is appended to one
 //! in-address.…    what says in the address of a page what it is for, by one of five senses; and names of secrets
+//! parameter       the names of codes in the parameters of an address
 //! ```
 //!
 //! A phrase stands for whole words in lower case. `verif*` stands for every word that begins so, and `*code` for every
 //! word that ends so. Scripts without blanks between words, such as Chinese, have no such bounds: there a phrase is
 //! found anywhere, and so it is in scripts whose particles are part of the word, such as Arabic. At each place the
 //! longest phrase counts. A phrase has one sense in all languages.
+
+use serde::Deserialize;
+use serde::de::value::{self, StrDeserializer};
 
 macro_rules! files {
     ($($name:literal)*) => { &[$(include_str!(concat!("words/", $name, ".txt"))),*] };
@@ -30,7 +33,8 @@ const FILES: &[&str] = files!(
 );
 
 /// What a phrase says about a code or a link near it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Sense {
     /// A code, of whatever kind.
     Code,
@@ -60,26 +64,9 @@ pub(super) enum Sense {
 }
 
 impl Sense {
-    /// The sense of the phrases with this key.
+    /// The sense of the phrases with this key, which is its name.
     pub(super) fn of(key: &str) -> Option<Self> {
-        Some(match key {
-            "code" => Self::Code,
-            "one-time" => Self::OneTime,
-            "other" => Self::Other,
-            "promotion" => Self::Promotion,
-            "verify" => Self::Verify,
-            "sign-in" => Self::SignIn,
-            "reset" => Self::Reset,
-            "invite" => Self::Invite,
-            "unsubscribe" => Self::Unsubscribe,
-            "caution" => Self::Caution,
-            "denial" => Self::Denial,
-            "enter" => Self::Enter,
-            "press" => Self::Press,
-            "meeting" => Self::Meeting,
-            "nothing" => Self::Nothing,
-            _ => return None,
-        })
+        Self::deserialize(StrDeserializer::<value::Error>::new(key)).ok()
     }
 }
 
@@ -163,7 +150,7 @@ mod tests {
     #[test]
     fn every_key_is_known() {
         for (key, phrase) in phrases().filter(|(key, _)| Sense::of(key).is_none()) {
-            let names = ["connecting", "of", "use", "footer", "unit", "counter", "reply", "history"];
+            let names = ["connecting", "of", "use", "unit", "counter", "reply", "history", "parameter"];
             let part = key.strip_prefix("in-address.");
             let is_part = part.is_some_and(|part| part == "secret" || Sense::of(part).is_some());
             assert!(names.contains(&key) || is_part, "{key}: {phrase}");
