@@ -106,7 +106,7 @@ impl Authentication {
 }
 
 /// Whether a request with this method changes nothing.
-fn is_read(method: &Method) -> bool {
+pub(super) fn is_read(method: &Method) -> bool {
     [Method::GET, Method::HEAD].contains(method)
 }
 
