@@ -65,7 +65,7 @@ impl Authentication {
     /// With the setting `dev` the public reads what the administrator reads. It writes what it writes else, and has the
     /// limits of its client.
     pub(super) fn permit(&self, request: &mut Request) -> Result<(), Problem> {
-        let is_read = [Method::GET, Method::HEAD].contains(request.method());
+        let is_read = is_read(request.method());
         match request.extensions().get().copied().unwrap_or_default() {
             Principal::Administrator => Ok(()),
             Principal::Reader if is_read => Ok(()),
@@ -88,6 +88,11 @@ impl Authentication {
         }
         token_invalid()
     }
+}
+
+/// Whether a request with this method changes nothing.
+pub(super) fn is_read(method: &Method) -> bool {
+    [Method::GET, Method::HEAD].contains(method)
 }
 
 /// Refuses a request of the public for a part that is closed. `route` is the pattern of the path.

@@ -37,7 +37,7 @@ impl<'a> Line<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Field<'a> {
     pub(super) name: &'a str,
-    value: &'a [u8],
+    pub(super) value: &'a [u8],
 }
 
 /// The header fields of a message or part, and the position of its body.

@@ -88,6 +88,11 @@ impl<'a> Message<'a> {
         self.headers.get_or_init(fields)
     }
 
+    /// The header fields in their order as received: the names, and the values with their line ends.
+    pub fn received_fields(&self) -> impl Iterator<Item = (&'a str, &'a [u8])> {
+        self.section.fields.iter().map(|field| (field.name, field.value))
+    }
+
     /// The body as HTML; empty if there is none. HTML parts are unchanged. Plain text parts are escaped, with `<br>` at
     /// line ends.
     pub fn html(&self) -> &str {

@@ -6,18 +6,18 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::refusal::Refusal;
+use super::Refusal;
 use crate::config::Config;
 use crate::http::all_mail::AllMail;
-use crate::http::authentication::{Authentication, scope_insufficient};
-use crate::http::principal::{Principal, asker};
-use crate::http::problem::{Code, Problem};
+use crate::http::authentication::{Authentication, is_read, scope_insufficient};
+use crate::http::principal::asker;
+use crate::http::{Code, Principal, Problem};
 
 /// The rule for callers.
 pub(super) struct Gate {
@@ -35,7 +35,7 @@ impl Gate {
     /// The caller of a request, if it may send it.
     async fn admit(&self, request: &mut Request) -> Result<Principal, Problem> {
         let principal = request.extensions().get().copied().unwrap_or_default();
-        let is_read = [Method::GET, Method::HEAD].contains(request.method());
+        let is_read = is_read(request.method());
         let is_open = (is_read || self.may_delete) && self.all_mail.is_open_to(request);
         if principal != Principal::Public || is_open {
             return Ok(principal);
@@ -50,14 +50,10 @@ impl Gate {
 }
 
 /// Refuses callers that may not see all mail.
-pub(super) async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
-    match gate.admit(&mut request).await {
-        Ok(principal) => {
-            request.extensions_mut().insert(principal);
-            next.run(request).await
-        }
-        Err(problem) => Refusal::from(problem).into_response(),
-    }
+pub(super) async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Result<Response, Refusal> {
+    let principal = gate.admit(&mut request).await?;
+    request.extensions_mut().insert(principal);
+    Ok(next.run(request).await)
 }
 
 /// The password of Basic credentials, if there are any.

@@ -1,49 +1,98 @@
-//! The interface of Mailpit, for test suites that were written for it. The setting `compat-api` opens it.
+//! The interface of Mailpit, version 1, for test suites that were written for it. The setting `compat-api` opens it.
 //!
 //! It shows the mail of all inboxes, so [`gate`] decides who may use it. A message with several recipients is one
-//! message here, as it is there, although it is one Email for each recipient.
+//! message here, as it is there, although it is one Email for each recipient. Messages have no state of being read here,
+//! and no tags.
 //!
 //! ```text
-//! gate      who may use it               refusal   errors as the original has them
-//! window    which part of a list is wanted, and who asks for it
-//! walk      the newest messages of all inboxes     search   those that a query finds
-//! listing   a list as JSON, piece by piece         removal  deleting messages
-//! fields    header fields as they were received    mailpit  the handlers and the JSON
+//! gate      who may use it                  list    the newest messages, and those that a search finds
+//! message   one message, and its JSON       query   the language of searches
+//! delete    deleting messages
 //! ```
 //!
 //! None of this is in the description of the interface: it belongs to another project.
 
-mod fields;
+mod delete;
 mod gate;
-mod listing;
-mod mailpit;
-mod refusal;
-mod removal;
-mod search;
-mod walk;
-mod window;
+mod list;
+mod message;
+mod query;
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::Path;
-use axum::extract::rejection::PathRejection;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
 use axum::middleware;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 
-use super::Api;
 use super::authentication::Authentication;
+use super::{Api, Asker, Code, Principal, Problem, Query};
 use crate::config::{CompatApi, Config};
 use gate::Gate;
-
-/// What a path has in the place of its names.
-type InPath<T> = Result<Path<T>, PathRejection>;
 
 /// The routes of the chosen interface.
 pub(super) fn routes(config: &Config, auth: &Arc<Authentication>) -> Router<Arc<Api>> {
     match config.http.compat_api {
         CompatApi::Off => Router::new(),
         CompatApi::Mailpit => {
-            mailpit::routes().layer(middleware::from_fn_with_state(Gate::new(config, Arc::clone(auth)), gate::pass))
+            mailpit().layer(middleware::from_fn_with_state(Gate::new(config, Arc::clone(auth)), gate::pass))
+        }
+    }
+}
+
+fn mailpit() -> Router<Arc<Api>> {
+    Router::new()
+        .route("/api/v1/info", get(list::info))
+        .route("/api/v1/messages", get(list::messages).delete(delete::messages))
+        .route("/api/v1/search", get(list::found).delete(delete::found))
+        .route("/api/v1/message/{id}", get(message::show))
+        .route("/api/v1/message/{id}/headers", get(message::headers))
+        .route("/api/v1/message/{id}/raw", get(message::source))
+        .route("/api/v1/message/{id}/part/{part}", get(message::part))
+        .route("/view/{file}", get(message::page))
+}
+
+/// A request: who sent it, and its query as forms encode it, where a `+` is a blank.
+struct Call {
+    api: Arc<Api>,
+    principal: Principal,
+    asker: Asker,
+    query: Query,
+}
+
+impl FromRequestParts<Arc<Api>> for Call {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
+        let Ok(principal) = Principal::from_request_parts(parts, api).await;
+        let Ok(asker) = Asker::from_request_parts(parts, api).await;
+        let query = Query::parse(&parts.uri.query().unwrap_or_default().replace('+', "%20"))?;
+        Ok(Self { api: Arc::clone(api), principal, asker, query })
+    }
+}
+
+/// An error as the original has it: a status and a text. Those of the service itself (5xx) stay problems.
+#[derive(Debug)]
+struct Refusal(Problem);
+
+impl<T: Into<Problem>> From<T> for Refusal {
+    fn from(problem: T) -> Self {
+        Self(problem.into())
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        match self.0.code() {
+            // A caller that may not read a message must not learn that it is there.
+            Code::NotFound | Code::IdInvalid | Code::RoleAddress => {
+                let fields = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+                (StatusCode::NOT_FOUND, fields, "404 page not found").into_response()
+            }
+            _ => self.0.into_text(),
         }
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Answer, TestServer};
+use crate::support::test_disk::TestDisk;
 
 const MAIL: &str = "From: Shop <shop@sender.test>\r\nTo: Ann <Ann@example.test>, list@other.test\r\nCc: c@example.test\r\n\
     Reply-To: r@sender.test\r\nSubject: Your =?utf-8?q?c=C3=B6de?=\r\nMessage-ID: <1@sender.test>\r\n\
@@ -226,6 +227,25 @@ async fn deleting_a_message_deletes_it_for_all_its_recipients() {
     assert_eq!(listed(&api).await, [""; 0]);
     assert_eq!(text(&api.get("/api/v1/message/latest").await), (404, "404 page not found"));
     assert_eq!(text(&api.get(&format!("/api/v1/message/{first}")).await), (404, "404 page not found"));
+}
+
+/// A regression: each message of a request waited for a sync of its own.
+#[tokio::test]
+async fn many_messages_are_made_durable_together() {
+    let disk = TestDisk::default();
+    let api = TestServer::on(disk.clone(), "compat-api = 'mailpit'\ndomain = ['example.test']").await;
+    for target in ["/api/v1/messages", "/api/v1/search?query=mail"] {
+        let mut ids = Vec::new();
+        for _ in 0..64 {
+            ids.push(receive(&api, &["ann@example.test", "bob@example.test"], "mail").await);
+        }
+        disk.slow_syncs(Duration::from_millis(20));
+        let before = disk.syncs().len();
+        assert_eq!(delete(&api, target, &json!({ "IDs": ids }).to_string()).await.status, 200);
+        let syncs = disk.syncs().len() - before;
+        assert!(syncs <= 40, "{target}: {syncs}");
+        assert_eq!(listed(&api).await, [""; 0]);
+    }
 }
 
 #[tokio::test]
