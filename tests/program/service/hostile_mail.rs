@@ -139,7 +139,7 @@ async fn mail_is_taken_while_readers_wait_for_hostile_mail() {
     }
     let read = Arc::<AtomicUsize>::default();
     let readers: Vec<_> = ["nested-html", "boundaries"]
-        .repeat(15)
+        .repeat(30)
         .into_iter()
         .map(|name| {
             let (server, read) = (daemon.http, Arc::clone(&read));
