@@ -133,19 +133,14 @@ impl<'a> Reader<'a> {
     }
 
     fn text(&mut self, text: &str) {
-        if self.tree.is_lost() {
-            // People see the rest without its looks. Nothing in it is found.
-            if self.form == Form::Shown {
-                self.writer.push(text, Style::default());
-            }
-            return;
-        }
         let is_blank = text.trim_ascii().is_empty();
-        if !is_blank {
+        if !is_blank && !self.tree.is_lost() {
             self.tree.resume();
         }
         let style = self.tree.style();
-        if style.is_seen() && !self.tree.is_lost() {
+        // People see the rest as well. Nothing in it is found.
+        let is_known = !self.tree.is_lost() || self.form == Form::Shown && !self.tree.is_spent();
+        if style.is_seen() && is_known {
             self.writer.push(text, style);
             self.is_anchor_seen |= !is_blank;
         }
@@ -153,7 +148,10 @@ impl<'a> Reader<'a> {
 
     fn open(&mut self, name: String, attributes: &'a str) {
         self.separate(&name);
-        if name == "br" || self.tree.is_lost() || !self.tree.begin(&name, attributes) {
+        if self.tree.is_lost() {
+            return self.tree.hide_within(name, attributes);
+        }
+        if name == "br" || !self.tree.begin(&name, attributes) {
             return;
         }
         let element = self.tree.element(name, attributes);

@@ -56,6 +56,17 @@ impl<'a> Tree<'a> {
         self.is_lost || self.sheet.is_spent()
     }
 
+    /// Whether it is not known any more what the rules hide.
+    pub(super) fn is_spent(&self) -> bool {
+        self.sheet.is_spent()
+    }
+
+    /// Hides all that follows where it is not known any more what is in what, if the element of this tag is not seen.
+    pub(super) fn hide_within(&mut self, name: String, attributes: &'a str) {
+        let is_seen = is_void(&name) || self.element(name, attributes).style.is_seen();
+        self.open.last_mut().into_iter().for_each(|last| last.style.is_hidden |= !is_seen);
+    }
+
     pub(super) fn style(&self) -> Style {
         let mut style = self.open.last().map(|element| element.style).unwrap_or_default();
         // Text in a table that is in no cell is moved before the table.
