@@ -120,10 +120,11 @@ impl<'a> Message<'a> {
         self.text.get_or_init(|| text.iter().map(|&index| as_text(&leaves[index])).fold(String::new(), joined))
     }
 
-    /// Whether the body has plain text of its own, so that [`Message::text`] is not made of the HTML alone.
-    fn has_plain_text(&self) -> bool {
+    /// The body's own plain text, without what [`Message::text`] makes of HTML.
+    fn plain_text(&self) -> String {
         let Structure { leaves, text, .. } = self.structure();
-        text.iter().any(|&index| leaves[index].part.is_html() == Some(false) && !leaves[index].octets.is_empty())
+        let plain = text.iter().map(|&index| &leaves[index]).filter(|leaf| leaf.part.is_html() == Some(false));
+        plain.map(as_text).fold(String::new(), joined)
     }
 
     /// The parts that are not the body.

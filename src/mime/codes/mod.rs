@@ -146,9 +146,11 @@ pub fn findings(message: &Message<'_>) -> Findings {
     of_subject.retain(|it| !is_other(it));
     codes.extend(of_subject);
     let mut links = links::links(&body, &said);
-    if message.has_plain_text() && (score::best(codes.clone()).is_empty() || links.is_empty()) {
-        // HTML of images alone often has a text beside it that says more.
-        let text = Page::of_text(without_history(message.text()));
+    // HTML of images alone often has a text beside it that says more.
+    let is_wanted = score::best(codes.clone()).is_empty() || links.is_empty();
+    let plain = if is_wanted { message.plain_text() } else { String::new() };
+    if !plain.is_empty() {
+        let text = Page::of_text(without_history(&plain));
         let hits = LEXICON.hits(&text);
         let read = Read::of(&text, &hits);
         codes.extend(read.scored(&Mail::of(&head, &read), &head.candidates));

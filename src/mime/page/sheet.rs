@@ -206,17 +206,20 @@ impl Part {
     fn is_of(&self, element: &Element<'_>, steps_left: &mut usize) -> bool {
         let mut take = |octets: usize| *steps_left = steps_left.saturating_sub(1 + octets / 16);
         take(0);
-        self.tests.iter().all(|test| match test {
-            Test::Never => false,
-            Test::Name(name) => *name == element.name,
-            Test::Id(id) => *id == element.id,
-            Test::Class(class) => {
-                take(element.class.len());
-                element.class.split_ascii_whitespace().any(|it| it == class)
-            }
-            Test::Attribute(name, fits, value) => {
-                take(element.attributes.len());
-                markup::attribute(element.attributes, name).is_some_and(|found| fits(&found, value))
+        self.tests.iter().all(|test| {
+            take(match test {
+                Test::Class(_) => element.class.len(),
+                Test::Attribute(..) => element.attributes.len(),
+                _ => 0,
+            });
+            match test {
+                Test::Never => false,
+                Test::Name(name) => *name == element.name,
+                Test::Id(id) => *id == element.id,
+                Test::Class(class) => element.class.split_ascii_whitespace().any(|it| it == class),
+                Test::Attribute(name, fits, value) => {
+                    markup::attribute(element.attributes, name).is_some_and(|found| fits(&found, value))
+                }
             }
         })
     }

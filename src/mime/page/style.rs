@@ -35,6 +35,10 @@ const SPACED_PX: f32 = 2.0;
 /// Signs with gaps below this share of their size are upon one another.
 const SQUEEZED: f32 = -0.4;
 
+/// Properties that say how text looks and do not hide it by themselves, but by more than one of them.
+const OTHER_PROPERTIES: [&str; 8] =
+    ["background-clip", "background-color", "border", "color", "float", "font-weight", "position", "white-space"];
+
 /// When a property hides an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
@@ -70,6 +74,18 @@ fn hides(property: &str, values: &[Value]) -> Option<When> {
         _ => return None,
     };
     (hides || values.contains(&Value::Unknown)).then_some(when)
+}
+
+/// Whether a property counts here. There is a bounded number of them, so that an element has not more.
+pub(super) fn is_known(property: &str) -> bool {
+    let side = ["margin", "inset", "overflow"].iter().find_map(|it| property.strip_prefix(it));
+    match side {
+        Some(side) => {
+            matches!(side, "" | "-left" | "-right" | "-top" | "-bottom" | "-x" | "-y" | "-block" | "-inline")
+                || matches!(side, "-block-start" | "-block-end" | "-inline-start" | "-inline-end")
+        }
+        None => OTHER_PROPERTIES.contains(&property) || hides(property, &[Value::Unknown]).is_some(),
+    }
 }
 
 fn is_tiny(values: &[Value]) -> bool {

@@ -3,6 +3,7 @@
 use cssparser::color::{parse_hash_color, parse_named_color};
 use cssparser::{Delimiter, ParseError, Parser, Token};
 
+use super::style::is_known;
 use crate::mime::step;
 
 /// The size of plain text in pixels.
@@ -33,7 +34,7 @@ pub(super) fn declarations(parser: &mut Parser<'_>) -> Vec<Declaration> {
                 matches!(&values[..], [.., Value::Word(sign), Value::Word(word)] if sign == "!" && word == "important");
             values.truncate(values.len() - if is_important { 2 } else { 0 });
             let mut add = |property: &str, values: Vec<Value>| {
-                if !values.is_empty() {
+                if !values.is_empty() && is_known(property) {
                     all.push(Declaration { property: property.to_owned(), values, is_important });
                 }
             };

@@ -30,6 +30,18 @@ fn codes_of(findings: &Findings) -> Vec<&str> {
 }
 
 #[test]
+fn html_that_is_shown_to_people_alone_is_not_searched_as_text() {
+    let hidden = format!("<div hidden>{}Your login code is 482913", "<div>".repeat(600));
+    let deep = format!("{}<p>Your login code is 482913", "<div>".repeat(600));
+    for html in [hidden, deep] {
+        let part = |kind: &str, text: &str| format!("--b\r\nContent-Type: text/{kind}\r\n\r\n{text}\r\n");
+        let parts = part("plain", "Hello") + &part("html", &html);
+        let raw = format!("Subject: s\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n{parts}--b--\r\n");
+        assert_eq!(codes(&raw), Vec::<String>::new());
+    }
+}
+
+#[test]
 fn more_evidence_gives_more_confidence() {
     let confidence = |raw: &str| found(raw).code().map_or(0.0, |code| code.confidence);
     let plain = confidence("Subject: Hello\r\n\r\nUse the login code 482913 today.");

@@ -3,6 +3,7 @@ mod tree;
 
 use proptest::prelude::*;
 
+use super::values::declarations;
 use super::*;
 use crate::mime::limits::STEPS_PER_OCTET;
 use crate::mime::{Message, STEPS, findings, visible_text};
@@ -192,6 +193,19 @@ fn long_html_takes_no_more_steps_than_what_is_searched_for_codes() {
         let _ = sheet.declared(&element, &[]);
     }
     assert!(sheet.declared(&element, &[])[0].is_empty());
+}
+
+/// Each name of a selector costs a step, and an element keeps no property that is not known.
+#[test]
+fn nothing_in_a_rule_is_free() {
+    let html = format!("<style>{}{{color:red}}</style>", "#a".repeat(1_000));
+    let mut sheet = sheets(&html);
+    let element = Element::within(&[], "i".to_owned(), " id=a", &mut sheet);
+    let before = sheet.steps_left;
+    let _ = sheet.declared(&element, &[]);
+    assert!(before - sheet.steps_left >= 1_000, "{}", before - sheet.steps_left);
+    let css: String = (0..1_000).map(|number| format!("a{number}:b;margin-a{number}:0;")).collect();
+    assert_eq!(declarations(&mut cssparser::Parser::new(&css)).len(), 0);
 }
 
 #[test]
