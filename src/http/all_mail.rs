@@ -20,9 +20,12 @@ pub(super) enum AllMail {
 impl AllMail {
     /// To whom it may be open at most.
     pub(super) fn of(config: &Config) -> Self {
-        // With `*`, pages of any site could read what they get from this machine.
-        let is_open_to_pages =
-            config.http.allowed_origins.as_ref().is_some_and(|origins| origins.iter().any(|origin| origin == "*"));
+        let http = &config.http;
+        // Pages of any site could read what they get from this machine, or come under a name of their own.
+        let is_open_to_pages = match &http.allowed_origins {
+            Some(origins) => origins.iter().any(|origin| origin == "*"),
+            None => !http.is_local(),
+        } || !http.is_local() && http.allowed_hosts.is_empty();
         if is_open_to_pages || !config.http.public.read {
             Self::Closed
         } else if config.dev && config.smtp.trusted_network {

@@ -122,6 +122,9 @@ impl Look {
                 Ok(json) => return Ok(Some(json)),
                 // It was deleted meanwhile.
                 Err(problem) if problem.code() == Code::NotFound => {}
+                Err(problem) if problem.code() == Code::EmailDamaged => {
+                    tracing::error!(id = %found.id, "a wait passes over an Email that is damaged on the disk");
+                }
                 Err(problem) => return Err(problem),
             }
         }

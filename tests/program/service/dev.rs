@@ -100,8 +100,13 @@ async fn beyond_loopback_the_network_must_be_trusted() {
         assert!(refused.stderr.contains("not loopback; listen on loopback or set trusted-network"), "{refused:?}");
         assert_eq!(refused.stderr.matches("loopback;").count(), 1, "one reason: {refused:?}");
     }
-    let daemon =
-        Program::fresh(&["--dev", "--trusted-network", "--http-listen", "0.0.0.0:0", "--smtp-listen", "0.0.0.0:0"]);
+    let open = ["--dev", "--trusted-network", "--http-listen", "0.0.0.0:0", "--smtp-listen", "0.0.0.0:0"];
+    for none in ["--http-allowed-origins=", "--http-allowed-hosts="] {
+        let closed = Program::fresh(&[&open[..], &[none]].concat());
+        let http = SocketAddr::from(([127, 0, 0, 1], closed.http.port()));
+        assert_eq!(status(http, "GET /api/admin/messages").await, 401, "{none}");
+    }
+    let daemon = Program::fresh(&open);
     SmtpPeer::greeted(daemon.smtp).await.deliver("bob@company.com", "Subject: one\r\n\r\n").await;
     let (list, http) = ("GET /api/admin/messages", SocketAddr::from(([127, 0, 0, 1], daemon.http.port())));
     assert_eq!(answer(http, list, ("x-forwarded-for", "192.0.2.1")).await.json()["total"], 1);
