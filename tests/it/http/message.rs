@@ -142,6 +142,9 @@ async fn damaged_octets_are_named() {
     let answer = api.get(&format!("/api/mail/messages/{id}")).await;
     assert_eq!((answer.status.as_u16(), answer.problem().as_str()), (500, "email_damaged"));
     assert!(!String::from_utf8_lossy(&answer.body).contains("segment"));
+    api.receive(&["ann@example.test"], "Subject: after it\r\n\r\n").await;
+    let waited = api.get("/api/mail/wait?to=ann@example.test&timeout=0").await;
+    assert_eq!(waited.json()["subject"], "after it", "whoever waits is not kept by it");
 }
 
 #[tokio::test]
