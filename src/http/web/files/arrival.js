@@ -16,9 +16,9 @@ let code = '';
 /** The ids of mails whose code was told. @type {Set<string>} */
 const told = new Set();
 
-/** When the page was opened, by the service's clock. Its times have whole seconds. */
+/** When the page was opened, by the service's clock. */
 function begun() {
-  return now() - performance.now() / 1000 - 1;
+  return now() - performance.now() / 1000;
 }
 
 /** Sets the title of the tab. A code that nobody has seen stays in front of it. @param {string} text */
@@ -46,10 +46,12 @@ export function seen(mails) {
  * @param {string} address
  * @param {ListedEmail[]} mails
  * @param {boolean} isShown Whether the mails are in the list that is shown.
+ * @param {boolean} isFirst Whether this is the first look at the address, so that only their times say what is new.
  */
-export function codesArrived(address, mails, isShown) {
-  const arrived = mails.filter((mail) => mail.codes?.[0] && !told.has(mail.id) && !isRead(mail.id) && seconds(mail.receivedAt) >= begun());
-  seen(arrived);
+export function codesArrived(address, mails, isShown, isFirst = false) {
+  const isNew = (/** @type {ListedEmail} */ mail) => !isFirst || seconds(mail.receivedAt) >= begun();
+  const arrived = mails.filter((mail) => mail.codes?.[0] && !told.has(mail.id) && !isRead(mail.id) && isNew(mail));
+  seen(mails);
   // The newest comes last, and stays in the title.
   for (const mail of arrived.slice(0, CODES_MAX).reverse()) {
     const [found] = mail.codes ?? [];

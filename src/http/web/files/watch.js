@@ -94,7 +94,7 @@ async function look(address) {
   }
   const { emails, total } = await page(MAILS_MAX, FIELDS);
   states.set(address, { mails: emails, total, askedAt });
-  codesArrived(address, emails, false);
+  codesArrived(address, emails, false, !before);
 }
 
 /** The shortest time between two requests that the limits of the service permit, in milliseconds. */
