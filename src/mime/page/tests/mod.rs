@@ -204,7 +204,7 @@ fn nothing_in_a_rule_is_free() {
     let before = sheet.steps_left;
     let _ = sheet.declared(&element, &[]);
     assert!(before - sheet.steps_left >= 1_000, "{}", before - sheet.steps_left);
-    let css: String = (0..1_000).map(|number| format!("a{number}:b;margin-a{number}:0;")).collect();
+    let css = "a:b;margin-a:0;margin-a-left:0;".repeat(1_000);
     assert_eq!(declarations(&mut cssparser::Parser::new(&css)).len(), 0);
 }
 
