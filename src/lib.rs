@@ -92,8 +92,8 @@
 //! client    http (the router in this process), service, daemon (whether one listens), config, smtp/fault, store, error, model
 //! daemon    everybody: it makes listeners and store, and runs what serves
 //! service   everybody but cli, client and http: the only one that puts parts together
-//! http      service, admission, store, events, domains, tokens, smtp/fault, dns (reports), reader, mime, webhook (the guard, a test), email, tls (its
-//!           state), panics, connections, config, model
+//! http      service, admission, store, events, domains, tokens, smtp/fault, dns (reports), email, reader, mime, webhook (the
+//!           guard, a test), tls (its state), panics, connections, config, model
 //! webhook   admission, store (the outbox), reader, email, mime, dns (the resolver), tls, config, model
 //! smtp      service, admission, store, domains, tls, connections, config, model
 //! domains   admission, dns, store, config, model

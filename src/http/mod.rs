@@ -1,8 +1,9 @@
 //! The HTTP interface: connections, middleware, and one file for the handlers of each resource.
 //!
 //! [`router`] is the whole interface without a socket. The command line also uses it within its own process. The
-//! interface shows the counters and the rules for faults of SMTP, and knows nothing else of it. Every error is a [`Problem`], and every value from outside is bounded before its
-//! use. The transport or a token sets the [`Principal`] of a request, which decides what a caller may do.
+//! interface shows the counters and the rules for faults of SMTP, and knows nothing else of it. Every error is a
+//! [`Problem`], but for heads that hyper itself refuses, and every value from outside is bounded before its use. The
+//! transport or a token sets the [`Principal`] of a request, which decides what a caller may do.
 //!
 //! ```text
 //! transport  listeners and connections           pace    gives up peers that take their answers too slowly
