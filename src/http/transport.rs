@@ -26,7 +26,7 @@ use super::edge::Peer;
 use super::forwarded;
 use super::pace::Paced;
 use super::principal::Principal;
-use super::problem::{Code, Problem};
+use super::problem::Problem;
 use super::rate_limit;
 use super::routers;
 use super::waiting::Stopping;
@@ -42,8 +42,6 @@ pub(super) const CROWDED_MAX: Duration = Duration::from_secs(10);
 const HEAD_OCTETS_MAX: usize = 32 * 1024;
 /// The most header fields of a request. A request with more gets 431.
 const FIELDS_MAX: usize = 100;
-/// Why there is no place for a connection: its client or network has too many, or there are too many.
-const CODES: [Code; 2] = [Code::TooManyConnectionsForClient, Code::TooManyConnections];
 
 /// Serves the interface on `listeners` until `stop` is cancelled, and metrics and health alone on those for them.
 ///
@@ -105,7 +103,7 @@ impl Server {
         match self.service.admission.admit(who, What::HttpConnection, 1) {
             Ok(place) => Some(Some(place)),
             Err(refused) => {
-                self.refuse(stream, rate_limit::no_place(refused, CODES, "connections", 1));
+                self.refuse(stream, rate_limit::no_place(refused, "connections", 1));
                 None
             }
         }

@@ -14,7 +14,7 @@ use super::Api;
 use super::memory::{Asker, Room};
 use super::message;
 use super::principal::Principal;
-use super::problem::{Code, Problem};
+use super::problem::Problem;
 use super::query::Query;
 use super::safe_html::{Images, is_image, sanitized};
 use crate::mime::{Message, from_text};
@@ -45,7 +45,7 @@ pub(super) async fn html(
     let are_links_shown = match query.get("links")? {
         None => false,
         Some("shown") => api.config.http.public.web,
-        Some(_) => return Err(Problem::new(Code::TextInvalid, "'links' must be 'shown'")),
+        Some(_) => return Err(Problem::invalid("links", "'links' must be 'shown'")),
     };
     let links_shown_by = are_links_shown.then_some(LINK_SHOWN_BY);
     let page = api.read(principal, &asker, message::id(path)?, move |email, room| {

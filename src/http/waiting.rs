@@ -13,8 +13,6 @@ use super::problem::{Code, Problem};
 use super::rate_limit;
 use crate::admission::{Permit, What, Who};
 
-/// Why there is no place for a request: its client or network has too many, or there are too many.
-const CODES: [Code; 2] = [Code::TooManyWaitingForClient, Code::TooManyWaiting];
 /// How long a client should wait before it tries again to get a place, in seconds.
 const RETRY_AFTER: u32 = 5;
 
@@ -34,7 +32,7 @@ impl Api {
     /// Takes a place for a request. The problem is that there is none.
     pub(super) fn place(&self, waiter: &Waiter) -> Result<Permit, Problem> {
         let place = self.admission.admit(waiter.who, What::Waiting, 1);
-        place.map_err(|refused| rate_limit::no_place(refused, CODES, "requests that wait for mail", RETRY_AFTER))
+        place.map_err(|refused| rate_limit::no_place(refused, "requests that wait for mail", RETRY_AFTER))
     }
 }
 

@@ -14,7 +14,7 @@ use super::{Answer, Api, Code, Created, Deleted, JsonObject, Principal, Problem,
 use crate::model::{Address, Secret, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::random;
 use crate::store::{WebhookLimits, WebhookRegistration};
-use crate::webhook::{Refused, UrlError};
+use crate::webhook::UrlError;
 
 /// The longest secret in octets.
 const SECRET_OCTETS_MAX: usize = 1024;
@@ -69,7 +69,7 @@ pub(super) async fn register(
     asker: Asker,
     body: JsonObject,
 ) -> Created<Registered> {
-    let recipient: Address = body.req("recipient", Code::AddressInvalid)?;
+    let recipient: Address = body.req("recipient")?;
     let record = new_webhook(&api, asker, &recipient, &body)?;
     api.permit(principal, &record.mailbox)?;
     check_served(&api, recipient.domain())?;
@@ -81,32 +81,31 @@ pub(super) async fn register(
     };
     let id = record.id;
     let answer = |status, id| Ok((status, Json(Registered { id, status: "ok" })));
-    let (code, detail) = match api.store.register_webhook(record, limits).await? {
+    let (limit, detail) = match api.store.register_webhook(record, limits).await? {
         WebhookRegistration::New => return answer(StatusCode::CREATED, id),
         WebhookRegistration::Same(found) => return answer(StatusCode::OK, found.id),
         WebhookRegistration::FullForRecipient => {
             let detail = format!("the limit of {} webhooks for this address is reached", limits.per_recipient);
-            (Code::TooManyWebhooksForRecipient, detail)
+            ("webhooks_for_recipient", detail)
         }
         WebhookRegistration::FullForRegistrant => {
             let detail = format!("your limit of {} registered webhooks is reached; delete one", limits.per_registrant);
-            (Code::TooManyWebhooksForClient, detail)
+            ("webhooks_for_client", detail)
         }
         WebhookRegistration::Full => {
-            (Code::TooManyWebhooks, "the service has as many webhooks as it may have; try again later".into())
+            ("webhooks", "the service has as many webhooks as it may have; try again later".into())
         }
     };
-    Err(Problem::new(code, detail))
+    Err(Problem::limit_reached(limit, detail))
 }
 
 /// The webhook in the body of a registration.
 fn new_webhook(api: &Api, asker: Asker, recipient: &Address, body: &JsonObject) -> Result<WebhookRecord, Problem> {
-    let url = body.text("url", Code::UrlInvalid)?;
+    let url = body.text("url")?;
     let target = api.guard.check_url(url).map_err(|error| url_problem(&error))?;
-    let secret = body.get("secret", Code::SecretInvalid)?.unwrap_or_default();
+    let secret = body.get("secret")?.unwrap_or_default();
     if secret.len() > SECRET_OCTETS_MAX {
-        let detail = format!("'secret' is longer than {SECRET_OCTETS_MAX} octets");
-        return Err(Problem::new(Code::SecretInvalid, detail));
+        return Err(Problem::invalid("secret", format!("'secret' is longer than {SECRET_OCTETS_MAX} octets")));
     }
     let now = api.clock.now();
     Ok(WebhookRecord {
@@ -128,13 +127,13 @@ fn new_webhook(api: &Api, asker: Asker, recipient: &Address, body: &JsonObject) 
 }
 
 fn url_problem(error: &UrlError) -> Problem {
-    let code = match error {
-        UrlError::Refused(Refused::NotPublic(_) | Refused::OfMachine(_)) => Code::UrlNotAllowed,
-        UrlError::Refused(Refused::Port(_)) => Code::UrlPortNotAllowed,
-        UrlError::Refused(Refused::Own(_)) => Code::UrlOwnListener,
-        UrlError::TooLong | UrlError::Scheme | UrlError::Malformed | UrlError::UserInformation => Code::UrlInvalid,
-    };
-    Problem::new(code, format!("'url': {error}"))
+    let detail = format!("'url': {error}");
+    match error {
+        UrlError::Refused(_) => Problem::new(Code::UrlNotAllowed, detail),
+        UrlError::TooLong | UrlError::Scheme | UrlError::Malformed | UrlError::UserInformation => {
+            Problem::invalid("url", detail)
+        }
+    }
 }
 
 /// `GET /api/webhooks?recipient=`, in the order of registration.
@@ -147,7 +146,7 @@ pub(super) async fn list(State(api): State<Arc<Api>>, principal: Principal, quer
 
 /// `DELETE /api/webhooks?id=`: an unknown id is not an error.
 pub(super) async fn delete(State(api): State<Arc<Api>>, principal: Principal, query: Query) -> Answer<Deleted> {
-    let id = query.req("id", Code::IdInvalid)?;
+    let id = query.req("id")?;
     let Some(record) = api.store.webhook(id).await? else {
         return Ok(Json(Deleted::number(0)));
     };

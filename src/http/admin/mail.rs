@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::email::Fields;
 use crate::http::mail::rows::{Entry, Row, Shown};
 use crate::http::mail::writer;
-use crate::http::{Api, Asker, Code, Problem, Query};
+use crate::http::{Api, Asker, Problem, Query};
 use crate::model::StoredEmail;
 use crate::store::{NewestEmail, NewestPage, NewestQuery, StoreError};
 
@@ -65,13 +65,13 @@ async fn answer<E: Entry>(
 
 /// The page that a query is about.
 fn wanted(query: &Query, limit: u64, by_mailbox: bool) -> Result<NewestQuery, Problem> {
-    let after = query.opt("after", Code::AfterInvalid)?;
+    let after = query.opt("after")?;
     // Ignored like an unknown parameter, it would give the first page for ever.
     if query.get("page")?.is_some() {
         let detail = "this list has no 'page' any more; the 'next' of an answer is the 'after' of the next page";
-        return Err(Problem::new(Code::PageInvalid, detail));
+        return Err(Problem::invalid("page", detail));
     }
-    let domain = query.opt("domain", Code::DomainInvalid)?;
+    let domain = query.opt("domain")?;
     Ok(NewestQuery { by_mailbox, domain, after, limit: usize::try_from(limit).unwrap_or(usize::MAX) })
 }
 

@@ -69,7 +69,7 @@ async fn check(principal: Principal, request: Request, next: Next) -> Response {
 /// The problem of a caller from the public on a path of the administrator.
 pub(super) fn administrator_only() -> Problem {
     Problem::new(
-        Code::Unauthorized,
+        Code::TokenRequired,
         "this path is for the administrator only; send a token, or use the command tempmail on the machine of the service",
     )
     .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))

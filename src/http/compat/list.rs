@@ -13,7 +13,7 @@ use super::{Call, Refusal, message};
 use crate::http::mail::rows::{Entry, Row};
 use crate::http::mail::scan::EMAILS_MAX;
 use crate::http::mail::writer;
-use crate::http::{Api, Code, Principal, Problem, Query};
+use crate::http::{Api, Principal, Problem, Query};
 use crate::model::{Listed, StoredEmail};
 use crate::store::{NewestCursor, NewestQuery, StoreError};
 
@@ -77,7 +77,7 @@ fn window(query: &Query) -> Result<Range<usize>, Problem> {
     let end = start.saturating_add(number("limit")?.unwrap_or(LIMIT_DEFAULT).min(LIMIT_MAX));
     if end > DEPTH_MAX {
         let detail = format!("lists reach the newest {DEPTH_MAX} messages; narrow them by a search");
-        return Err(Problem::new(Code::PageInvalid, detail));
+        return Err(Problem::invalid("start", detail));
     }
     Ok(start..end)
 }

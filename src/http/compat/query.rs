@@ -73,7 +73,7 @@ impl Search {
         let terms = words(text).into_iter().filter_map(|word| Term::parse(&word).transpose());
         let terms: Vec<Term> = terms.collect::<Result<_, _>>()?;
         if terms.len() > TERMS_MAX {
-            return Err(Problem::new(Code::FilterInvalid, format!("a search has at most {TERMS_MAX} words")));
+            return Err(Problem::invalid("query", format!("a search has at most {TERMS_MAX} words")));
         }
         Ok(Self(terms))
     }
@@ -102,7 +102,7 @@ impl Term {
                 "the search filter '{name}' is not supported; supported are from:, to:, cc:, bcc:, reply-to:, \
                  addressed:, subject:, message-id:, has:attachment, and words"
             );
-            return Err(Problem::new(Code::FilterInvalid, detail));
+            return Err(Problem::invalid("query", detail));
         }
         let named = WITHIN.iter().find_map(|(name, within)| Some((*within, text.strip_prefix(name)?)));
         let (within, part) = named.unwrap_or((Within::All, &text));
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn a_filter_that_is_not_offered_is_refused_by_name() {
         for text in ["tag:x", "is:unread", "-IS:read", "after:2026-01-01", "x larger:1M", "has:inline"] {
-            assert_eq!(Search::parse(text).expect_err(text).code(), Code::FilterInvalid, "{text}");
+            assert_eq!(Search::parse(text).expect_err(text).code(), Code::ParameterInvalid, "{text}");
         }
         assert!(Search::parse(&"a ".repeat(TERMS_MAX + 1)).is_err());
     }

@@ -43,7 +43,7 @@ pub(in crate::http) async fn delete(
     asker: Asker,
     query: Query,
 ) -> Result<Json<Deleted>, Problem> {
-    let ids = query.all("id", Code::IdInvalid)?;
+    let ids = query.all("id")?;
     let deleted = match (query.get("to")?, &ids[..]) {
         (Some(_), []) => {
             let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
@@ -59,11 +59,10 @@ pub(in crate::http) async fn delete(
         (None, [_, ..]) if ids.len() <= IDS_MAX => delete_each(&api, principal, &asker, &ids).await?,
         (None, []) => return Err(Problem::new(Code::ParameterMissing, "either 'to' or 'id' must be given")),
         (None, _) => {
-            let detail = format!("a request deletes at most {IDS_MAX} ids");
-            return Err(Problem::new(Code::ParameterRepeated, detail));
+            return Err(Problem::misplaced("id", format!("a request deletes at most {IDS_MAX} ids")));
         }
         (Some(_), _) => {
-            return Err(Problem::new(Code::ParametersConflict, "'to' and 'id' can't be given together"));
+            return Err(Problem::misplaced("id", "'to' and 'id' can't be given together"));
         }
     };
     Ok(Json(deleted))
@@ -72,7 +71,7 @@ pub(in crate::http) async fn delete(
 /// The sequence number below which Emails are deleted. The last page of a walk has no cursor, and none is not all.
 fn before(query: &Query) -> Result<u64, Problem> {
     match query.get("cursor")? {
-        Some("") => Err(Problem::new(Code::CursorInvalid, "'cursor' must be the 'nextCursor' of an answer")),
+        Some("") => Err(Problem::invalid("cursor", "'cursor' must be the 'nextCursor' of an answer")),
         _ => Ok(query.cursor()?.unwrap_or(u64::MAX)),
     }
 }

@@ -12,7 +12,7 @@ use super::rows::Shown;
 use super::scan::{EMAILS_MAX, Found};
 use super::writer;
 use crate::email::Fields;
-use crate::http::{Api, Asker, Code, Principal, Problem, Query};
+use crate::http::{Api, Asker, Principal, Problem, Query};
 use crate::model::{Listed, Mailbox};
 use crate::store::PageRequest;
 
@@ -73,7 +73,7 @@ fn fields(query: &Query) -> Result<Fields, Problem> {
     let Some(names) = query.get("fields")? else { return Ok(Fields::SIX) };
     Fields::named(names.split(',')).map_err(|unknown| {
         let known = Fields::names().join(", ");
-        Problem::new(Code::FieldsInvalid, format!("'{unknown}' is no field; the fields are {known}"))
+        Problem::invalid("fields", format!("'{unknown}' is no field; the fields are {known}"))
     })
 }
 
@@ -82,7 +82,7 @@ fn position(query: &Query) -> Result<Position, Problem> {
     match query.cursor()? {
         None => Ok(Position::Page(page)),
         Some(_) if query.get("page")?.is_some() => {
-            Err(Problem::new(Code::ParametersConflict, "'page' and 'cursor' can't be given together"))
+            Err(Problem::misplaced("cursor", "'page' and 'cursor' can't be given together"))
         }
         Some(before) => Ok(Position::Cursor(before)),
     }

@@ -48,13 +48,12 @@ pub(in crate::http) async fn submit(
 
 /// The addresses in `to`, each on a domain that receives mail.
 fn recipients(api: &Api, query: &Query) -> Result<Vec<Address>, Problem> {
-    let recipients = query.all("to", Code::AddressInvalid)?;
+    let recipients = query.all("to")?;
     if recipients.is_empty() {
         return Err(Problem::new(Code::ParameterMissing, "the parameter 'to' is missing"));
     }
     if recipients.len() > RECIPIENTS_MAX {
-        let detail = format!("a message has at most {RECIPIENTS_MAX} recipients");
-        return Err(Problem::new(Code::ParameterRepeated, detail));
+        return Err(Problem::misplaced("to", format!("a message has at most {RECIPIENTS_MAX} recipients")));
     }
     recipients.iter().try_for_each(|address: &Address| check_served(api, address.domain()))?;
     Ok(recipients)

@@ -76,7 +76,7 @@ fn answer(json: Bytes) -> Response {
 fn timeout(query: &Query) -> Result<Duration, Problem> {
     let Some(text) = query.get("timeout")? else { return Ok(TIMEOUT_DEFAULT) };
     if text.is_empty() || !text.bytes().all(|digit| digit.is_ascii_digit()) {
-        return Err(Problem::new(Code::TimeoutInvalid, "'timeout' must be a whole number of seconds"));
+        return Err(Problem::invalid("timeout", "'timeout' must be a whole number of seconds"));
     }
     // A number that is too large for its type is longer than the longest wait, too.
     Ok(text.parse().map_or(TIMEOUT_MAX, Duration::from_secs).min(TIMEOUT_MAX))

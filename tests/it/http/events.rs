@@ -223,7 +223,7 @@ async fn a_client_that_is_late_gets_reset_and_then_what_comes() {
 #[tokio::test]
 async fn all_mail_is_for_the_administrator() {
     let api = TestServer::start().await;
-    assert_eq!(api.get("/api/mail/stream").await.problem(), "unauthorized");
+    assert_eq!(api.get("/api/mail/stream").await.problem(), "token_required");
     assert_eq!(api.get("/api/mail/stream?to=abuse@example.com").await.problem(), "role_address");
     assert_eq!(api.get("/api/mail/stream?to=nobody").await.problem(), "address_invalid");
     let mut events = Events::open(api.admin("GET", "/api/mail/stream")).await;
