@@ -5,12 +5,11 @@
 use std::time::Instant;
 
 use axum::body::HttpBody;
-use axum::extract::Request;
 use axum::http::Method;
 use axum::response::Response;
 use uuid::Uuid;
 
-use super::edge::Peer;
+use super::caller::Caller;
 use crate::config::AccessLog;
 use crate::model::Client;
 
@@ -25,15 +24,13 @@ pub(super) struct Line {
 
 impl Line {
     /// The line of a request that begins now; `None` if the log is off.
-    pub(super) fn begin(log: AccessLog, id: Uuid, request: &Request, route: &str) -> Option<Self> {
-        let peer = request.extensions().get().map(|Peer(peer)| peer.ip().to_canonical());
-        let client = match (log, peer) {
+    pub(super) fn begin(log: AccessLog, id: Uuid, caller: &Caller, method: &Method, route: &str) -> Option<Self> {
+        let client = match (log, caller.address) {
             (AccessLog::Off, _) => return None,
             (_, None) => "local".to_owned(),
-            (AccessLog::Masked, Some(peer)) => Client::of(peer).network().to_string(),
-            (AccessLog::Full, Some(peer)) => peer.to_string(),
+            (AccessLog::Masked, Some(address)) => Client::of(address).network().to_string(),
+            (AccessLog::Full, Some(address)) => address.to_string(),
         };
-        let method = request.method();
         // Methods of no standard are the client's own words.
         let is_known = method.is_idempotent() || [Method::POST, Method::PATCH, Method::CONNECT].contains(method);
         let method = if is_known { method.to_string() } else { "other".to_owned() };

@@ -1,9 +1,6 @@
 //! Who may use the mail of all inboxes without a token.
 
-use axum::extract::Request;
-
-use super::edge::Peer;
-use super::forwarded::is_forwarded;
+use super::caller::Caller;
 use crate::config::Config;
 
 /// The callers without a token to whom the mail of all inboxes is open.
@@ -37,39 +34,12 @@ impl AllMail {
         }
     }
 
-    /// Whether it is open to the caller of a request.
-    pub(super) fn is_open_to(self, request: &Request) -> bool {
+    /// Whether it is open to a caller.
+    pub(super) const fn is_open_to(self, caller: &Caller) -> bool {
         match self {
             Self::Closed => false,
-            Self::Here => is_from_here(request),
+            Self::Here => caller.is_here,
             Self::Open => true,
-        }
-    }
-}
-
-/// Whether a program of this machine sent the request, and no proxy passed it on.
-fn is_from_here(request: &Request) -> bool {
-    let peer = request.extensions().get::<Peer>();
-    peer.is_some_and(|Peer(peer)| peer.ip().to_canonical().is_loopback()) && !is_forwarded(request.headers())
-}
-
-#[cfg(test)]
-mod tests {
-    use axum::body::Body;
-
-    use super::*;
-
-    #[test]
-    fn only_a_peer_on_loopback_is_from_here() {
-        for (peer, is_here) in
-            [("127.0.0.1:1", true), ("[::1]:1", true), ("[::ffff:127.0.0.1]:1", true), ("192.0.2.1:1", false)]
-        {
-            let peer = Peer(peer.parse().expect(peer));
-            let request = |field: &str| {
-                Request::builder().extension(peer).header(field, "192.0.2.9").body(Body::empty()).expect("a request")
-            };
-            assert_eq!(is_from_here(&request("accept")), is_here, "{peer:?}");
-            assert!(!is_from_here(&request("x-forwarded-for")), "{peer:?}");
         }
     }
 }

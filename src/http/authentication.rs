@@ -9,17 +9,13 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 
 use super::all_mail::AllMail;
-use super::principal::{Principal, who};
+use super::caller::Caller;
 use super::problem::{Code, Problem};
 use super::rate_limit;
 use crate::admission::{What, Who};
 use crate::config::PublicConfig;
-use crate::model::{Scope, Secret};
+use crate::model::Scope;
 use crate::service::Service;
-
-/// The token that a request was permitted by, in its extensions.
-#[derive(Clone, Debug)]
-pub(super) struct Bearer(pub(super) Secret);
 
 /// Finds out who sent a request.
 pub(super) struct Authentication {
@@ -34,47 +30,38 @@ impl Authentication {
         Arc::new(Self { service: Arc::clone(service), readers })
     }
 
-    /// Sets the principal of a request with a valid token. The problem is that its token is not valid.
+    /// Makes the caller the bearer of the token that its request has. The problem is that the token is not valid.
     ///
     /// A valid token is never refused because of wrong ones: strangers may share the client's address.
-    pub(super) async fn identify(&self, request: &mut Request) -> Result<(), Problem> {
-        let Some(token) = token(request.headers()).map(str::to_owned) else { return Ok(()) };
-        let who = who(request.extensions(), &self.service.admission);
-        if who == Who::Administrator {
-            return Ok(());
+    pub(super) async fn identify(&self, caller: &mut Caller, headers: &HeaderMap) -> Result<(), Problem> {
+        match token(headers) {
+            Some(token) if caller.who != Who::Administrator => self.bear(caller, token).await,
+            _ => Ok(()),
         }
-        let principal = self.bearer(&token, who).await?;
-        request.extensions_mut().insert(principal);
-        if let Some(token) = Secret::new(token) {
-            request.extensions_mut().insert(Bearer(token));
-        }
+    }
+
+    /// Makes the caller the bearer of a token. The problem is that the token is not valid.
+    pub(super) async fn bear(&self, caller: &mut Caller, token: &str) -> Result<(), Problem> {
+        let scope = self.service.tokens.look_up(token, self.service.clock.now()).await;
+        caller.bear(token, scope.ok_or_else(|| self.refuse(caller.who))?);
         Ok(())
     }
 
-    /// The bearer of a token that `who` sent. The problem is that the token is not valid.
-    pub(super) async fn bearer(&self, token: &str, who: Who) -> Result<Principal, Problem> {
-        match self.service.tokens.look_up(token, self.service.clock.now()).await {
-            Some(Scope::Admin) => Ok(Principal::Administrator),
-            Some(Scope::Read) => Ok(Principal::Reader),
-            None => Err(self.refuse(who)),
-        }
-    }
-
-    /// Refuses what the principal of a request may not do, whatever the request says beyond its method and route.
+    /// Refuses what the caller may not do, whatever the request says beyond its method and route.
     ///
     /// With the setting `dev` the public reads what the administrator reads. It writes what it writes else, and has the
     /// limits of its client.
-    pub(super) fn permit(&self, request: &mut Request) -> Result<(), Problem> {
+    pub(super) fn permit(&self, caller: &mut Caller, request: &Request) -> Result<(), Problem> {
         let is_read = is_read(request.method());
-        match request.extensions().get().copied().unwrap_or_default() {
-            Principal::Administrator => Ok(()),
-            Principal::Reader if is_read => Ok(()),
-            Principal::Reader => Err(scope_insufficient()),
-            Principal::Public if is_read && self.readers.is_open_to(request) => {
-                request.extensions_mut().insert(Principal::Reader);
+        match caller.scope {
+            Some(Scope::Admin) => Ok(()),
+            Some(Scope::Read) if is_read => Ok(()),
+            Some(Scope::Read) => Err(scope_insufficient()),
+            None if is_read && self.readers.is_open_to(caller) => {
+                caller.scope = Some(Scope::Read);
                 Ok(())
             }
-            Principal::Public => match request.extensions().get::<MatchedPath>() {
+            None => match request.extensions().get::<MatchedPath>() {
                 Some(route) => check_part(self.service.config.http.public, request.method(), route.as_str()),
                 None => Ok(()),
             },

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
 
-use super::principal::Asker;
+use super::caller::Caller;
 use super::{Answer, Api, Code, Created, JsonObject, Problem, Query};
 use crate::dns::MxReport;
 use crate::domains::{DomainEntry, NewDomain};
@@ -48,14 +48,14 @@ pub(super) async fn active(State(api): State<Arc<Api>>) -> Json<Vec<DomainName>>
 }
 
 /// `GET /api/domains/check-dns`
-pub(super) async fn check_dns(State(api): State<Arc<Api>>, asker: Asker, query: Query) -> Answer<MxReport> {
+pub(super) async fn check_dns(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Answer<MxReport> {
     let name = query.req("domain")?;
-    Ok(Json(api.domains.check(&name, asker.client()).await?))
+    Ok(Json(api.domains.check(&name, caller.client()).await?))
 }
 
 /// `POST /api/domains`: 201 for a new domain, 200 for a registered domain, which is checked again.
-pub(super) async fn register(State(api): State<Arc<Api>>, asker: Asker, body: JsonObject) -> Created<DomainJson> {
-    let registered = api.domains.register(new_domain(&body)?, asker.client()).await?;
+pub(super) async fn register(State(api): State<Arc<Api>>, caller: Caller, body: JsonObject) -> Created<DomainJson> {
+    let registered = api.domains.register(new_domain(&body)?, caller.client()).await?;
     Ok(answer(registered))
 }
 

@@ -8,9 +8,8 @@ use std::sync::Arc;
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::response::{IntoResponse, Response};
 
-use super::Api;
-pub(super) use super::principal::Asker;
 use super::problem::{Code, Problem};
+use super::{Api, Caller};
 use crate::admission::{Admission, Permit, RENDERED, What, Who};
 
 /// Answers of so many octets need no room: each connection has one at most.
@@ -28,15 +27,15 @@ impl Api {
     /// Reserves what it takes at most to show messages of so many octets each as JSON.
     pub(super) async fn reserve_rendered(
         &self,
-        asker: &Asker,
+        caller: &Caller,
         octets: impl IntoIterator<Item = u64>,
     ) -> Result<Room, Problem> {
-        self.reserve(asker, octets.into_iter().sum::<u64>().saturating_mul(RENDERED)).await
+        self.reserve(caller, octets.into_iter().sum::<u64>().saturating_mul(RENDERED)).await
     }
 
     /// Reserves room for so many octets. The problem is that there was none in time.
-    pub(super) async fn reserve(&self, &Asker(who): &Asker, octets: u64) -> Result<Room, Problem> {
-        let admission = &self.admission;
+    pub(super) async fn reserve(&self, caller: &Caller, octets: u64) -> Result<Room, Problem> {
+        let (admission, who) = (&self.admission, caller.who);
         let preparation = admission.admit_soon(who, What::Preparation, 1).await.map_err(|_| busy())?;
         let octets = if octets > SMALL_MAX {
             admission.admit_soon(who, What::AnswerOctets, octets).await

@@ -3,12 +3,12 @@
 //! [`router`] is the whole interface without a socket. The command line also uses it within its own process. The
 //! interface shows the counters and the rules for faults of SMTP, and knows nothing else of it. Every error is a
 //! [`Problem`], but for heads that hyper itself refuses, and every value from outside is bounded before its use. The
-//! transport or a token sets the [`Principal`] of a request, which decides what a caller may do.
+//! transport and the edge find the [`Caller`] of a request, which decides what it may do.
 //!
 //! ```text
 //! transport  listeners and connections           pace    gives up peers that take their answers too slowly
 //! edge      middleware of every request           browser  for which hosts, and from which pages
-//! query     query strings        body      JSON bodies          principal  the caller of a request
+//! query     query strings        body      JSON bodies          caller     who asks
 //! authentication   the tokens of requests, and what is closed to callers without one
 //! all_mail   who needs no token to use all mail
 //! mail   lists, single mails, waiting, deleting, submitting      waiting   places of requests that wait for mail
@@ -30,6 +30,7 @@ mod all_mail;
 mod authentication;
 mod body;
 mod browser;
+mod caller;
 mod causes;
 mod compat;
 mod describe;
@@ -42,7 +43,6 @@ mod mail;
 mod memory;
 mod metrics;
 mod pace;
-mod principal;
 pub mod problem;
 mod query;
 mod rate_limit;
@@ -61,6 +61,7 @@ use axum::http::StatusCode;
 use axum::middleware;
 use axum::routing::get;
 use axum::{Json, Router};
+use tokio_util::sync::CancellationToken;
 
 use crate::config::Revision;
 use crate::service::Service;
@@ -69,12 +70,11 @@ use body::JsonObject;
 use mail::delete::Deleted;
 use mail::rows::Cached;
 use mail::{attachment, delete, events, list, message, raw, submit, wait};
-use memory::{Asker, Room};
+use memory::Room;
 use metrics::Requests;
 use query::Query;
 
-pub use edge::Peer;
-pub use principal::Principal;
+pub use caller::Caller;
 pub use problem::{Code, Problem};
 pub use transport::serve;
 
@@ -91,6 +91,8 @@ struct Api {
     shown: Cached,
     /// Counters of requests.
     requests: Arc<Requests>,
+    /// Cancelled when the service stops.
+    stop: CancellationToken,
 }
 
 impl Deref for Api {
@@ -103,16 +105,15 @@ impl Deref for Api {
 
 /// The interface as a service.
 ///
-/// It reads a [`Principal`] and a [`Peer`] from a request's extensions. A caller without a [`Principal`] and without a
-/// token is the public. The rules for hosts and origins apply only to requests with a [`Peer`].
+/// It reads a [`Caller`] from a request's extensions. A request without one comes from the public.
 pub fn router(service: Arc<Service>) -> Router {
-    routers(service).0
+    routers(service, CancellationToken::new()).0
 }
 
 /// The interface as a service, and metrics and health alone, for listeners that only an operator reaches.
-fn routers(service: Arc<Service>) -> (Router, Router) {
+fn routers(service: Arc<Service>, stop: CancellationToken) -> (Router, Router) {
     let auth = Authentication::new(&service);
-    let api = Arc::new(Api { service, shown: Cached::default(), requests: Arc::default() });
+    let api = Arc::new(Api { service, shown: Cached::default(), requests: Arc::default(), stop });
     let edge = edge::Edge::new(&api, Arc::clone(&auth));
     let interface = routes(&api)
         .merge(compat::routes(&api.config, &auth))

@@ -139,7 +139,7 @@ pub(super) fn id<const VERSION: u8>(text: &str) -> Result<Id<VERSION>, Problem> 
 }
 
 /// Decodes percent-encoding; `None` if it is malformed or not UTF-8.
-fn decode(text: &str) -> Option<String> {
+pub(super) fn decode(text: &str) -> Option<String> {
     let mut octets = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&octet, tail)) = rest.split_first() {

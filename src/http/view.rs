@@ -11,9 +11,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::Api;
-use super::memory::{Asker, Room};
+use super::caller::Caller;
+use super::memory::Room;
 use super::message;
-use super::principal::Principal;
 use super::problem::Problem;
 use super::query::Query;
 use super::safe_html::{Images, is_image, sanitized};
@@ -32,8 +32,7 @@ const EMBEDDED_OCTETS: usize = 2;
 /// Answers with the body as a page: the sanitised HTML, or the text if the HTML exceeds a bound.
 pub(super) async fn html(
     State(api): State<Arc<Api>>,
-    principal: Principal,
-    asker: Asker,
+    caller: Caller,
     query: Query,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Problem> {
@@ -48,7 +47,7 @@ pub(super) async fn html(
         Some(_) => return Err(Problem::invalid("links", "'links' must be 'shown'")),
     };
     let links_shown_by = are_links_shown.then_some(LINK_SHOWN_BY);
-    let page = api.read(principal, &asker, message::id(path)?, move |email, room| {
+    let page = api.read(&caller, message::id(path)?, move |email, room| {
         let page = reader::read(&email.raw, |message| {
             let octets_left = (EMBEDDED_OCTETS * email.raw.len()).into();
             let images = Images { by_content_id: images(message), octets_left, is_remote_permitted };
@@ -72,11 +71,10 @@ fn policy(is_remote_permitted: bool, are_links_shown: bool) -> String {
 /// Answers with the body as text. It is rendered from HTML if there is no other.
 pub(super) async fn text(
     State(api): State<Arc<Api>>,
-    principal: Principal,
-    asker: Asker,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Problem> {
-    let text = api.read(principal, &asker, message::id(path)?, |email, room| {
+    let text = api.read(&caller, message::id(path)?, |email, room| {
         let text: Box<str> = reader::read(&email.raw, |message| message.text().into());
         Ok(room.hold(text.into_boxed_bytes()))
     });

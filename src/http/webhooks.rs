@@ -9,8 +9,7 @@ use axum::http::StatusCode;
 use serde::Serialize;
 
 use super::domains::check_served;
-use super::principal::Asker;
-use super::{Answer, Api, Code, Created, Deleted, JsonObject, Principal, Problem, Query};
+use super::{Answer, Api, Caller, Code, Created, Deleted, JsonObject, Problem, Query};
 use crate::model::{Address, Secret, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::random;
 use crate::store::{WebhookLimits, WebhookRegistration};
@@ -47,14 +46,14 @@ pub(super) struct WebhookJson {
 }
 
 impl WebhookJson {
-    pub(super) fn of(record: WebhookRecord, principal: Principal) -> Self {
+    pub(super) fn of(record: WebhookRecord, caller: &Caller) -> Self {
         let (status, disabled_reason) = match record.status {
             WebhookStatus::Active => ("active", None),
             WebhookStatus::Disabled(reason) => ("disabled", Some(reason)),
         };
         let WebhookRecord { id, recipient, failures, dropped, .. } = record;
         // The path of a URL is often a credential.
-        let url = if principal == Principal::Public { record.origin } else { record.url };
+        let url = if !caller.reads_all() { record.origin } else { record.url };
         let signed = record.secret.is_some();
         let created_at = record.created_at.to_interface();
         let last_delivery_at = record.last_delivery_at.map(Timestamp::to_interface);
@@ -63,15 +62,10 @@ impl WebhookJson {
 }
 
 /// `POST /api/webhooks`: 201 for a new webhook, 200 if the recipient, URL and secret were registered before.
-pub(super) async fn register(
-    State(api): State<Arc<Api>>,
-    principal: Principal,
-    asker: Asker,
-    body: JsonObject,
-) -> Created<Registered> {
+pub(super) async fn register(State(api): State<Arc<Api>>, caller: Caller, body: JsonObject) -> Created<Registered> {
     let recipient: Address = body.req("recipient")?;
-    let record = new_webhook(&api, asker, &recipient, &body)?;
-    api.permit(principal, &record.mailbox)?;
+    let record = new_webhook(&api, &caller, &recipient, &body)?;
+    api.permit(&caller, &record.mailbox)?;
     check_served(&api, recipient.domain())?;
     let limits = WebhookLimits {
         per_recipient: api.config.webhooks.per_recipient_max,
@@ -100,7 +94,7 @@ pub(super) async fn register(
 }
 
 /// The webhook in the body of a registration.
-fn new_webhook(api: &Api, asker: Asker, recipient: &Address, body: &JsonObject) -> Result<WebhookRecord, Problem> {
+fn new_webhook(api: &Api, caller: &Caller, recipient: &Address, body: &JsonObject) -> Result<WebhookRecord, Problem> {
     let url = body.text("url")?;
     let target = api.guard.check_url(url).map_err(|error| url_problem(&error))?;
     let secret = body.get("secret")?.unwrap_or_default();
@@ -114,7 +108,7 @@ fn new_webhook(api: &Api, asker: Asker, recipient: &Address, body: &JsonObject) 
         mailbox: recipient.mailbox(api.config.mail.subaddressing),
         url: target.url().as_str().to_owned(),
         origin: target.origin(),
-        registrant: asker.client(),
+        registrant: caller.client(),
         secret: Secret::new(secret.to_owned()),
         status: WebhookStatus::Active,
         created_at: now,
@@ -137,19 +131,19 @@ fn url_problem(error: &UrlError) -> Problem {
 }
 
 /// `GET /api/webhooks?recipient=`, in the order of registration.
-pub(super) async fn list(State(api): State<Arc<Api>>, principal: Principal, query: Query) -> Answer<Vec<WebhookJson>> {
+pub(super) async fn list(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Answer<Vec<WebhookJson>> {
     let mailbox = query.address("recipient")?.mailbox(api.config.mail.subaddressing);
-    api.permit(principal, &mailbox)?;
+    api.permit(&caller, &mailbox)?;
     let records = api.store.webhooks(&mailbox).await?;
-    Ok(Json(records.into_iter().map(|record| WebhookJson::of(record, principal)).collect()))
+    Ok(Json(records.into_iter().map(|record| WebhookJson::of(record, &caller)).collect()))
 }
 
 /// `DELETE /api/webhooks?id=`: an unknown id is not an error.
-pub(super) async fn delete(State(api): State<Arc<Api>>, principal: Principal, query: Query) -> Answer<Deleted> {
+pub(super) async fn delete(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Answer<Deleted> {
     let id = query.req("id")?;
     let Some(record) = api.store.webhook(id).await? else {
         return Ok(Json(Deleted::number(0)));
     };
-    api.permit(principal, &record.mailbox)?;
+    api.permit(&caller, &record.mailbox)?;
     Ok(Json(Deleted::number(u64::from(api.store.delete_webhook(id).await?))))
 }

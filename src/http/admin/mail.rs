@@ -10,9 +10,9 @@ use serde::Serialize;
 use crate::email::Fields;
 use crate::http::mail::rows::{Entry, Row, Shown};
 use crate::http::mail::writer;
-use crate::http::{Api, Asker, Problem, Query};
-use crate::model::StoredEmail;
-use crate::store::{NewestEmail, NewestPage, NewestQuery, StoreError};
+use crate::http::{Api, Caller, Problem, Query};
+use crate::model::{Listed, StoredEmail};
+use crate::store::{NewestEmail, NewestPage, NewestQuery};
 
 /// A mailbox with Emails.
 #[derive(Debug, Serialize)]
@@ -36,20 +36,20 @@ struct Foot {
 }
 
 /// `GET /api/admin/messages?domain=&after=&limit=`, newest first.
-pub(super) async fn messages(State(api): State<Arc<Api>>, asker: Asker, query: Query) -> Result<Response, Problem> {
+pub(super) async fn messages(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Result<Response, Problem> {
     let shown = |newest: NewestEmail| Shown { listed: newest.listed, fields: Fields::WITHOUT_BODY };
-    answer(api, asker, &query, ("emails", false), shown).await
+    answer(api, caller, &query, ("emails", false), shown).await
 }
 
 /// `GET /api/admin/mailboxes?domain=&after=&limit=`, in the order of the newest Email of each.
-pub(super) async fn mailboxes(State(api): State<Arc<Api>>, asker: Asker, query: Query) -> Result<Response, Problem> {
-    answer(api, asker, &query, ("mailboxes", true), |newest| newest).await
+pub(super) async fn mailboxes(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Result<Response, Problem> {
+    answer(api, caller, &query, ("mailboxes", true), |newest| newest).await
 }
 
 /// A page of the list `name`, whose entries are `shown`.
 async fn answer<E: Entry>(
     api: Arc<Api>,
-    asker: Asker,
+    caller: Caller,
     query: &Query,
     (name, by_mailbox): (&str, bool),
     shown: impl FnMut(NewestEmail) -> E,
@@ -59,7 +59,7 @@ async fn answer<E: Entry>(
         api.store.newest(wanted(query, limit, by_mailbox)?, api.clock.now()).await?;
     let foot = Foot { total, limit, next: next.map(|next| next.to_string()) };
     let foot = serde_json::to_string(&foot).map_err(|_| Problem::internal())?;
-    let body = writer::body(api, asker, name, emails.into_iter().map(shown).collect(), |_| foot).await?;
+    let body = writer::body(api, caller, name, emails.into_iter().map(shown).collect(), |_| foot).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
 }
 
@@ -76,19 +76,15 @@ fn wanted(query: &Query, limit: u64, by_mailbox: bool) -> Result<NewestQuery, Pr
 }
 
 impl Row for NewestEmail {
-    fn size_octets(&self) -> u64 {
-        self.listed.size_octets
-    }
-
-    async fn load(&self, api: &Api) -> Result<Option<StoredEmail>, StoreError> {
-        self.listed.load(api).await
+    fn listed(&self) -> &Listed {
+        &self.listed
     }
 }
 
 /// The mailbox of an Email, which is the newest in it.
 impl Entry for NewestEmail {
     fn room(&self) -> u64 {
-        self.size_octets()
+        self.listed.size_octets
     }
 
     fn write(&self, _: &Api, email: &StoredEmail, json: &mut Vec<u8>) -> bool {

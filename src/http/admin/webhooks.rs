@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use serde::Serialize;
 
 use crate::http::webhooks::WebhookJson;
-use crate::http::{Answer, Api, Code, Deleted, JsonObject, Principal, Problem, Query, message, query};
+use crate::http::{Answer, Api, Caller, Code, Deleted, JsonObject, Problem, Query, message, query};
 use crate::model::{AttemptRecord, EmailId, EventId, Timestamp, Verdict, WebhookId, WebhookRecord};
 use crate::store::{Replay, Replayed, WebhookFilter, WebhookSweep};
 use crate::webhook::Target;
@@ -38,7 +38,7 @@ pub(super) struct PageJson {
 }
 
 /// `GET /api/admin/webhooks?origin=&domain=&after=&limit=`, in the order of their ids.
-pub(super) async fn list(State(api): State<Arc<Api>>, query: Query) -> Answer<PageJson> {
+pub(super) async fn list(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Answer<PageJson> {
     let limit = query.limit(LIMIT_MAX, PAGE_MAX)?;
     let after = query.opt("after")?;
     let origin = query.get("origin")?.map(origin).transpose()?;
@@ -46,7 +46,7 @@ pub(super) async fn list(State(api): State<Arc<Api>>, query: Query) -> Answer<Pa
     let page = api.store.all_webhooks(filter, after, usize::try_from(limit).unwrap_or(usize::MAX)).await?;
     let listed = page.webhooks.into_iter().map(|record| ListedJson {
         registered_by: record.registrant.map(|registrant| registrant.to_string()),
-        webhook: WebhookJson::of(record, Principal::Administrator),
+        webhook: WebhookJson::of(record, &caller),
     });
     Ok(Json(PageJson { webhooks: listed.collect(), next: page.next }))
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use base64::Engine;
@@ -16,8 +16,8 @@ use super::Refusal;
 use crate::config::Config;
 use crate::http::all_mail::AllMail;
 use crate::http::authentication::{Authentication, is_read, scope_insufficient};
-use crate::http::principal::asker;
-use crate::http::{Code, Principal, Problem};
+use crate::http::{Caller, Code, Problem};
+use crate::model::Scope;
 
 /// The rule for callers.
 pub(super) struct Gate {
@@ -32,27 +32,28 @@ impl Gate {
         Arc::new(Self { auth, all_mail: AllMail::of(config), may_delete: config.http.public.delete })
     }
 
-    /// The caller of a request, if it may send it.
-    async fn admit(&self, request: &mut Request) -> Result<Principal, Problem> {
-        let principal = request.extensions().get().copied().unwrap_or_default();
-        let is_read = is_read(request.method());
-        let is_open = (is_read || self.may_delete) && self.all_mail.is_open_to(request);
-        if principal != Principal::Public || is_open {
-            return Ok(principal);
+    /// Refuses a caller that may not send a request. One with a valid token in Basic is its bearer.
+    async fn admit(&self, caller: &mut Caller, method: &Method, headers: &HeaderMap) -> Result<(), Problem> {
+        let is_read = is_read(method);
+        let is_open = (is_read || self.may_delete) && self.all_mail.is_open_to(caller);
+        if caller.reads_all() || is_open {
+            return Ok(());
         }
-        let Some(token) = password(request.headers()) else { return Err(token_required()) };
-        let who = asker(request.extensions());
-        match self.auth.bearer(&token, who).await? {
-            Principal::Reader if !is_read => Err(scope_insufficient()),
-            principal => Ok(principal),
-        }
+        let token = password(headers).ok_or_else(token_required)?;
+        self.auth.bear(caller, &token).await?;
+        if is_read || caller.scope == Some(Scope::Admin) { Ok(()) } else { Err(scope_insufficient()) }
     }
 }
 
 /// Refuses callers that may not see all mail.
-pub(super) async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Result<Response, Refusal> {
-    let principal = gate.admit(&mut request).await?;
-    request.extensions_mut().insert(principal);
+pub(super) async fn pass(
+    State(gate): State<Arc<Gate>>,
+    mut caller: Caller,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Refusal> {
+    gate.admit(&mut caller, request.method(), request.headers()).await?;
+    request.extensions_mut().insert(caller);
     Ok(next.run(request).await)
 }
 

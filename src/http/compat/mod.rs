@@ -29,7 +29,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
 use super::authentication::Authentication;
-use super::{Api, Asker, Code, Principal, Problem, Query};
+use super::{Api, Caller, Code, Problem, Query};
 use crate::config::{CompatApi, Config};
 use gate::Gate;
 
@@ -58,8 +58,7 @@ fn mailpit() -> Router<Arc<Api>> {
 /// A request: who sent it, and its query as forms encode it, where a `+` is a blank.
 struct Call {
     api: Arc<Api>,
-    principal: Principal,
-    asker: Asker,
+    caller: Caller,
     query: Query,
 }
 
@@ -67,10 +66,9 @@ impl FromRequestParts<Arc<Api>> for Call {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
-        let Ok(principal) = Principal::from_request_parts(parts, api).await;
-        let Ok(asker) = Asker::from_request_parts(parts, api).await;
+        let Ok(caller) = Caller::from_request_parts(parts, api).await;
         let query = Query::parse(&parts.uri.query().unwrap_or_default().replace('+', "%20"))?;
-        Ok(Self { api: Arc::clone(api), principal, asker, query })
+        Ok(Self { api: Arc::clone(api), caller, query })
     }
 }
 

@@ -12,7 +12,7 @@ use super::rows::Shown;
 use super::scan::{EMAILS_MAX, Found};
 use super::writer;
 use crate::email::Fields;
-use crate::http::{Api, Asker, Principal, Problem, Query};
+use crate::http::{Api, Caller, Problem, Query};
 use crate::model::{Listed, Mailbox};
 use crate::store::PageRequest;
 
@@ -51,20 +51,19 @@ struct Foot {
 /// Answers with a page.
 pub(in crate::http) async fn list(
     State(api): State<Arc<Api>>,
-    principal: Principal,
-    asker: Asker,
+    caller: Caller,
     query: Query,
 ) -> Result<impl IntoResponse, Problem> {
     let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
     let position = position(&query)?;
     let limit = query.limit(api.config.http.page_size_default as u64, api.config.http.page_size_max as u64)?;
     let (filter, fields) = (Filter::of(&query)?, fields(&query)?);
-    api.permit(principal, &mailbox)?;
+    api.permit(&caller, &mailbox)?;
 
-    let (emails, foot) = page(&api, &asker, &mailbox, &filter, position, limit).await?;
+    let (emails, foot) = page(&api, &caller, &mailbox, &filter, position, limit).await?;
     let foot = serde_json::to_string(&foot).map_err(|_| Problem::internal())?;
     let emails = emails.into_iter().map(|listed| Shown { listed, fields }).collect();
-    let body = writer::body(api, asker, "emails", emails, |_| foot).await?;
+    let body = writer::body(api, caller, "emails", emails, |_| foot).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], body))
 }
 
@@ -91,7 +90,7 @@ fn position(query: &Query) -> Result<Position, Problem> {
 /// The Emails of a page, and the end of the answer.
 async fn page(
     api: &Arc<Api>,
-    asker: &Asker,
+    caller: &Caller,
     mailbox: &Mailbox,
     filter: &Filter,
     position: Position,
@@ -105,13 +104,13 @@ async fn page(
             Ok((listed.emails, Foot::of_page(listed.total, page, limit)))
         }
         Position::Page(page) => {
-            let found = api.search(asker, mailbox, filter, u64::MAX, EMAILS_MAX).await?;
+            let found = api.search(caller, mailbox, filter, u64::MAX, EMAILS_MAX).await?;
             let foot = Foot::of_page(found.emails.len() as u64, page, limit).with_search(&found);
             let before = usize::try_from((page - 1).saturating_mul(limit)).unwrap_or(usize::MAX);
             Ok((found.emails.into_iter().skip(before).take(size).collect(), foot))
         }
         Position::Cursor(before) => {
-            let found = api.search(asker, mailbox, filter, before, size).await?;
+            let found = api.search(caller, mailbox, filter, before, size).await?;
             let next_cursor = found.next.map(|next| format!("{next:x}"));
             let mut foot = Foot { limit, next_cursor, ..Foot::default() };
             if filter.is_empty() {

@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use futures_util::stream;
 
 use super::rows::Entry;
-use crate::http::{Api, Asker, Problem, Room};
+use crate::http::{Api, Caller, Problem, Room};
 use crate::store::StoreError;
 
 /// Messages of this many octets together are read for one piece. A larger one is read alone, so that a list of large
@@ -34,7 +34,7 @@ type Known<E> = (E, Option<Arc<[u8]>>);
 /// The rest of a body that is written.
 struct Rest<E, F> {
     api: Arc<Api>,
-    asker: Asker,
+    caller: Caller,
     unread: vec::IntoIter<Known<E>>,
     /// How many entries were written.
     written: usize,
@@ -50,13 +50,13 @@ struct Rest<E, F> {
 /// After that the body breaks off, and clients see that it is incomplete.
 pub(in crate::http) async fn body<E: Entry>(
     api: Arc<Api>,
-    asker: Asker,
+    caller: Caller,
     name: &str,
     entries: Vec<E>,
     foot: impl FnOnce(usize) -> String + Send + 'static,
 ) -> Result<Body, Problem> {
     let unread = entries.into_iter().map(|entry| known(&api, entry)).collect::<Vec<_>>().into_iter();
-    let mut rest = Rest { api, asker, unread, written: 0, foot: Some(foot) };
+    let mut rest = Rest { api, caller, unread, written: 0, foot: Some(foot) };
     let first = rest.next(format!("{{\"{name}\":[").into_bytes()).await?;
     if rest.foot.is_none() {
         return Ok(first.into());
@@ -77,11 +77,11 @@ pub(in crate::http) async fn body<E: Entry>(
 /// Appends one entry to `json`. `None` if it cannot be shown.
 pub(super) async fn one<E: Entry>(
     api: &Arc<Api>,
-    asker: &Asker,
+    caller: &Caller,
     entry: E,
     json: Vec<u8>,
 ) -> Result<Option<(Vec<u8>, Room)>, Problem> {
-    let (piece, room) = Piece { json, written: 0 }.append(api, asker, vec![known(api, entry)]).await?;
+    let (piece, room) = Piece { json, written: 0 }.append(api, caller, vec![known(api, entry)]).await?;
     Ok((piece.written > 0).then_some((piece.json, room)))
 }
 
@@ -96,7 +96,7 @@ impl<E: Entry, F: FnOnce(usize) -> String> Rest<E, F> {
         while let Some(entries) = self.batch() {
             let before = self.written;
             let piece = Piece { json, written: before };
-            let (piece, room) = piece.append(&self.api, &self.asker, entries).await?;
+            let (piece, room) = piece.append(&self.api, &self.caller, entries).await?;
             Piece { json, written: self.written } = piece;
             if self.unread.as_slice().is_empty() {
                 self.end(&mut json);
@@ -113,7 +113,8 @@ impl<E: Entry, F: FnOnce(usize) -> String> Rest<E, F> {
 
     /// The next entries that are read at once.
     fn batch(&mut self) -> Option<Vec<Known<E>>> {
-        let octets = |(entry, known): &Known<E>| known.as_ref().map_or(entry.size_octets(), |json| json.len() as u64);
+        let octets =
+            |(entry, known): &Known<E>| known.as_ref().map_or(entry.listed().size_octets, |json| json.len() as u64);
         let length = batch(self.unread.as_slice(), octets)?;
         Some(self.unread.by_ref().take(length).collect())
     }
@@ -136,23 +137,24 @@ impl Piece {
     async fn append<E: Entry>(
         self,
         api: &Arc<Api>,
-        asker: &Asker,
+        caller: &Caller,
         entries: Vec<Known<E>>,
     ) -> Result<(Self, Room), Problem> {
         let octets = entries.iter().map(|(entry, known)| match known {
             Some(json) => json.len() as u64 + 1,
             None => entry.room(),
         });
-        let room = api.reserve(asker, octets.sum()).await?;
+        let room = api.reserve(caller, octets.sum()).await?;
         let are_known = entries.iter().all(|(_, known)| known.is_some());
         // The reading ends even if the caller goes away, so the room belongs to it.
-        let reading = self.read(Arc::clone(api), entries, room);
+        let reading = self.read(Arc::clone(api), caller.clone(), entries, room);
         Ok(if are_known { reading.await } else { api.reader.run(reading).await }?)
     }
 
     async fn read<E: Entry>(
         mut self,
         api: Arc<Api>,
+        caller: Caller,
         entries: Vec<Known<E>>,
         room: Room,
     ) -> Result<(Self, Room), StoreError> {
@@ -167,7 +169,7 @@ impl Piece {
                 json.extend_from_slice(&known);
                 true
             } else {
-                entry.load(&api).await?.is_some_and(|email| entry.write(&api, &email, json))
+                entry.load(&api, &caller).await?.is_some_and(|email| entry.write(&api, &email, json))
             };
             if is_written {
                 self.written += 1;
