@@ -74,6 +74,15 @@ mod tests {
     }
 
     #[test]
+    fn a_proxy_that_names_no_client_is_noticed() {
+        let has = |name: &'static str| {
+            is_forwarded(&HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static("x"))]))
+        };
+        assert!(OF_PROXIES.into_iter().all(has));
+        assert!(!has("accept") && !is_forwarded(&HeaderMap::new()));
+    }
+
+    #[test]
     fn only_what_trusted_proxies_appended_counts() {
         for (field, wanted) in [
             ("192.0.2.1", CLIENT),

@@ -130,7 +130,7 @@ async fn each_failure_of_a_registration_has_its_answer() {
         let (api, _zone) = serving(&format!("{setting} = 1")).await;
         assert_eq!(add(&api, "a.example").await.status, 201);
         expect(&api, 422, "limit_reached").await;
-        assert_eq!(add(&api, "new.example").await.json()["limit"], limit);
+        assert_eq!(add(&api, "new.example").await.member("limit"), limit);
     }
     let (api, zone) = serving("dns-timeout = '100ms'").await;
     zone.set_mx("new.example", &[(10, "other.example")]);

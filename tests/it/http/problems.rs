@@ -33,8 +33,8 @@ async fn a_value_that_is_not_valid_is_named() {
         ("to=ann@example.test&page=1&cursor=", "parameter_invalid", "cursor"),
         ("to=ann", "address_invalid", "to"),
     ] {
-        let problem = api.get(&format!("/api/mail/messages?{query}")).await.json();
-        assert_eq!((&problem["code"], &problem["parameter"]), (&code.into(), &parameter.into()), "{query}");
+        let answer = api.get(&format!("/api/mail/messages?{query}")).await;
+        assert_eq!((answer.problem().as_str(), answer.member("parameter")), (code, parameter.into()), "{query}");
     }
 }
 
