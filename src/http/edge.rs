@@ -4,6 +4,7 @@
 use std::net::Ipv4Addr;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Once};
+use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -99,7 +100,8 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
     let config = &edge.api.config.http;
     let in_flight = edge.api.requests.begin(&request);
     let id = Uuid::now_v7();
-    let line = Line::begin(config.access_log, id, &caller, request.method(), in_flight.route());
+    let (method, client) = (request.method().clone(), caller.address);
+    let line = Line { request: id, began_at: Instant::now(), method, client };
     let is_page = config.public.web && web::is_document(&request);
     // What a page may not send uses up nobody's quota.
     let checked = caller.address.map(|_| edge.browsers.check(&request)).transpose();
@@ -113,10 +115,8 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
     let id = HeaderValue::try_from(id.to_string()).expect("hexadecimal digits and hyphens");
     response.headers_mut().insert(REQUEST_ID, id);
     finish(response.headers_mut(), grant);
+    line.write(config.access_log, in_flight.route(), &response);
     in_flight.end(response.status());
-    if let Some(line) = line {
-        line.write(&response);
-    }
     response
 }
 

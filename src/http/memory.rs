@@ -54,8 +54,14 @@ impl Room {
 
     /// Octets that the client can read from now on. They keep this room until they are written or dropped, and no more of
     /// it than they need.
-    pub(super) fn hold(self, octets: impl Into<Bytes>) -> Bytes {
-        let (octets, mut room) = (octets.into(), self.octets);
+    pub(super) fn hold(self, octets: Vec<u8>) -> Bytes {
+        // A boxed slice has no spare room at its end.
+        self.hold_shared(octets.into_boxed_slice().into())
+    }
+
+    /// The same for octets that have no spare room.
+    pub(super) fn hold_shared(self, octets: Bytes) -> Bytes {
+        let mut room = self.octets;
         if octets.len() as u64 <= SMALL_MAX {
             return octets;
         }

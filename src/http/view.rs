@@ -53,7 +53,7 @@ pub(super) async fn html(
             let images = Images { by_content_id: images(message), octets_left, is_remote_permitted };
             page(message, images, links_shown_by, &room)
         });
-        Ok(room.hold(page.into_boxed_str().into_boxed_bytes()))
+        Ok(room.hold(page.into_bytes()))
     });
     let policy = policy(is_remote_permitted, are_links_shown);
     let fields = [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CONTENT_SECURITY_POLICY, &policy)];
@@ -75,8 +75,7 @@ pub(super) async fn text(
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Problem> {
     let text = api.read(&caller, message::id(path)?, |email, room| {
-        let text: Box<str> = reader::read(&email.raw, |message| message.text().into());
-        Ok(room.hold(text.into_boxed_bytes()))
+        Ok(room.hold(reader::read(&email.raw, |message| message.text().into())))
     });
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text.await?).into_response())
 }

@@ -73,7 +73,7 @@ async fn answer(
     let id = id(&call, &own_message::text(path)?).await?;
     let json = call.api.read(&call.caller, id, move |email, room| {
         let json = reader::read(&email.raw, |message| render(&email, message)).map_err(|_| Problem::internal())?;
-        Ok(room.hold(json.into_boxed_slice()))
+        Ok(room.hold(json))
     });
     Ok(([(header::CONTENT_TYPE, "application/json")], json.await?).into_response())
 }

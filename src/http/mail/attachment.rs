@@ -41,7 +41,7 @@ pub(in crate::http) async fn show(
     let index = index.parse().map_err(|_| no_such())?;
     let read = api.read(&caller, id, move |email, room| {
         let (attachment, octets) = Message::new(&email.raw).attachment(index).ok_or_else(no_such)?;
-        Ok((attachment, room.hold(octets.into_owned().into_boxed_slice())))
+        Ok((attachment, room.hold(octets.into_owned())))
     });
     let (attachment, octets) = read.await?;
     let content_type = TYPES.iter().find(|safe| **safe == attachment.content_type).copied();

@@ -239,5 +239,5 @@ impl Feed {
 /// An event with its end.
 fn finished(mut event: Vec<u8>, room: Room) -> Bytes {
     event.extend(b"\n\n");
-    room.hold(event.into_boxed_slice())
+    room.hold(event)
 }

@@ -29,8 +29,7 @@ pub(super) fn render(email: &StoredEmail, room: Room) -> Result<Bytes, Problem> 
     if !email::write(&mut json, email, Fields::ALL) {
         return Err(Problem::internal());
     }
-    // A boxed slice has no spare room at its end.
-    Ok(room.hold(json.into_boxed_slice()))
+    Ok(room.hold(json))
 }
 
 /// The id in the path.

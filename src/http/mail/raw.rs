@@ -24,7 +24,7 @@ pub(in crate::http) async fn show(
     let id = message::id(path)?;
     let (email, room) = api.email(&caller, id).await?;
     let trace = Bytes::from(trace(&email, &api.config.smtp.hostname));
-    let message = room.hold(email.raw);
+    let message = room.hold_shared(email.raw);
     let fields = [
         (header::CONTENT_TYPE, HeaderValue::from_static("message/rfc822")),
         (header::CONTENT_LENGTH, HeaderValue::from(trace.len() + message.len())),

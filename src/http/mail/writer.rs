@@ -81,8 +81,8 @@ pub(super) async fn one<E: Entry>(
     entry: E,
     json: Vec<u8>,
 ) -> Result<Option<(Vec<u8>, Room)>, Problem> {
-    let (piece, room) = Piece { json, written: 0 }.append(api, caller, vec![known(api, entry)]).await?;
-    Ok((piece.written > 0).then_some((piece.json, room)))
+    let (json, written, room) = append(api, caller, json, vec![known(api, entry)], 0).await?;
+    Ok((written > 0).then_some((json, room)))
 }
 
 fn known<E: Entry>(api: &Api, entry: E) -> Known<E> {
@@ -95,16 +95,14 @@ impl<E: Entry, F: FnOnce(usize) -> String> Rest<E, F> {
     async fn next(&mut self, mut json: Vec<u8>) -> Result<Bytes, Problem> {
         while let Some(entries) = self.batch() {
             let before = self.written;
-            let piece = Piece { json, written: before };
-            let (piece, room) = piece.append(&self.api, &self.caller, entries).await?;
-            Piece { json, written: self.written } = piece;
+            let room;
+            (json, self.written, room) = append(&self.api, &self.caller, json, entries, before).await?;
             if self.unread.as_slice().is_empty() {
                 self.end(&mut json);
             }
             // Nothing may be left of what was read, and an empty piece would end the body.
             if self.written > before || self.foot.is_none() {
-                // A boxed slice has no spare room at its end.
-                return Ok(room.hold(json.into_boxed_slice()));
+                return Ok(room.hold(json));
             }
         }
         self.end(&mut json);
@@ -126,57 +124,44 @@ impl<E: Entry, F: FnOnce(usize) -> String> Rest<E, F> {
     }
 }
 
-/// A part of the list, and how many entries there are up to its end.
-struct Piece {
-    json: Vec<u8>,
-    written: usize,
-}
-
-impl Piece {
-    /// Appends entries, on a thread of the reader unless all of them are known. The room is that of the whole piece.
-    async fn append<E: Entry>(
-        self,
-        api: &Arc<Api>,
-        caller: &Caller,
-        entries: Vec<Known<E>>,
-    ) -> Result<(Self, Room), Problem> {
-        let octets = entries.iter().map(|(entry, known)| match known {
-            Some(json) => json.len() as u64 + 1,
-            None => entry.room(),
-        });
-        let room = api.reserve(caller, octets.sum()).await?;
-        let are_known = entries.iter().all(|(_, known)| known.is_some());
-        // The reading ends even if the caller goes away, so the room belongs to it.
-        let reading = self.read(Arc::clone(api), caller.clone(), entries, room);
-        Ok(if are_known { reading.await } else { api.reader.run(reading).await }?)
-    }
-
-    async fn read<E: Entry>(
-        mut self,
-        api: Arc<Api>,
-        caller: Caller,
-        entries: Vec<Known<E>>,
-        room: Room,
-    ) -> Result<(Self, Room), StoreError> {
-        let json = &mut self.json;
+/// Appends entries to the JSON of a list that has `written` already. It works on a thread of the reader, unless all of them
+/// are known. Returns the JSON, how many the list has then, and the room of the whole JSON.
+async fn append<E: Entry>(
+    api: &Arc<Api>,
+    caller: &Caller,
+    mut json: Vec<u8>,
+    entries: Vec<Known<E>>,
+    mut written: usize,
+) -> Result<(Vec<u8>, usize, Room), Problem> {
+    let octets = entries.iter().map(|(entry, known)| match known {
+        Some(json) => json.len() as u64 + 1,
+        None => entry.room(),
+    });
+    let room = api.reserve(caller, octets.sum()).await?;
+    let are_known = entries.iter().all(|(_, known)| known.is_some());
+    let (of_reading, caller) = (Arc::clone(api), caller.clone());
+    // The reading ends even if the caller goes away, so the room belongs to it.
+    let reading = async move {
         json.reserve(FOOT_OCTETS + entries.iter().map(|(entry, _)| entry.json_octets()).sum::<usize>());
         for (entry, known) in entries {
             let start = json.len();
-            if self.written > 0 {
+            if written > 0 {
                 json.push(b',');
             }
             let is_written = if let Some(known) = known {
                 json.extend_from_slice(&known);
                 true
             } else {
-                entry.load(&api, &caller).await?.is_some_and(|email| entry.write(&api, &email, json))
+                let email = entry.load(&of_reading, &caller).await?;
+                email.is_some_and(|email| entry.write(&of_reading, &email, &mut json))
             };
             if is_written {
-                self.written += 1;
+                written += 1;
             } else {
                 json.truncate(start);
             }
         }
-        Ok((self, room))
-    }
+        Ok::<_, StoreError>((json, written, room))
+    };
+    Ok(if are_known { reading.await } else { api.reader.run(reading).await }?)
 }
