@@ -85,10 +85,10 @@ impl Query {
     }
 
     /// The size of a page, from 1 to `max`. A larger number is taken as `max`.
-    pub(super) fn limit(&self, default: u64, max: u64) -> Result<u64, Problem> {
-        let limit = self.get("limit")?.map_or(Some(default.into()), number);
+    pub(super) fn limit(&self, default: usize, max: usize) -> Result<usize, Problem> {
+        let limit = self.get("limit")?.map_or(Some(default as u128), number);
         let limit = limit.ok_or_else(|| Problem::invalid("limit", "'limit' must be a whole number of at least 1"))?;
-        Ok(u64::try_from(limit).unwrap_or(max).min(max))
+        Ok(usize::try_from(limit).unwrap_or(max).min(max))
     }
 
     /// The cursor of a walk as the sequence number below which it goes on; `u64::MAX` if it is empty.

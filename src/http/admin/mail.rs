@@ -30,7 +30,7 @@ struct MailboxJson<'a> {
 struct Foot {
     /// How many there are; null for those of one domain.
     total: Option<u64>,
-    limit: u64,
+    limit: usize,
     /// The value of `after` for the next page; null at the end.
     next: Option<String>,
 }
@@ -54,7 +54,7 @@ async fn answer<E: Entry>(
     (name, by_mailbox): (&str, bool),
     shown: impl FnMut(NewestEmail) -> E,
 ) -> Result<Response, Problem> {
-    let limit = query.limit(api.config.http.page_size_default as u64, api.config.http.page_size_max as u64)?;
+    let limit = query.limit(api.config.http.page_size_default, api.config.http.page_size_max)?;
     let NewestPage { emails, total, next } =
         api.store.newest(wanted(query, limit, by_mailbox)?, api.clock.now()).await?;
     let foot = Foot { total, limit, next: next.map(|next| next.to_string()) };
@@ -64,7 +64,7 @@ async fn answer<E: Entry>(
 }
 
 /// The page that a query is about.
-fn wanted(query: &Query, limit: u64, by_mailbox: bool) -> Result<NewestQuery, Problem> {
+fn wanted(query: &Query, limit: usize, by_mailbox: bool) -> Result<NewestQuery, Problem> {
     let after = query.opt("after")?;
     // Ignored like an unknown parameter, it would give the first page for ever.
     if query.get("page")?.is_some() {
@@ -72,7 +72,7 @@ fn wanted(query: &Query, limit: u64, by_mailbox: bool) -> Result<NewestQuery, Pr
         return Err(Problem::invalid("page", detail));
     }
     let domain = query.opt("domain")?;
-    Ok(NewestQuery { by_mailbox, domain, after, limit: usize::try_from(limit).unwrap_or(usize::MAX) })
+    Ok(NewestQuery { by_mailbox, domain, after, limit })
 }
 
 impl Row for NewestEmail {

@@ -14,10 +14,10 @@ use crate::store::{Replay, Replayed, WebhookFilter, WebhookSweep};
 use crate::webhook::Target;
 
 /// The most lines of the log in an answer, which is also the default.
-const LIMIT_MAX: u64 = 100;
+const LIMIT_MAX: usize = 100;
 
 /// The most webhooks of a page.
-const PAGE_MAX: u64 = 1_000;
+const PAGE_MAX: usize = 1_000;
 
 /// A webhook in the administrator's list.
 #[derive(Debug, Serialize)]
@@ -43,7 +43,7 @@ pub(super) async fn list(State(api): State<Arc<Api>>, caller: Caller, query: Que
     let after = query.opt("after")?;
     let origin = query.get("origin")?.map(origin).transpose()?;
     let filter = WebhookFilter { origin, domain: query.opt("domain")? };
-    let page = api.store.all_webhooks(filter, after, usize::try_from(limit).unwrap_or(usize::MAX)).await?;
+    let page = api.store.all_webhooks(filter, after, limit).await?;
     let listed = page.webhooks.into_iter().map(|record| ListedJson {
         registered_by: record.registrant.map(|registrant| registrant.to_string()),
         webhook: WebhookJson::of(record, &caller),
@@ -114,8 +114,7 @@ async fn webhook(api: &Api, id: IdOfPath) -> Result<WebhookRecord, Problem> {
 pub(super) async fn deliveries(State(api): State<Arc<Api>>, id: IdOfPath, query: Query) -> Answer<Vec<DeliveryJson>> {
     let limit = query.limit(LIMIT_MAX, LIMIT_MAX)?;
     let webhook = webhook(&api, id).await?;
-    let attempts =
-        api.store.attempts(webhook.id, usize::try_from(limit).unwrap_or(usize::MAX), api.clock.now()).await?;
+    let attempts = api.store.attempts(webhook.id, limit, api.clock.now()).await?;
     Ok(Json(attempts.into_iter().map(DeliveryJson::from).collect()))
 }
 

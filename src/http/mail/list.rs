@@ -34,7 +34,7 @@ struct Foot {
     total: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<u64>,
-    limit: u64,
+    limit: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pages: Option<u64>,
     /// With a filter, how many Emails it looked at.
@@ -56,7 +56,7 @@ pub(in crate::http) async fn list(
 ) -> Result<impl IntoResponse, Problem> {
     let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
     let position = position(&query)?;
-    let limit = query.limit(api.config.http.page_size_default as u64, api.config.http.page_size_max as u64)?;
+    let limit = query.limit(api.config.http.page_size_default, api.config.http.page_size_max)?;
     let (filter, fields) = (Filter::of(&query)?, fields(&query)?);
     api.permit(&caller, &mailbox)?;
 
@@ -94,23 +94,22 @@ async fn page(
     mailbox: &Mailbox,
     filter: &Filter,
     position: Position,
-    limit: u64,
+    limit: usize,
 ) -> Result<(Vec<Listed>, Foot), Problem> {
-    let size = usize::try_from(limit).unwrap_or(usize::MAX);
     match position {
         Position::Page(page) if filter.is_empty() => {
-            let offset = (page - 1).saturating_mul(limit);
-            let listed = api.store.list(mailbox, PageRequest { offset, limit: size }, api.clock.now()).await?;
+            let offset = (page - 1).saturating_mul(limit as u64);
+            let listed = api.store.list(mailbox, PageRequest { offset, limit }, api.clock.now()).await?;
             Ok((listed.emails, Foot::of_page(listed.total, page, limit)))
         }
         Position::Page(page) => {
             let found = api.search(caller, mailbox, filter, u64::MAX, EMAILS_MAX).await?;
             let foot = Foot::of_page(found.emails.len() as u64, page, limit).with_search(&found);
-            let before = usize::try_from((page - 1).saturating_mul(limit)).unwrap_or(usize::MAX);
-            Ok((found.emails.into_iter().skip(before).take(size).collect(), foot))
+            let before = usize::try_from((page - 1).saturating_mul(limit as u64)).unwrap_or(usize::MAX);
+            Ok((found.emails.into_iter().skip(before).take(limit).collect(), foot))
         }
         Position::Cursor(before) => {
-            let found = api.search(caller, mailbox, filter, before, size).await?;
+            let found = api.search(caller, mailbox, filter, before, limit).await?;
             let next_cursor = found.next.map(|next| format!("{next:x}"));
             let mut foot = Foot { limit, next_cursor, ..Foot::default() };
             if filter.is_empty() {
@@ -126,8 +125,8 @@ async fn page(
 
 impl Foot {
     /// The end of a page that is known by its number.
-    fn of_page(total: u64, page: u64, limit: u64) -> Self {
-        let pages = Some(total.div_ceil(limit));
+    fn of_page(total: u64, page: u64, limit: usize) -> Self {
+        let pages = Some(total.div_ceil(limit as u64));
         Self { total: Some(total), page: Some(page), limit, pages, ..Self::default() }
     }
 
