@@ -16,7 +16,6 @@ use uuid::Uuid;
 
 use super::Api;
 use super::access_log::Line;
-use super::authentication::Authentication;
 use super::browser::{Browsers, Grant};
 use super::caller::Caller;
 use super::forwarded::{self, is_forwarded};
@@ -43,13 +42,12 @@ pub(super) struct Edge {
     api: Arc<Api>,
     browsers: Browsers,
     warning_of_proxy: Once,
-    authentication: Arc<Authentication>,
 }
 
 impl Edge {
-    pub(super) fn new(api: &Arc<Api>, authentication: Arc<Authentication>) -> Arc<Self> {
+    pub(super) fn new(api: &Arc<Api>) -> Arc<Self> {
         let (api, browsers) = (Arc::clone(api), Browsers::new(&api.config.http));
-        Arc::new(Self { api, browsers, warning_of_proxy: Once::new(), authentication })
+        Arc::new(Self { api, browsers, warning_of_proxy: Once::new() })
     }
 
     /// The caller of a request: the client that a trusted proxy names in place of the proxy.
@@ -73,11 +71,11 @@ impl Edge {
     async fn handle(&self, mut caller: Caller, mut request: Request, next: Next, id: Uuid) -> Response {
         let admission = &self.api.admission;
         let is_options = request.method() == Method::OPTIONS;
-        let identified = self.authentication.identify(&mut caller, request.headers()).await;
+        let identified = self.api.identify(&mut caller, request.headers()).await;
         let who = caller.who;
         let mut quotas = rate_limit::count(admission, who, &request);
         let refusal = match quotas.refusal.take() {
-            None if !is_options => identified.and_then(|()| self.authentication.permit(&mut caller, &request)).err(),
+            None if !is_options => identified.and_then(|()| self.api.permit_route(&mut caller, &request)).err(),
             refusal => refusal,
         };
         request.extensions_mut().insert(caller);

@@ -10,7 +10,6 @@
 //! edge      middleware of every request           browser  for which hosts, and from which pages
 //! query     query strings        body      JSON bodies          caller     who asks
 //! authentication   the tokens of requests, and what is closed to callers without one
-//! all_mail   who needs no token to use all mail
 //! mail   lists, single mails, waiting, deleting, submitting      waiting   places of requests that wait for mail
 //! view, addresses, domains, webhooks, health, root, admin   one file per resource
 //! compat   the interface of another mail catcher, for test suites that were written for it
@@ -26,7 +25,6 @@
 mod access_log;
 mod addresses;
 mod admin;
-mod all_mail;
 mod authentication;
 mod body;
 mod browser;
@@ -65,7 +63,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::Revision;
 use crate::service::Service;
-use authentication::Authentication;
 use body::JsonObject;
 use mail::delete::Deleted;
 use mail::rows::Cached;
@@ -112,11 +109,10 @@ pub fn router(service: Arc<Service>) -> Router {
 
 /// The interface as a service, and metrics and health alone, for listeners that only an operator reaches.
 fn routers(service: Arc<Service>, stop: CancellationToken) -> (Router, Router) {
-    let auth = Authentication::new(&service);
     let api = Arc::new(Api { service, shown: Cached::default(), requests: Arc::default(), stop });
-    let edge = edge::Edge::new(&api, Arc::clone(&auth));
+    let edge = edge::Edge::new(&api);
     let interface = routes(&api)
-        .merge(compat::routes(&api.config, &auth))
+        .merge(compat::routes(&api))
         .with_state(Arc::clone(&api))
         .layer(middleware::from_fn_with_state(edge, edge::pass));
     let metrics = health_routes().merge(metrics_route()).fallback(unknown_path).with_state(api);

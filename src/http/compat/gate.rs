@@ -1,59 +1,39 @@
 //! Who may use the interface of another mail catcher, which shows the mail of all inboxes.
 //!
-//! Those may to whom all mail is open without a token ([`AllMail`]). All others need a token: as a bearer
+//! Those may to whom all mail is open without a token ([`Api::is_all_mail_open`]). All others need a token: as a bearer
 //! (RFC 6750), or as the password of Basic (RFC 7617), which clients of this interface can send.
 
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::Refusal;
-use crate::config::Config;
-use crate::http::all_mail::AllMail;
-use crate::http::authentication::{Authentication, is_read, scope_insufficient};
-use crate::http::{Caller, Code, Problem};
+use crate::http::authentication::{is_read, scope_insufficient};
+use crate::http::{Api, Caller, Code, Problem};
 use crate::model::Scope;
 
-/// The rule for callers.
-pub(super) struct Gate {
-    auth: Arc<Authentication>,
-    all_mail: AllMail,
-    /// Whether callers without a token may delete mail.
-    may_delete: bool,
-}
-
-impl Gate {
-    pub(super) fn new(config: &Config, auth: Arc<Authentication>) -> Arc<Self> {
-        Arc::new(Self { auth, all_mail: AllMail::of(config), may_delete: config.http.public.delete })
-    }
-
-    /// Refuses a caller that may not send a request. One with a valid token in Basic is its bearer.
-    async fn admit(&self, caller: &mut Caller, method: &Method, headers: &HeaderMap) -> Result<(), Problem> {
-        let is_read = is_read(method);
-        let is_open = (is_read || self.may_delete) && self.all_mail.is_open_to(caller);
-        if caller.reads_all() || is_open {
-            return Ok(());
-        }
-        let token = password(headers).ok_or_else(token_required)?;
-        self.auth.bear(caller, &token).await?;
-        if is_read || caller.scope == Some(Scope::Admin) { Ok(()) } else { Err(scope_insufficient()) }
-    }
-}
-
-/// Refuses callers that may not see all mail.
+/// Refuses callers that may not see all mail. One with a valid token in Basic is its bearer.
 pub(super) async fn pass(
-    State(gate): State<Arc<Gate>>,
+    State(api): State<Arc<Api>>,
     mut caller: Caller,
     mut request: Request,
     next: Next,
 ) -> Result<Response, Refusal> {
-    gate.admit(&mut caller, request.method(), request.headers()).await?;
-    request.extensions_mut().insert(caller);
+    let is_read = is_read(request.method());
+    let is_open = (is_read || api.config.http.public.delete) && api.is_all_mail_open(&caller);
+    if !caller.reads_all() && !is_open {
+        let token = password(request.headers()).ok_or_else(token_required)?;
+        api.bear(&mut caller, &token).await?;
+        if !is_read && caller.scope == Some(Scope::Read) {
+            return Err(scope_insufficient().into());
+        }
+        request.extensions_mut().insert(caller);
+    }
     Ok(next.run(request).await)
 }
 

@@ -28,18 +28,14 @@ use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
-use super::authentication::Authentication;
 use super::{Api, Caller, Code, Problem, Query};
-use crate::config::{CompatApi, Config};
-use gate::Gate;
+use crate::config::CompatApi;
 
 /// The routes of the chosen interface.
-pub(super) fn routes(config: &Config, auth: &Arc<Authentication>) -> Router<Arc<Api>> {
-    match config.http.compat_api {
+pub(super) fn routes(api: &Arc<Api>) -> Router<Arc<Api>> {
+    match api.config.http.compat_api {
         CompatApi::Off => Router::new(),
-        CompatApi::Mailpit => {
-            mailpit().layer(middleware::from_fn_with_state(Gate::new(config, Arc::clone(auth)), gate::pass))
-        }
+        CompatApi::Mailpit => mailpit().layer(middleware::from_fn_with_state(Arc::clone(api), gate::pass)),
     }
 }
 
