@@ -3,7 +3,7 @@
 
 use std::net::Ipv4Addr;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::Api;
 use super::access_log::Line;
-use super::browser::{Browsers, Grant};
+use super::browser::Grant;
 use super::caller::Caller;
 use super::forwarded::{self, is_forwarded};
 use super::memory;
@@ -37,22 +37,10 @@ pub(super) const COMMON_FIELDS: [(HeaderName, &str); 5] = [
     (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"),
 ];
 
-/// What every request passes.
-pub(super) struct Edge {
-    api: Arc<Api>,
-    browsers: Browsers,
-    warning_of_proxy: Once,
-}
-
-impl Edge {
-    pub(super) fn new(api: &Arc<Api>) -> Arc<Self> {
-        let (api, browsers) = (Arc::clone(api), Browsers::new(&api.config.http));
-        Arc::new(Self { api, browsers, warning_of_proxy: Once::new() })
-    }
-
+impl Api {
     /// The caller of a request: the client that a trusted proxy names in place of the proxy.
     fn caller(&self, request: &mut Request) -> Caller {
-        let (admission, proxies) = (&self.api.admission, &self.api.config.http.trusted_proxies);
+        let (admission, proxies) = (&self.admission, &self.config.http.trusted_proxies);
         let at_connection = request.extensions_mut().remove::<Caller>();
         let at_connection = at_connection.unwrap_or_else(|| Caller::public(Ipv4Addr::UNSPECIFIED.into(), admission));
         let Some(peer) = at_connection.address else { return at_connection };
@@ -69,13 +57,13 @@ impl Edge {
 
     /// Answers a request, unless its token is wrong or its client has used up a quota.
     async fn handle(&self, mut caller: Caller, mut request: Request, next: Next, id: Uuid) -> Response {
-        let admission = &self.api.admission;
+        let admission = &self.admission;
         let is_options = request.method() == Method::OPTIONS;
-        let identified = self.api.identify(&mut caller, request.headers()).await;
+        let identified = self.identify(&mut caller, request.headers()).await;
         let who = caller.who;
         let mut quotas = rate_limit::count(admission, who, &request);
         let refusal = match quotas.refusal.take() {
-            None if !is_options => identified.and_then(|()| self.api.permit_route(&mut caller, &request)).err(),
+            None if !is_options => identified.and_then(|()| self.permit_route(&mut caller, &request)).err(),
             refusal => refusal,
         };
         request.extensions_mut().insert(caller);
@@ -93,18 +81,18 @@ impl Edge {
 }
 
 /// Handles a request in the outermost layer.
-pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) -> Response {
-    let caller = edge.caller(&mut request);
-    let config = &edge.api.config.http;
-    let in_flight = edge.api.requests.begin(&request);
+pub(super) async fn pass(State(api): State<Arc<Api>>, mut request: Request, next: Next) -> Response {
+    let caller = api.caller(&mut request);
+    let config = &api.config.http;
+    let in_flight = api.requests.begin(&request);
     let id = Uuid::now_v7();
     let (method, client) = (request.method().clone(), caller.address);
     let line = Line { request: id, began_at: Instant::now(), method, client };
     let is_page = config.public.web && web::is_document(&request);
     // What a page may not send uses up nobody's quota.
-    let checked = caller.address.map(|_| edge.browsers.check(&request)).transpose();
+    let checked = caller.address.map(|_| api.browsers.check(&request)).transpose();
     let (mut response, grant) = match checked {
-        Ok(grant) => (edge.handle(caller, request, next, id).await, grant),
+        Ok(grant) => (api.handle(caller, request, next, id).await, grant),
         Err(problem) => (problem.into_response(), None),
     };
     if is_page {

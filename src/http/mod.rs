@@ -53,7 +53,7 @@ mod web;
 mod webhooks;
 
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use axum::http::StatusCode;
 use axum::middleware;
@@ -64,6 +64,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::Revision;
 use crate::service::Service;
 use body::JsonObject;
+use browser::Browsers;
 use mail::delete::Deleted;
 use mail::rows::Cached;
 use mail::{attachment, delete, events, list, message, raw, submit, wait};
@@ -90,6 +91,10 @@ struct Api {
     requests: Arc<Requests>,
     /// Cancelled when the service stops.
     stop: CancellationToken,
+    /// The rules for hosts and origins.
+    browsers: Browsers,
+    /// The warning of a proxy that is not trusted.
+    warning_of_proxy: Once,
 }
 
 impl Deref for Api {
@@ -109,12 +114,19 @@ pub fn router(service: Arc<Service>) -> Router {
 
 /// The interface as a service, and metrics and health alone, for listeners that only an operator reaches.
 fn routers(service: Arc<Service>, stop: CancellationToken) -> (Router, Router) {
-    let api = Arc::new(Api { service, shown: Cached::default(), requests: Arc::default(), stop });
-    let edge = edge::Edge::new(&api);
+    let browsers = Browsers::new(&service.config.http);
+    let api = Arc::new(Api {
+        service,
+        shown: Cached::default(),
+        requests: Arc::default(),
+        stop,
+        browsers,
+        warning_of_proxy: Once::new(),
+    });
     let interface = routes(&api)
         .merge(compat::routes(&api))
         .with_state(Arc::clone(&api))
-        .layer(middleware::from_fn_with_state(edge, edge::pass));
+        .layer(middleware::from_fn_with_state(Arc::clone(&api), edge::pass));
     let metrics = health_routes().merge(metrics_route()).fallback(unknown_path).with_state(api);
     (interface, metrics)
 }
