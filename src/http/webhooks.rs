@@ -53,7 +53,7 @@ impl WebhookJson {
         };
         let WebhookRecord { id, recipient, failures, dropped, .. } = record;
         // The path of a URL is often a credential.
-        let url = if !caller.reads_all() { record.origin } else { record.url };
+        let url = if caller.reads_all() { record.url } else { record.origin };
         let signed = record.secret.is_some();
         let created_at = record.created_at.to_interface();
         let last_delivery_at = record.last_delivery_at.map(Timestamp::to_interface);
