@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use crate::clock::SystemClock;
 use crate::config::{self, Config, Sources, StoreLocation};
 use crate::error::{Error, Exit};
-use crate::http::{self, Principal};
+use crate::http::{self, Caller};
 use crate::service::Service;
 use crate::store::disk::Directory;
 use crate::store::{self, EmbeddedStore, OpenError, Storage, StoreOptions};
@@ -85,7 +85,7 @@ impl OpenRouter for Assembly {
         let service = Service::open(config, Arc::clone(&store), Arc::new(SystemClock), None, None);
         let service = service.await.map_err(|error| failed(error.into()))?;
         Ok(LocalRouter {
-            router: http::router(service).layer(Extension(Principal::Administrator)),
+            router: http::router(service).layer(Extension(Caller::administrator())),
             shown,
             close: Box::new(move || {
                 Box::pin(async move {

@@ -54,22 +54,16 @@ impl Problem {
             ("role_address", _) => {
                 "the administrator can: on the daemon's machine, as the user that runs it, or with a token"
             }
-            ("domain_fixed", _) => {
-                "it is set with --domain or in the configuration file of the daemon; change it there"
-            }
             ("url_not_allowed", _) => {
-                "the administrator can permit a network with webhook-allow, but for what the service itself listens on"
+                "the administrator can permit a network with webhook-allow, but neither the ports of mail nor the service itself"
             }
-            ("url_port_not_allowed", _) => "take another port; 25, 465 and 587 are for mail",
-            ("url_own_listener", _) => "name the receiver's own program; no setting lets the service call itself",
             ("domain_unknown", _) => "`tempmail domain list` shows for which domains mail is received",
-            ("too_many_webhooks_for_recipient", _) => {
+            ("limit_reached", _) if self.other.get("limit").is_some_and(|limit| limit == "webhooks_for_recipient") => {
                 "`tempmail webhook list ADDR` shows them, `tempmail webhook remove ID` makes room"
             }
             ("not_ready", _) => "start `tempmail serve`, then try again",
             ("token_invalid", _) => "`tempmail token list` on the daemon's machine shows the tokens that are valid",
             ("scope_insufficient", _) => "take a token with the scope admin",
-            ("token_name_taken", _) => "`tempmail token revoke NAME` makes room for it",
             (_, 401) => "give --token-file FILE, or run the command on the daemon's machine as the user that runs it",
             (_, 413) => "`tempmail config show` has the limit of the service as max-message-size",
             (_, 421) => "name the host in the daemon's http-allowed-hosts, or ask it by a loopback address",
@@ -228,10 +222,8 @@ mod tests {
             Error::from(ClientError::Refused(problem)).what_to_do().unwrap_or_default().to_owned()
         };
         assert!(hint(503, "mx_host_unset", Some(60)).contains("--mx-host"));
-        assert!(hint(401, "unauthorized", None).contains("--token-file"));
+        assert!(hint(401, "token_required", None).contains("--token-file"));
         assert!(hint(400, "url_not_allowed", None).contains("webhook-allow"));
-        assert!(hint(400, "url_port_not_allowed", None).contains("25, 465 and 587"));
-        assert!(hint(400, "url_own_listener", None).contains("call itself"));
         assert_eq!(hint(429, "rate_limited", Some(7)), "try again in 7 s");
         assert_eq!(hint(500, "internal", None), "");
     }

@@ -2,51 +2,43 @@
 //!
 //! A line has the template of the route and never the path: an id in it is enough to read and delete an Email.
 
+use std::net::IpAddr;
 use std::time::Instant;
 
 use axum::body::HttpBody;
-use axum::extract::Request;
 use axum::http::Method;
 use axum::response::Response;
 use uuid::Uuid;
 
-use super::edge::Peer;
 use crate::config::AccessLog;
 use crate::model::Client;
 
 /// What the line of a request says of it.
 pub(super) struct Line {
-    request: Uuid,
-    began_at: Instant,
-    method: String,
-    route: String,
-    client: String,
+    pub(super) request: Uuid,
+    pub(super) began_at: Instant,
+    pub(super) method: Method,
+    /// `None` at the control socket.
+    pub(super) client: Option<IpAddr>,
 }
 
 impl Line {
-    /// The line of a request that begins now; `None` if the log is off.
-    pub(super) fn begin(log: AccessLog, id: Uuid, request: &Request, route: &str) -> Option<Self> {
-        let peer = request.extensions().get().map(|Peer(peer)| peer.ip().to_canonical());
-        let client = match (log, peer) {
-            (AccessLog::Off, _) => return None,
+    /// Writes the line when the answer begins. What a stream will send is not known then.
+    pub(super) fn write(&self, log: AccessLog, route: &str, response: &Response) {
+        let client = match (log, self.client) {
+            (AccessLog::Off, _) => return,
             (_, None) => "local".to_owned(),
-            (AccessLog::Masked, Some(peer)) => Client::of(peer).network().to_string(),
-            (AccessLog::Full, Some(peer)) => peer.to_string(),
+            (AccessLog::Masked, Some(address)) => Client::of(address).network().to_string(),
+            (AccessLog::Full, Some(address)) => address.to_string(),
         };
-        let method = request.method();
+        let method = &self.method;
         // Methods of no standard are the client's own words.
         let is_known = method.is_idempotent() || [Method::POST, Method::PATCH, Method::CONNECT].contains(method);
-        let method = if is_known { method.to_string() } else { "other".to_owned() };
-        Some(Self { request: id, began_at: Instant::now(), method, route: route.to_owned(), client })
-    }
-
-    /// Writes the line when the answer begins. What a stream will send is not known then.
-    pub(super) fn write(self, response: &Response) {
         tracing::info!(
             request_id = %self.request,
-            client = self.client,
-            method = self.method,
-            route = self.route,
+            client,
+            method = if is_known { method.as_str() } else { "other" },
+            route,
             status = response.status().as_u16(),
             octets = response.body().size_hint().exact(),
             duration_ms = u64::try_from(self.began_at.elapsed().as_millis()).unwrap_or(u64::MAX),

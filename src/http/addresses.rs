@@ -33,8 +33,8 @@ struct Place {
 
 /// Answers with the address. Nothing is stored: a mailbox needs no creation.
 pub(super) async fn random(State(api): State<Arc<Api>>, query: Query) -> Answer<FreshAddress> {
-    let prefix = query.opt("prefix", Code::PrefixInvalid)?;
-    let place = match query.opt("domain", Code::DomainInvalid)? {
+    let prefix = query.opt("prefix")?;
+    let place = match query.opt("domain")? {
         Some(domain) => {
             check_served(&api, &domain)?;
             Place { domain, pattern: None }

@@ -3,86 +3,71 @@
 //! A request over the local socket comes from the administrator and needs no token. A token that is not valid is refused
 //! on every path. So a caller never mistakes the answer to the public for the answer to the administrator.
 
-use std::sync::Arc;
-
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 
-use super::all_mail::AllMail;
-use super::principal::{Principal, who};
+use super::Api;
+use super::caller::Caller;
 use super::problem::{Code, Problem};
 use super::rate_limit;
 use crate::admission::{What, Who};
 use crate::config::PublicConfig;
-use crate::model::{Scope, Secret};
-use crate::service::Service;
+use crate::model::Scope;
 
-/// The token that a request was permitted by, in its extensions.
-#[derive(Clone, Debug)]
-pub(super) struct Bearer(pub(super) Secret);
-
-/// Finds out who sent a request.
-pub(super) struct Authentication {
-    service: Arc<Service>,
-    /// Whose requests read what the administrator reads, without a token.
-    readers: AllMail,
-}
-
-impl Authentication {
-    pub(super) fn new(service: &Arc<Service>) -> Arc<Self> {
-        let readers = if service.config.dev { AllMail::of(&service.config) } else { AllMail::Closed };
-        Arc::new(Self { service: Arc::clone(service), readers })
-    }
-
-    /// Sets the principal of a request with a valid token. The problem is that its token is not valid.
+impl Api {
+    /// Makes the caller the bearer of the token that its request has. The problem is that the token is not valid.
     ///
     /// A valid token is never refused because of wrong ones: strangers may share the client's address.
-    pub(super) async fn identify(&self, request: &mut Request) -> Result<(), Problem> {
-        let Some(token) = token(request.headers()).map(str::to_owned) else { return Ok(()) };
-        let who = who(request.extensions(), &self.service.admission);
-        if who == Who::Administrator {
-            return Ok(());
+    pub(super) async fn identify(&self, caller: &mut Caller, headers: &HeaderMap) -> Result<(), Problem> {
+        match token(headers) {
+            Some(token) if caller.who != Who::Administrator => self.bear(caller, token).await,
+            _ => Ok(()),
         }
-        let principal = self.bearer(&token, who).await?;
-        request.extensions_mut().insert(principal);
-        if let Some(token) = Secret::new(token) {
-            request.extensions_mut().insert(Bearer(token));
-        }
+    }
+
+    /// Makes the caller the bearer of a token. The problem is that the token is not valid.
+    pub(super) async fn bear(&self, caller: &mut Caller, token: &str) -> Result<(), Problem> {
+        let scope = self.tokens.look_up(token, self.clock.now()).await;
+        caller.bear(token, scope.ok_or_else(|| self.refuse(caller.who))?);
         Ok(())
     }
 
-    /// The bearer of a token that `who` sent. The problem is that the token is not valid.
-    pub(super) async fn bearer(&self, token: &str, who: Who) -> Result<Principal, Problem> {
-        match self.service.tokens.look_up(token, self.service.clock.now()).await {
-            Some(Scope::Admin) => Ok(Principal::Administrator),
-            Some(Scope::Read) => Ok(Principal::Reader),
-            None => Err(self.refuse(who)),
-        }
-    }
-
-    /// Refuses what the principal of a request may not do, whatever the request says beyond its method and route.
+    /// Refuses what the caller may not do, whatever the request says beyond its method and route.
     ///
     /// With the setting `dev` the public reads what the administrator reads. It writes what it writes else, and has the
     /// limits of its client.
-    pub(super) fn permit(&self, request: &mut Request) -> Result<(), Problem> {
+    pub(super) fn permit_route(&self, caller: &mut Caller, request: &Request) -> Result<(), Problem> {
         let is_read = is_read(request.method());
-        match request.extensions().get().copied().unwrap_or_default() {
-            Principal::Administrator => Ok(()),
-            Principal::Reader if is_read => Ok(()),
-            Principal::Reader => Err(scope_insufficient()),
-            Principal::Public if is_read && self.readers.is_open_to(request) => {
-                request.extensions_mut().insert(Principal::Reader);
+        match caller.scope {
+            Some(Scope::Admin) => Ok(()),
+            Some(Scope::Read) if is_read => Ok(()),
+            Some(Scope::Read) => Err(scope_insufficient()),
+            None if is_read && self.config.dev && self.is_all_mail_open(caller) => {
+                caller.scope = Some(Scope::Read);
                 Ok(())
             }
-            Principal::Public => match request.extensions().get::<MatchedPath>() {
-                Some(route) => check_part(self.service.config.http.public, request.method(), route.as_str()),
+            None => match request.extensions().get::<MatchedPath>() {
+                Some(route) => check_part(self.config.http.public, request.method(), route.as_str()),
                 None => Ok(()),
             },
         }
     }
 
+    /// Whether the mail of all inboxes is open to a caller without a token: to programs of this machine where nobody else
+    /// can reach HTTP, or to everybody in a network of friends.
+    pub(super) fn is_all_mail_open(&self, caller: &Caller) -> bool {
+        let (config, http, is_local) = (&self.config, &self.config.http, self.config.http.is_local());
+        // Pages of any site could read what they get from this machine, or come under a name of their own.
+        let is_open_to_pages = match &http.allowed_origins {
+            Some(origins) => origins.iter().any(|origin| origin == "*"),
+            None => !is_local,
+        } || !is_local && http.allowed_hosts.is_empty();
+        let is_among_friends = config.dev && config.smtp.trusted_network;
+        !is_open_to_pages && http.public.read && (is_among_friends || is_local && caller.is_here)
+    }
+
     fn refuse(&self, who: Who) -> Problem {
-        let admission = &self.service.admission;
+        let admission = &self.admission;
         if let Err(refused) = admission.spend(who, What::WrongTokens, 1) {
             return rate_limit::exceeded(admission, refused);
         }

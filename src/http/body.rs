@@ -29,40 +29,40 @@ pub(super) struct BodyTimeout(pub(super) Duration);
 pub(super) struct JsonObject(Map<String, Value>);
 
 impl JsonObject {
-    /// The value of an optional member. A text that is no such value, or is no text, is an error with `code`.
-    pub(super) fn opt<T: FromStr<Err: Display>>(&self, name: &str, code: Code) -> Result<Option<T>, Problem> {
-        self.get(name, code)?.map(|text| query::parse(name, text, code)).transpose()
+    /// The value of an optional member.
+    pub(super) fn opt<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, Problem> {
+        self.get(name)?.map(|text| query::parse(name, text)).transpose()
     }
 
-    /// The value of a required member. A text that is no such value, or is no text, is an error with `code`.
-    pub(super) fn req<T: FromStr<Err: Display>>(&self, name: &str, code: Code) -> Result<T, Problem> {
-        query::parse(name, self.text(name, code)?, code)
+    /// The value of a required member.
+    pub(super) fn req<T: FromStr<Err: Display>>(&self, name: &str) -> Result<T, Problem> {
+        query::parse(name, self.text(name)?)
     }
 
-    /// The text in a required member. Any other value is an error with `code`.
-    pub(super) fn text(&self, name: &str, code: Code) -> Result<&str, Problem> {
-        let missing = || Problem::new(Code::FieldMissing, format!("the field '{name}' is missing"));
-        self.get(name, code)?.ok_or_else(missing)
+    /// The text in a required member.
+    pub(super) fn text(&self, name: &str) -> Result<&str, Problem> {
+        let missing = || Problem::new(Code::ParameterMissing, format!("the field '{name}' is missing"));
+        self.get(name)?.ok_or_else(missing)
     }
 
-    /// The text in an optional member. Any other value is an error with `code`.
-    pub(super) fn get(&self, name: &str, code: Code) -> Result<Option<&str>, Problem> {
-        self.member(name, code, "a string")
+    /// The text in an optional member.
+    pub(super) fn get(&self, name: &str) -> Result<Option<&str>, Problem> {
+        self.member(name, "a string")
     }
 
-    /// The whole number in an optional member. Any other value is an error with `code`.
-    pub(super) fn number(&self, name: &str, code: Code) -> Result<Option<u64>, Problem> {
-        self.member(name, code, "a whole number")
+    /// The whole number in an optional member.
+    pub(super) fn number(&self, name: &str) -> Result<Option<u64>, Problem> {
+        self.member(name, "a whole number")
     }
 
     /// The boolean in an optional member; `false` if it is missing.
     pub(super) fn flag(&self, name: &str) -> Result<bool, Problem> {
-        Ok(self.member(name, Code::BooleanInvalid, "true or false")?.unwrap_or(false))
+        Ok(self.member(name, "true or false")?.unwrap_or(false))
     }
 
-    fn member<'a, T: Deserialize<'a>>(&'a self, name: &str, code: Code, kind: &str) -> Result<Option<T>, Problem> {
+    fn member<'a, T: Deserialize<'a>>(&'a self, name: &str, kind: &str) -> Result<Option<T>, Problem> {
         let value = self.0.get(name).unwrap_or(&Value::Null);
-        Option::deserialize(value).map_err(|_| Problem::new(code, format!("'{name}' must be {kind}")))
+        Option::deserialize(value).map_err(|_| Problem::invalid(name, format!("'{name}' must be {kind}")))
     }
 }
 
@@ -93,7 +93,7 @@ pub(super) async fn read_body(request: Request, octets_max: u64) -> Result<Bytes
         Err(error) if error.is::<LengthLimitError>() => {
             Err(Problem::new(Code::BodyTooLarge, format!("the body is longer than {octets_max} octets")))
         }
-        Err(_) => Err(Problem::new(Code::BodyIncomplete, "the connection broke before the body was complete")),
+        Err(_) => Err(Problem::new(Code::JsonInvalid, "the connection broke before the body was complete")),
     }
 }
 

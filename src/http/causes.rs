@@ -33,12 +33,12 @@ impl From<TestError> for Problem {
         match error {
             TestError::Full => {
                 let detail = "too many tests of webhooks are in progress; try again";
-                Self::new(Code::WebhookBusy, detail).with_retry_after(5)
+                Self::new(Code::Busy, detail).with_retry_after(5)
             }
             TestError::Busy(Busy { wait }) => {
                 let detail = "the address of this webhook was called too often; try again";
                 let seconds = wait.as_millis().div_ceil(1000).try_into().unwrap_or(u32::MAX);
-                Self::new(Code::WebhookBusy, detail).with_retry_after(seconds)
+                Self::new(Code::Busy, detail).with_retry_after(seconds)
             }
             TestError::Store(error) => error.into(),
         }
@@ -48,10 +48,8 @@ impl From<TestError> for Problem {
 impl From<TokenError> for Problem {
     fn from(error: TokenError) -> Self {
         match error {
-            TokenError::NameTaken => {
-                Self::new(Code::TokenNameTaken, "there is a token with this name; revoke it first")
-            }
-            TokenError::TooMany => Self::new(Code::TooManyTokens, format!("{error}; revoke one")),
+            TokenError::NameTaken => Self::new(Code::Conflict, "there is a token with this name; revoke it first"),
+            TokenError::TooMany => Self::limit_reached("tokens", format!("{error}; revoke one")),
             TokenError::Store(error) => error.into(),
         }
     }
@@ -69,10 +67,10 @@ impl From<DomainError> for Problem {
             DomainError::Dns(cause) => plain(Code::DnsUnavailable)
                 .with_retry_after(60)
                 .with_log_detail(false, &format_args!("DNS gave no answer: {cause}")),
-            DomainError::Busy => plain(Code::DnsBusy).with_retry_after(5),
-            DomainError::TooMany => plain(Code::TooManyDomains),
-            DomainError::TooManyOfClient(_) => plain(Code::TooManyDomainsForClient),
-            DomainError::Fixed => plain(Code::DomainFixed),
+            DomainError::Busy => plain(Code::Busy).with_retry_after(5),
+            DomainError::TooMany => Self::limit_reached("domains", detail),
+            DomainError::TooManyOfClient(_) => Self::limit_reached("domains_for_client", detail),
+            DomainError::Fixed => plain(Code::Conflict),
             DomainError::NotRegistered => plain(Code::NotFound),
             DomainError::Store(error) => error.into(),
         }

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
 
-use super::principal::Asker;
+use super::caller::Caller;
 use super::{Answer, Api, Code, Created, JsonObject, Problem, Query};
 use crate::dns::MxReport;
 use crate::domains::{DomainEntry, NewDomain};
@@ -48,14 +48,14 @@ pub(super) async fn active(State(api): State<Arc<Api>>) -> Json<Vec<DomainName>>
 }
 
 /// `GET /api/domains/check-dns`
-pub(super) async fn check_dns(State(api): State<Arc<Api>>, asker: Asker, query: Query) -> Answer<MxReport> {
-    let name = query.req("domain", Code::DomainInvalid)?;
-    Ok(Json(api.domains.check(&name, asker.client()).await?))
+pub(super) async fn check_dns(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Answer<MxReport> {
+    let name = query.req("domain")?;
+    Ok(Json(api.domains.check(&name, caller.client()).await?))
 }
 
 /// `POST /api/domains`: 201 for a new domain, 200 for a registered domain, which is checked again.
-pub(super) async fn register(State(api): State<Arc<Api>>, asker: Asker, body: JsonObject) -> Created<DomainJson> {
-    let registered = api.domains.register(new_domain(&body)?, asker.client()).await?;
+pub(super) async fn register(State(api): State<Arc<Api>>, caller: Caller, body: JsonObject) -> Created<DomainJson> {
+    let registered = api.domains.register(new_domain(&body)?, caller.client()).await?;
     Ok(answer(registered))
 }
 
@@ -77,16 +77,16 @@ pub(super) fn check_served(api: &Api, domain: &DomainName) -> Result<(), Problem
 
 /// The domain in the body of a registration.
 pub(super) fn new_domain(body: &JsonObject) -> Result<NewDomain, Problem> {
-    let name = body.req("domain", Code::DomainInvalid)?;
-    let owner = body.get("owner", Code::OwnerInvalid)?;
+    let name = body.req("domain")?;
+    let owner = body.get("owner")?;
     let is_owner = |owner: &str| {
         !owner.trim().is_empty() && owner.chars().count() <= OWNER_CHARS_MAX && !owner.contains(char::is_control)
     };
     if !owner.is_none_or(is_owner) {
         let detail = format!("'owner' must have 1 to {OWNER_CHARS_MAX} characters, none of them a control character");
-        return Err(Problem::new(Code::OwnerInvalid, detail));
+        return Err(Problem::invalid("owner", detail));
     }
-    let email = body.get("email", Code::EmailInvalid)?;
-    body.opt::<Address>("email", Code::EmailInvalid)?;
+    let email = body.get("email")?;
+    body.opt::<Address>("email")?;
     Ok(NewDomain { name, owner: owner.map(str::to_owned), email: email.map(str::to_owned) })
 }

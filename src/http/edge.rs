@@ -1,9 +1,10 @@
 //! The middleware of every request. It finds the client behind proxies and the bearer of a token, and checks host and
 //! origin. It counts the request for the rate limits, logs failures and panics, and sets common header fields.
 
-use std::net::SocketAddr;
+use std::net::Ipv4Addr;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
+use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -15,20 +16,13 @@ use uuid::Uuid;
 
 use super::Api;
 use super::access_log::Line;
-use super::authentication::Authentication;
-use super::browser::{Browsers, Grant};
+use super::browser::Grant;
+use super::caller::Caller;
 use super::forwarded::{self, is_forwarded};
 use super::memory;
-use super::principal;
 use super::problem::{Code, LogDetail, Problem};
 use super::rate_limit;
 use super::web;
-
-/// The client's address of a request of the public, in the request's extensions. Where a proxy named it, the port is 0.
-///
-/// The rules for hosts and origins apply only to such requests, since no browser reaches the control socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Peer(pub SocketAddr);
 
 /// The header field with the id of a request, in its answer. What a client sends in it has no effect.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -43,53 +37,36 @@ pub(super) const COMMON_FIELDS: [(HeaderName, &str); 5] = [
     (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"),
 ];
 
-/// What every request passes.
-pub(super) struct Edge {
-    api: Arc<Api>,
-    browsers: Browsers,
-    warning_of_proxy: Once,
-    authentication: Arc<Authentication>,
-}
-
-impl Edge {
-    pub(super) fn new(api: &Arc<Api>, authentication: Arc<Authentication>) -> Arc<Self> {
-        let (api, browsers) = (Arc::clone(api), Browsers::new(&api.config.http));
-        Arc::new(Self { api, browsers, warning_of_proxy: Once::new(), authentication })
-    }
-
-    /// Replaces the peer by the client that a trusted proxy names.
-    fn identify(&self, request: &mut Request) {
-        let Some(&Peer(peer)) = request.extensions().get() else { return };
-        let proxies = &self.api.config.http.trusted_proxies;
-        let client = forwarded::client(proxies, peer.ip(), request.headers());
-        if client != peer.ip().to_canonical() {
-            request.extensions_mut().insert(Peer(SocketAddr::new(client, 0)));
-        } else if proxies.is_empty() && is_forwarded(request.headers()) {
+impl Api {
+    /// The caller of a request: the client that a trusted proxy names in place of the proxy.
+    fn caller(&self, request: &mut Request) -> Caller {
+        let (admission, proxies) = (&self.admission, &self.config.http.trusted_proxies);
+        let at_connection = request.extensions_mut().remove::<Caller>();
+        let at_connection = at_connection.unwrap_or_else(|| Caller::public(Ipv4Addr::UNSPECIFIED.into(), admission));
+        let Some(peer) = at_connection.address else { return at_connection };
+        let (client, is_forwarded) =
+            (forwarded::client(proxies, peer, request.headers()), is_forwarded(request.headers()));
+        if is_forwarded && proxies.is_empty() {
             self.warning_of_proxy.call_once(|| tracing::warn!(
-                peer = %peer.ip(),
-                "a request has X-Forwarded-For or Forwarded, but no trusted-proxies are set: all clients behind a proxy share its limits"
+                %peer,
+                "a request came through a proxy, but no trusted-proxies are set: all clients behind it share its limits"
             ));
         }
-    }
-
-    /// Checks what a browser says of a request, if the public sent it. Returns the permission for the page that did.
-    fn admit(&self, request: &Request) -> Result<Option<Grant>, Problem> {
-        let is_public = request.extensions().get::<Peer>().is_some();
-        is_public.then(|| self.browsers.check(request)).transpose()
+        Caller { is_here: client.is_loopback() && !is_forwarded, ..Caller::public(client, admission) }
     }
 
     /// Answers a request, unless its token is wrong or its client has used up a quota.
-    async fn handle(&self, mut request: Request, next: Next, id: Uuid) -> Response {
-        let admission = &self.api.admission;
+    async fn handle(&self, mut caller: Caller, mut request: Request, next: Next, id: Uuid) -> Response {
+        let admission = &self.admission;
         let is_options = request.method() == Method::OPTIONS;
-        let identified = self.authentication.identify(&mut request).await;
-        let who = principal::who(request.extensions(), admission);
-        request.extensions_mut().insert(who);
+        let identified = self.identify(&mut caller, request.headers()).await;
+        let who = caller.who;
         let mut quotas = rate_limit::count(admission, who, &request);
         let refusal = match quotas.refusal.take() {
-            None if !is_options => identified.and_then(|()| self.authentication.permit(&mut request)).err(),
+            None if !is_options => identified.and_then(|()| self.permit_route(&mut caller, &request)).err(),
             refusal => refusal,
         };
+        request.extensions_mut().insert(caller);
         let mut response = match refusal {
             Some(problem) => problem.into_response(),
             None if is_options => options(),
@@ -104,16 +81,18 @@ impl Edge {
 }
 
 /// Handles a request in the outermost layer.
-pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) -> Response {
-    edge.identify(&mut request);
-    let config = &edge.api.config.http;
-    let in_flight = edge.api.requests.begin(&request);
+pub(super) async fn pass(State(api): State<Arc<Api>>, mut request: Request, next: Next) -> Response {
+    let caller = api.caller(&mut request);
+    let config = &api.config.http;
+    let in_flight = api.requests.begin(&request);
     let id = Uuid::now_v7();
-    let line = Line::begin(config.access_log, id, &request, in_flight.route());
+    let (method, client) = (request.method().clone(), caller.address);
+    let line = Line { request: id, began_at: Instant::now(), method, client };
     let is_page = config.public.web && web::is_document(&request);
     // What a page may not send uses up nobody's quota.
-    let (mut response, grant) = match edge.admit(&request) {
-        Ok(grant) => (edge.handle(request, next, id).await, grant),
+    let checked = caller.address.map(|_| api.browsers.check(&request)).transpose();
+    let (mut response, grant) = match checked {
+        Ok(grant) => (api.handle(caller, request, next, id).await, grant),
         Err(problem) => (problem.into_response(), None),
     };
     if is_page {
@@ -122,10 +101,8 @@ pub(super) async fn pass(State(edge): State<Arc<Edge>>, mut request: Request, ne
     let id = HeaderValue::try_from(id.to_string()).expect("hexadecimal digits and hyphens");
     response.headers_mut().insert(REQUEST_ID, id);
     finish(response.headers_mut(), grant);
+    line.write(config.access_log, in_flight.route(), &response);
     in_flight.end(response.status());
-    if let Some(line) = line {
-        line.write(&response);
-    }
     response
 }
 

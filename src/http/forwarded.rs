@@ -5,10 +5,13 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use axum::http::{HeaderMap, HeaderName, header};
+use axum::http::{HeaderMap, HeaderName};
 use ipnet::IpNet;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+/// The fields that only proxies write (RFC 9110 section 7.6.3, RFC 7239, and those that came before it).
+const OF_PROXIES: [&str; 6] =
+    ["x-forwarded-for", "forwarded", "via", "x-real-ip", "x-forwarded-host", "x-forwarded-proto"];
 
 /// The client of a request that `peer` sent, where the proxies in these networks are trusted: the first address from the
 /// right that is none of them. If an element names no address or none is left, it is the proxy that was reached last.
@@ -28,9 +31,9 @@ pub(super) fn is_trusted(proxies: &[IpNet], address: IpAddr) -> bool {
     proxies.iter().any(|network| network.contains(&address.to_canonical()))
 }
 
-/// Whether a request has a field that names clients.
+/// Whether a request has a field that proxies write. One that names no client may still have passed it on.
 pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {
-    headers.contains_key(X_FORWARDED_FOR) || headers.contains_key(header::FORWARDED)
+    OF_PROXIES.iter().any(|name| headers.contains_key(*name))
 }
 
 /// The elements of a field from the right; `None` for one that is no text.
@@ -68,6 +71,15 @@ mod tests {
             headers.append(*name, HeaderValue::from_bytes(value.as_bytes()).expect("a value"));
         }
         super::client(&networks, peer.parse().expect("an address"), &headers).to_string()
+    }
+
+    #[test]
+    fn a_proxy_that_names_no_client_is_noticed() {
+        let has = |name: &'static str| {
+            is_forwarded(&HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static("x"))]))
+        };
+        assert!(OF_PROXIES.into_iter().all(has));
+        assert!(!has("accept") && !is_forwarded(&HeaderMap::new()));
     }
 
     #[test]

@@ -8,9 +8,8 @@ use std::sync::Arc;
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::response::{IntoResponse, Response};
 
-use super::Api;
-pub(super) use super::principal::Asker;
 use super::problem::{Code, Problem};
+use super::{Api, Caller};
 use crate::admission::{Admission, Permit, RENDERED, What, Who};
 
 /// Answers of so many octets need no room: each connection has one at most.
@@ -28,15 +27,15 @@ impl Api {
     /// Reserves what it takes at most to show messages of so many octets each as JSON.
     pub(super) async fn reserve_rendered(
         &self,
-        asker: &Asker,
+        caller: &Caller,
         octets: impl IntoIterator<Item = u64>,
     ) -> Result<Room, Problem> {
-        self.reserve(asker, octets.into_iter().sum::<u64>().saturating_mul(RENDERED)).await
+        self.reserve(caller, octets.into_iter().sum::<u64>().saturating_mul(RENDERED)).await
     }
 
     /// Reserves room for so many octets. The problem is that there was none in time.
-    pub(super) async fn reserve(&self, &Asker(who): &Asker, octets: u64) -> Result<Room, Problem> {
-        let admission = &self.admission;
+    pub(super) async fn reserve(&self, caller: &Caller, octets: u64) -> Result<Room, Problem> {
+        let (admission, who) = (&self.admission, caller.who);
         let preparation = admission.admit_soon(who, What::Preparation, 1).await.map_err(|_| busy())?;
         let octets = if octets > SMALL_MAX {
             admission.admit_soon(who, What::AnswerOctets, octets).await
@@ -55,8 +54,14 @@ impl Room {
 
     /// Octets that the client can read from now on. They keep this room until they are written or dropped, and no more of
     /// it than they need.
-    pub(super) fn hold(self, octets: impl Into<Bytes>) -> Bytes {
-        let (octets, mut room) = (octets.into(), self.octets);
+    pub(super) fn hold(self, octets: Vec<u8>) -> Bytes {
+        // A boxed slice has no spare room at its end.
+        self.hold_shared(octets.into_boxed_slice().into())
+    }
+
+    /// The same for octets that have no spare room.
+    pub(super) fn hold_shared(self, octets: Bytes) -> Bytes {
+        let mut room = self.octets;
         if octets.len() as u64 <= SMALL_MAX {
             return octets;
         }

@@ -3,14 +3,13 @@
 //! [`router`] is the whole interface without a socket. The command line also uses it within its own process. The
 //! interface shows the counters and the rules for faults of SMTP, and knows nothing else of it. Every error is a
 //! [`Problem`], but for heads that hyper itself refuses, and every value from outside is bounded before its use. The
-//! transport or a token sets the [`Principal`] of a request, which decides what a caller may do.
+//! transport and the edge find the [`Caller`] of a request, which decides what it may do.
 //!
 //! ```text
 //! transport  listeners and connections           pace    gives up peers that take their answers too slowly
 //! edge      middleware of every request           browser  for which hosts, and from which pages
-//! query     query strings        body      JSON bodies          principal  the caller of a request
+//! query     query strings        body      JSON bodies          caller     who asks
 //! authentication   the tokens of requests, and what is closed to callers without one
-//! all_mail   who needs no token to use all mail
 //! mail   lists, single mails, waiting, deleting, submitting      waiting   places of requests that wait for mail
 //! view, addresses, domains, webhooks, health, root, admin   one file per resource
 //! compat   the interface of another mail catcher, for test suites that were written for it
@@ -26,10 +25,10 @@
 mod access_log;
 mod addresses;
 mod admin;
-mod all_mail;
 mod authentication;
 mod body;
 mod browser;
+mod caller;
 mod causes;
 mod compat;
 mod describe;
@@ -42,7 +41,6 @@ mod mail;
 mod memory;
 mod metrics;
 mod pace;
-mod principal;
 pub mod problem;
 mod query;
 mod rate_limit;
@@ -55,26 +53,26 @@ mod web;
 mod webhooks;
 
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use axum::http::StatusCode;
 use axum::middleware;
 use axum::routing::get;
 use axum::{Json, Router};
+use tokio_util::sync::CancellationToken;
 
 use crate::config::Revision;
 use crate::service::Service;
-use authentication::Authentication;
 use body::JsonObject;
+use browser::Browsers;
 use mail::delete::Deleted;
 use mail::rows::Cached;
 use mail::{attachment, delete, events, list, message, raw, submit, wait};
-use memory::{Asker, Room};
+use memory::Room;
 use metrics::Requests;
 use query::Query;
 
-pub use edge::Peer;
-pub use principal::Principal;
+pub use caller::Caller;
 pub use problem::{Code, Problem};
 pub use transport::serve;
 
@@ -91,6 +89,12 @@ struct Api {
     shown: Cached,
     /// Counters of requests.
     requests: Arc<Requests>,
+    /// Cancelled when the service stops.
+    stop: CancellationToken,
+    /// The rules for hosts and origins.
+    browsers: Browsers,
+    /// The warning of a proxy that is not trusted.
+    warning_of_proxy: Once,
 }
 
 impl Deref for Api {
@@ -103,21 +107,26 @@ impl Deref for Api {
 
 /// The interface as a service.
 ///
-/// It reads a [`Principal`] and a [`Peer`] from a request's extensions. A caller without a [`Principal`] and without a
-/// token is the public. The rules for hosts and origins apply only to requests with a [`Peer`].
+/// It reads a [`Caller`] from a request's extensions. A request without one comes from the public.
 pub fn router(service: Arc<Service>) -> Router {
-    routers(service).0
+    routers(service, CancellationToken::new()).0
 }
 
 /// The interface as a service, and metrics and health alone, for listeners that only an operator reaches.
-fn routers(service: Arc<Service>) -> (Router, Router) {
-    let auth = Authentication::new(&service);
-    let api = Arc::new(Api { service, shown: Cached::default(), requests: Arc::default() });
-    let edge = edge::Edge::new(&api, Arc::clone(&auth));
+fn routers(service: Arc<Service>, stop: CancellationToken) -> (Router, Router) {
+    let browsers = Browsers::new(&service.config.http);
+    let api = Arc::new(Api {
+        service,
+        shown: Cached::default(),
+        requests: Arc::default(),
+        stop,
+        browsers,
+        warning_of_proxy: Once::new(),
+    });
     let interface = routes(&api)
-        .merge(compat::routes(&api.config, &auth))
+        .merge(compat::routes(&api))
         .with_state(Arc::clone(&api))
-        .layer(middleware::from_fn_with_state(edge, edge::pass));
+        .layer(middleware::from_fn_with_state(Arc::clone(&api), edge::pass));
     let metrics = health_routes().merge(metrics_route()).fallback(unknown_path).with_state(api);
     (interface, metrics)
 }

@@ -41,90 +41,40 @@ macro_rules! codes {
 codes! {
     /// A parameter is not an address.
     AddressInvalid = BAD_REQUEST "address_invalid",
-    /// A parameter is not the beginning of a local part.
-    PrefixInvalid = BAD_REQUEST "prefix_invalid",
-    /// An id is not a UUID.
-    IdInvalid = BAD_REQUEST "id_invalid",
-    /// `page` is not a whole number of at least 1.
-    PageInvalid = BAD_REQUEST "page_invalid",
-    /// `limit` is not a whole number of at least 1.
-    LimitInvalid = BAD_REQUEST "limit_invalid",
-    /// `cursor` does not come from an answer.
-    CursorInvalid = BAD_REQUEST "cursor_invalid",
-    /// `has` is not a property of an Email.
-    FilterInvalid = BAD_REQUEST "filter_invalid",
-    /// `fields` names a field that does not exist.
-    FieldsInvalid = BAD_REQUEST "fields_invalid",
-    /// `after` is not a position of a list.
-    AfterInvalid = BAD_REQUEST "after_invalid",
     /// A name is not a domain name.
     DomainInvalid = BAD_REQUEST "domain_invalid",
-    /// `owner` is not a text of 1 to 256 characters, or has control characters.
-    OwnerInvalid = BAD_REQUEST "owner_invalid",
-    /// `email` is not an address.
-    EmailInvalid = BAD_REQUEST "email_invalid",
+    /// An id is not valid.
+    IdInvalid = BAD_REQUEST "id_invalid",
     /// A URL is not valid for a webhook.
     UrlInvalid = BAD_REQUEST "url_invalid",
-    /// A URL leads to an address that is not public.
+    /// No webhook may be sent to a URL: its address is not public, it has a port of mail, or it leads to this service.
     UrlNotAllowed = BAD_REQUEST "url_not_allowed",
-    /// A URL has a port that no webhook may be sent to.
-    UrlPortNotAllowed = BAD_REQUEST "url_port_not_allowed",
-    /// A URL leads to this service itself.
-    UrlOwnListener = BAD_REQUEST "url_own_listener",
-    /// A secret is not a text, or is too long.
-    SecretInvalid = BAD_REQUEST "secret_invalid",
-    /// A text is not a point in time.
-    TimeInvalid = BAD_REQUEST "time_invalid",
-    /// `timeout` is not a whole number of seconds.
-    TimeoutInvalid = BAD_REQUEST "timeout_invalid",
-    /// A text is not the name of a token.
-    NameInvalid = BAD_REQUEST "name_invalid",
-    /// A text is not the scope of a token.
-    ScopeInvalid = BAD_REQUEST "scope_invalid",
-    /// A life of a token is no number of seconds, or is too long.
-    ExpiryInvalid = BAD_REQUEST "expiry_invalid",
-    /// A text is not a rule for faults, or not the number of one.
-    FaultInvalid = BAD_REQUEST "fault_invalid",
-    /// A text is none of those that are permitted.
-    TextInvalid = BAD_REQUEST "text_invalid",
-    /// A value is neither `true` nor `false`.
-    BooleanInvalid = BAD_REQUEST "boolean_invalid",
-    /// A required parameter is missing.
+    /// Another value in the query or the body is not valid, is there twice, or excludes another one.
+    ParameterInvalid = BAD_REQUEST "parameter_invalid",
+    /// A required value is missing in the query or the body.
     ParameterMissing = BAD_REQUEST "parameter_missing",
-    /// A parameter appears more than once.
-    ParameterRepeated = BAD_REQUEST "parameter_repeated",
-    /// Parameters that exclude each other appear together.
-    ParametersConflict = BAD_REQUEST "parameters_conflict",
-    /// The query is not percent-encoded UTF-8.
-    QueryInvalid = BAD_REQUEST "query_invalid",
     /// The query is too long.
     QueryTooLong = URI_TOO_LONG "query_too_long",
-    /// A required field is missing in the body.
-    FieldMissing = BAD_REQUEST "field_missing",
-    /// The body is not a JSON object.
+    /// The body is not a JSON object, or incomplete.
     JsonInvalid = BAD_REQUEST "json_invalid",
-    /// The connection broke before the body was complete.
-    BodyIncomplete = BAD_REQUEST "body_incomplete",
     /// The body is too long.
     BodyTooLarge = PAYLOAD_TOO_LARGE "body_too_large",
     /// The body did not arrive in time.
     BodyTimeout = REQUEST_TIMEOUT "body_timeout",
     /// The body is not declared as JSON.
     ContentTypeUnsupported = UNSUPPORTED_MEDIA_TYPE "content_type_unsupported",
-    /// The request has no valid Host, or more than one.
+    /// The request has no valid Host, or more than one (RFC 9112 section 3.2 demands the status 400).
     HostInvalid = BAD_REQUEST "host_invalid",
     /// The service does not answer for this Host.
     HostNotAllowed = MISDIRECTED_REQUEST "host_not_allowed",
     /// Pages of this origin may not write.
     OriginNotAllowed = FORBIDDEN "origin_not_allowed",
-    /// The path is for the administrator only.
-    Unauthorized = UNAUTHORIZED "unauthorized",
+    /// The path, or this part of a closed service, needs a token.
+    TokenRequired = UNAUTHORIZED "token_required",
     /// The token is wrong, has expired, or was revoked.
     TokenInvalid = UNAUTHORIZED "token_invalid",
     /// The scope of the token does not permit the request.
     ScopeInsufficient = FORBIDDEN "scope_insufficient",
-    /// This part of the interface needs a token.
-    TokenRequired = UNAUTHORIZED "token_required",
     /// The address is a role address, which is for the administrator only.
     RoleAddress = FORBIDDEN "role_address",
     /// The message, webhook or domain does not exist, or no longer exists.
@@ -135,56 +85,28 @@ codes! {
     MethodNotAllowed = METHOD_NOT_ALLOWED "method_not_allowed",
     /// The MX record of the domain points elsewhere.
     MxMismatch = UNPROCESSABLE_ENTITY "mx_mismatch",
-    /// The limit of registered domains is reached.
-    TooManyDomains = UNPROCESSABLE_ENTITY "too_many_domains",
-    /// The limit of registered domains of one client is reached.
-    TooManyDomainsForClient = UNPROCESSABLE_ENTITY "too_many_domains_for_client",
     /// The service receives no mail for the domain of an address.
     DomainUnknown = UNPROCESSABLE_ENTITY "domain_unknown",
-    /// The limit of webhooks for one address is reached.
-    TooManyWebhooksForRecipient = UNPROCESSABLE_ENTITY "too_many_webhooks_for_recipient",
-    /// The limit of webhooks for one client is reached.
-    TooManyWebhooksForClient = UNPROCESSABLE_ENTITY "too_many_webhooks_for_client",
-    /// The limit of all webhooks is reached.
-    TooManyWebhooks = UNPROCESSABLE_ENTITY "too_many_webhooks",
     /// A mailbox has as much mail as it may have.
     MailboxFull = UNPROCESSABLE_ENTITY "mailbox_full",
-    /// Another token has the name.
-    TokenNameTaken = CONFLICT "token_name_taken",
-    /// The limit of tokens is reached.
-    TooManyTokens = UNPROCESSABLE_ENTITY "too_many_tokens",
-    /// SMTP can be reached from other machines, and faults are not permitted there.
-    FaultsExposed = CONFLICT "faults_exposed",
-    /// The limit of rules for faults is reached.
-    TooManyFaults = UNPROCESSABLE_ENTITY "too_many_faults",
-    /// The client has sent too many requests.
+    /// There is as much of something as there may be.
+    LimitReached = UNPROCESSABLE_ENTITY "limit_reached",
+    /// The request contradicts what is there: a name that is taken, or what the settings fix.
+    Conflict = CONFLICT "conflict",
+    /// The client has too many requests in a minute, connections, or requests that wait for mail.
     RateLimited = TOO_MANY_REQUESTS "rate_limited",
-    /// The client has too many connections.
-    TooManyConnectionsForClient = TOO_MANY_REQUESTS "too_many_connections_for_client",
-    /// All connections of the service are taken.
-    TooManyConnections = SERVICE_UNAVAILABLE "too_many_connections",
-    /// The client has too many requests that wait for mail.
-    TooManyWaitingForClient = TOO_MANY_REQUESTS "too_many_waiting_for_client",
-    /// All places of requests that wait for mail are taken.
-    TooManyWaiting = SERVICE_UNAVAILABLE "too_many_waiting",
+    /// All places for something are taken: connections, requests that wait for mail, memory for answers, or others.
+    Busy = SERVICE_UNAVAILABLE "busy",
     /// The service stops.
     Stopping = SERVICE_UNAVAILABLE "stopping",
-    /// The domain is fixed in the settings.
-    DomainFixed = CONFLICT "domain_fixed",
     /// No `mx-host` is set.
     MxHostUnset = SERVICE_UNAVAILABLE "mx_host_unset",
     /// DNS gave no answer about the domain.
     DnsUnavailable = SERVICE_UNAVAILABLE "dns_unavailable",
-    /// Too many checks of domains are in progress, so DNS was not asked.
-    DnsBusy = SERVICE_UNAVAILABLE "dns_busy",
-    /// Too many tests of webhooks are in progress, or the receiver's address was called too often.
-    WebhookBusy = SERVICE_UNAVAILABLE "webhook_busy",
     /// The store failed or is stopping.
     StoreUnavailable = SERVICE_UNAVAILABLE "store_unavailable",
     /// The disk is full.
     StorageFull = INSUFFICIENT_STORAGE "storage_full",
-    /// Too many answers are on their way to slow readers.
-    Busy = SERVICE_UNAVAILABLE "busy",
     /// The service is not ready.
     NotReady = SERVICE_UNAVAILABLE "not_ready",
     /// The message on the disk differs from what was written.
@@ -219,6 +141,29 @@ impl Problem {
     /// A problem with an explanation for people. The text may quote the request, but must reveal nothing internal.
     pub fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
         Self { code, detail: detail.into(), members: Map::new(), headers: Vec::new(), log_detail: None }
+    }
+
+    /// The problem of a value that is not valid, by the name of its parameter, in the query or the body. Addresses, domains,
+    /// ids and URLs have codes of their own.
+    pub(super) fn invalid(parameter: &str, detail: impl Into<Cow<'static, str>>) -> Self {
+        let code = match parameter {
+            "to" | "from" | "recipient" => Code::AddressInvalid,
+            "domain" => Code::DomainInvalid,
+            "id" | "event" => Code::IdInvalid,
+            "url" | "origin" => Code::UrlInvalid,
+            _ => Code::ParameterInvalid,
+        };
+        Self { code, ..Self::misplaced(parameter, detail) }
+    }
+
+    /// The problem of a value that is valid alone, but is there too often or beside another one.
+    pub(super) fn misplaced(parameter: &str, detail: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Code::ParameterInvalid, detail).with_member("parameter", parameter.into())
+    }
+
+    /// The problem that a limit is reached.
+    pub(super) fn limit_reached(limit: &str, detail: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Code::LimitReached, detail).with_member("limit", limit.into())
     }
 
     /// The problem with a further member in its body.

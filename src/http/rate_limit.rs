@@ -71,14 +71,15 @@ pub(super) fn exceeded(admission: &Admission, refused: Refused) -> Problem {
     Problem::new(Code::RateLimited, detail).with_retry_after(whole_seconds(refused.retry_after))
 }
 
-/// The problem that there is no place: with the first code of a client or network that has too many, else with the second.
-pub(super) fn no_place(refused: Refused, [of_client, of_all]: [Code; 2], what: &str, retry_after: u32) -> Problem {
+/// The problem that there is no place, because the client or its network has too many, or all are taken.
+pub(super) fn no_place(refused: Refused, what: &str, retry_after: u32) -> Problem {
     let (code, detail) = match refused.by {
-        Bound::Client => (of_client, format!("this client has too many {what}; end some")),
+        Bound::Client => (Code::RateLimited, format!("this client has too many {what}; end some")),
         Bound::Network => {
-            (of_client, format!("the clients of this network (IPv4 /24, IPv6 /48) have too many {what}; end some"))
+            let detail = format!("the clients of this network (IPv4 /24, IPv6 /48) have too many {what}; end some");
+            (Code::RateLimited, detail)
         }
-        Bound::All => (of_all, format!("all places for {what} are taken; try again")),
+        Bound::All => (Code::Busy, format!("all places for {what} are taken; try again")),
     };
     Problem::new(code, detail).with_retry_after(retry_after)
 }

@@ -8,16 +8,16 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use super::principal::Principal;
+use super::caller::Caller;
 use super::{Api, web};
 use crate::config::Revision;
 
 /// Answers browsers with the page, unless it is off, and others with the index.
-pub(super) async fn show(State(api): State<Arc<Api>>, principal: Principal, headers: HeaderMap) -> Response {
+pub(super) async fn show(State(api): State<Arc<Api>>, caller: Caller, headers: HeaderMap) -> Response {
     if api.config.http.public.web && web::is_wanted(&headers) {
         return web::document();
     }
-    ([(header::VARY, "accept")], Json(index(&api, principal))).into_response()
+    ([(header::VARY, "accept")], Json(index(&api, &caller))).into_response()
 }
 
 /// Who may use a part of the interface.
@@ -26,7 +26,7 @@ fn access(is_public: bool) -> &'static str {
 }
 
 /// The most important paths, whether the caller reads all mail, what is open to callers without a token, and limits.
-fn index(api: &Api, principal: Principal) -> Value {
+fn index(api: &Api, caller: &Caller) -> Value {
     let public = api.config.http.public;
     let mut pointer = json!({
         "service": "tempmail",
@@ -37,7 +37,7 @@ fn index(api: &Api, principal: Principal) -> Value {
             "delete": access(public.delete),
             "read": access(public.read),
         },
-        "allMail": principal.reads_all(),
+        "allMail": caller.reads_all(),
         "limits": {
             "messageOctets": api.config.mail.message_octets_max,
             "retentionSeconds": api.config.mail.retention.as_secs(),

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Extensions, Request};
+use axum::http::Request;
 use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -22,14 +22,12 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use super::body::BodyTimeout;
-use super::edge::Peer;
+use super::caller::Caller;
 use super::forwarded;
 use super::pace::Paced;
-use super::principal::Principal;
-use super::problem::{Code, Problem};
+use super::problem::Problem;
 use super::rate_limit;
 use super::routers;
-use super::waiting::Stopping;
 use crate::admission::{Permit, What, Who};
 use crate::connections::{self, Listener, Purpose, Stream};
 use crate::service::Service;
@@ -42,15 +40,13 @@ pub(super) const CROWDED_MAX: Duration = Duration::from_secs(10);
 const HEAD_OCTETS_MAX: usize = 32 * 1024;
 /// The most header fields of a request. A request with more gets 431.
 const FIELDS_MAX: usize = 100;
-/// Why there is no place for a connection: its client or network has too many, or there are too many.
-const CODES: [Code; 2] = [Code::TooManyConnectionsForClient, Code::TooManyConnections];
 
 /// Serves the interface on `listeners` until `stop` is cancelled, and metrics and health alone on those for them.
 ///
 /// A user who can open the control socket is the administrator. Returns when all connections have ended, or after the
 /// drain timeout.
 pub async fn serve(listeners: Vec<(Purpose, Listener)>, service: Arc<Service>, stop: CancellationToken) {
-    let (interface, metrics) = routers(Arc::clone(&service));
+    let (interface, metrics) = routers(Arc::clone(&service), stop.clone());
     let tls = service.tls.as_deref().map(Keeper::http_config);
     let drain_timeout = service.config.constants.drain_timeout;
     // Each listener has a task of its own, so that a flood at one keeps nobody from the others.
@@ -105,7 +101,7 @@ impl Server {
         match self.service.admission.admit(who, What::HttpConnection, 1) {
             Ok(place) => Some(Some(place)),
             Err(refused) => {
-                self.refuse(stream, rate_limit::no_place(refused, CODES, "connections", 1));
+                self.refuse(stream, rate_limit::no_place(refused, "connections", 1));
                 None
             }
         }
@@ -145,12 +141,8 @@ impl Server {
 
     /// Answers the requests of a connection. A stop lets the one at hand be finished.
     async fn answer_all(self: &Arc<Self>, stream: Stream, peer: Option<SocketAddr>) {
-        let mut extensions = Extensions::new();
-        match peer {
-            Some(peer) => _ = extensions.insert(Peer(peer)),
-            None => _ = extensions.insert(Principal::Administrator),
-        }
-        extensions.insert(Stopping(self.stop.clone()));
+        let public = |peer: SocketAddr| Caller::public(peer.ip(), &self.service.admission);
+        let caller = peer.map_or_else(Caller::administrator, public);
         let mut connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.patience(self.service.config.constants.http_head_timeout))
@@ -158,7 +150,7 @@ impl Server {
             .max_headers(FIELDS_MAX)
             .serve_connection(
                 TokioIo::new(Paced::new(stream, Arc::clone(self))),
-                service_fn(|request| self.answer(request, &extensions)),
+                service_fn(|request| self.answer(request, &caller)),
             );
         let result = tokio::select! {
             result = &mut connection => result,
@@ -179,10 +171,10 @@ impl Server {
     fn answer(
         &self,
         request: Request<Incoming>,
-        extensions: &Extensions,
+        caller: &Caller,
     ) -> impl Future<Output = Result<Response, Infallible>> + Send + use<> {
         let mut request = request.map(Body::new);
-        request.extensions_mut().extend(extensions.clone());
+        request.extensions_mut().insert(caller.clone());
         let timeout = self.patience(self.service.config.constants.http_body_timeout);
         request.extensions_mut().insert(BodyTimeout(timeout));
         self.router.clone().oneshot(request)

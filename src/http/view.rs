@@ -11,10 +11,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::Api;
-use super::memory::{Asker, Room};
+use super::caller::Caller;
+use super::memory::Room;
 use super::message;
-use super::principal::Principal;
-use super::problem::{Code, Problem};
+use super::problem::Problem;
 use super::query::Query;
 use super::safe_html::{Images, is_image, sanitized};
 use crate::mime::{Message, from_text};
@@ -32,8 +32,7 @@ const EMBEDDED_OCTETS: usize = 2;
 /// Answers with the body as a page: the sanitised HTML, or the text if the HTML exceeds a bound.
 pub(super) async fn html(
     State(api): State<Arc<Api>>,
-    principal: Principal,
-    asker: Asker,
+    caller: Caller,
     query: Query,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Problem> {
@@ -45,16 +44,16 @@ pub(super) async fn html(
     let are_links_shown = match query.get("links")? {
         None => false,
         Some("shown") => api.config.http.public.web,
-        Some(_) => return Err(Problem::new(Code::TextInvalid, "'links' must be 'shown'")),
+        Some(_) => return Err(Problem::invalid("links", "'links' must be 'shown'")),
     };
     let links_shown_by = are_links_shown.then_some(LINK_SHOWN_BY);
-    let page = api.read(principal, &asker, message::id(path)?, move |email, room| {
+    let page = api.read(&caller, message::id(path)?, move |email, room| {
         let page = reader::read(&email.raw, |message| {
             let octets_left = (EMBEDDED_OCTETS * email.raw.len()).into();
             let images = Images { by_content_id: images(message), octets_left, is_remote_permitted };
             page(message, images, links_shown_by, &room)
         });
-        Ok(room.hold(page.into_boxed_str().into_boxed_bytes()))
+        Ok(room.hold(page.into_bytes()))
     });
     let policy = policy(is_remote_permitted, are_links_shown);
     let fields = [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CONTENT_SECURITY_POLICY, &policy)];
@@ -72,13 +71,11 @@ fn policy(is_remote_permitted: bool, are_links_shown: bool) -> String {
 /// Answers with the body as text. It is rendered from HTML if there is no other.
 pub(super) async fn text(
     State(api): State<Arc<Api>>,
-    principal: Principal,
-    asker: Asker,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Problem> {
-    let text = api.read(principal, &asker, message::id(path)?, |email, room| {
-        let text: Box<str> = reader::read(&email.raw, |message| message.text().into());
-        Ok(room.hold(text.into_boxed_bytes()))
+    let text = api.read(&caller, message::id(path)?, |email, room| {
+        Ok(room.hold(reader::read(&email.raw, |message| message.text().into())))
     });
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text.await?).into_response())
 }

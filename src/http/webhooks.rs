@@ -9,12 +9,11 @@ use axum::http::StatusCode;
 use serde::Serialize;
 
 use super::domains::check_served;
-use super::principal::Asker;
-use super::{Answer, Api, Code, Created, Deleted, JsonObject, Principal, Problem, Query};
+use super::{Answer, Api, Caller, Code, Created, Deleted, JsonObject, Problem, Query};
 use crate::model::{Address, Secret, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::random;
 use crate::store::{WebhookLimits, WebhookRegistration};
-use crate::webhook::{Refused, UrlError};
+use crate::webhook::UrlError;
 
 /// The longest secret in octets.
 const SECRET_OCTETS_MAX: usize = 1024;
@@ -47,14 +46,14 @@ pub(super) struct WebhookJson {
 }
 
 impl WebhookJson {
-    pub(super) fn of(record: WebhookRecord, principal: Principal) -> Self {
+    pub(super) fn of(record: WebhookRecord, caller: &Caller) -> Self {
         let (status, disabled_reason) = match record.status {
             WebhookStatus::Active => ("active", None),
             WebhookStatus::Disabled(reason) => ("disabled", Some(reason)),
         };
         let WebhookRecord { id, recipient, failures, dropped, .. } = record;
         // The path of a URL is often a credential.
-        let url = if principal == Principal::Public { record.origin } else { record.url };
+        let url = if caller.reads_all() { record.url } else { record.origin };
         let signed = record.secret.is_some();
         let created_at = record.created_at.to_interface();
         let last_delivery_at = record.last_delivery_at.map(Timestamp::to_interface);
@@ -63,15 +62,10 @@ impl WebhookJson {
 }
 
 /// `POST /api/webhooks`: 201 for a new webhook, 200 if the recipient, URL and secret were registered before.
-pub(super) async fn register(
-    State(api): State<Arc<Api>>,
-    principal: Principal,
-    asker: Asker,
-    body: JsonObject,
-) -> Created<Registered> {
-    let recipient: Address = body.req("recipient", Code::AddressInvalid)?;
-    let record = new_webhook(&api, asker, &recipient, &body)?;
-    api.permit(principal, &record.mailbox)?;
+pub(super) async fn register(State(api): State<Arc<Api>>, caller: Caller, body: JsonObject) -> Created<Registered> {
+    let recipient: Address = body.req("recipient")?;
+    let record = new_webhook(&api, &caller, &recipient, &body)?;
+    api.permit(&caller, &record.mailbox)?;
     check_served(&api, recipient.domain())?;
     let limits = WebhookLimits {
         per_recipient: api.config.webhooks.per_recipient_max,
@@ -81,32 +75,31 @@ pub(super) async fn register(
     };
     let id = record.id;
     let answer = |status, id| Ok((status, Json(Registered { id, status: "ok" })));
-    let (code, detail) = match api.store.register_webhook(record, limits).await? {
+    let (limit, detail) = match api.store.register_webhook(record, limits).await? {
         WebhookRegistration::New => return answer(StatusCode::CREATED, id),
         WebhookRegistration::Same(found) => return answer(StatusCode::OK, found.id),
         WebhookRegistration::FullForRecipient => {
             let detail = format!("the limit of {} webhooks for this address is reached", limits.per_recipient);
-            (Code::TooManyWebhooksForRecipient, detail)
+            ("webhooks_for_recipient", detail)
         }
         WebhookRegistration::FullForRegistrant => {
             let detail = format!("your limit of {} registered webhooks is reached; delete one", limits.per_registrant);
-            (Code::TooManyWebhooksForClient, detail)
+            ("webhooks_for_client", detail)
         }
         WebhookRegistration::Full => {
-            (Code::TooManyWebhooks, "the service has as many webhooks as it may have; try again later".into())
+            ("webhooks", "the service has as many webhooks as it may have; try again later".into())
         }
     };
-    Err(Problem::new(code, detail))
+    Err(Problem::limit_reached(limit, detail))
 }
 
 /// The webhook in the body of a registration.
-fn new_webhook(api: &Api, asker: Asker, recipient: &Address, body: &JsonObject) -> Result<WebhookRecord, Problem> {
-    let url = body.text("url", Code::UrlInvalid)?;
+fn new_webhook(api: &Api, caller: &Caller, recipient: &Address, body: &JsonObject) -> Result<WebhookRecord, Problem> {
+    let url = body.text("url")?;
     let target = api.guard.check_url(url).map_err(|error| url_problem(&error))?;
-    let secret = body.get("secret", Code::SecretInvalid)?.unwrap_or_default();
+    let secret = body.get("secret")?.unwrap_or_default();
     if secret.len() > SECRET_OCTETS_MAX {
-        let detail = format!("'secret' is longer than {SECRET_OCTETS_MAX} octets");
-        return Err(Problem::new(Code::SecretInvalid, detail));
+        return Err(Problem::invalid("secret", format!("'secret' is longer than {SECRET_OCTETS_MAX} octets")));
     }
     let now = api.clock.now();
     Ok(WebhookRecord {
@@ -115,7 +108,7 @@ fn new_webhook(api: &Api, asker: Asker, recipient: &Address, body: &JsonObject) 
         mailbox: recipient.mailbox(api.config.mail.subaddressing),
         url: target.url().as_str().to_owned(),
         origin: target.origin(),
-        registrant: asker.client(),
+        registrant: caller.client(),
         secret: Secret::new(secret.to_owned()),
         status: WebhookStatus::Active,
         created_at: now,
@@ -128,29 +121,29 @@ fn new_webhook(api: &Api, asker: Asker, recipient: &Address, body: &JsonObject) 
 }
 
 fn url_problem(error: &UrlError) -> Problem {
-    let code = match error {
-        UrlError::Refused(Refused::NotPublic(_) | Refused::OfMachine(_)) => Code::UrlNotAllowed,
-        UrlError::Refused(Refused::Port(_)) => Code::UrlPortNotAllowed,
-        UrlError::Refused(Refused::Own(_)) => Code::UrlOwnListener,
-        UrlError::TooLong | UrlError::Scheme | UrlError::Malformed | UrlError::UserInformation => Code::UrlInvalid,
-    };
-    Problem::new(code, format!("'url': {error}"))
+    let detail = format!("'url': {error}");
+    match error {
+        UrlError::Refused(_) => Problem::new(Code::UrlNotAllowed, detail),
+        UrlError::TooLong | UrlError::Scheme | UrlError::Malformed | UrlError::UserInformation => {
+            Problem::invalid("url", detail)
+        }
+    }
 }
 
 /// `GET /api/webhooks?recipient=`, in the order of registration.
-pub(super) async fn list(State(api): State<Arc<Api>>, principal: Principal, query: Query) -> Answer<Vec<WebhookJson>> {
+pub(super) async fn list(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Answer<Vec<WebhookJson>> {
     let mailbox = query.address("recipient")?.mailbox(api.config.mail.subaddressing);
-    api.permit(principal, &mailbox)?;
+    api.permit(&caller, &mailbox)?;
     let records = api.store.webhooks(&mailbox).await?;
-    Ok(Json(records.into_iter().map(|record| WebhookJson::of(record, principal)).collect()))
+    Ok(Json(records.into_iter().map(|record| WebhookJson::of(record, &caller)).collect()))
 }
 
 /// `DELETE /api/webhooks?id=`: an unknown id is not an error.
-pub(super) async fn delete(State(api): State<Arc<Api>>, principal: Principal, query: Query) -> Answer<Deleted> {
-    let id = query.req("id", Code::IdInvalid)?;
+pub(super) async fn delete(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Answer<Deleted> {
+    let id = query.req("id")?;
     let Some(record) = api.store.webhook(id).await? else {
         return Ok(Json(Deleted::number(0)));
     };
-    api.permit(principal, &record.mailbox)?;
+    api.permit(&caller, &record.mailbox)?;
     Ok(Json(Deleted::number(u64::from(api.store.delete_webhook(id).await?))))
 }

@@ -49,7 +49,7 @@ def use(http, token):
     assert delete_webhook.sync(client=public, id=webhook.id).deleted == 1
 
     stranger = list_mailboxes.sync(client=public)
-    assert (stranger.status, stranger.code) == (401, "unauthorized"), stranger
+    assert (stranger.status, stranger.code) == (401, "token_required"), stranger
     admin = AuthenticatedClient(base_url=f"http://{http}", token=token, raise_on_unexpected_status=True)
     assert ADDRESS in [mailbox.address for mailbox in list_mailboxes.sync(client=admin).mailboxes]
     assert list_all_messages.sync(client=admin).emails

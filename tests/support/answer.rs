@@ -38,6 +38,12 @@ impl Answer {
         body["code"].as_str().expect("code").to_owned()
     }
 
+    /// A further member of a problem.
+    pub(crate) fn member(&self, name: &str) -> Value {
+        self.problem();
+        serde_json::from_slice::<Value>(&self.body).expect("JSON")[name].clone()
+    }
+
     /// A header field.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().expect("text"))

@@ -9,15 +9,16 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::http::authentication::scope_insufficient;
-use crate::http::{Api, Principal, Problem};
+use crate::http::{Api, Caller, Problem};
+use crate::model::Scope;
 use crate::store::StoreError;
 use crate::store::backup;
 
 /// Answers with the file while it is read. A later failure breaks the answer off, and the file then lacks its end.
 ///
 /// A backup has the secrets of webhooks, which no other answer has. So the scope `read` is not enough.
-pub(super) async fn show(State(api): State<Arc<Api>>, principal: Principal) -> Result<Response, Problem> {
-    if principal == Principal::Reader {
+pub(super) async fn show(State(api): State<Arc<Api>>, caller: Caller) -> Result<Response, Problem> {
+    if caller.scope == Some(Scope::Read) {
         return Err(scope_insufficient());
     }
     let mut batches = api.store.backup(api.clock.now());

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::domains::{DomainEntry, Round};
 use crate::http::domains::{DomainJson, answer, new_domain};
-use crate::http::{Answer, Api, Code, Created, Deleted, JsonObject, Query};
+use crate::http::{Answer, Api, Created, Deleted, JsonObject, Query};
 
 /// A domain as the administrator sees it.
 #[derive(Debug, Serialize)]
@@ -48,12 +48,12 @@ pub(super) async fn add(State(api): State<Arc<Api>>, body: JsonObject) -> Create
 
 /// `DELETE /api/admin/domains?domain=`
 pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Answer<Deleted> {
-    let is_removed = api.domains.remove(&query.req("domain", Code::DomainInvalid)?).await?;
+    let is_removed = api.domains.remove(&query.req("domain")?).await?;
     Ok(Json(Deleted::number(u64::from(is_removed))))
 }
 
 /// `POST /api/admin/domains/verify?domain=&force=`: verifies one domain or all.
 pub(super) async fn verify(State(api): State<Arc<Api>>, query: Query) -> Answer<Round> {
-    let which = query.opt("domain", Code::DomainInvalid)?;
+    let which = query.opt("domain")?;
     Ok(Json(api.domains.verify(which.as_ref(), query.flag("force")?).await?))
 }

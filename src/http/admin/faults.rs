@@ -38,7 +38,7 @@ pub(super) async fn list(State(api): State<Arc<Api>>) -> Answer<Vec<FaultJson>> 
 
 /// `POST /api/admin/faults` with `rule`.
 pub(super) async fn add(State(api): State<Arc<Api>>, body: JsonObject) -> Created<FaultJson> {
-    let rule = body.req("rule", Code::FaultInvalid)?;
+    let rule = body.req("rule")?;
     let added = faults(&api)?.add(rule)?;
     tracing::info!(id = added.id, rule = %added.rule, "a rule for faults was added");
     Ok((StatusCode::CREATED, Json(added.into())))
@@ -46,10 +46,10 @@ pub(super) async fn add(State(api): State<Arc<Api>>, body: JsonObject) -> Create
 
 /// `DELETE /api/admin/faults?id=`, or without `id` for all.
 pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Answer<Deleted> {
-    let id = query.opt("id", Code::FaultInvalid)?;
+    let id = query.opt("id")?;
     // The description has the numbers of int64.
     if id.is_some_and(|id| !(1..=i64::MAX.unsigned_abs()).contains(&id)) {
-        return Err(Problem::new(Code::FaultInvalid, "'id' must be the number of a rule"));
+        return Err(Problem::invalid("id", "'id' must be the number of a rule"));
     }
     let removed = faults(&api)?.remove(id);
     tracing::info!(id, removed, "rules for faults were removed");
@@ -66,10 +66,9 @@ fn faults(api: &Api) -> Result<&Faults, Problem> {
 
 impl From<FaultsError> for Problem {
     fn from(error: FaultsError) -> Self {
-        let code = match error {
-            FaultsError::Exposed(_) => Code::FaultsExposed,
-            FaultsError::TooMany => Code::TooManyFaults,
-        };
-        Self::new(code, error.to_string())
+        match error {
+            FaultsError::Exposed(why) => Self::new(Code::Conflict, why),
+            FaultsError::TooMany => Self::limit_reached("faults", error.to_string()),
+        }
     }
 }

@@ -10,9 +10,9 @@ use serde::Serialize;
 use crate::email::Fields;
 use crate::http::mail::rows::{Entry, Row, Shown};
 use crate::http::mail::writer;
-use crate::http::{Api, Asker, Code, Problem, Query};
-use crate::model::StoredEmail;
-use crate::store::{NewestEmail, NewestPage, NewestQuery, StoreError};
+use crate::http::{Api, Caller, Problem, Query};
+use crate::model::{Listed, StoredEmail};
+use crate::store::{NewestEmail, NewestPage, NewestQuery};
 
 /// A mailbox with Emails.
 #[derive(Debug, Serialize)]
@@ -30,65 +30,61 @@ struct MailboxJson<'a> {
 struct Foot {
     /// How many there are; null for those of one domain.
     total: Option<u64>,
-    limit: u64,
+    limit: usize,
     /// The value of `after` for the next page; null at the end.
     next: Option<String>,
 }
 
 /// `GET /api/admin/messages?domain=&after=&limit=`, newest first.
-pub(super) async fn messages(State(api): State<Arc<Api>>, asker: Asker, query: Query) -> Result<Response, Problem> {
+pub(super) async fn messages(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Result<Response, Problem> {
     let shown = |newest: NewestEmail| Shown { listed: newest.listed, fields: Fields::WITHOUT_BODY };
-    answer(api, asker, &query, ("emails", false), shown).await
+    answer(api, caller, &query, ("emails", false), shown).await
 }
 
 /// `GET /api/admin/mailboxes?domain=&after=&limit=`, in the order of the newest Email of each.
-pub(super) async fn mailboxes(State(api): State<Arc<Api>>, asker: Asker, query: Query) -> Result<Response, Problem> {
-    answer(api, asker, &query, ("mailboxes", true), |newest| newest).await
+pub(super) async fn mailboxes(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Result<Response, Problem> {
+    answer(api, caller, &query, ("mailboxes", true), |newest| newest).await
 }
 
 /// A page of the list `name`, whose entries are `shown`.
 async fn answer<E: Entry>(
     api: Arc<Api>,
-    asker: Asker,
+    caller: Caller,
     query: &Query,
     (name, by_mailbox): (&str, bool),
     shown: impl FnMut(NewestEmail) -> E,
 ) -> Result<Response, Problem> {
-    let limit = query.limit(api.config.http.page_size_default as u64, api.config.http.page_size_max as u64)?;
+    let limit = query.limit(api.config.http.page_size_default, api.config.http.page_size_max)?;
     let NewestPage { emails, total, next } =
         api.store.newest(wanted(query, limit, by_mailbox)?, api.clock.now()).await?;
     let foot = Foot { total, limit, next: next.map(|next| next.to_string()) };
     let foot = serde_json::to_string(&foot).map_err(|_| Problem::internal())?;
-    let body = writer::body(api, asker, name, emails.into_iter().map(shown).collect(), |_| foot).await?;
+    let body = writer::body(api, caller, name, emails.into_iter().map(shown).collect(), |_| foot).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
 }
 
 /// The page that a query is about.
-fn wanted(query: &Query, limit: u64, by_mailbox: bool) -> Result<NewestQuery, Problem> {
-    let after = query.opt("after", Code::AfterInvalid)?;
+fn wanted(query: &Query, limit: usize, by_mailbox: bool) -> Result<NewestQuery, Problem> {
+    let after = query.opt("after")?;
     // Ignored like an unknown parameter, it would give the first page for ever.
     if query.get("page")?.is_some() {
         let detail = "this list has no 'page' any more; the 'next' of an answer is the 'after' of the next page";
-        return Err(Problem::new(Code::PageInvalid, detail));
+        return Err(Problem::invalid("page", detail));
     }
-    let domain = query.opt("domain", Code::DomainInvalid)?;
-    Ok(NewestQuery { by_mailbox, domain, after, limit: usize::try_from(limit).unwrap_or(usize::MAX) })
+    let domain = query.opt("domain")?;
+    Ok(NewestQuery { by_mailbox, domain, after, limit })
 }
 
 impl Row for NewestEmail {
-    fn size_octets(&self) -> u64 {
-        self.listed.size_octets
-    }
-
-    async fn load(&self, api: &Api) -> Result<Option<StoredEmail>, StoreError> {
-        self.listed.load(api).await
+    fn listed(&self) -> &Listed {
+        &self.listed
     }
 }
 
 /// The mailbox of an Email, which is the newest in it.
 impl Entry for NewestEmail {
     fn room(&self) -> u64 {
-        self.size_octets()
+        self.listed.size_octets
     }
 
     fn write(&self, _: &Api, email: &StoredEmail, json: &mut Vec<u8>) -> bool {

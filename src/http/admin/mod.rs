@@ -19,7 +19,7 @@ use axum::routing::{any, get, post};
 use axum::{Json, Router};
 
 use super::domains::list;
-use super::{Api, Code, Principal, Problem};
+use super::{Api, Caller, Code, Problem};
 use crate::config::{Revision, SettingInEffect};
 use domains::AdminDomainJson;
 
@@ -59,17 +59,14 @@ async fn config(State(api): State<Arc<Api>>) -> Json<Vec<SettingInEffect>> {
     Json(api.config.in_effect())
 }
 
-async fn check(principal: Principal, request: Request, next: Next) -> Response {
-    match principal {
-        Principal::Public => administrator_only().into_response(),
-        _ => next.run(request).await,
-    }
+async fn check(caller: Caller, request: Request, next: Next) -> Response {
+    if caller.reads_all() { next.run(request).await } else { administrator_only().into_response() }
 }
 
 /// The problem of a caller from the public on a path of the administrator.
 pub(super) fn administrator_only() -> Problem {
     Problem::new(
-        Code::Unauthorized,
+        Code::TokenRequired,
         "this path is for the administrator only; send a token, or use the command tempmail on the machine of the service",
     )
     .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))

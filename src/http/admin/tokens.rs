@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
 
-use crate::http::{Answer, Api, Code, Created, Deleted, JsonObject, Problem, Query};
+use crate::http::{Answer, Api, Created, Deleted, JsonObject, Problem, Query};
 use crate::model::{Scope, Timestamp, TokenName, TokenRecord};
 
 /// The longest life of a token that expires.
@@ -50,12 +50,12 @@ pub(super) async fn list(State(api): State<Arc<Api>>) -> Json<Vec<TokenJson>> {
 /// `POST /api/admin/tokens` with `name`, and optionally `scope` and `expiresInSeconds`.
 pub(super) async fn create(State(api): State<Arc<Api>>, body: JsonObject) -> Created<TokenJson> {
     let now = api.clock.now();
-    let name = body.req("name", Code::NameInvalid)?;
-    let scope: Scope = body.opt("scope", Code::ScopeInvalid)?.unwrap_or_default();
-    let life = body.number("expiresInSeconds", Code::ExpiryInvalid)?.map(Duration::from_secs);
+    let name = body.req("name")?;
+    let scope: Scope = body.opt("scope")?.unwrap_or_default();
+    let life = body.number("expiresInSeconds")?.map(Duration::from_secs);
     if !life.is_none_or(|life| (Duration::from_secs(1)..=LIFE_MAX).contains(&life)) {
         let detail = format!("'expiresInSeconds' must be a number from 1 to {}", LIFE_MAX.as_secs());
-        return Err(Problem::new(Code::ExpiryInvalid, detail));
+        return Err(Problem::invalid("expiresInSeconds", detail));
     }
     let (record, secret) = api.tokens.create(name, scope, life.map(|life| now.plus(life)), now).await?;
     tracing::info!(name = %record.name, scope = %record.scope, "a token was created");

@@ -8,16 +8,16 @@ use axum::extract::{Path, State};
 use serde::Serialize;
 
 use crate::http::webhooks::WebhookJson;
-use crate::http::{Answer, Api, Code, Deleted, JsonObject, Principal, Problem, Query, message, query};
+use crate::http::{Answer, Api, Caller, Code, Deleted, JsonObject, Problem, Query, message, query};
 use crate::model::{AttemptRecord, EmailId, EventId, Timestamp, Verdict, WebhookId, WebhookRecord};
 use crate::store::{Replay, Replayed, WebhookFilter, WebhookSweep};
 use crate::webhook::Target;
 
 /// The most lines of the log in an answer, which is also the default.
-const LIMIT_MAX: u64 = 100;
+const LIMIT_MAX: usize = 100;
 
 /// The most webhooks of a page.
-const PAGE_MAX: u64 = 1_000;
+const PAGE_MAX: usize = 1_000;
 
 /// A webhook in the administrator's list.
 #[derive(Debug, Serialize)]
@@ -38,15 +38,15 @@ pub(super) struct PageJson {
 }
 
 /// `GET /api/admin/webhooks?origin=&domain=&after=&limit=`, in the order of their ids.
-pub(super) async fn list(State(api): State<Arc<Api>>, query: Query) -> Answer<PageJson> {
+pub(super) async fn list(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Answer<PageJson> {
     let limit = query.limit(LIMIT_MAX, PAGE_MAX)?;
-    let after = query.opt("after", Code::IdInvalid)?;
+    let after = query.opt("after")?;
     let origin = query.get("origin")?.map(origin).transpose()?;
-    let filter = WebhookFilter { origin, domain: query.opt("domain", Code::DomainInvalid)? };
-    let page = api.store.all_webhooks(filter, after, usize::try_from(limit).unwrap_or(usize::MAX)).await?;
+    let filter = WebhookFilter { origin, domain: query.opt("domain")? };
+    let page = api.store.all_webhooks(filter, after, limit).await?;
     let listed = page.webhooks.into_iter().map(|record| ListedJson {
         registered_by: record.registrant.map(|registrant| registrant.to_string()),
-        webhook: WebhookJson::of(record, Principal::Administrator),
+        webhook: WebhookJson::of(record, &caller),
     });
     Ok(Json(PageJson { webhooks: listed.collect(), next: page.next }))
 }
@@ -61,7 +61,7 @@ pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Answer<
 fn origin(text: &str) -> Result<String, Problem> {
     let target = Target::parse(text);
     target.map(|target| target.origin()).map_err(|error| {
-        Problem::new(Code::UrlInvalid, format!("'origin': {error}; an origin looks like https://hooks.example:8443"))
+        Problem::invalid("origin", format!("'origin': {error}; an origin looks like https://hooks.example:8443"))
     })
 }
 
@@ -114,8 +114,7 @@ async fn webhook(api: &Api, id: IdOfPath) -> Result<WebhookRecord, Problem> {
 pub(super) async fn deliveries(State(api): State<Arc<Api>>, id: IdOfPath, query: Query) -> Answer<Vec<DeliveryJson>> {
     let limit = query.limit(LIMIT_MAX, LIMIT_MAX)?;
     let webhook = webhook(&api, id).await?;
-    let attempts =
-        api.store.attempts(webhook.id, usize::try_from(limit).unwrap_or(usize::MAX), api.clock.now()).await?;
+    let attempts = api.store.attempts(webhook.id, limit, api.clock.now()).await?;
     Ok(Json(attempts.into_iter().map(DeliveryJson::from).collect()))
 }
 
@@ -127,18 +126,18 @@ pub(super) async fn replay(State(api): State<Arc<Api>>, id: IdOfPath, body: Json
 }
 
 fn which(body: &JsonObject) -> Result<Replay, Problem> {
-    let event = body.opt("event", Code::IdInvalid)?;
-    let since = body.get("since", Code::TimeInvalid)?;
+    let event = body.opt("event")?;
+    let since = body.get("since")?;
     match (event, body.flag("failed")?, since) {
         (Some(event), false, None) => Ok(Replay::Event(event)),
         (None, true, None) => Ok(Replay::Failed),
         (None, false, Some(since)) => Timestamp::from_text(since)
             .map(Replay::Since)
-            .ok_or_else(|| Problem::new(Code::TimeInvalid, "'since' must be RFC 3339 or YYYY-MM-DD HH:MM:SS (UTC)")),
+            .ok_or_else(|| Problem::invalid("since", "'since' must be RFC 3339 or YYYY-MM-DD HH:MM:SS (UTC)")),
         (None, false, None) => {
-            Err(Problem::new(Code::FieldMissing, "one of 'event', 'failed' and 'since' must be given"))
+            Err(Problem::new(Code::ParameterMissing, "one of 'event', 'failed' and 'since' must be given"))
         }
-        _ => Err(Problem::new(Code::ParametersConflict, "only one of 'event', 'failed' and 'since' can be given")),
+        _ => Err(Problem::misplaced("event", "only one of 'event', 'failed' and 'since' can be given")),
     }
 }
 

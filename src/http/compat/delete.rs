@@ -99,7 +99,7 @@ async fn delete_messages(call: &Call, ids: &[EmailId]) -> Result<(), Problem> {
 
 /// All Emails of the message that an Email is of; none if the caller may not read that one.
 async fn of_message(call: &Call, id: EmailId) -> Result<Vec<EmailId>, Problem> {
-    match call.api.email(call.principal, &call.asker, id).await {
+    match call.api.email(&call.caller, id).await {
         Ok((email, _room)) => Ok(email.envelope.recipients.iter().map(|recipient| recipient.id).collect()),
         Err(problem) if problem.code() == Code::EmailDamaged => Ok(vec![id]),
         Err(problem) => unless_hidden(problem).map(|()| Vec::new()),
@@ -109,7 +109,7 @@ async fn of_message(call: &Call, id: EmailId) -> Result<Vec<EmailId>, Problem> {
 /// Deletes those Emails that the caller may delete. None goes on after an error is told.
 async fn delete_emails(call: &Call, ids: &[EmailId]) -> Result<(), Problem> {
     for ids in ids.chunks(AT_ONCE) {
-        let deletions = ids.iter().map(|id| delete_one(&call.api, call.principal, &call.asker, *id));
+        let deletions = ids.iter().map(|id| delete_one(&call.api, &call.caller, *id));
         for deleted in join_all(deletions).await {
             deleted.map(drop).or_else(unless_hidden)?;
         }

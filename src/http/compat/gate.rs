@@ -1,6 +1,6 @@
 //! Who may use the interface of another mail catcher, which shows the mail of all inboxes.
 //!
-//! Those may to whom all mail is open without a token ([`AllMail`]). All others need a token: as a bearer
+//! Those may to whom all mail is open without a token ([`Api::is_all_mail_open`]). All others need a token: as a bearer
 //! (RFC 6750), or as the password of Basic (RFC 7617), which clients of this interface can send.
 
 use std::sync::Arc;
@@ -13,46 +13,27 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::Refusal;
-use crate::config::Config;
-use crate::http::all_mail::AllMail;
-use crate::http::authentication::{Authentication, is_read, scope_insufficient};
-use crate::http::principal::asker;
-use crate::http::{Code, Principal, Problem};
+use crate::http::authentication::{is_read, scope_insufficient};
+use crate::http::{Api, Caller, Code, Problem};
+use crate::model::Scope;
 
-/// The rule for callers.
-pub(super) struct Gate {
-    auth: Arc<Authentication>,
-    all_mail: AllMail,
-    /// Whether callers without a token may delete mail.
-    may_delete: bool,
-}
-
-impl Gate {
-    pub(super) fn new(config: &Config, auth: Arc<Authentication>) -> Arc<Self> {
-        Arc::new(Self { auth, all_mail: AllMail::of(config), may_delete: config.http.public.delete })
-    }
-
-    /// The caller of a request, if it may send it.
-    async fn admit(&self, request: &mut Request) -> Result<Principal, Problem> {
-        let principal = request.extensions().get().copied().unwrap_or_default();
-        let is_read = is_read(request.method());
-        let is_open = (is_read || self.may_delete) && self.all_mail.is_open_to(request);
-        if principal != Principal::Public || is_open {
-            return Ok(principal);
+/// Refuses callers that may not see all mail. One with a valid token in Basic is its bearer.
+pub(super) async fn pass(
+    State(api): State<Arc<Api>>,
+    mut caller: Caller,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Refusal> {
+    let is_read = is_read(request.method());
+    let is_open = (is_read || api.config.http.public.delete) && api.is_all_mail_open(&caller);
+    if !caller.reads_all() && !is_open {
+        let token = password(request.headers()).ok_or_else(token_required)?;
+        api.bear(&mut caller, &token).await?;
+        if !is_read && caller.scope == Some(Scope::Read) {
+            return Err(scope_insufficient().into());
         }
-        let Some(token) = password(request.headers()) else { return Err(token_required()) };
-        let who = asker(request.extensions());
-        match self.auth.bearer(&token, who).await? {
-            Principal::Reader if !is_read => Err(scope_insufficient()),
-            principal => Ok(principal),
-        }
+        request.extensions_mut().insert(caller);
     }
-}
-
-/// Refuses callers that may not see all mail.
-pub(super) async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Result<Response, Refusal> {
-    let principal = gate.admit(&mut request).await?;
-    request.extensions_mut().insert(principal);
     Ok(next.run(request).await)
 }
 

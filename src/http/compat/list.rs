@@ -13,7 +13,7 @@ use super::{Call, Refusal, message};
 use crate::http::mail::rows::{Entry, Row};
 use crate::http::mail::scan::EMAILS_MAX;
 use crate::http::mail::writer;
-use crate::http::{Api, Code, Principal, Problem, Query};
+use crate::http::{Api, Caller, Problem, Query};
 use crate::model::{Listed, StoredEmail};
 use crate::store::{NewestCursor, NewestQuery, StoreError};
 
@@ -28,11 +28,8 @@ const EMAILS_AT_ONCE: usize = 500;
 /// The most questions to the store for one list. Each examines a bounded number of rows.
 const QUESTIONS_MAX: usize = 100;
 
-/// The Emails of one message that were looked at, newest first, and who asks. At least one.
-struct Message {
-    emails: Vec<Listed>,
-    principal: Principal,
-}
+/// The Emails of one message that were looked at, newest first. At least one.
+struct Message(Vec<Listed>);
 
 /// `GET /api/v1/info`: how many messages there are.
 pub(super) async fn info(call: Call) -> Result<Json<Value>, Refusal> {
@@ -61,8 +58,7 @@ pub(super) async fn found(call: Call) -> Result<Response, Refusal> {
     let (window, search) = (window(&call.query)?, Search::required(&call.query)?);
     let (found, total) = matching(&call, search, EMAILS_MAX).await?;
     let counts = [total, found.len() as u64];
-    let principal = call.principal;
-    let messages = found.into_iter().map(|email| Message { emails: vec![email], principal }).collect();
+    let messages = found.into_iter().map(|email| Message(vec![email])).collect();
     list(call, window, messages, counts).await
 }
 
@@ -77,7 +73,7 @@ fn window(query: &Query) -> Result<Range<usize>, Problem> {
     let end = start.saturating_add(number("limit")?.unwrap_or(LIMIT_DEFAULT).min(LIMIT_MAX));
     if end > DEPTH_MAX {
         let detail = format!("lists reach the newest {DEPTH_MAX} messages; narrow them by a search");
-        return Err(Problem::new(Code::PageInvalid, detail));
+        return Err(Problem::invalid("start", detail));
     }
     Ok(start..end)
 }
@@ -100,7 +96,7 @@ async fn list(
         foot.to_string()
     };
     let part = messages.into_iter().skip(start).take(window.len()).collect();
-    let body = writer::body(call.api, call.asker, "messages", part, foot).await?;
+    let body = writer::body(call.api, call.caller, "messages", part, foot).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
 }
 
@@ -118,8 +114,8 @@ async fn newest(call: &Call, wanted: usize) -> Result<(Vec<Message>, u64), Probl
             // The Emails of a message share their octets, which tells without a look into them that they belong together.
             let at = *known.entry(email.place).or_insert(messages.len());
             match messages.get_mut(at) {
-                Some(message) => message.emails.push(email),
-                None => messages.push(Message { emails: vec![email], principal: call.principal }),
+                Some(message) => message.0.push(email),
+                None => messages.push(Message(vec![email])),
             }
         }
         total = page.total.unwrap_or_default();
@@ -148,26 +144,26 @@ pub(super) async fn matching(call: &Call, search: Search, limit: usize) -> Resul
     let (mut messages, total) = newest(call, EMAILS_MAX).await?;
     messages.truncate(EMAILS_MAX);
     let passing =
-        call.api.scan(&call.asker, messages, limit, |_| true, move |email, message| search.is_met(email, message));
+        call.api.scan(&call.caller, messages, limit, |_| true, move |email, message| search.is_met(email, message));
     let (mut found, _) = passing.await?;
     found.truncate(limit);
     Ok((found, total))
 }
 
 impl Row for Message {
-    /// Octets of the message, which its Emails share.
-    fn size_octets(&self) -> u64 {
-        self.emails.first().map_or(0, |email| email.size_octets)
+    /// Its Emails share their octets.
+    fn listed(&self) -> &Listed {
+        &self.0[0]
     }
 
     /// Loads the newest Email that the caller may read.
-    async fn load(&self, api: &Api) -> Result<Option<StoredEmail>, StoreError> {
-        for listed in &self.emails {
+    async fn load(&self, api: &Api, caller: &Caller) -> Result<Option<StoredEmail>, StoreError> {
+        for listed in &self.0 {
             // One that was removed meanwhile says nothing of the others.
-            let Some(mut email) = listed.load(api).await? else { continue };
-            for listed in &self.emails {
+            let Some(mut email) = listed.load(api, caller).await? else { continue };
+            for listed in &self.0 {
                 email.listed = listed.clone();
-                if email.mailbox().is_some_and(|mailbox| api.permit(self.principal, mailbox).is_ok()) {
+                if email.mailbox().is_some_and(|mailbox| api.permit(caller, mailbox).is_ok()) {
                     return Ok(Some(email));
                 }
             }

@@ -39,7 +39,7 @@ pub(super) async fn headers(call: Call, path: InPath<String>) -> Result<Response
 /// `GET /api/v1/message/{id}/raw`: the message as text.
 pub(super) async fn source(call: Call, path: InPath<String>) -> Result<Response, Refusal> {
     let id = id(&call, &own_message::text(path)?).await?;
-    let mut response = raw::show(State(call.api), call.principal, call.asker, Ok(Path(id.to_string()))).await?;
+    let mut response = raw::show(State(call.api), call.caller, Ok(Path(id.to_string()))).await?;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     Ok(response)
 }
@@ -48,7 +48,7 @@ pub(super) async fn source(call: Call, path: InPath<String>) -> Result<Response,
 pub(super) async fn part(call: Call, path: InPath<(String, String)>) -> Result<Response, Refusal> {
     let (name, part) = own_message::text(path)?;
     let path = Ok(Path((id(&call, &name).await?.to_string(), part)));
-    Ok(attachment::show(State(call.api), call.principal, call.asker, path).await?)
+    Ok(attachment::show(State(call.api), call.caller, path).await?)
 }
 
 /// `GET /view/{id}.html` and `/view/{id}.txt`: the body for a browser.
@@ -56,10 +56,10 @@ pub(super) async fn page(call: Call, path: InPath<String>) -> Result<Response, R
     let file = own_message::text(path)?;
     let (name, kind) = file.rsplit_once('.').ok_or_else(Problem::no_such_email)?;
     let path = Ok(Path(id(&call, name).await?.to_string()));
-    let Call { api, principal, asker, .. } = call;
+    let Call { api, caller, .. } = call;
     match kind {
-        "html" => Ok(view::html(State(api), principal, asker, Query::default(), path).await?),
-        "txt" => Ok(view::text(State(api), principal, asker, path).await?),
+        "html" => Ok(view::html(State(api), caller, Query::default(), path).await?),
+        "txt" => Ok(view::text(State(api), caller, path).await?),
         _ => Err(Problem::no_such_email().into()),
     }
 }
@@ -71,9 +71,9 @@ async fn answer(
     render: fn(&StoredEmail, &Message<'_>) -> serde_json::Result<Vec<u8>>,
 ) -> Result<Response, Refusal> {
     let id = id(&call, &own_message::text(path)?).await?;
-    let json = call.api.read(call.principal, &call.asker, id, move |email, room| {
+    let json = call.api.read(&call.caller, id, move |email, room| {
         let json = reader::read(&email.raw, |message| render(&email, message)).map_err(|_| Problem::internal())?;
-        Ok(room.hold(json.into_boxed_slice()))
+        Ok(room.hold(json))
     });
     Ok(([(header::CONTENT_TYPE, "application/json")], json.await?).into_response())
 }

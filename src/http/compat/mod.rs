@@ -28,18 +28,14 @@ use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
-use super::authentication::Authentication;
-use super::{Api, Asker, Code, Principal, Problem, Query};
-use crate::config::{CompatApi, Config};
-use gate::Gate;
+use super::{Api, Caller, Code, Problem, Query};
+use crate::config::CompatApi;
 
 /// The routes of the chosen interface.
-pub(super) fn routes(config: &Config, auth: &Arc<Authentication>) -> Router<Arc<Api>> {
-    match config.http.compat_api {
+pub(super) fn routes(api: &Arc<Api>) -> Router<Arc<Api>> {
+    match api.config.http.compat_api {
         CompatApi::Off => Router::new(),
-        CompatApi::Mailpit => {
-            mailpit().layer(middleware::from_fn_with_state(Gate::new(config, Arc::clone(auth)), gate::pass))
-        }
+        CompatApi::Mailpit => mailpit().layer(middleware::from_fn_with_state(Arc::clone(api), gate::pass)),
     }
 }
 
@@ -58,8 +54,7 @@ fn mailpit() -> Router<Arc<Api>> {
 /// A request: who sent it, and its query as forms encode it, where a `+` is a blank.
 struct Call {
     api: Arc<Api>,
-    principal: Principal,
-    asker: Asker,
+    caller: Caller,
     query: Query,
 }
 
@@ -67,10 +62,9 @@ impl FromRequestParts<Arc<Api>> for Call {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
-        let Ok(principal) = Principal::from_request_parts(parts, api).await;
-        let Ok(asker) = Asker::from_request_parts(parts, api).await;
+        let Ok(caller) = Caller::from_request_parts(parts, api).await;
         let query = Query::parse(&parts.uri.query().unwrap_or_default().replace('+', "%20"))?;
-        Ok(Self { api: Arc::clone(api), principal, asker, query })
+        Ok(Self { api: Arc::clone(api), caller, query })
     }
 }
 

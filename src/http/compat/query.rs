@@ -73,15 +73,19 @@ impl Search {
         let terms = words(text).into_iter().filter_map(|word| Term::parse(&word).transpose());
         let terms: Vec<Term> = terms.collect::<Result<_, _>>()?;
         if terms.len() > TERMS_MAX {
-            return Err(Problem::new(Code::FilterInvalid, format!("a search has at most {TERMS_MAX} words")));
+            return Err(Problem::invalid("query", format!("a search has at most {TERMS_MAX} words")));
         }
         Ok(Self(terms))
     }
 
     /// Whether it finds a message.
     pub(super) fn is_met(&self, email: &StoredEmail, message: &Message<'_>) -> bool {
-        // Several words are searched in one text.
-        let text = LazyCell::new(|| searched(message));
+        self.is_met_in(email, message, || searched(message))
+    }
+
+    /// The same, with all text of the message that is searched for words. It is made only if a word is searched.
+    fn is_met_in(&self, email: &StoredEmail, message: &Message<'_>, text: impl FnOnce() -> String) -> bool {
+        let text = LazyCell::new(text);
         self.0.iter().all(|term| term.is_met(email, message, &text) != term.is_excluded)
     }
 }
@@ -102,7 +106,7 @@ impl Term {
                 "the search filter '{name}' is not supported; supported are from:, to:, cc:, bcc:, reply-to:, \
                  addressed:, subject:, message-id:, has:attachment, and words"
             );
-            return Err(Problem::new(Code::FilterInvalid, detail));
+            return Err(Problem::invalid("query", detail));
         }
         let named = WITHIN.iter().find_map(|(name, within)| Some((*within, text.strip_prefix(name)?)));
         let (within, part) = named.unwrap_or((Within::All, &text));
@@ -111,7 +115,12 @@ impl Term {
     }
 
     /// Whether a message has what is searched. `text` is all of its text that is searched for words.
-    fn is_met(&self, email: &StoredEmail, message: &Message<'_>, text: &str) -> bool {
+    fn is_met(
+        &self,
+        email: &StoredEmail,
+        message: &Message<'_>,
+        text: &LazyCell<String, impl FnOnce() -> String>,
+    ) -> bool {
         let part = &self.part;
         let head = message.head();
         let addresses = match self.within {
@@ -160,7 +169,23 @@ fn words(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::net::Ipv4Addr;
+
     use super::*;
+    use crate::model::{Envelope, Greeting, Listed, Place, Protocol, Subaddressing, Timestamp};
+    use crate::random;
+
+    fn email() -> StoredEmail {
+        let at = Timestamp::from_millis(0);
+        let protocol = Protocol::plain(Greeting::Ehlo);
+        let client = Ipv4Addr::LOCALHOST.into();
+        let envelope =
+            Envelope::new(client, String::new(), protocol, String::new(), &[], Subaddressing::Keep, || unreachable!());
+        let id = random::email_id(at);
+        let listed = Listed { id, sequence: 1, received_at: at, expires_at: at, size_octets: 0, place: Place([0; 16]) };
+        StoredEmail { listed, envelope, raw: bytes::Bytes::new() }
+    }
 
     fn terms(text: &str) -> Vec<(bool, Within, String)> {
         let Search(terms) = Search::parse(text).expect(text);
@@ -186,9 +211,29 @@ mod tests {
     }
 
     #[test]
+    fn text_is_made_once_and_only_where_words_are_searched() {
+        let made = |query: &str| {
+            let (email, made) = (email(), Cell::new(0));
+            let text = || {
+                made.set(made.get() + 1);
+                "one two".to_owned()
+            };
+            let message = Message::new(b"Subject: s\r\nTo: ann@x.test\r\n\r\none two");
+            assert!(Search::parse(query).expect(query).is_met_in(&email, &message, text), "{query}");
+            made.get()
+        };
+        for query in ["", "to:ann", "to:ann subject:s !from:bob", "!has:attachment", "to:ann !to:bob"] {
+            assert_eq!(made(query), 0, "{query}");
+        }
+        for query in ["one", "one two !three to:ann"] {
+            assert_eq!(made(query), 1, "{query}");
+        }
+    }
+
+    #[test]
     fn a_filter_that_is_not_offered_is_refused_by_name() {
         for text in ["tag:x", "is:unread", "-IS:read", "after:2026-01-01", "x larger:1M", "has:inline"] {
-            assert_eq!(Search::parse(text).expect_err(text).code(), Code::FilterInvalid, "{text}");
+            assert_eq!(Search::parse(text).expect_err(text).code(), Code::ParameterInvalid, "{text}");
         }
         assert!(Search::parse(&"a ".repeat(TERMS_MAX + 1)).is_err());
     }

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::message;
 use crate::http::query;
-use crate::http::{Api, Asker, Code, Principal, Problem};
+use crate::http::{Api, Caller, Code, Problem};
 use crate::mime::Message;
 
 /// Types that are declared as the mail declares them. Browsers run nothing in these.
@@ -32,17 +32,16 @@ const TYPES: [&str; 10] = [
 /// Answers with the octets of an attachment.
 pub(in crate::http) async fn show(
     State(api): State<Arc<Api>>,
-    principal: Principal,
-    asker: Asker,
+    caller: Caller,
     path: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<Response, Problem> {
     let (id, index) = message::text(path)?;
     let id = query::id(&id)?;
     let no_such = || Problem::new(Code::NotFound, "the message has no attachment with this index");
     let index = index.parse().map_err(|_| no_such())?;
-    let read = api.read(principal, &asker, id, move |email, room| {
+    let read = api.read(&caller, id, move |email, room| {
         let (attachment, octets) = Message::new(&email.raw).attachment(index).ok_or_else(no_such)?;
-        Ok((attachment, room.hold(octets.into_owned().into_boxed_slice())))
+        Ok((attachment, room.hold(octets.into_owned())))
     });
     let (attachment, octets) = read.await?;
     let content_type = TYPES.iter().find(|safe| **safe == attachment.content_type).copied();

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::filter::Filter;
 use super::scan::{EMAILS_MAX, Found};
-use crate::http::{Api, Asker, Code, Principal, Problem, Query};
+use crate::http::{Api, Caller, Code, Problem, Query};
 use crate::model::{EmailId, Mailbox};
 
 /// The most ids in one request.
@@ -39,31 +39,29 @@ impl Deleted {
 /// Deletes Emails and answers with their number. An unknown id and an empty mailbox are not errors.
 pub(in crate::http) async fn delete(
     State(api): State<Arc<Api>>,
-    principal: Principal,
-    asker: Asker,
+    caller: Caller,
     query: Query,
 ) -> Result<Json<Deleted>, Problem> {
-    let ids = query.all("id", Code::IdInvalid)?;
+    let ids = query.all("id")?;
     let deleted = match (query.get("to")?, &ids[..]) {
         (Some(_), []) => {
             let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
-            api.permit(principal, &mailbox)?;
+            api.permit(&caller, &mailbox)?;
             let filter = Filter::of(&query)?;
             let before = before(&query)?;
             if filter.is_empty() {
                 Deleted::number(api.store.delete_all(&mailbox, before, api.clock.now()).await?)
             } else {
-                delete_found(&api, &asker, &mailbox, &filter, before).await?
+                delete_found(&api, &caller, &mailbox, &filter, before).await?
             }
         }
-        (None, [_, ..]) if ids.len() <= IDS_MAX => delete_each(&api, principal, &asker, &ids).await?,
+        (None, [_, ..]) if ids.len() <= IDS_MAX => delete_each(&api, &caller, &ids).await?,
         (None, []) => return Err(Problem::new(Code::ParameterMissing, "either 'to' or 'id' must be given")),
         (None, _) => {
-            let detail = format!("a request deletes at most {IDS_MAX} ids");
-            return Err(Problem::new(Code::ParameterRepeated, detail));
+            return Err(Problem::misplaced("id", format!("a request deletes at most {IDS_MAX} ids")));
         }
         (Some(_), _) => {
-            return Err(Problem::new(Code::ParametersConflict, "'to' and 'id' can't be given together"));
+            return Err(Problem::misplaced("id", "'to' and 'id' can't be given together"));
         }
     };
     Ok(Json(deleted))
@@ -72,7 +70,7 @@ pub(in crate::http) async fn delete(
 /// The sequence number below which Emails are deleted. The last page of a walk has no cursor, and none is not all.
 fn before(query: &Query) -> Result<u64, Problem> {
     match query.get("cursor")? {
-        Some("") => Err(Problem::new(Code::CursorInvalid, "'cursor' must be the 'nextCursor' of an answer")),
+        Some("") => Err(Problem::invalid("cursor", "'cursor' must be the 'nextCursor' of an answer")),
         _ => Ok(query.cursor()?.unwrap_or(u64::MAX)),
     }
 }
@@ -80,21 +78,21 @@ fn before(query: &Query) -> Result<u64, Problem> {
 /// Deletes the Emails of a mailbox that one search finds.
 async fn delete_found(
     api: &Arc<Api>,
-    asker: &Asker,
+    caller: &Caller,
     mailbox: &Mailbox,
     filter: &Filter,
     before: u64,
 ) -> Result<Deleted, Problem> {
-    let Found { emails, next, .. } = api.search(asker, mailbox, filter, before, EMAILS_MAX).await?;
+    let Found { emails, next, .. } = api.search(caller, mailbox, filter, before, EMAILS_MAX).await?;
     let deleted = delete_all(api, emails.into_iter().map(|listed| listed.id)).await?;
     Ok(Deleted { complete: Some(next.is_none()), ..Deleted::number(deleted.len() as u64) })
 }
 
 /// Deletes Emails by their ids. If one of them is refused, all of them stay.
-async fn delete_each(api: &Arc<Api>, principal: Principal, asker: &Asker, ids: &[EmailId]) -> Result<Deleted, Problem> {
+async fn delete_each(api: &Arc<Api>, caller: &Caller, ids: &[EmailId]) -> Result<Deleted, Problem> {
     // Deletions run at the same time, and in a cluster two of one Email may both find it.
     let named: BTreeSet<EmailId> = ids.iter().copied().collect();
-    let found = try_join_all(named.iter().map(|id| is_deletable(api, principal, asker, *id))).await?;
+    let found = try_join_all(named.iter().map(|id| is_deletable(api, caller, *id))).await?;
     let found = named.iter().zip(found).filter(|(_, is_found)| *is_found).map(|(id, _)| *id);
     let deleted = delete_all(api, found).await?;
     // For a single id, the number says it.
@@ -110,23 +108,18 @@ async fn delete_all(api: &Api, ids: impl Iterator<Item = EmailId>) -> Result<BTr
     join_all(deletions).await.into_iter().filter_map(Result::transpose).collect()
 }
 
-/// Deletes one Email, if `principal` may. `false` if there is none.
-pub(in crate::http) async fn delete_one(
-    api: &Arc<Api>,
-    principal: Principal,
-    asker: &Asker,
-    id: EmailId,
-) -> Result<bool, Problem> {
-    Ok(is_deletable(api, principal, asker, id).await? && api.store.delete(id, api.clock.now()).await?)
+/// Deletes one Email, if `caller` may. `false` if there is none.
+pub(in crate::http) async fn delete_one(api: &Arc<Api>, caller: &Caller, id: EmailId) -> Result<bool, Problem> {
+    Ok(is_deletable(api, caller, id).await? && api.store.delete(id, api.clock.now()).await?)
 }
 
-/// Whether `principal` may delete an Email; `false` if there is none. For the administrator always `true`, even if there is none.
-async fn is_deletable(api: &Arc<Api>, principal: Principal, asker: &Asker, id: EmailId) -> Result<bool, Problem> {
+/// Whether `caller` may delete an Email; `false` if there is none. For the administrator always `true`, even if there is none.
+async fn is_deletable(api: &Arc<Api>, caller: &Caller, id: EmailId) -> Result<bool, Problem> {
     // This check reads the Email's envelope. The administrator needs no check, so a damaged Email can be deleted.
-    if principal != Principal::Public {
+    if caller.reads_all() {
         return Ok(true);
     }
-    match api.email(principal, asker, id).await {
+    match api.email(caller, id).await {
         Ok(_) => Ok(true),
         Err(problem) if problem.code() == Code::NotFound => Ok(false),
         Err(problem) => Err(problem),

@@ -23,8 +23,7 @@ use crate::admission::Permit;
 use crate::email::Fields;
 use crate::events::{Event, Happening, Hint, Position, Subscription};
 use crate::http::admin::administrator_only;
-use crate::http::waiting::Waiter;
-use crate::http::{Api, Asker, Principal, Problem, Query, Room};
+use crate::http::{Api, Caller, Problem, Query, Room};
 use crate::model::{Listed, Mailbox};
 use crate::store::EmailsAfter;
 
@@ -47,30 +46,27 @@ const NO_BUFFERING: (HeaderName, HeaderValue) =
 /// Answers with the stream. Without an address it is the administrator's.
 pub(in crate::http) async fn stream(
     State(api): State<Arc<Api>>,
-    principal: Principal,
-    asker: Asker,
-    waiter: Waiter,
+    caller: Caller,
     headers: HeaderMap,
     query: Query,
 ) -> Result<Response, Problem> {
     let mailbox = match query.get("to")? {
         Some(_) => Some(query.address("to")?.mailbox(api.config.mail.subaddressing)),
-        None if principal == Principal::Public => return Err(administrator_only()),
+        None if !caller.reads_all() => return Err(administrator_only()),
         None => None,
     };
     if let Some(mailbox) = &mailbox {
-        api.permit(principal, mailbox)?;
+        api.permit(&caller, mailbox)?;
     }
     let of_header = headers.get(LAST_EVENT_ID).map(|id| id.to_str().unwrap_or_default());
     let last_event_id = of_header.or(query.get("lastEventId")?).filter(|id| !id.is_empty());
-    let place = api.place(&waiter)?;
+    let place = api.place(&caller)?;
     // The subscription comes first, so that nothing falls between it and the position.
     let events = api.store.subscribe(mailbox.as_ref(), EVENTS_MAX);
     let position = api.store.position(mailbox.as_ref()).await?;
     let shown_through = shown_through(mailbox.as_ref(), position);
     let ends_at = Instant::now() + AGE_MAX;
-    let mut feed =
-        Feed { api, asker, waiter, mailbox, events, position, shown_through, repeat: 0..0, ends_at, _place: place };
+    let mut feed = Feed { api, caller, mailbox, events, position, shown_through, repeat: 0..0, ends_at, _place: place };
     let begin = Bytes::from(format!("retry: {RETRY_MILLIS}\n{}", feed.resume(last_event_id).await?));
     let pieces = stream::unfold(Box::new(feed), |mut feed| async move { Some((Box::pin(feed.next()).await?, feed)) });
     let pieces = stream::once(async { begin }).chain(pieces).map(Ok::<_, Infallible>);
@@ -86,8 +82,7 @@ fn shown_through(mailbox: Option<&Mailbox>, position: Position) -> u64 {
 /// The state of one stream.
 struct Feed {
     api: Arc<Api>,
-    asker: Asker,
-    waiter: Waiter,
+    caller: Caller,
     /// `None` for all mailboxes.
     mailbox: Option<Mailbox>,
     events: Subscription,
@@ -153,7 +148,7 @@ impl Feed {
     async fn next(&mut self) -> Option<Bytes> {
         let event = match self.event().await {
             // The token may have been revoked meanwhile.
-            Ok(piece) => self.waiter.check(&self.api).await.map(|()| piece),
+            Ok(piece) => self.api.check_token(&self.caller).await.map(|()| piece),
             failed => failed,
         };
         match event {
@@ -168,7 +163,7 @@ impl Feed {
 
     async fn event(&mut self) -> Result<Option<Bytes>, Problem> {
         loop {
-            if Instant::now() >= self.ends_at {
+            if Instant::now() >= self.ends_at || self.api.stop.is_cancelled() {
                 return Ok(None);
             }
             if let Some(listed) = self.missed().await? {
@@ -179,7 +174,7 @@ impl Feed {
             }
             let hint = tokio::select! {
                 biased;
-                _ = self.waiter.stopping() => return Ok(None),
+                _ = self.api.stopping() => return Ok(None),
                 hint = self.events.next() => hint,
                 () = sleep(HEARTBEAT_EVERY) => return Ok(Some(Bytes::from_static(HEARTBEAT))),
             };
@@ -220,7 +215,7 @@ impl Feed {
         self.position.sequence = self.position.sequence.max(listed.sequence);
         let begin = format!("event: email.received\nid: {}\ndata: ", self.position);
         let shown = Shown { listed, fields: Fields::WITHOUT_BODY };
-        let event = writer::one(&self.api, &self.asker, shown, begin.into_bytes()).await?;
+        let event = writer::one(&self.api, &self.caller, shown, begin.into_bytes()).await?;
         Ok(event.map(|(event, room)| finished(event, room)))
     }
 
@@ -230,7 +225,7 @@ impl Feed {
         if self.mailbox.is_none() {
             // For a short time its record is still there.
             let shown = Shown { listed: listed.clone(), fields: Fields::NAMES };
-            let event = writer::one(&self.api, &self.asker, shown, begin.clone().into_bytes()).await?;
+            let event = writer::one(&self.api, &self.caller, shown, begin.clone().into_bytes()).await?;
             if let Some((event, room)) = event {
                 return Ok(Some(finished(event, room)));
             }
@@ -244,5 +239,5 @@ impl Feed {
 /// An event with its end.
 fn finished(mut event: Vec<u8>, room: Room) -> Bytes {
     event.extend(b"\n\n");
-    room.hold(event.into_boxed_slice())
+    room.hold(event)
 }

@@ -1,7 +1,7 @@
 //! The filters of a mailbox's Emails, in the query of a request.
 
 use crate::email::sender;
-use crate::http::{Code, Problem, Query};
+use crate::http::{Problem, Query};
 use crate::mime::Message;
 use crate::model::{Listed, StoredEmail, Timestamp};
 use crate::reader;
@@ -46,7 +46,7 @@ impl Filter {
     /// The conditions of a query, without those of time.
     pub(super) fn of_content(query: &Query) -> Result<Self, Problem> {
         let text = |name: &str| Ok::<_, Problem>(query.get(name)?.map(str::to_lowercase));
-        let invalid = || Problem::new(Code::FilterInvalid, format!("'has' must be one of: {}", had().join(", ")));
+        let invalid = || Problem::invalid("has", format!("'has' must be one of: {}", had().join(", ")));
         let known = |text: &str| HAS.into_iter().find(|(name, _)| *name == text).map(|(_, has)| has);
         let has = query.get("has")?.map(|text| known(text).ok_or_else(invalid)).transpose()?;
         Ok(Self { from: text("from")?, subject: text("subject")?, has, ..Self::default() })
@@ -97,5 +97,5 @@ impl Has {
 /// The time in the parameter `name`.
 pub(super) fn time(name: &str, text: &str) -> Result<Timestamp, Problem> {
     let detail = || format!("'{name}' must be a time such as '2026-01-31 12:00:00' in UTC, or 2026-01-31T12:00:00Z");
-    Timestamp::from_text(text).ok_or_else(|| Problem::new(Code::TimeInvalid, detail()))
+    Timestamp::from_text(text).ok_or_else(|| Problem::invalid(name, detail()))
 }

@@ -12,7 +12,7 @@ use super::rows::Shown;
 use super::scan::{EMAILS_MAX, Found};
 use super::writer;
 use crate::email::Fields;
-use crate::http::{Api, Asker, Code, Principal, Problem, Query};
+use crate::http::{Api, Caller, Problem, Query};
 use crate::model::{Listed, Mailbox};
 use crate::store::PageRequest;
 
@@ -34,7 +34,7 @@ struct Foot {
     total: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<u64>,
-    limit: u64,
+    limit: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pages: Option<u64>,
     /// With a filter, how many Emails it looked at.
@@ -51,20 +51,19 @@ struct Foot {
 /// Answers with a page.
 pub(in crate::http) async fn list(
     State(api): State<Arc<Api>>,
-    principal: Principal,
-    asker: Asker,
+    caller: Caller,
     query: Query,
 ) -> Result<impl IntoResponse, Problem> {
     let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
     let position = position(&query)?;
-    let limit = query.limit(api.config.http.page_size_default as u64, api.config.http.page_size_max as u64)?;
+    let limit = query.limit(api.config.http.page_size_default, api.config.http.page_size_max)?;
     let (filter, fields) = (Filter::of(&query)?, fields(&query)?);
-    api.permit(principal, &mailbox)?;
+    api.permit(&caller, &mailbox)?;
 
-    let (emails, foot) = page(&api, &asker, &mailbox, &filter, position, limit).await?;
+    let (emails, foot) = page(&api, &caller, &mailbox, &filter, position, limit).await?;
     let foot = serde_json::to_string(&foot).map_err(|_| Problem::internal())?;
     let emails = emails.into_iter().map(|listed| Shown { listed, fields }).collect();
-    let body = writer::body(api, asker, "emails", emails, |_| foot).await?;
+    let body = writer::body(api, caller, "emails", emails, |_| foot).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], body))
 }
 
@@ -73,7 +72,7 @@ fn fields(query: &Query) -> Result<Fields, Problem> {
     let Some(names) = query.get("fields")? else { return Ok(Fields::SIX) };
     Fields::named(names.split(',')).map_err(|unknown| {
         let known = Fields::names().join(", ");
-        Problem::new(Code::FieldsInvalid, format!("'{unknown}' is no field; the fields are {known}"))
+        Problem::invalid("fields", format!("'{unknown}' is no field; the fields are {known}"))
     })
 }
 
@@ -82,7 +81,7 @@ fn position(query: &Query) -> Result<Position, Problem> {
     match query.cursor()? {
         None => Ok(Position::Page(page)),
         Some(_) if query.get("page")?.is_some() => {
-            Err(Problem::new(Code::ParametersConflict, "'page' and 'cursor' can't be given together"))
+            Err(Problem::misplaced("cursor", "'page' and 'cursor' can't be given together"))
         }
         Some(before) => Ok(Position::Cursor(before)),
     }
@@ -91,27 +90,26 @@ fn position(query: &Query) -> Result<Position, Problem> {
 /// The Emails of a page, and the end of the answer.
 async fn page(
     api: &Arc<Api>,
-    asker: &Asker,
+    caller: &Caller,
     mailbox: &Mailbox,
     filter: &Filter,
     position: Position,
-    limit: u64,
+    limit: usize,
 ) -> Result<(Vec<Listed>, Foot), Problem> {
-    let size = usize::try_from(limit).unwrap_or(usize::MAX);
     match position {
         Position::Page(page) if filter.is_empty() => {
-            let offset = (page - 1).saturating_mul(limit);
-            let listed = api.store.list(mailbox, PageRequest { offset, limit: size }, api.clock.now()).await?;
+            let offset = (page - 1).saturating_mul(limit as u64);
+            let listed = api.store.list(mailbox, PageRequest { offset, limit }, api.clock.now()).await?;
             Ok((listed.emails, Foot::of_page(listed.total, page, limit)))
         }
         Position::Page(page) => {
-            let found = api.search(asker, mailbox, filter, u64::MAX, EMAILS_MAX).await?;
+            let found = api.search(caller, mailbox, filter, u64::MAX, EMAILS_MAX).await?;
             let foot = Foot::of_page(found.emails.len() as u64, page, limit).with_search(&found);
-            let before = usize::try_from((page - 1).saturating_mul(limit)).unwrap_or(usize::MAX);
-            Ok((found.emails.into_iter().skip(before).take(size).collect(), foot))
+            let before = usize::try_from((page - 1).saturating_mul(limit as u64)).unwrap_or(usize::MAX);
+            Ok((found.emails.into_iter().skip(before).take(limit).collect(), foot))
         }
         Position::Cursor(before) => {
-            let found = api.search(asker, mailbox, filter, before, size).await?;
+            let found = api.search(caller, mailbox, filter, before, limit).await?;
             let next_cursor = found.next.map(|next| format!("{next:x}"));
             let mut foot = Foot { limit, next_cursor, ..Foot::default() };
             if filter.is_empty() {
@@ -127,8 +125,8 @@ async fn page(
 
 impl Foot {
     /// The end of a page that is known by its number.
-    fn of_page(total: u64, page: u64, limit: u64) -> Self {
-        let pages = Some(total.div_ceil(limit));
+    fn of_page(total: u64, page: u64, limit: usize) -> Self {
+        let pages = Some(total.div_ceil(limit as u64));
         Self { total: Some(total), page: Some(page), limit, pages, ..Self::default() }
     }
 

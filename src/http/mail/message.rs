@@ -10,17 +10,16 @@ use axum::response::IntoResponse;
 
 use crate::email::{self, Fields};
 use crate::http::query;
-use crate::http::{Api, Asker, Code, Principal, Problem, Room};
+use crate::http::{Api, Caller, Code, Problem, Room};
 use crate::model::{EmailId, StoredEmail};
 
 /// Answers with the Email.
 pub(in crate::http) async fn show(
     State(api): State<Arc<Api>>,
-    principal: Principal,
-    asker: Asker,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<impl IntoResponse, Problem> {
-    let json = api.read(principal, &asker, id(path)?, |email, room| render(&email, room)).await?;
+    let json = api.read(&caller, id(path)?, |email, room| render(&email, room)).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], json))
 }
 
@@ -30,8 +29,7 @@ pub(super) fn render(email: &StoredEmail, room: Room) -> Result<Bytes, Problem> 
     if !email::write(&mut json, email, Fields::ALL) {
         return Err(Problem::internal());
     }
-    // A boxed slice has no spare room at its end.
-    Ok(room.hold(json.into_boxed_slice()))
+    Ok(room.hold(json))
 }
 
 /// The id in the path.

@@ -12,20 +12,19 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 
 use super::message;
-use crate::http::{Api, Asker, Principal, Problem};
+use crate::http::{Api, Caller, Problem};
 use crate::model::{DomainName, StoredEmail, TlsSession};
 
 /// Answers with the message.
 pub(in crate::http) async fn show(
     State(api): State<Arc<Api>>,
-    principal: Principal,
-    asker: Asker,
+    caller: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Problem> {
     let id = message::id(path)?;
-    let (email, room) = api.email(principal, &asker, id).await?;
+    let (email, room) = api.email(&caller, id).await?;
     let trace = Bytes::from(trace(&email, &api.config.smtp.hostname));
-    let message = room.hold(email.raw);
+    let message = room.hold_shared(email.raw);
     let fields = [
         (header::CONTENT_TYPE, HeaderValue::from_static("message/rfc822")),
         (header::CONTENT_LENGTH, HeaderValue::from(trace.len() + message.len())),

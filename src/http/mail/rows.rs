@@ -7,7 +7,7 @@ use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
 use crate::admission::RENDERED;
 use crate::email::{self, Fields};
-use crate::http::Api;
+use crate::http::{Api, Caller};
 use crate::mime::limits::HEADER_SECTION_OCTETS_MAX;
 use crate::model::{EmailId, Listed, StoredEmail};
 use crate::store::StoreError;
@@ -31,12 +31,24 @@ const SHARDS: usize = 4;
 
 /// A row of a list: an Email, or some of which one is shown.
 pub(in crate::http) trait Row: Send + Sync + 'static {
-    /// The octets that are read to show it.
-    fn size_octets(&self) -> u64;
+    /// An Email with the octets that are read to show the row.
+    fn listed(&self) -> &Listed;
 
-    /// Loads the Email. `None` if it was removed meanwhile, may not be shown, or is damaged, which is logged. Blocks while
-    /// the store reads from the disk.
-    fn load(&self, api: &Api) -> impl Future<Output = Result<Option<StoredEmail>, StoreError>> + Send;
+    /// Loads the Email. `None` if it was removed meanwhile, may not be shown to the caller, or is damaged, which is logged.
+    /// Blocks while the store reads from the disk.
+    fn load(&self, api: &Api, _: &Caller) -> impl Future<Output = Result<Option<StoredEmail>, StoreError>> + Send {
+        load(self.listed(), api)
+    }
+}
+
+async fn load(listed: &Listed, api: &Api) -> Result<Option<StoredEmail>, StoreError> {
+    match api.store.load(listed).await {
+        Err(error @ StoreError::Damaged { .. }) => {
+            tracing::error!(id = %listed.id, %error, "a list lacks an Email that is damaged on the disk");
+            Ok(None)
+        }
+        loaded => loaded,
+    }
 }
 
 /// A row as a list shows it.
@@ -48,7 +60,7 @@ pub(in crate::http) trait Entry: Row {
 
     /// The memory that it takes at most to make what is shown, with the message.
     fn room(&self) -> u64 {
-        self.size_octets().saturating_mul(RENDERED)
+        self.listed().size_octets.saturating_mul(RENDERED)
     }
 
     /// The octets that what is shown takes, roughly.
@@ -61,18 +73,8 @@ pub(in crate::http) trait Entry: Row {
 }
 
 impl Row for Listed {
-    fn size_octets(&self) -> u64 {
-        self.size_octets
-    }
-
-    async fn load(&self, api: &Api) -> Result<Option<StoredEmail>, StoreError> {
-        match api.store.load(self).await {
-            Err(error @ StoreError::Damaged { .. }) => {
-                tracing::error!(id = %self.id, %error, "a list lacks an Email that is damaged on the disk");
-                Ok(None)
-            }
-            loaded => loaded,
-        }
+    fn listed(&self) -> &Self {
+        self
     }
 }
 
@@ -84,12 +86,8 @@ pub(in crate::http) struct Shown {
 }
 
 impl Row for Shown {
-    fn size_octets(&self) -> u64 {
-        self.listed.size_octets
-    }
-
-    async fn load(&self, api: &Api) -> Result<Option<StoredEmail>, StoreError> {
-        self.listed.load(api).await
+    fn listed(&self) -> &Listed {
+        &self.listed
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::filter::Filter;
 use super::rows::Row;
 use super::writer::batch;
-use crate::http::{Api, Asker, Problem};
+use crate::http::{Api, Caller, Problem};
 use crate::mime::Message;
 use crate::model::{Listed, Mailbox, StoredEmail};
 use crate::reader;
@@ -32,7 +32,7 @@ impl Api {
     /// reached.
     pub(super) async fn search(
         self: &Arc<Self>,
-        asker: &Asker,
+        caller: &Caller,
         mailbox: &Mailbox,
         filter: &Filter,
         before: u64,
@@ -43,7 +43,7 @@ impl Api {
         let rows = self.store.list_before(mailbox, before, rows_max, self.clock.now()).await?;
         let is_all = rows.len() < rows_max;
         let sequences: Vec<u64> = rows.iter().map(|listed| listed.sequence).collect();
-        let (mut emails, scanned) = self.passing(asker, filter, rows, limit).await?;
+        let (mut emails, scanned) = self.passing(caller, filter, rows, limit).await?;
         let mut next = sequences[..scanned].last().copied().filter(|_| scanned < sequences.len() || !is_all);
         if emails.len() > limit {
             emails.truncate(limit);
@@ -55,7 +55,7 @@ impl Api {
     /// Those Emails that pass a filter, in their order, and how many were looked at. Bounded as [`Api::scan`] is.
     pub(super) async fn passing(
         self: &Arc<Self>,
-        asker: &Asker,
+        caller: &Caller,
         filter: &Filter,
         rows: Vec<Listed>,
         limit: usize,
@@ -66,21 +66,21 @@ impl Api {
             return Ok((rows.into_iter().filter(admits).collect(), looked_at));
         }
         let content = filter.clone();
-        self.scan(asker, rows, limit, admits, move |email, message| content.passes(email, message)).await
+        self.scan(caller, rows, limit, admits, move |email, message| content.passes(email, message)).await
     }
 
     /// Those Emails that pass, in their order, and how many rows were looked at: until at least `limit` passed, or messages
     /// of [`OCTETS_MAX`] were parsed. Rows that are not wanted are not loaded, and do not pass.
     pub(in crate::http) async fn scan<R: Row>(
         self: &Arc<Self>,
-        asker: &Asker,
+        caller: &Caller,
         rows: Vec<R>,
         limit: usize,
         is_wanted: impl Fn(&R) -> bool,
         passes: impl Fn(&StoredEmail, &Message<'_>) -> bool + Send + Sync + 'static,
     ) -> Result<(Vec<Listed>, usize), Problem> {
         let passes = Arc::new(passes);
-        let cost = |row: &R| if is_wanted(row) { row.size_octets() } else { 0 };
+        let cost = |row: &R| if is_wanted(row) { row.listed().size_octets } else { 0 };
         let (mut passing, mut looked_at, mut octets) = (Vec::new(), 0, 0);
         let mut unread = rows.into_iter();
         while passing.len() < limit
@@ -89,9 +89,9 @@ impl Api {
         {
             let wanted: Vec<R> = unread.by_ref().take(length).filter(&is_wanted).collect();
             looked_at += length;
-            octets += wanted.iter().map(R::size_octets).sum::<u64>();
+            octets += wanted.iter().map(|row| row.listed().size_octets).sum::<u64>();
             if !wanted.is_empty() {
-                passing.extend(self.read_passing(asker, wanted, Arc::clone(&passes)).await?);
+                passing.extend(self.read_passing(caller, wanted, Arc::clone(&passes)).await?);
             }
         }
         Ok((passing, looked_at))
@@ -99,17 +99,17 @@ impl Api {
 
     async fn read_passing<R: Row>(
         self: &Arc<Self>,
-        asker: &Asker,
+        caller: &Caller,
         rows: Vec<R>,
         passes: Arc<impl Fn(&StoredEmail, &Message<'_>) -> bool + Send + Sync + 'static>,
     ) -> Result<Vec<Listed>, Problem> {
-        let room = self.reserve_rendered(asker, rows.iter().map(R::size_octets)).await?;
-        let api = Arc::clone(self);
+        let room = self.reserve_rendered(caller, rows.iter().map(|row| row.listed().size_octets)).await?;
+        let (api, caller) = (Arc::clone(self), caller.clone());
         let reading = async move {
             let _room = room;
             let mut passing = Vec::new();
             for row in rows {
-                if let Some(email) = row.load(&api).await?
+                if let Some(email) = row.load(&api, &caller).await?
                     && reader::read(&email.raw, |message| passes(&email, message))
                 {
                     passing.push(email.listed);

@@ -11,8 +11,7 @@ use serde_json::{Value, json};
 use crate::http::admin;
 use crate::http::body::{media_type, read_body};
 use crate::http::domains::check_served;
-use crate::http::edge::Peer;
-use crate::http::{Api, Code, Created, Principal, Problem, Query};
+use crate::http::{Api, Caller, Code, Created, Problem, Query};
 use crate::model::{Address, Delivery, Envelope, Greeting, Protocol, Recipient};
 use crate::random;
 
@@ -23,11 +22,11 @@ const RECIPIENTS_MAX: usize = 100;
 /// the answer is sent.
 pub(in crate::http) async fn submit(
     State(api): State<Arc<Api>>,
-    principal: Principal,
+    caller: Caller,
     query: Query,
     request: Request,
 ) -> Created<Value> {
-    if principal == Principal::Public {
+    if !caller.reads_all() {
         return Err(admin::administrator_only());
     }
     let recipients = recipients(&api, &query)?;
@@ -39,7 +38,7 @@ pub(in crate::http) async fn submit(
         let detail = "the body must be a message with 'Content-Type: message/rfc822'";
         return Err(Problem::new(Code::ContentTypeUnsupported, detail));
     }
-    let client = request.extensions().get().map_or(Ipv4Addr::LOCALHOST.into(), |Peer(peer): &Peer| peer.ip());
+    let client = caller.address.unwrap_or(Ipv4Addr::LOCALHOST.into());
     let raw = read_body(request, api.config.mail.message_octets_max).await?;
     let emails = store(&api, client, reverse_path, &recipients, raw).await?;
     let emails: Vec<_> = emails.iter().map(|it| json!({ "id": it.id, "recipient": it.address })).collect();
@@ -48,13 +47,12 @@ pub(in crate::http) async fn submit(
 
 /// The addresses in `to`, each on a domain that receives mail.
 fn recipients(api: &Api, query: &Query) -> Result<Vec<Address>, Problem> {
-    let recipients = query.all("to", Code::AddressInvalid)?;
+    let recipients = query.all("to")?;
     if recipients.is_empty() {
         return Err(Problem::new(Code::ParameterMissing, "the parameter 'to' is missing"));
     }
     if recipients.len() > RECIPIENTS_MAX {
-        let detail = format!("a message has at most {RECIPIENTS_MAX} recipients");
-        return Err(Problem::new(Code::ParameterRepeated, detail));
+        return Err(Problem::misplaced("to", format!("a message has at most {RECIPIENTS_MAX} recipients")));
     }
     recipients.iter().try_for_each(|address: &Address| check_served(api, address.domain()))?;
     Ok(recipients)

@@ -16,8 +16,7 @@ use tokio::time::{Instant, timeout_at};
 use super::filter::{self, Filter};
 use super::message;
 use super::scan::{EMAILS_MAX, OCTETS_MAX};
-use crate::http::waiting::Waiter;
-use crate::http::{Api, Asker, Code, Principal, Problem, Query};
+use crate::http::{Api, Caller, Code, Problem, Query};
 use crate::model::{EmailId, Listed, Mailbox};
 use crate::store::EmailsAfter;
 
@@ -29,35 +28,33 @@ pub(in crate::http) const TIMEOUT_MAX: Duration = Duration::from_mins(5);
 /// Answers with the oldest Email that passes, or with 204 when the time is over.
 pub(in crate::http) async fn wait(
     State(api): State<Arc<Api>>,
-    principal: Principal,
-    asker: Asker,
-    waiter: Waiter,
+    caller: Caller,
     query: Query,
 ) -> Result<Response, Problem> {
     let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
     let deadline = Instant::now() + timeout(&query)?;
-    api.permit(principal, &mailbox)?;
+    api.permit(&caller, &mailbox)?;
     let (after, filter) = start(&api, &mailbox, &query).await?;
     // A query can be long, and the wait too.
     drop(query);
     let mut arrivals = api.store.subscribe(Some(&mailbox), 0);
-    let mut look = Box::new(Look { api: Arc::clone(&api), principal, asker, mailbox, filter, after });
+    let mut look = Box::new(Look { api: Arc::clone(&api), caller, mailbox, filter, after });
     if let Some(json) = Box::pin(look.email()).await? {
         return Ok(answer(json));
     }
     if deadline <= Instant::now() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let place = api.place(&waiter)?;
+    let place = api.place(&look.caller)?;
     loop {
         tokio::select! {
             biased;
-            problem = waiter.stopping() => return Err(problem),
+            problem = api.stopping() => return Err(problem),
             hint = timeout_at(deadline, arrivals.next()) => if hint.is_err() {
                 return Ok(StatusCode::NO_CONTENT.into_response());
             }
         }
-        waiter.check(&api).await?;
+        api.check_token(&look.caller).await?;
         if let Some(json) = Box::pin(look.email()).await? {
             return Ok(answer(place.hold(json)));
         }
@@ -76,7 +73,7 @@ fn answer(json: Bytes) -> Response {
 fn timeout(query: &Query) -> Result<Duration, Problem> {
     let Some(text) = query.get("timeout")? else { return Ok(TIMEOUT_DEFAULT) };
     if text.is_empty() || !text.bytes().all(|digit| digit.is_ascii_digit()) {
-        return Err(Problem::new(Code::TimeoutInvalid, "'timeout' must be a whole number of seconds"));
+        return Err(Problem::invalid("timeout", "'timeout' must be a whole number of seconds"));
     }
     // A number that is too large for its type is longer than the longest wait, too.
     Ok(text.parse().map_or(TIMEOUT_MAX, Duration::from_secs).min(TIMEOUT_MAX))
@@ -103,8 +100,7 @@ async fn start(api: &Api, mailbox: &Mailbox, query: &Query) -> Result<(u64, Filt
 /// The looks of one request at the store.
 struct Look {
     api: Arc<Api>,
-    principal: Principal,
-    asker: Asker,
+    caller: Caller,
     mailbox: Mailbox,
     filter: Filter,
     /// The sequence number of the last Email that was looked at.
@@ -116,8 +112,7 @@ impl Look {
     async fn email(&mut self) -> Result<Option<Bytes>, Problem> {
         while let Some(found) = self.next().await? {
             self.after = found.sequence;
-            let read =
-                self.api.read(self.principal, &self.asker, found.id, |email, room| message::render(&email, room));
+            let read = self.api.read(&self.caller, found.id, |email, room| message::render(&email, room));
             match read.await {
                 Ok(json) => return Ok(Some(json)),
                 // It was deleted meanwhile.
@@ -143,7 +138,7 @@ impl Look {
             if is_by_content {
                 emails = readable(emails, &self.filter);
             }
-            let (found, _) = self.api.passing(&self.asker, &self.filter, emails, 1).await?;
+            let (found, _) = self.api.passing(&self.caller, &self.filter, emails, 1).await?;
             if let Some(found) = found.into_iter().next() {
                 return Ok(Some(found));
             }

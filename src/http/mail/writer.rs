@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use futures_util::stream;
 
 use super::rows::Entry;
-use crate::http::{Api, Asker, Problem, Room};
+use crate::http::{Api, Caller, Problem, Room};
 use crate::store::StoreError;
 
 /// Messages of this many octets together are read for one piece. A larger one is read alone, so that a list of large
@@ -34,7 +34,7 @@ type Known<E> = (E, Option<Arc<[u8]>>);
 /// The rest of a body that is written.
 struct Rest<E, F> {
     api: Arc<Api>,
-    asker: Asker,
+    caller: Caller,
     unread: vec::IntoIter<Known<E>>,
     /// How many entries were written.
     written: usize,
@@ -50,13 +50,13 @@ struct Rest<E, F> {
 /// After that the body breaks off, and clients see that it is incomplete.
 pub(in crate::http) async fn body<E: Entry>(
     api: Arc<Api>,
-    asker: Asker,
+    caller: Caller,
     name: &str,
     entries: Vec<E>,
     foot: impl FnOnce(usize) -> String + Send + 'static,
 ) -> Result<Body, Problem> {
     let unread = entries.into_iter().map(|entry| known(&api, entry)).collect::<Vec<_>>().into_iter();
-    let mut rest = Rest { api, asker, unread, written: 0, foot: Some(foot) };
+    let mut rest = Rest { api, caller, unread, written: 0, foot: Some(foot) };
     let first = rest.next(format!("{{\"{name}\":[").into_bytes()).await?;
     if rest.foot.is_none() {
         return Ok(first.into());
@@ -77,12 +77,12 @@ pub(in crate::http) async fn body<E: Entry>(
 /// Appends one entry to `json`. `None` if it cannot be shown.
 pub(super) async fn one<E: Entry>(
     api: &Arc<Api>,
-    asker: &Asker,
+    caller: &Caller,
     entry: E,
     json: Vec<u8>,
 ) -> Result<Option<(Vec<u8>, Room)>, Problem> {
-    let (piece, room) = Piece { json, written: 0 }.append(api, asker, vec![known(api, entry)]).await?;
-    Ok((piece.written > 0).then_some((piece.json, room)))
+    let (json, written, room) = append(api, caller, json, vec![known(api, entry)], 0).await?;
+    Ok((written > 0).then_some((json, room)))
 }
 
 fn known<E: Entry>(api: &Api, entry: E) -> Known<E> {
@@ -95,16 +95,14 @@ impl<E: Entry, F: FnOnce(usize) -> String> Rest<E, F> {
     async fn next(&mut self, mut json: Vec<u8>) -> Result<Bytes, Problem> {
         while let Some(entries) = self.batch() {
             let before = self.written;
-            let piece = Piece { json, written: before };
-            let (piece, room) = piece.append(&self.api, &self.asker, entries).await?;
-            Piece { json, written: self.written } = piece;
+            let room;
+            (json, self.written, room) = append(&self.api, &self.caller, json, entries, before).await?;
             if self.unread.as_slice().is_empty() {
                 self.end(&mut json);
             }
             // Nothing may be left of what was read, and an empty piece would end the body.
             if self.written > before || self.foot.is_none() {
-                // A boxed slice has no spare room at its end.
-                return Ok(room.hold(json.into_boxed_slice()));
+                return Ok(room.hold(json));
             }
         }
         self.end(&mut json);
@@ -113,7 +111,8 @@ impl<E: Entry, F: FnOnce(usize) -> String> Rest<E, F> {
 
     /// The next entries that are read at once.
     fn batch(&mut self) -> Option<Vec<Known<E>>> {
-        let octets = |(entry, known): &Known<E>| known.as_ref().map_or(entry.size_octets(), |json| json.len() as u64);
+        let octets =
+            |(entry, known): &Known<E>| known.as_ref().map_or(entry.listed().size_octets, |json| json.len() as u64);
         let length = batch(self.unread.as_slice(), octets)?;
         Some(self.unread.by_ref().take(length).collect())
     }
@@ -125,56 +124,44 @@ impl<E: Entry, F: FnOnce(usize) -> String> Rest<E, F> {
     }
 }
 
-/// A part of the list, and how many entries there are up to its end.
-struct Piece {
-    json: Vec<u8>,
-    written: usize,
-}
-
-impl Piece {
-    /// Appends entries, on a thread of the reader unless all of them are known. The room is that of the whole piece.
-    async fn append<E: Entry>(
-        self,
-        api: &Arc<Api>,
-        asker: &Asker,
-        entries: Vec<Known<E>>,
-    ) -> Result<(Self, Room), Problem> {
-        let octets = entries.iter().map(|(entry, known)| match known {
-            Some(json) => json.len() as u64 + 1,
-            None => entry.room(),
-        });
-        let room = api.reserve(asker, octets.sum()).await?;
-        let are_known = entries.iter().all(|(_, known)| known.is_some());
-        // The reading ends even if the caller goes away, so the room belongs to it.
-        let reading = self.read(Arc::clone(api), entries, room);
-        Ok(if are_known { reading.await } else { api.reader.run(reading).await }?)
-    }
-
-    async fn read<E: Entry>(
-        mut self,
-        api: Arc<Api>,
-        entries: Vec<Known<E>>,
-        room: Room,
-    ) -> Result<(Self, Room), StoreError> {
-        let json = &mut self.json;
+/// Appends entries to the JSON of a list that has `written` already. It works on a thread of the reader, unless all of them
+/// are known. Returns the JSON, how many the list has then, and the room of the whole JSON.
+async fn append<E: Entry>(
+    api: &Arc<Api>,
+    caller: &Caller,
+    mut json: Vec<u8>,
+    entries: Vec<Known<E>>,
+    mut written: usize,
+) -> Result<(Vec<u8>, usize, Room), Problem> {
+    let octets = entries.iter().map(|(entry, known)| match known {
+        Some(json) => json.len() as u64 + 1,
+        None => entry.room(),
+    });
+    let room = api.reserve(caller, octets.sum()).await?;
+    let are_known = entries.iter().all(|(_, known)| known.is_some());
+    let (of_reading, caller) = (Arc::clone(api), caller.clone());
+    // The reading ends even if the caller goes away, so the room belongs to it.
+    let reading = async move {
         json.reserve(FOOT_OCTETS + entries.iter().map(|(entry, _)| entry.json_octets()).sum::<usize>());
         for (entry, known) in entries {
             let start = json.len();
-            if self.written > 0 {
+            if written > 0 {
                 json.push(b',');
             }
             let is_written = if let Some(known) = known {
                 json.extend_from_slice(&known);
                 true
             } else {
-                entry.load(&api).await?.is_some_and(|email| entry.write(&api, &email, json))
+                let email = entry.load(&of_reading, &caller).await?;
+                email.is_some_and(|email| entry.write(&of_reading, &email, &mut json))
             };
             if is_written {
-                self.written += 1;
+                written += 1;
             } else {
                 json.truncate(start);
             }
         }
-        Ok((self, room))
-    }
+        Ok::<_, StoreError>((json, written, room))
+    };
+    Ok(if are_known { reading.await } else { api.reader.run(reading).await }?)
 }

@@ -15,6 +15,8 @@ use ammonia::{Builder, UrlRelative};
 use url::Url;
 use url::form_urlencoded::byte_serialize;
 
+use super::query;
+
 /// The longest HTML that is shown, in octets.
 const HTML_OCTETS_MAX: usize = 1024 * 1024;
 
@@ -105,8 +107,11 @@ impl Images {
     }
 
     /// The address of an image of the mail; `None` if it has none of this Content-ID, or too many octets were embedded.
-    fn embedded(&self, content_id: &str) -> Option<String> {
-        let image = self.by_content_id.get(content_id)?;
+    ///
+    /// A URL has the Content-ID percent-encoded (RFC 2392), but not every program encodes it.
+    fn embedded(&self, encoded: &str) -> Option<String> {
+        let decoded = query::decode(encoded).and_then(|content_id| self.by_content_id.get(&content_id));
+        let image = decoded.or_else(|| self.by_content_id.get(encoded))?;
         let left = self.octets_left.load(Ordering::Relaxed).checked_sub(image.len())?;
         self.octets_left.store(left, Ordering::Relaxed);
         Some(image.clone())
@@ -189,8 +194,13 @@ mod tests {
         let embedded = format!("<img src=\"{image}\">");
         assert_eq!(shown("<img src=\"CID:a@b\">"), embedded);
         assert_eq!(shown(&"<img src=cid:a@b>".repeat(4)), embedded.repeat(2) + "<img><img>");
+        for address in ["cid:a%40b", "CID:%61%40%62"] {
+            assert_eq!(shown(&format!("<img src=\"{address}\">")), embedded, "{address}");
+        }
         for address in [
             "cid:c@d",
+            "cid:a%2540b",
+            "cid:%",
             "http://x.test/a.png",
             "//x.test/a",
             "/healthz",

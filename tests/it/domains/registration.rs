@@ -111,7 +111,7 @@ async fn a_fixed_domain_is_answered_unchecked_and_not_stored() {
         assert_eq!(outcome(&setup.register(domain).await), "known", "{domain}");
         let pinned = setup.pin(json!({ "domain": domain })).await;
         assert_eq!((outcome(&pinned), &pinned.1["fixed"]), ("known", &json!(true)), "{domain}");
-        assert_eq!(outcome(&setup.remove(domain).await), "domain_fixed", "{domain}");
+        assert_eq!(outcome(&setup.remove(domain).await), "conflict", "{domain}");
         assert_eq!(setup.zone.mx_questions(domain), 0);
         SmtpPeer::greeted(setup.server.smtp()).await.deliver(&format!("ann@{domain}"), "hi").await;
     }
@@ -144,9 +144,9 @@ async fn no_more_domains_are_registered_than_permitted() {
     setup.register_many(2).await;
     setup.point_here("third.test");
     let refused = setup.register("third.test").await;
-    assert_eq!((refused.0, outcome(&refused)), (422, "too_many_domains"));
+    assert_eq!((refused.0, outcome(&refused)), (422, "limit_reached"));
     assert_eq!(setup.zone.mx_questions("third.test"), 0);
-    assert_eq!(outcome(&setup.pin(json!({ "domain": "third.test" })).await), "too_many_domains");
+    assert_eq!(outcome(&setup.pin(json!({ "domain": "third.test" })).await), "limit_reached");
     assert_eq!(outcome(&setup.register("d0.test").await), "known");
     assert_eq!(setup.remove("d0.test").await.1["deleted"], 1);
     assert_eq!(outcome(&setup.register("third.test").await), "created");
@@ -161,7 +161,7 @@ async fn a_client_has_a_number_of_domains_and_the_administrator_any() {
         setup.point_here(domain);
     }
     let refused = setup.register("third.test").await;
-    assert_eq!((refused.0, outcome(&refused)), (422, "too_many_domains_for_client"));
+    assert_eq!((refused.0, outcome(&refused)), (422, "limit_reached"));
     assert_eq!(setup.zone.mx_questions("third.test"), 0);
     assert_eq!(outcome(&setup.register("d0.test").await), "known");
     assert_eq!(outcome(&setup.register_as(NEIGHBOUR, &json!({ "domain": "third.test" })).await), "created");
@@ -173,10 +173,10 @@ async fn a_client_has_a_number_of_domains_and_the_administrator_any() {
     // A deactivated domain keeps its place.
     setup.point_elsewhere("d0.test");
     assert_eq!(setup.round().await, "checked 6, deactivated 1");
-    assert_eq!(outcome(&setup.register("fourth.test").await), "too_many_domains_for_client");
+    assert_eq!(outcome(&setup.register("fourth.test").await), "limit_reached");
     // After a restart the limit is the same.
     let setup = setup.restarted(LIMIT).await;
-    assert_eq!(outcome(&setup.register("fourth.test").await), "too_many_domains_for_client");
+    assert_eq!(outcome(&setup.register("fourth.test").await), "limit_reached");
     // What the administrator pins is the administrator's.
     assert_eq!(outcome(&setup.pin(json!({ "domain": "d1.test" })).await), "known");
     assert_eq!(outcome(&setup.register("fourth.test").await), "created");

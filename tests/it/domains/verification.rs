@@ -146,7 +146,7 @@ async fn one_domain_can_be_verified_alone() {
     for (domain, expected) in [
         ("d3.test", "checked 1, deactivated 1"),
         ("pinned.test", ""),
-        ("fixed.test", "domain_fixed"),
+        ("fixed.test", "conflict"),
         ("other.test", "not_found"),
     ] {
         assert_eq!(shown(&setup.verify(&format!("?domain={domain}")).await), expected, "{domain}");

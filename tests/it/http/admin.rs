@@ -27,7 +27,7 @@ async fn the_public_gets_401_whatever_the_path() {
         ("PUT", "/api/admin/status"),
     ] {
         let answer = api.call(method, target).await;
-        assert_eq!(refusal(&answer), (401, "unauthorized".into()), "{method} {target}");
+        assert_eq!(refusal(&answer), (401, "token_required".into()), "{method} {target}");
         assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
     }
 }
@@ -52,16 +52,16 @@ async fn a_domain_is_pinned_listed_and_removed() {
     assert_eq!(api.administrator("DELETE", target, "").await.json(), json!({ "deleted": 1 }));
     assert_eq!(api.administrator("DELETE", target, "").await.json(), json!({ "deleted": 0 }));
     let fixed = api.administrator("DELETE", "/api/admin/domains?domain=fixed.example", "").await;
-    assert_eq!(refusal(&fixed), (409, "domain_fixed".into()));
+    assert_eq!(refusal(&fixed), (409, "conflict".into()));
 }
 
 #[tokio::test]
 async fn the_flag_is_a_boolean() {
     let api = TestServer::start().await;
     let body = r#"{"domain":"a.example","skipDnsCheck":"true"}"#;
-    assert_eq!(api.administrator("POST", "/api/admin/domains", body).await.problem(), "boolean_invalid");
+    assert_eq!(api.administrator("POST", "/api/admin/domains", body).await.problem(), "parameter_invalid");
     let answer = api.administrator("POST", "/api/admin/domains/verify?force=1", "").await;
-    assert_eq!(answer.problem(), "boolean_invalid");
+    assert_eq!(answer.problem(), "parameter_invalid");
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn the_status_has_the_last_hour_for_those_who_ask() {
     assert_eq!((&shown["everySeconds"], &shown["received"]), (&json!(10), &json!([1, 0])), "{shown}");
     assert_eq!((&shown["stored"], &shown["failed"]), (&json!([1, 1]), &json!([0, 0])), "{shown}");
     let other = api.admin("GET", "/api/admin/status?history=1").header("connection", "close");
-    assert_eq!(Answer::to(other).await.problem(), "boolean_invalid");
+    assert_eq!(Answer::to(other).await.problem(), "parameter_invalid");
 }
 
 #[tokio::test]

@@ -130,11 +130,11 @@ async fn what_is_deleted_or_expired_is_not_listed_and_counts_no_octets() {
 async fn bad_parameters_get_their_codes() {
     let api = TestServer::start().await;
     for (query, code) in [
-        ("?page=1", "page_invalid"),
-        ("?limit=0", "limit_invalid"),
-        ("?after=x", "after_invalid"),
-        ("?after=1-2", "after_invalid"),
-        ("?after=1-2-99999999999999999999", "after_invalid"),
+        ("?page=1", "parameter_invalid"),
+        ("?limit=0", "parameter_invalid"),
+        ("?after=x", "parameter_invalid"),
+        ("?after=1-2", "parameter_invalid"),
+        ("?after=1-2-99999999999999999999", "parameter_invalid"),
         ("?domain=", "domain_invalid"),
     ] {
         for list in ["messages", "mailboxes"] {

@@ -11,6 +11,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
 use super::TestServer;
+use crate::support::test_disk::TestDisk;
 use crate::support::until::until;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -223,7 +224,7 @@ async fn a_client_that_is_late_gets_reset_and_then_what_comes() {
 #[tokio::test]
 async fn all_mail_is_for_the_administrator() {
     let api = TestServer::start().await;
-    assert_eq!(api.get("/api/mail/stream").await.problem(), "unauthorized");
+    assert_eq!(api.get("/api/mail/stream").await.problem(), "token_required");
     assert_eq!(api.get("/api/mail/stream?to=abuse@example.com").await.problem(), "role_address");
     assert_eq!(api.get("/api/mail/stream?to=nobody").await.problem(), "address_invalid");
     let mut events = Events::open(api.admin("GET", "/api/mail/stream")).await;
@@ -250,6 +251,28 @@ async fn a_token_that_was_revoked_gets_no_further_event() {
     assert_eq!(api.administrator("DELETE", "/api/admin/tokens?id=read", "").await.status, 200);
     api.receive(&["ann@example.test"], &mail("two")).await;
     assert_eq!(events.next_or_end().await, None);
+}
+
+/// A client that came back with much to catch up kept a service that stops until its drain timeout.
+#[tokio::test]
+async fn what_a_client_missed_is_not_sent_to_its_end_when_the_service_stops() {
+    let disk = TestDisk::default();
+    let api = TestServer::on(disk.clone(), "").await;
+    let (events, begin) = follow(&api, None).await;
+    drop(events);
+    for subject in ["one", "two", "three"] {
+        api.receive(&["ann@example.test"], &mail(subject)).await;
+    }
+    let held = disk.hold(|call| call.is_by_reader_of("journal-"));
+    let (mut events, _) = follow(&api, begin.id.as_deref()).await;
+    until("the first one is being read", async || held.waiting() > 0).await;
+    let address = api.http();
+    let stopping = tokio::spawn(api.stop());
+    until("the service stops", async || TcpStream::connect(address).await.is_err()).await;
+    drop(held);
+    assert_eq!(events.next_about().await, ("email.received".into(), "one".into()));
+    assert_eq!(events.next_or_end().await, None);
+    stopping.await.expect("stopped");
 }
 
 #[tokio::test]

@@ -23,6 +23,22 @@ async fn a_problem_has_these_members_in_this_order() {
 }
 
 #[tokio::test]
+async fn a_value_that_is_not_valid_is_named() {
+    let api = TestServer::start().await;
+    for (query, code, parameter) in [
+        ("to=ann@example.test&limit=0", "parameter_invalid", "limit"),
+        ("to=ann@example.test&has=money", "parameter_invalid", "has"),
+        ("to=ann@example.test&since=yesterday", "parameter_invalid", "since"),
+        ("to=ann@example.test&to=bob@example.test", "parameter_invalid", "to"),
+        ("to=ann@example.test&page=1&cursor=", "parameter_invalid", "cursor"),
+        ("to=ann", "address_invalid", "to"),
+    ] {
+        let answer = api.get(&format!("/api/mail/messages?{query}")).await;
+        assert_eq!((answer.problem().as_str(), answer.member("parameter")), (code, parameter.into()), "{query}");
+    }
+}
+
+#[tokio::test]
 async fn unknown_paths_are_404() {
     let api = TestServer::start().await;
     for target in

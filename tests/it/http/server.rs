@@ -150,7 +150,7 @@ async fn all_clients_have_so_many_connections() {
     let server = TestServer::on(disk.clone(), "max-http-connections = 1").await;
     let (mut busy, held) = reading(&disk, &server).await;
     let answer = read_to_end(&mut server.connect_from(OTHER).await).await;
-    assert_eq!(refusal(&answer), ("503".to_owned(), "too_many_connections".to_owned()));
+    assert_eq!(refusal(&answer), ("503".to_owned(), "busy".to_owned()));
     drop(held);
     read_until(&mut busy, "\"subject\":\"s\"", 1).await;
     drop(busy);
@@ -166,7 +166,7 @@ async fn a_client_has_so_many_connections() {
         healthy(stream).await;
     }
     let answer = read_to_end(&mut server.connect_from(GREEDY).await).await;
-    assert_eq!(refusal(&answer), ("429".to_owned(), "too_many_connections_for_client".to_owned()));
+    assert_eq!(refusal(&answer), ("429".to_owned(), "rate_limited".to_owned()));
     let mut others = Vec::new();
     for _ in 0..4 {
         let mut stream = server.connect_from(OTHER).await;

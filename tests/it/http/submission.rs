@@ -36,7 +36,7 @@ async fn nobody_else_may_and_nothing_else_is_taken() {
     let api = TestServer::start().await;
     let mail = "message/rfc822";
     let of_public = Answer::to(api.request("POST", TARGET).header("content-type", mail).body(RAW)).await;
-    assert_eq!((of_public.status.as_u16(), of_public.problem().as_str()), (401, "unauthorized"));
+    assert_eq!((of_public.status.as_u16(), of_public.problem().as_str()), (401, "token_required"));
     for (target, content_type, status, code) in [
         ("/api/mail/messages", mail, 400, "parameter_missing"),
         ("/api/mail/messages?to=ann", mail, 400, "address_invalid"),

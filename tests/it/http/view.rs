@@ -44,7 +44,7 @@ async fn a_page_of_mail_is_sandboxed() {
     {
         assert_eq!(api.get(&other).await.header("content-security-policy"), Some(general), "{other}");
     }
-    assert_eq!(api.get(&format!("{target}?remote=yes")).await.problem(), "boolean_invalid");
+    assert_eq!(api.get(&format!("{target}?remote=yes")).await.problem(), "parameter_invalid");
 }
 
 #[tokio::test]

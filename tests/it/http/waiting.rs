@@ -29,7 +29,7 @@ async fn places_are_bounded_in_all_and_for_each_client_and_network() {
     let limits = "max-http-waiting = 16\nmax-http-waiting-per-client = 2\nlimit-exempt = ['none']";
     let api = TestServer::with(limits).await;
     let mut streams = Vec::new();
-    let of_client = Some(("429", "too_many_waiting_for_client"));
+    let of_client = Some(("429", "rate_limited"));
     let first_network = [
         (GREEDY, None),
         (GREEDY, None),
@@ -39,7 +39,7 @@ async fn places_are_bounded_in_all_and_for_each_client_and_network() {
         (Ipv4Addr::new(127, 0, 0, 4), of_client),
     ];
     let others = (1..=12).map(|network| (Ipv4Addr::new(127, 0, network, 1), None));
-    let last = (Ipv4Addr::new(127, 0, 13, 1), Some(("503", "too_many_waiting")));
+    let last = (Ipv4Addr::new(127, 0, 13, 1), Some(("503", "busy")));
     for (client, refusal) in first_network.into_iter().chain(others).chain([last]) {
         let mut stream = api.connect_from(client).await;
         wait(&mut stream, "").await;
@@ -65,7 +65,7 @@ async fn the_clients_of_one_network_leave_places_to_others() {
     for client in 0..200 {
         let mut stream = api.connect().await;
         wait(&mut stream, &format!("X-Forwarded-For: 2001:db8:0:{:x}::1\r\n", client % 100)).await;
-        streams.spawn(async move { read_until(&mut stream, "\"too_many_waiting_for_client\"", 1).await });
+        streams.spawn(async move { read_until(&mut stream, "\"rate_limited\"", 1).await });
     }
     for _ in 0..100 {
         let refused = timeout(Duration::from_secs(60), streams.join_next()).await.expect("a refusal in time");

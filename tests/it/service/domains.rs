@@ -127,7 +127,7 @@ async fn slow_names_of_one_client_delay_no_other_client() {
     let busy = slow.join_next().await.expect("an answer").expect("no panic").expect("an answer");
     assert_eq!((busy.status().as_u16(), busy.headers().contains_key("retry-after")), (503, true));
     let problem: Value = busy.json().await.expect("JSON");
-    assert_eq!(problem["code"], "dns_busy", "DNS was not asked: {problem}");
+    assert_eq!(problem["code"], "busy", "DNS was not asked: {problem}");
 }
 
 #[tokio::test]

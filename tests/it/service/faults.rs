@@ -188,16 +188,16 @@ async fn what_is_no_rule_and_what_is_one_too_many_is_refused() {
         (status, problem["code"].as_str().unwrap_or_default().to_owned(), problem["detail"].to_string())
     };
     let (status, code, detail) = problem(json!({ "rule": "RCPT 250" })).await;
-    assert_eq!((status, code.as_str()), (400, "fault_invalid"));
+    assert_eq!((status, code.as_str()), (400, "parameter_invalid"));
     assert!(detail.contains("'RCPT 250'") && detail.contains("400 to 599"), "{detail}");
-    assert_eq!(problem(json!({ "rule": 1 })).await.1, "fault_invalid");
-    assert_eq!(problem(json!({})).await.1, "field_missing");
+    assert_eq!(problem(json!({ "rule": 1 })).await.1, "parameter_invalid");
+    assert_eq!(problem(json!({})).await.1, "parameter_missing");
     for _ in 0..100 {
         assert_eq!(problem(json!({ "rule": "TLS drop" })).await.0, 201);
     }
-    assert_eq!(problem(json!({ "rule": "TLS drop" })).await.1, "too_many_faults");
+    assert_eq!(problem(json!({ "rule": "TLS drop" })).await.1, "limit_reached");
     let public = http::get(server.http(), "/api/admin/faults").await;
-    assert_eq!((public.0, public.1["code"].as_str()), (401, Some("unauthorized")));
+    assert_eq!((public.0, public.1["code"].as_str()), (401, Some("token_required")));
     server.stop().await;
 }
 
@@ -207,7 +207,7 @@ async fn strangers_meet_no_faults_unless_that_is_permitted() {
     for settings in ["proxy-from = ['192.0.2.1/32']", "smtp-listen = ['127.0.0.1:0', '0.0.0.0:0']"] {
         let server = TestServer::with(settings).await;
         let (status, problem) = server.admin_post("/api/admin/faults", &rule).await;
-        assert_eq!((status, problem["code"].as_str()), (409, Some("faults_exposed")), "{problem}");
+        assert_eq!((status, problem["code"].as_str()), (409, Some("conflict")), "{problem}");
         assert!(problem["detail"].as_str().is_some_and(|detail| detail.contains("trusted-network")), "{problem}");
         server.stop().await;
     }

@@ -85,7 +85,7 @@ async fn a_client_with_all_its_webhooks_leaves_room_to_the_others() {
     for number in 0..5 {
         assert_eq!(register(2, number).await.0, 201);
     }
-    assert_eq!(register(2, 5).await, (422, "too_many_webhooks_for_client".to_owned()));
+    assert_eq!(register(2, 5).await, (422, "limit_reached".to_owned()));
     assert_eq!(register(2, 0).await.0, 200, "it is registered already");
     for _ in 0..20 {
         register(2, 6).await;
@@ -96,7 +96,7 @@ async fn a_client_with_all_its_webhooks_leaves_room_to_the_others() {
         assert_eq!(register(3, number).await.0, 201, "another client sent too many");
     }
     // No more webhooks are permitted. After an hour the oldest unproven one is evicted.
-    assert_eq!(register(4, 0).await, (422, "too_many_webhooks".to_owned()));
+    assert_eq!(register(4, 0).await, (422, "limit_reached".to_owned()));
     server.clock.advance(Duration::from_mins(61));
     for number in 0..5 {
         assert_eq!(register(4, number).await.0, 201);

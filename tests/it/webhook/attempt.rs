@@ -218,7 +218,7 @@ async fn at_most_four_tests_are_in_flight() {
     let (made, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(|(status, _)| *status == 200);
     assert_eq!((made.len(), refused.len(), sink.connections()), (4, 2, 4));
     assert!(made.iter().all(|(_, line)| line["result"] == "given_up" && line["error"] == "timeout"), "{made:?}");
-    assert!(refused.iter().all(|(status, problem)| *status == 503 && problem["code"] == "webhook_busy"), "{refused:?}");
+    assert!(refused.iter().all(|(status, problem)| *status == 503 && problem["code"] == "busy"), "{refused:?}");
     // The places are free again.
     sink.script("/hook", Behaviour::status(200));
     assert_eq!(test(&server, &id).await.1["result"], "delivered");

@@ -76,6 +76,11 @@ async fn callers_without_a_token_change_no_more_than_the_public_may() {
     for (field, code) in [
         (("authorization", "Bearer wrong"), 401),
         (("x-forwarded-for", "192.0.2.1"), 401),
+        (("forwarded", "for=192.0.2.1"), 401),
+        (("via", "1.1 proxy"), 401),
+        (("x-real-ip", "192.0.2.1"), 401),
+        (("x-forwarded-host", "mail.example"), 401),
+        (("x-forwarded-proto", "https"), 401),
         (("host", "evil.example"), 421),
         (("accept", "*/*"), 200),
     ] {

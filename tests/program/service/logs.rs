@@ -268,7 +268,7 @@ async fn a_proxy_that_is_not_trusted_is_warned_of_once() {
     // By the time of this line all earlier ones have been read.
     SmtpPeer::greeted(daemon.smtp).await.command("QUIT", "221").await;
     ended(&daemon, 1).await;
-    let warning = "a request has X-Forwarded-For or Forwarded, but no trusted-proxies are set";
+    let warning = "a request came through a proxy, but no trusted-proxies are set";
     assert_eq!(lines(&daemon, warning, 1).await.len(), 1);
     daemon.stop();
 

@@ -31,7 +31,7 @@ export function problem(error, retry) {
 
 /** @param {Failure} failure */
 function asksForToken({ code }) {
-  return code === 'token_required' || code === 'token_invalid' || code === 'unauthorized';
+  return code === 'token_required' || code === 'token_invalid';
 }
 
 /**
@@ -42,13 +42,12 @@ function asksForToken({ code }) {
  */
 const MEANINGS = [
   ['addressInvalid', 'address_invalid'],
-  ['busy', 'busy dns_busy too_many_connections too_many_waiting webhook_busy'],
+  ['busy', 'busy'],
   ['defect', 'internal email_damaged'],
   ['dnsUnavailable', 'dns_unavailable'],
   ['domainInvalid', 'domain_invalid'],
   ['domainUnknown', 'domain_unknown'],
-  ['limitReached', 'limit_reached too_many_domains too_many_domains_for_client too_many_webhooks'],
-  ['limitReached', 'too_many_webhooks_for_client too_many_webhooks_for_recipient'],
+  ['limitReached', 'limit_reached'],
   ['mailGone', 'not_found'],
   ['mxHostUnset', 'mx_host_unset'],
   ['mxMismatch', 'mx_mismatch'],
@@ -57,11 +56,10 @@ const MEANINGS = [
   ['scopeInsufficient', 'scope_insufficient'],
   ['storageFull', 'storage_full'],
   ['tokenInvalid', 'token_invalid'],
-  ['tokenRequired', 'token_required unauthorized'],
-  ['tooManyAtOnce', 'too_many_connections_for_client too_many_waiting_for_client'],
+  ['tokenRequired', 'token_required'],
   ['unavailable', 'not_ready stopping store_unavailable'],
   ['urlInvalid', 'url_invalid'],
-  ['urlNotAllowed', 'url_not_allowed url_own_listener url_port_not_allowed'],
+  ['urlNotAllowed', 'url_not_allowed'],
   ['wrongName', 'host_not_allowed origin_not_allowed'],
 ];
 

@@ -155,7 +155,6 @@ export const de = {
   tokenMore: 'Der Administrator stellt Tokens aus. Die Seite behält eines, bis Sie ihren Tab schließen oder es vergessen.',
   tokenRequired: 'Dieser Dienst verlangt ein Token.',
   tokenSet: 'Die Seite verwendet Ihr Token. Am Fuß der Seite können Sie es vergessen.',
-  tooManyAtOnce: 'Dieser Dienst ist zu oft zugleich geöffnet. Schließen Sie andere Tabs oder Fenster damit und versuchen Sie es erneut.',
   tryAgain: 'Erneut versuchen',
   tryLocally: 'Zum Ausprobieren:',
   unavailable: 'Der Dienst hält an oder ist ausgelastet. Die Seite versucht es von selbst wieder.',

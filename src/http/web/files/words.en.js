@@ -155,7 +155,6 @@ export const en = {
   tokenMore: 'The administrator makes tokens. This page keeps one until you close its tab or forget it.',
   tokenRequired: 'This service asks for a token.',
   tokenSet: 'This page uses your token. Forget it at the foot of the page.',
-  tooManyAtOnce: 'This service is open too many times at once. Close other tabs or windows of it, then try again.',
   tryAgain: 'Try again',
   tryLocally: 'Try it:',
   unavailable: 'The service is stopping or busy. The page tries again by itself.',

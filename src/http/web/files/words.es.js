@@ -155,7 +155,6 @@ export const es = {
   tokenMore: 'El administrador crea los tokens. Esta página conserva uno hasta que cierre su pestaña o lo olvide.',
   tokenRequired: 'Este servicio pide un token.',
   tokenSet: 'Esta página usa su token. Puede olvidarlo al pie de la página.',
-  tooManyAtOnce: 'Este servicio está abierto demasiadas veces a la vez. Cierre otras pestañas o ventanas con él y vuelva a intentarlo.',
   tryAgain: 'Intentar de nuevo',
   tryLocally: 'Pruébelo:',
   unavailable: 'El servicio se está deteniendo o está ocupado. La página lo intenta de nuevo por sí sola.',

@@ -155,7 +155,6 @@ export const fr = {
   tokenMore: 'L’administrateur crée les jetons. Cette page en garde un jusqu’à ce que vous fermiez son onglet ou l’oubliiez.',
   tokenRequired: 'Ce service demande un jeton.',
   tokenSet: 'Cette page utilise votre jeton. Vous pouvez l’oublier au bas de la page.',
-  tooManyAtOnce: 'Ce service est ouvert trop de fois en même temps. Fermez d’autres onglets ou fenêtres, puis réessayez.',
   tryAgain: 'Réessayer',
   tryLocally: 'Pour essayer :',
   unavailable: 'Le service s’arrête ou est surchargé. La page réessaie toute seule.',

@@ -155,7 +155,6 @@ export const zh = {
   tokenMore: '令牌由管理员创建。此页面会保留令牌，直到您关闭标签页或忘记它。',
   tokenRequired: '本服务需要令牌。',
   tokenSet: '此页面正在使用您的令牌。可在页面底部忘记它。',
-  tooManyAtOnce: '同时打开的页面太多。请关闭此服务的其他标签页或窗口，然后重试。',
   tryAgain: '重试',
   tryLocally: '试一试：',
   unavailable: '服务正在停止或繁忙，页面会自动重试。',

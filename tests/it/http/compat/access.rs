@@ -33,7 +33,7 @@ async fn only_programs_of_this_machine_need_no_token() {
     ] {
         let api = with("mailpit", settings).await;
         assert_eq!(statuses(&api, &[]).await, expected, "{settings}");
-        for field in [STRANGER, ("forwarded", "192.0.2.1")] {
+        for field in [STRANGER, ("forwarded", "192.0.2.1"), ("via", "1.1 proxy"), ("x-forwarded-proto", "https")] {
             assert_eq!(statuses(&api, &[field]).await, [401, 401], "{settings}");
         }
     }

@@ -218,7 +218,7 @@ fn router(state: &Shared, is_administrator: bool) -> Router {
                 let answer = if is_permitted {
                     next.run(request).await
                 } else {
-                    problem(401, "unauthorized", "the administrator's alone")
+                    problem(401, "token_required", "the administrator's alone")
                 };
                 compared(&record, &method, &path.unwrap_or_default(), answer).await
             }
@@ -371,7 +371,7 @@ async fn check_dns(Query(query): Parameters) -> Response {
 async fn remove_domain(State(contents): State<Shared>, Query(query): Parameters) -> Response {
     let name = query.get("domain").cloned().unwrap_or_default();
     if name == "fixed.test" {
-        return problem(409, "domain_fixed", "fixed.test is fixed by the administrator");
+        return problem(409, "conflict", "fixed.test is fixed by the administrator");
     }
     let mut contents = contents.lock().expect("lock");
     let before = contents.domains.len();
