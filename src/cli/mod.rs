@@ -11,7 +11,7 @@
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
 //! problem   errors as JSON          removed   what replaces a command that has gone
 //! domain_hint, span   what a few commands share
-//! hangup    what SIGHUP does to the daemon               interrupt   what Ctrl-C does to a command
+//! hangup    what SIGHUP does to the daemon
 //! help      the tree of commands       guide, topic   `tempmail help`
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
@@ -34,7 +34,6 @@ mod hangup;
 mod help;
 mod ids;
 mod inbox;
-mod interrupt;
 mod man;
 mod mcp;
 mod new;
@@ -59,17 +58,15 @@ mod webhook;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write as _};
-use std::time::Duration;
 
 use clap::{FromArgMatches, Parser, Subcommand};
+use tokio::runtime::Builder;
 
 use crate::error::{Error, Exit};
 
 pub use context::Context;
 pub use globals::{ColorChoice, Globals};
 pub use help::command;
-
-use interrupt::Tidying;
 
 /// Disposable mail in one binary: receives over SMTP, keeps mail for a short time, gives it out as JSON.
 #[derive(Parser, Debug)]
@@ -148,37 +145,24 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     })
 }
 
+/// Carries out a command on this thread; only the daemon has more. A signal has its default action, so it also ends a
+/// command that is blocked.
 fn carry_out(cli: Cli) -> Result<Exit, Error> {
     let cx = Context::new(cli.globals, environment())?;
-    let command = match cli.command {
-        // The daemon has its own way to stop.
-        Command::Serve(serve) => {
-            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-            let runtime = runtime.map_err(interrupt::no_threads)?;
-            let result = runtime.block_on(serve.run(&cx));
-            runtime.shutdown_background();
-            return result;
-        }
-        command => command,
+    let mut builder = match cli.command {
+        Command::Serve(_) => Builder::new_multi_thread(),
+        _ => Builder::new_current_thread(),
     };
-    let (tidying, lent) = (command.tidying(), cx.lent.clone());
-    let carried_out = move || async move {
-        let result = dispatch(command, &cx).await;
+    let runtime = builder.enable_all().build();
+    let runtime = runtime.map_err(|error| Error::new(Exit::Failure, format!("no threads can be started: {error}")))?;
+    let result = runtime.block_on(async {
+        let result = dispatch(cli.command, &cx).await;
         cx.close().await;
         result
-    };
-    interrupt::interruptible(carried_out, tidying, &lent)
-}
-
-impl Command {
-    const fn tidying(&self) -> Tidying {
-        match self {
-            // They have an unfinished file to remove.
-            Self::Db(_) => Tidying { on_terminate: true, within: Duration::from_secs(1) },
-            // The others have a line of the terminal to clear at most. What `read` has written of a file stays.
-            _ => Tidying { on_terminate: false, within: Duration::from_millis(200) },
-        }
-    }
+    });
+    // A thread may still wait for an answer on the terminal.
+    runtime.shutdown_background();
+    result
 }
 
 async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -54,6 +55,11 @@ pub(crate) fn run(args: &[&str]) -> Outcome {
     outcome(tempmail(Path::new(NOWHERE)).args(args))
 }
 
+/// How a process has ended, as a shell tells it: by a signal is 128 and its number.
+pub(crate) fn code(status: ExitStatus) -> Option<i32> {
+    status.code().or_else(|| status.signal().map(|signal| 128 + signal))
+}
+
 /// The result of a command: exit code, standard output, standard error.
 #[derive(Debug)]
 pub(crate) struct Outcome {
@@ -65,7 +71,7 @@ pub(crate) struct Outcome {
 impl From<Output> for Outcome {
     fn from(output: Output) -> Self {
         Self {
-            code: output.status.code(),
+            code: code(output.status),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         }
@@ -175,7 +181,7 @@ impl Running {
 
     /// Waits for its end. Of its output this has what no test has read yet.
     pub(crate) fn end(mut self) -> Outcome {
-        let code = self.status().code();
+        let code = code(self.status());
         Outcome { code, stdout: self.stdout.iter().collect(), stderr: self.stderr.iter().collect() }
     }
 }
