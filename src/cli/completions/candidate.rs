@@ -1,5 +1,7 @@
 //! What may stand at the cursor: a value, and what it means.
 
+use clap_complete::engine::CompletionCandidate;
+
 use super::super::output::visible;
 
 /// Descriptions are cut at this length.
@@ -13,8 +15,9 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    pub(super) fn new(value: impl Into<String>, description: impl Into<String>) -> Self {
-        Self { value: value.into(), description: description.into() }
+    /// The description may come from a stranger.
+    pub(super) fn new(value: impl Into<String>, description: impl AsRef<str>) -> Self {
+        Self { value: value.into(), description: visible::field(description.as_ref()) }
     }
 
     /// Whether the value is no flag and means itself in every shell, inside quotes or outside. Strangers choose the addresses that
@@ -24,17 +27,21 @@ impl Candidate {
         let Self { value, .. } = self;
         !value.is_empty() && !value.starts_with('-') && value.chars().all(is_plain) && visible::field(value) == *value
     }
+}
 
-    /// The line for the script of a shell: the value, and behind a tab the description, if there is one. Nothing in it is a line
-    /// end, a second tab or steers the terminal.
-    pub(super) fn line(&self, prefix: &str) -> String {
-        let (value, description) = (&self.value, visible::field(&self.description));
-        let description = description.trim();
-        match description.char_indices().nth(DESCRIPTION_CHARS_MAX) {
-            _ if description.is_empty() => format!("{prefix}{value}\n"),
-            None => format!("{prefix}{value}\t{description}\n"),
-            Some((end, _)) => format!("{prefix}{value}\t{}…\n", &description[..end]),
-        }
+impl From<Candidate> for CompletionCandidate {
+    fn from(candidate: Candidate) -> Self {
+        Self::new(candidate.value).help(Some(candidate.description.into()))
+    }
+}
+
+/// The line for the script of a shell: the value, and behind a tab the description, if there is one.
+pub(super) fn line(value: &str, description: &str) -> String {
+    let description = description.trim();
+    match description.char_indices().nth(DESCRIPTION_CHARS_MAX) {
+        _ if description.is_empty() => format!("{value}\n"),
+        None => format!("{value}\t{description}\n"),
+        Some((end, _)) => format!("{value}\t{}…\n", &description[..end]),
     }
 }
 
@@ -56,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_description_stays_on_its_line() {
-        let line = |description: &str| Candidate::new("v", description).line("--flag=");
+        let line = |description: &str| line("--flag=v", &Candidate::new("v", description).description);
         assert_eq!(line(""), "--flag=v\n");
         assert_eq!(line("a\tb\r\nc\u{1b}[2J\u{202e}"), "--flag=v\ta b  c␛[2J<U+202E>\n");
         assert_eq!(line(&"é".repeat(101)), format!("--flag=v\t{}…\n", "é".repeat(100)));
