@@ -12,7 +12,7 @@
 //! problem   errors as JSON          removed   what replaces a command that has gone
 //! domain_hint, span   what a few commands share
 //! hangup    what SIGHUP does to the daemon
-//! help      the tree of commands       guide, topic   `tempmail help`
+//! help      the tree of commands       guide          `tempmail help`
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
 
@@ -50,14 +50,14 @@ mod span;
 mod status;
 mod stop;
 mod token;
-mod topic;
 mod wait;
 mod watch;
 mod webhook;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::io::{IsTerminal, Write as _};
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write as _};
 use std::path::Path;
 
 use clap::{FromArgMatches, Parser, Subcommand};
@@ -68,6 +68,9 @@ use crate::error::{Error, Exit};
 pub use context::Context;
 pub use globals::{ColorChoice, Globals};
 pub use help::command;
+
+/// The name of a file that stands for standard input or output.
+const STANDARD: &str = "-";
 
 /// Disposable mail in one binary: receives over SMTP, keeps mail for a short time, gives it out as JSON.
 #[derive(Parser, Debug)]
@@ -152,16 +155,12 @@ fn refuse(error: &clap::Error, globals: &Globals) -> Exit {
         context::say("", output::json_line(&problem::of_command_line(error)).trim_end());
         return Exit::Usage;
     }
-    let is_terminal = if is_wrong { std::io::stderr().is_terminal() } else { std::io::stdout().is_terminal() };
+    let is_terminal = if is_wrong { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
     let is_colored = context::is_colored(globals.color, is_terminal, &environment());
     let text = error.render();
     let text = if is_colored { text.ansi().to_string() } else { text.to_string() };
     // Nothing can be done where nobody reads it.
-    let _ = if is_wrong {
-        std::io::stderr().write_all(text.as_bytes())
-    } else {
-        std::io::stdout().write_all(text.as_bytes())
-    };
+    let _ = if is_wrong { io::stderr().write_all(text.as_bytes()) } else { io::stdout().write_all(text.as_bytes()) };
     if is_wrong { Exit::Usage } else { Exit::Ok }
 }
 
@@ -215,9 +214,14 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
     }
 }
 
+/// The file of this name: standard input for `-`.
+fn input(path: &Path) -> io::Result<Box<dyn Read>> {
+    if path.as_os_str() == STANDARD { Ok(Box::new(io::stdin())) } else { Ok(Box::new(File::open(path)?)) }
+}
+
 /// What the program prints without any argument.
 fn first_steps() -> Exit {
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = io::stdout().lock();
     // Nothing can be done where nobody reads it.
     let _ = stdout.write_all(help::FIRST_STEPS.as_bytes()).and_then(|()| stdout.flush());
     Exit::Ok
@@ -231,7 +235,7 @@ fn environment() -> BTreeMap<String, String> {
 }
 
 fn show(error: &Error, globals: &Globals) {
-    let is_colored = context::is_colored(globals.color, std::io::stderr().is_terminal(), &environment());
+    let is_colored = context::is_colored(globals.color, io::stderr().is_terminal(), &environment());
     context::say(if is_colored { "\u{1b}[1;31merror:\u{1b}[0m " } else { "error: " }, &error.to_string());
     if let Some(hint) = error.what_to_do().filter(|_| !globals.quiet) {
         context::say(if is_colored { "\u{1b}[1mhint:\u{1b}[0m " } else { "hint: " }, hint);

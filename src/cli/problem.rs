@@ -65,7 +65,6 @@ const fn words(exit: Exit) -> (&'static str, &'static str) {
         Exit::BadConfig => ("bad_config", "Bad configuration"),
         Exit::TimedOut => ("timed_out", "Timed out"),
         Exit::Interrupted => ("interrupted", "Interrupted"),
-        Exit::Terminated => ("terminated", "Terminated"),
     }
 }
 

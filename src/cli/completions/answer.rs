@@ -14,8 +14,8 @@ use clap::{Arg, Command};
 use clap_complete::engine::{self, ArgValueCompleter, CompletionCandidate};
 use tokio::runtime;
 
-use super::super::{Context, Globals, guide, topic};
-use super::candidate::{self, Candidate};
+use super::super::{Context, Globals, guide};
+use super::candidate::{self, candidate};
 use super::{line, values};
 use crate::error::{Error, Exit};
 
@@ -60,10 +60,7 @@ fn shown(found: &CompletionCandidate) -> String {
     match found.get_tag().map(ToString::to_string).as_deref() {
         Some(FILE) => format!("\t{FILE}\n"),
         Some(DIRECTORY) => format!("\t{DIRECTORY}\n"),
-        _ => {
-            let description = found.get_help().map(ToString::to_string).unwrap_or_default();
-            candidate::line(&found.get_value().to_string_lossy(), &description)
-        }
+        _ => candidate::line(found),
     }
 }
 
@@ -129,30 +126,36 @@ fn is_word(name: &str) -> bool {
 impl Asked {
     /// The values that begin with what is typed.
     fn values(self: &Arc<Self>, words: &[String], kinds: &[Kind], typed: &str) -> Vec<CompletionCandidate> {
-        let mut found: Vec<Candidate> = words.iter().map(|word| Candidate::new(word, "")).collect();
-        let mut marks = Vec::new();
+        let mut found: Vec<_> = words.iter().map(|word| candidate(word, "")).collect();
+        let mark = |mark: &'static str| CompletionCandidate::new("").tag(Some(mark.into()));
         for kind in kinds {
             match kind {
                 Kind::Help => found.extend(self.of_help()),
-                Kind::File => marks.push(FILE),
-                Kind::Directory => marks.push(DIRECTORY),
-                Kind::OfService(kind) => found.extend(self.of_service(*kind, typed)),
+                Kind::File => found.push(mark(FILE)),
+                Kind::Directory => found.push(mark(DIRECTORY)),
+                Kind::OfService(_) => {}
             }
         }
-        let found = found.into_iter().filter(|one| one.value.starts_with(typed)).map(CompletionCandidate::from);
-        found.chain(marks.into_iter().map(|mark| CompletionCandidate::new("").tag(Some(mark.into())))).collect()
+        let of_service = kinds.iter().filter_map(|kind| match kind {
+            Kind::OfService(kind) => Some(*kind),
+            _ => None,
+        });
+        found.extend(self.of_service(of_service.collect(), typed));
+        let is_typed = |one: &CompletionCandidate| one.get_value().as_encoded_bytes().starts_with(typed.as_bytes());
+        found.retain(|one| one.get_tag().is_some() || is_typed(one));
+        found
     }
 
-    fn of_help(&self) -> Vec<Candidate> {
+    fn of_help(&self) -> Vec<CompletionCandidate> {
         let tree = super::super::command();
         let path: Vec<&String> = self.words.iter().skip_while(|word| *word != "help").skip(1).collect();
         let command = path.iter().try_fold(&tree, |command, word| command.find_subcommand(word));
         let shown = command.into_iter().flat_map(Command::get_subcommands).filter(|below| !below.is_hide_set());
         let about = |below: &Command| below.get_about().map(ToString::to_string).unwrap_or_default();
-        let mut found: Vec<Candidate> = shown.map(|below| Candidate::new(below.get_name(), about(below))).collect();
+        let mut found: Vec<_> = shown.map(|below| candidate(below.get_name(), &about(below))).collect();
         if path.is_empty() {
-            found.extend(guide::names().map(|name| Candidate::new(name, "guide")));
-            found.extend(topic::names().map(|name| Candidate::new(name, "topic")));
+            found.extend(guide::guides().map(|name| candidate(name, "guide")));
+            found.extend(guide::topics().map(|name| candidate(name, "topic")));
         }
         found
     }
@@ -160,19 +163,26 @@ impl Asked {
     /// What the service knows, unless it takes too long.
     ///
     /// A thread looks it up, because nothing else ends a read of a file that is a pipe, or the search for a host.
-    fn of_service(self: &Arc<Self>, kind: values::Kind, typed: &str) -> Vec<Candidate> {
+    fn of_service(self: &Arc<Self>, kinds: Vec<values::Kind>, typed: &str) -> Vec<CompletionCandidate> {
+        if kinds.is_empty() {
+            return Vec::new();
+        }
         let (send, found) = sync_channel(1);
         let (asked, typed) = (Arc::clone(self), typed.to_owned());
         let looking = thread::Builder::new().spawn(move || {
             let Ok(runtime) = runtime::Builder::new_current_thread().enable_all().build() else { return };
             let words: Vec<OsString> = asked.words.iter().map(OsString::from).collect();
             let globals = Globals::among(&words);
-            let found = values::look_up(kind, &asked.words, &typed, &globals, &asked.env);
-            // The answer may come too late. A kind that cannot be listed has none.
-            let _ = send.send(runtime.block_on(found).unwrap_or_default());
+            let found = kinds.into_iter().flat_map(|kind| {
+                let found = values::look_up(kind, &asked.words, &typed, &globals, &asked.env);
+                // A kind that cannot be listed has no values.
+                runtime.block_on(found).unwrap_or_default()
+            });
+            // The answer may come too late.
+            let _ = send.send(found.collect::<Vec<_>>());
         });
         let found = looking.ok().and_then(|_| found.recv_timeout(WITHIN).ok()).unwrap_or_default();
-        found.into_iter().filter(Candidate::is_plain).collect()
+        found.into_iter().filter(candidate::is_plain).collect()
     }
 }
 
@@ -194,7 +204,8 @@ mod tests {
     }
 
     fn tree_of(line: &str) -> Command {
-        let words = line.split(' ').map(str::to_owned).collect();
+        let (before, _) = line.rsplit_once(' ').expect("a blank");
+        let words = before.split(' ').map(str::to_owned).collect();
         let env = BTreeMap::from([("TEMPMAIL_SERVER".to_owned(), "no url".to_owned())]);
         with_values(super::super::super::command(), false, &Arc::new(Asked { words, env }))
     }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use clap_complete::engine::CompletionCandidate;
+
 use super::super::Globals;
 use super::super::output::short_ids;
-use super::candidate::Candidate;
+use super::candidate::candidate;
 use crate::client::{AllQuery, Client, ClientError, Destination, MailFilter, WebhookFilter, running};
 use crate::error::Error;
 use crate::model::{Address, DomainStatus};
@@ -33,7 +35,7 @@ pub(super) async fn look_up(
     typed: &str,
     globals: &Globals,
     env: &BTreeMap<String, String>,
-) -> Result<Vec<Candidate>, Error> {
+) -> Result<Vec<CompletionCandidate>, Error> {
     let target = globals.target(env)?;
     // A token that anybody could read on its way is for a command that warns of it.
     if matches!(&target, Destination::Server(server, Some(_)) if server.is_exposed()) {
@@ -50,19 +52,20 @@ pub(super) async fn look_up(
 }
 
 /// The addresses that got mail last, and what is typed before an `@` at each active domain.
-async fn addresses(client: &Client, typed: &str) -> Result<Vec<Candidate>, ClientError> {
+async fn addresses(client: &Client, typed: &str) -> Result<Vec<CompletionCandidate>, ClientError> {
     let mut found = if client.is_administrator() { newest_addresses(client, typed).await? } else { Vec::new() };
     if let Some((local, _)) = typed.split_once('@').filter(|(local, _)| !local.is_empty()) {
         let domains = client.active_domains().await?.into_iter();
-        let missing = domains.map(|domain| Candidate::new(format!("{local}@{domain}"), ""));
-        let missing: Vec<_> = missing.filter(|one| found.iter().all(|known| known.value != one.value)).collect();
+        let missing = domains.map(|domain| candidate(format!("{local}@{domain}"), ""));
+        let missing: Vec<_> =
+            missing.filter(|one| found.iter().all(|known| known.get_value() != one.get_value())).collect();
         found.extend(missing);
     }
     Ok(found)
 }
 
 /// The addresses that begin so and got mail last.
-async fn newest_addresses(client: &Client, typed: &str) -> Result<Vec<Candidate>, ClientError> {
+async fn newest_addresses(client: &Client, typed: &str) -> Result<Vec<CompletionCandidate>, ClientError> {
     let (mut found, mut query) = (Vec::new(), AllQuery { limit: Some(u64::MAX), ..AllQuery::default() });
     for _ in 0..PAGES_MAX {
         let page = client.mailboxes(&query).await?;
@@ -70,7 +73,7 @@ async fn newest_addresses(client: &Client, typed: &str) -> Result<Vec<Candidate>
         let begin_so = page.mailboxes.into_iter().filter(|mailbox| mailbox.address.starts_with(typed));
         found.extend(begin_so.map(|mailbox| {
             let mails = if mailbox.messages == 1 { "mail" } else { "mails" };
-            Candidate::new(mailbox.address, format!("{} {mails}", mailbox.messages))
+            candidate(mailbox.address, &format!("{} {mails}", mailbox.messages))
         }));
         if found.len() as u64 >= NEWEST_MAX || query.after.is_none() {
             break;
@@ -79,17 +82,17 @@ async fn newest_addresses(client: &Client, typed: &str) -> Result<Vec<Candidate>
     Ok(found)
 }
 
-async fn domains(client: &Client) -> Result<Vec<Candidate>, ClientError> {
+async fn domains(client: &Client) -> Result<Vec<CompletionCandidate>, ClientError> {
     let status = |status| match status {
         DomainStatus::Active => "active",
         DomainStatus::Deactivated => "deactivated",
     };
     let domains = client.domains().await?.into_iter();
-    Ok(domains.map(|domain| Candidate::new(domain.domain, status(domain.status))).collect())
+    Ok(domains.map(|domain| candidate(domain.domain, status(domain.status))).collect())
 }
 
 /// The mail of the first address among `words`; without one the newest of all addresses, for the administrator.
-async fn mails(client: &Client, words: &[String], typed: &str) -> Result<Vec<Candidate>, ClientError> {
+async fn mails(client: &Client, words: &[String], typed: &str) -> Result<Vec<CompletionCandidate>, ClientError> {
     let mails: Vec<_> = if let Some(address) = words.iter().find_map(|word| word.parse::<Address>().ok()) {
         let batch = client.list_from(&address, "", NEWEST_MAX, &MailFilter::default(), true).await?;
         batch.emails.into_iter().map(|mail| (mail.id, format!("{}  {}", mail.from, mail.subject))).collect()
@@ -103,18 +106,18 @@ async fn mails(client: &Client, words: &[String], typed: &str) -> Result<Vec<Can
     Ok(by_id(mails, typed))
 }
 
-async fn webhooks(client: &Client, typed: &str) -> Result<Vec<Candidate>, ClientError> {
+async fn webhooks(client: &Client, typed: &str) -> Result<Vec<CompletionCandidate>, ClientError> {
     let webhooks = client.all_webhooks(&WebhookFilter::default()).await?.into_iter();
     let webhooks = webhooks.map(|webhook| (webhook.id, format!("{}  {}", webhook.recipient, webhook.url)));
     Ok(by_id(webhooks.collect(), typed))
 }
 
 /// Ids with their descriptions: their ends, as tables show them, and whole where the beginning of one is typed.
-fn by_id(found: Vec<(String, String)>, typed: &str) -> Vec<Candidate> {
+fn by_id(found: Vec<(String, String)>, typed: &str) -> Vec<CompletionCandidate> {
     let short = short_ids(found.iter().map(|(id, _)| id.as_str()));
     let offered = |((id, description), short): ((String, String), String)| {
         let is_beginning = !typed.is_empty() && id.starts_with(typed) && !short.starts_with(typed);
-        Candidate::new(if is_beginning { id } else { short }, description)
+        candidate(if is_beginning { id } else { short }, &description)
     };
     found.into_iter().zip(short).map(offered).collect()
 }
