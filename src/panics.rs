@@ -1,34 +1,17 @@
-//! Panics: each one is logged with its place and counted by its module. The code that catches a panic decides what it costs.
+//! Panics: each one is logged with its place and counted. The code that catches a panic decides what it costs.
 
 use std::panic::{self, PanicHookInfo};
 
-use crate::metrics::{IntCounterVec, Measured, MetricFamily, by_label, collect, counters};
-
-/// The modules whose panics are counted apart.
-const MODULES: [&str; 12] =
-    ["client", "daemon", "dns", "domains", "expiry", "http", "mime", "reader", "smtp", "store", "webhook", ELSEWHERE];
-/// Other modules and dependencies.
-const ELSEWHERE: &str = "elsewhere";
-
-/// The path of this file. The paths of the other modules begin with its directory.
-const HERE: &str = file!();
+use crate::metrics::{IntCounter, Measured, MetricFamily, collect, counter};
 
 /// The number of panics. Clones share it.
 #[derive(Clone, Debug)]
-pub struct Panics(IntCounterVec);
+pub struct Panics(IntCounter);
 
 impl Default for Panics {
     fn default() -> Self {
-        let help = "Panics, by the module of the program in which they happened.";
-        Self(counters("tempmail_panics_total", help, "module", MODULES))
+        Self(counter("tempmail_panics_total", "Panics of the program; the log has the place of each."))
     }
-}
-
-/// Which of [`MODULES`] it is, by the path of its source.
-fn module_at(file: &str) -> &'static str {
-    let within = HERE.strip_suffix("panics.rs").and_then(|root| file.strip_prefix(root));
-    let name = within.and_then(|path| path.split(['/', '\\', '.']).next());
-    MODULES.into_iter().find(|module| Some(*module) == name).unwrap_or(ELSEWHERE)
 }
 
 impl Panics {
@@ -44,8 +27,7 @@ impl Panics {
 
     /// Counts a panic and logs its place. The panic's message may quote mail, so it is logged only at the level debug.
     pub fn record(&self, info: &PanicHookInfo<'_>) {
-        let module = info.location().map_or(ELSEWHERE, |location| module_at(location.file()));
-        self.0.with_label_values(&[module]).inc();
+        self.0.inc();
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let thread = std::thread::current();
         tracing::error!(place, thread = thread.name().unwrap_or_default(), "a panic");
@@ -54,7 +36,7 @@ impl Panics {
 
     /// How many there were since the start.
     pub fn count(&self) -> u64 {
-        by_label(&self.0).values().sum()
+        self.0.get()
     }
 }
 
@@ -81,27 +63,6 @@ mod tests {
 
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
-        }
-    }
-
-    #[test]
-    fn a_module_is_known_by_the_path_of_its_source() {
-        let root = HERE.strip_suffix("panics.rs").expect("this file");
-        for (file, module) in [
-            ("smtp/session/transaction.rs", "smtp"),
-            ("store/mod.rs", "store"),
-            ("expiry.rs", "expiry"),
-            ("panics.rs", "elsewhere"),
-            ("main.rs", "elsewhere"),
-        ] {
-            assert_eq!(module_at(&format!("{root}{file}")), module, "{file}");
-        }
-        for file in ["/registry/redb-4.4.0/src/store/mod.rs", "/rustc/abc/library/core/src/option.rs", ""] {
-            assert_eq!(module_at(file), "elsewhere", "{file}");
-        }
-        let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        for module in &MODULES[..MODULES.len() - 1] {
-            assert!(sources.join(module).is_dir() || sources.join(format!("{module}.rs")).is_file(), "{module}");
         }
     }
 

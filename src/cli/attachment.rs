@@ -5,9 +5,9 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::Context;
 use super::one_mail;
 use super::output::visible;
+use super::{Context, STANDARD};
 use crate::client::Client;
 use crate::error::{Error, Exit};
 use crate::mime::safe_filename;
@@ -27,7 +27,7 @@ pub(super) async fn save(
     file: Option<PathBuf>,
 ) -> Result<(), Error> {
     let octets = client.attachment(id, index).await?;
-    let Some(mut file) = file else {
+    let Some(mut file) = file.filter(|file| file.as_os_str() != STANDARD) else {
         if is_for_a_file(&octets, cx.style.is_terminal) {
             return Err(
                 Error::usage("the attachment is no text for a terminal").hint("give -O FILE, or pipe it somewhere")

@@ -7,7 +7,6 @@ use rustix::termios::{Winsize, tcgetwinsize};
 use tokio::sync::OnceCell;
 
 use super::globals::{ColorChoice, Globals};
-use super::interrupt::Lent;
 use super::output::{Style, pager, visible};
 use crate::client::{Assembly, Client, Destination, LOCK_TIMEOUT, Transport, choose};
 use crate::clock::{Clock, SystemClock};
@@ -28,8 +27,6 @@ pub struct Context {
     pub env: BTreeMap<String, String>,
     /// What standard output is and how it is used.
     pub style: Style,
-    /// Whether another program has the terminal.
-    pub lent: Lent,
     client: OnceCell<Client>,
 }
 
@@ -43,7 +40,7 @@ impl Context {
             width: is_terminal.then(|| width(&env)),
             format: globals.format()?,
         };
-        Ok(Self { globals, env, style, lent: Lent::default(), client: OnceCell::new() })
+        Ok(Self { globals, env, style, client: OnceCell::new() })
     }
 
     /// The client; the service is looked for at the first call.
@@ -96,16 +93,17 @@ impl Context {
         })
     }
 
-    /// Writes text for people: through the pager where it is longer than the terminal.
+    /// Writes text for people, the last that a command does: through the pager where it is longer than the terminal.
     pub fn show(&self, text: &str) -> Result<(), Error> {
         let is_long =
             self.style.is_terminal && size().is_some_and(|size| pager::is_longer(text, size.ws_col, size.ws_row));
         if is_long { self.page(text) } else { self.print(text) }
     }
 
-    /// Writes text for people through the pager; as it is where there is none.
+    /// Ends the process with the pager, which shows text for people. Writes it as it is where there is no pager.
     pub fn page(&self, text: &str) -> Result<(), Error> {
-        if self.lent.to(|| pager::show(text, &self.env)) { Ok(()) } else { self.print(text) }
+        pager::hand_over(text, &self.env);
+        self.print(text)
     }
 
     /// A hint for a person, on standard error; nothing with `--quiet`.

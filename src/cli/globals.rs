@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::slice;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Command, FromArgMatches, ValueEnum};
 use serde_json::Value;
 
 use super::output::Format;
@@ -78,23 +79,29 @@ pub struct Globals {
     pub yes: bool,
 }
 
-/// Whether help and the errors of the command line are coloured: what `--color` among the arguments says, before anything is
-/// parsed.
-pub(super) fn color_of_help(args: &[OsString]) -> clap::ColorChoice {
-    let words = args.iter().map(|arg| arg.to_string_lossy()).take_while(|arg| arg != "--").collect::<Vec<_>>();
-    let mut values = words.iter().enumerate().filter_map(|(index, word)| match word.strip_prefix("--color") {
-        Some("") => words.get(index + 1).map(AsRef::as_ref),
-        Some(value) => value.strip_prefix('='),
-        None => None,
-    });
-    match values.next_back() {
-        Some("always") => clap::ColorChoice::Always,
-        Some("never") => clap::ColorChoice::Never,
-        _ => clap::ColorChoice::Auto,
-    }
-}
-
 impl Globals {
+    /// What the flags of every command say among words that are no command line as a whole.
+    pub fn among(words: &[OsString]) -> Self {
+        let command = Self::augment_args(Command::new("tempmail").no_binary_name(true).args_override_self(true));
+        let command = command.disable_help_flag(true).disable_version_flag(true);
+        let parsed = |words: &[OsString]| command.clone().try_get_matches_from(words).ok();
+        let (mut own, mut rest) = (Vec::new(), words);
+        while let Some(word) = rest.first().filter(|word| *word != "--") {
+            let with_value = rest.get(..2).filter(|flag| parsed(&flag[..1]).is_none() && parsed(flag).is_some());
+            let taken = with_value.map_or(1, <[_]>::len);
+            if with_value.is_some() || parsed(slice::from_ref(word)).is_some() {
+                own.extend_from_slice(&rest[..taken]);
+            }
+            rest = &rest[taken..];
+        }
+        parsed(&own).and_then(|matches| Self::from_arg_matches(&matches).ok()).unwrap_or_default()
+    }
+
+    /// Whether a program reads what is said.
+    pub fn is_json(&self) -> bool {
+        self.json || matches!(self.output, Some(Format::Json | Format::Ndjson))
+    }
+
     /// The form asked for; `None` leaves it to the command.
     pub fn format(&self) -> Result<Option<Format>, Error> {
         match (self.output, self.json) {
@@ -180,6 +187,21 @@ mod tests {
         let local = Globals { data_dir: Some("/here".into()), ..Globals::default() };
         assert!(matches!(local.target(&both), Ok(Destination::Local(_))));
         assert!(matches!(none.target(&env(&[])), Ok(Destination::Local(_))));
+    }
+
+    #[test]
+    fn flags_are_known_among_words_that_are_wrong() {
+        let among = |line: &str| Globals::among(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        for line in
+            ["inbox --json", "-o json x", "-ojson", "-qo json", "--no-such --output=ndjson", "-o x --output ndjson"]
+        {
+            assert!(among(line).is_json(), "{line}");
+        }
+        for line in ["inbox", "-o tsv json", "x -- --json", "-o", "--json-lines"] {
+            assert!(!among(line).is_json(), "{line}");
+        }
+        let globals = among("--server http://a.test -v domain --server=http://b.test rm --data-dir");
+        assert_eq!((globals.server.as_deref(), globals.data_dir), (Some("http://b.test"), None));
     }
 
     #[test]

@@ -1,18 +1,44 @@
 //! `tempmail help`: the guides of `man/guide`, topics made of their sections, and the help of each command.
 
-use super::{Context, topic};
+use super::Context;
+use crate::config::settings;
 use crate::error::{Error, Exit};
 
-macro_rules! guides {
-    ($($name:literal)*) => {
-        /// Every guide's name and Markdown, in the order in which they are listed.
-        const GUIDES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../man/guide/", $name, ".md")))),*];
-    };
-}
+/// The guides with their Markdown, in the order in which they are listed.
+const GUIDES: [(&str, &str); 16] = [
+    ("commands", include_str!("../../man/guide/commands.md")),
+    ("configuration", include_str!("../../man/guide/configuration.md")),
+    ("domains", include_str!("../../man/guide/domains.md")),
+    ("smtp", include_str!("../../man/guide/smtp.md")),
+    ("http", include_str!("../../man/guide/http.md")),
+    ("browser", include_str!("../../man/guide/browser.md")),
+    ("waiting", include_str!("../../man/guide/waiting.md")),
+    ("test-suites", include_str!("../../man/guide/test-suites.md")),
+    ("agents", include_str!("../../man/guide/agents.md")),
+    ("webhooks", include_str!("../../man/guide/webhooks.md")),
+    ("operations", include_str!("../../man/guide/operations.md")),
+    ("storage", include_str!("../../man/guide/storage.md")),
+    ("cluster", include_str!("../../man/guide/cluster.md")),
+    ("performance", include_str!("../../man/guide/performance.md")),
+    ("development", include_str!("../../man/guide/development.md")),
+    ("changelog", include_str!("../../man/guide/changelog.md")),
+];
 
-guides! {
-    "commands" "configuration" "domains" "smtp" "http" "browser" "waiting" "test-suites" "agents" "webhooks" "operations" "storage" "cluster" "performance" "development" "changelog"
-}
+/// The topics, each with the guides and headings of its sections.
+const TOPICS: [(&str, &[(&str, &str)]); 3] = [
+    ("exit-codes", &[("commands", "Exit codes")]),
+    (
+        ENVIRONMENT,
+        &[
+            ("configuration", "How to set a value"),
+            ("configuration", "The configuration file"),
+            ("commands", "Flags of every command"),
+        ],
+    ),
+    ("formats", &[("commands", "Output"), ("commands", "Ids"), ("commands", "Fields in a pipe")]),
+];
+/// The topic that ends with the variables of the settings.
+const ENVIRONMENT: &str = "environment";
 
 /// Print a guide, a topic, or the help of a command
 #[derive(clap::Args, Debug)]
@@ -31,22 +57,50 @@ pub(super) struct Help {
 impl Help {
     pub(super) fn run(self, cx: &Context) -> Result<Exit, Error> {
         match self.words.as_slice() {
-            [name] if let Some(text) = find(name) => show(text, cx)?,
-            [name] if let Some(text) = topic::text(name) => show(&text, cx)?,
+            [name] if let Some(text) = guide(name) => show(text, cx)?,
+            [name] if let Some(text) = topic(name) => show(&text, cx)?,
             words => cx.print(of_command(words, cx.style.is_colored)?)?,
         }
         Ok(Exit::Ok)
     }
 }
 
-/// The guides, in the order in which they are listed.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
+/// The names of the guides.
+pub(super) fn guides() -> impl Iterator<Item = &'static str> {
     GUIDES.iter().map(|&(name, _)| name)
 }
 
+/// The names of the topics.
+pub(super) fn topics() -> impl Iterator<Item = &'static str> {
+    TOPICS.iter().map(|&(name, _)| name)
+}
+
 /// The Markdown of a guide.
-pub(super) fn find(name: &str) -> Option<&'static str> {
+fn guide(name: &str) -> Option<&'static str> {
     GUIDES.iter().find(|(guide, _)| *guide == name).map(|&(_, text)| text)
+}
+
+/// The Markdown of a topic.
+fn topic(name: &str) -> Option<String> {
+    let (_, sections) = TOPICS.iter().find(|(topic, _)| *topic == name)?;
+    let sections = sections.iter().filter_map(|(name, heading)| section(guide(name)?, heading));
+    let text = sections.collect::<Vec<_>>().join("\n");
+    Some(if name == ENVIRONMENT { text + &variables() } else { text })
+}
+
+/// A section of a guide with its heading.
+fn section<'g>(guide: &'g str, heading: &str) -> Option<&'g str> {
+    let start = guide.find(&format!("\n## {heading}\n"))? + 1;
+    let rest = &guide[start..];
+    Some(rest.find("\n## ").map_or(rest, |end| &rest[..=end]))
+}
+
+/// The variable of each setting.
+fn variables() -> String {
+    let escaped = |help: &str| help.replace('*', "\\*").replace('|', "\\|");
+    let rows = settings().map(|setting| format!("| `{}` | {} |\n", setting.variable(), escaped(&setting.help)));
+    let head = "\n## Variables of the settings\n\n| Variable | Meaning and bounds |\n|---|---|\n";
+    std::iter::once(head.to_owned()).chain(rows).collect()
 }
 
 /// On a terminal a guide goes through the pager.
@@ -67,10 +121,10 @@ fn of_command(words: &[String], is_colored: bool) -> Result<String, Error> {
 }
 
 fn unknown(words: &[String]) -> Error {
-    let guides: Vec<&str> = names().collect();
     let message = format!("there is no command and no guide '{}'", words.join(" "));
-    let topics = topic::names().collect::<Vec<_>>().join(", ");
-    Error::usage(message).hint(format!("the guides are {}, the topics {topics}", guides.join(", ")))
+    let guides = guides().collect::<Vec<_>>().join(", ");
+    let topics = topics().collect::<Vec<_>>().join(", ");
+    Error::usage(message).hint(format!("the guides are {guides}, the topics {topics}"))
 }
 
 #[cfg(test)]
@@ -91,21 +145,42 @@ mod tests {
     }
 
     #[test]
-    fn the_root_help_names_every_guide() {
+    fn the_root_help_names_every_guide_and_topic() {
         let help = super::super::command().term_width(80).render_help().to_string();
-        let (_, listed) = help.split_once("Guides (tempmail help GUIDE):\n").expect("the list");
-        let (listed, _) = listed.split_once("\n\n").expect("its end");
-        assert_eq!(
-            listed.split_whitespace().collect::<Vec<_>>(),
-            GUIDES.iter().map(|guide| guide.0).collect::<Vec<_>>()
-        );
+        let listed = |heading: &str| -> Vec<String> {
+            let (_, listed) = help.split_once(heading).expect("the list");
+            let (listed, _) = listed.split_once("\n\n").expect("its end");
+            listed.split_whitespace().map(str::to_owned).collect()
+        };
+        assert_eq!(listed("Guides (tempmail help GUIDE):\n"), guides().collect::<Vec<_>>());
+        assert_eq!(listed("Topics (tempmail help TOPIC):\n"), topics().collect::<Vec<_>>());
     }
 
     #[test]
     fn no_guide_has_the_name_of_a_command() {
         let tree = super::super::command();
-        for name in names().chain(topic::names()) {
+        for name in guides().chain(topics()) {
             assert!(tree.find_subcommand(name).is_none(), "{name}");
         }
+    }
+
+    #[test]
+    fn each_topic_has_all_of_its_sections() {
+        for (name, sections) in TOPICS {
+            let text = topic(name).expect("a topic");
+            for (_, heading) in sections {
+                assert!(text.contains(&format!("## {heading}\n")), "{heading} in {name}");
+            }
+            let count = sections.len() + usize::from(name == ENVIRONMENT);
+            assert_eq!(text.matches("\n## ").count() + 1, count, "{name}");
+        }
+        assert!(topic("nothing").is_none());
+    }
+
+    #[test]
+    fn the_environment_has_the_variable_of_each_setting() {
+        let text = topic(ENVIRONMENT).expect("a topic");
+        assert!(settings().all(|setting| text.contains(&format!("\n| `{}` | ", setting.variable()))), "{text}");
+        assert!(!text.contains("$0"), "{text}");
     }
 }

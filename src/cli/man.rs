@@ -4,8 +4,15 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use clap::Arg;
+
 use super::Context;
 use crate::error::{Error, Exit};
+
+/// The name of the program.
+const ROOT: &str = "tempmail";
+/// What the page of a command says of the options that are not on it.
+const SHARED: &str = "\n\nGlobal options:\n  See tempmail(1).\n";
 
 /// Print the manual page, or write all pages into a directory
 #[derive(clap::Args, Debug)]
@@ -46,9 +53,18 @@ fn write_all(command: &clap::Command, dir: &Path) -> io::Result<()> {
 
 /// The name of a command's page, and the page.
 fn page(command: &clap::Command) -> io::Result<(String, Vec<u8>)> {
-    let sections = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let is_root = command.get_name() == ROOT;
+    let mut sections = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    if !is_root {
+        sections.push_str(SHARED);
+    }
+    // The page has the long help of every other option, and the common ones stand on the page of the program alone.
+    let of_page = |arg: Arg| {
+        let is_hidden = arg.is_hide_set() || (arg.is_global_set() && !is_root);
+        arg.hide(is_hidden).hide_short_help(false)
+    };
     // What stands behind the help has sections of its own, whose lines must stay as they are.
-    let man = clap_mangen::Man::new(command.clone().after_help(None::<&'static str>))
+    let man = clap_mangen::Man::new(command.clone().mut_args(of_page).after_help(None::<&'static str>))
         .source(concat!("tempmail ", env!("CARGO_PKG_VERSION")))
         .manual("tempmail");
     let mut text = Vec::new();

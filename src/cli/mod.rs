@@ -11,8 +11,8 @@
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
 //! problem   errors as JSON          removed   what replaces a command that has gone
 //! domain_hint, span   what a few commands share
-//! hangup    what SIGHUP does to the daemon               interrupt   what Ctrl-C does to a command
-//! help      the tree of commands       guide, topic   `tempmail help`
+//! hangup    what SIGHUP does to the daemon
+//! help      the tree of commands       guide          `tempmail help`
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
 
@@ -34,7 +34,6 @@ mod hangup;
 mod help;
 mod ids;
 mod inbox;
-mod interrupt;
 mod man;
 mod mcp;
 mod new;
@@ -51,17 +50,18 @@ mod span;
 mod status;
 mod stop;
 mod token;
-mod topic;
 mod wait;
 mod watch;
 mod webhook;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::io::{IsTerminal, Write as _};
-use std::time::Duration;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write as _};
+use std::path::Path;
 
 use clap::{FromArgMatches, Parser, Subcommand};
+use tokio::runtime::Builder;
 
 use crate::error::{Error, Exit};
 
@@ -69,7 +69,8 @@ pub use context::Context;
 pub use globals::{ColorChoice, Globals};
 pub use help::command;
 
-use interrupt::Tidying;
+/// The name of a file that stands for standard input or output.
+const STANDARD: &str = "-";
 
 /// Disposable mail in one binary: receives over SMTP, keeps mail for a short time, gives it out as JSON.
 #[derive(Parser, Debug)]
@@ -106,79 +107,81 @@ enum Command {
     Status(status::Status),
     Stop(stop::Stop),
     Completions(completions::Completions),
+    #[command(name = "__complete", hide = true)]
+    Complete(completions::Complete),
     Man(man::Man),
     Help(guide::Help),
 }
 
 /// Carries out a command line; how the process is to end.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
-    let tree = command();
-    let args: Vec<OsString> = args.into_iter().collect();
-    if let Some(line) = completions::question(&args) {
-        completions::answer(line, tree, &environment());
-        return Exit::Ok;
-    }
-    let args = sendmail::as_command(args, &tree);
-    let tree = tree.color(globals::color_of_help(&args));
-    let is_json = problem::is_wanted(&args);
+    let args = as_command(args.into_iter().collect());
     if let [_] = args[..] {
         return first_steps();
     }
-    let parsed = tree.try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed.map_err(|error| removed::explained(error, &args)) {
+    let parsed = command().try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) if is_json && error.use_stderr() => {
-            context::say("", output::json_line(&problem::of_command_line(&error)).trim_end());
-            return Exit::Usage;
-        }
-        Err(error) => {
-            // Help that nobody reads any more is no failure.
-            let _ = error.print();
-            return if error.use_stderr() { Exit::Usage } else { Exit::Ok };
-        }
+        Err(error) => return refuse(&removed::explained(error, &args), &Globals::among(&args[1..])),
     };
-    let (color, is_quiet) = (cli.globals.color, cli.globals.quiet);
+    let globals = cli.globals.clone();
     carry_out(cli).unwrap_or_else(|error| {
         match error.exit() {
             Exit::Ok => {}
-            _ if is_json => context::say("", output::json_line(&problem::of(&error)).trim_end()),
-            _ => show(&error, color, is_quiet),
+            _ if globals.is_json() => context::say("", output::json_line(&problem::of(&error)).trim_end()),
+            _ => show(&error, &globals),
         }
         error.exit()
     })
 }
 
-fn carry_out(cli: Cli) -> Result<Exit, Error> {
-    let cx = Context::new(cli.globals, environment())?;
-    let command = match cli.command {
-        // The daemon has its own way to stop.
-        Command::Serve(serve) => {
-            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-            let runtime = runtime.map_err(interrupt::no_threads)?;
-            let result = runtime.block_on(serve.run(&cx));
-            runtime.shutdown_background();
-            return result;
-        }
-        command => command,
-    };
-    let (tidying, lent) = (command.tidying(), cx.lent.clone());
-    let carried_out = move || async move {
-        let result = dispatch(command, &cx).await;
-        cx.close().await;
-        result
-    };
-    interrupt::interruptible(carried_out, tidying, &lent)
+/// The command line of a program that is called `sendmail`, or of that command where it is the first word. Its options mean
+/// other things than this program's, so they come behind `--`.
+fn as_command(mut args: Vec<OsString>) -> Vec<OsString> {
+    const SENDMAIL: &str = "sendmail";
+    if args.first().is_some_and(|program| Path::new(program).file_name() == Some(OsStr::new(SENDMAIL))) {
+        args.splice(..1, ["tempmail", SENDMAIL].map(OsString::from));
+    }
+    if args.get(1).is_some_and(|word| word == SENDMAIL) && args[2..] != ["--help"] {
+        args.insert(2, "--".into());
+    }
+    args
 }
 
-impl Command {
-    const fn tidying(&self) -> Tidying {
-        match self {
-            // They have an unfinished file to remove.
-            Self::Db(_) => Tidying { on_terminate: true, within: Duration::from_secs(1) },
-            // The others have a line of the terminal to clear at most. What `read` has written of a file stays.
-            _ => Tidying { on_terminate: false, within: Duration::from_millis(200) },
-        }
+/// Shows help, or what is wrong with a command line.
+fn refuse(error: &clap::Error, globals: &Globals) -> Exit {
+    let is_wrong = error.use_stderr();
+    if is_wrong && globals.is_json() {
+        context::say("", output::json_line(&problem::of_command_line(error)).trim_end());
+        return Exit::Usage;
     }
+    let is_terminal = if is_wrong { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
+    let is_colored = context::is_colored(globals.color, is_terminal, &environment());
+    let text = error.render();
+    let text = if is_colored { text.ansi().to_string() } else { text.to_string() };
+    // Nothing can be done where nobody reads it.
+    let _ = if is_wrong { io::stderr().write_all(text.as_bytes()) } else { io::stdout().write_all(text.as_bytes()) };
+    if is_wrong { Exit::Usage } else { Exit::Ok }
+}
+
+/// Carries out a command on this thread; only the daemon has more. A signal has its default action, so it also ends a
+/// command that is blocked.
+fn carry_out(cli: Cli) -> Result<Exit, Error> {
+    let cx = Context::new(cli.globals, environment())?;
+    let mut builder = match cli.command {
+        Command::Serve(_) => Builder::new_multi_thread(),
+        _ => Builder::new_current_thread(),
+    };
+    let runtime = builder.enable_all().build();
+    let runtime = runtime.map_err(|error| Error::new(Exit::Failure, format!("no threads can be started: {error}")))?;
+    let result = runtime.block_on(async {
+        let result = dispatch(cli.command, &cx).await;
+        cx.close().await;
+        result
+    });
+    // A thread may still wait for an answer on the terminal.
+    runtime.shutdown_background();
+    result
 }
 
 async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
@@ -205,14 +208,20 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
         Command::Status(status) => status.run(cx).await,
         Command::Stop(stop) => stop.run(cx).await,
         Command::Completions(completions) => completions.run(cx),
+        Command::Complete(complete) => complete.run(cx),
         Command::Man(man) => man.run(cx),
         Command::Help(help) => help.run(cx),
     }
 }
 
+/// The file of this name: standard input for `-`.
+fn input(path: &Path) -> io::Result<Box<dyn Read>> {
+    if path.as_os_str() == STANDARD { Ok(Box::new(io::stdin())) } else { Ok(Box::new(File::open(path)?)) }
+}
+
 /// What the program prints without any argument.
 fn first_steps() -> Exit {
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = io::stdout().lock();
     // Nothing can be done where nobody reads it.
     let _ = stdout.write_all(help::FIRST_STEPS.as_bytes()).and_then(|()| stdout.flush());
     Exit::Ok
@@ -225,10 +234,30 @@ fn environment() -> BTreeMap<String, String> {
         .collect()
 }
 
-fn show(error: &Error, color: ColorChoice, is_quiet: bool) {
-    let is_colored = context::is_colored(color, std::io::stderr().is_terminal(), &environment());
+fn show(error: &Error, globals: &Globals) {
+    let is_colored = context::is_colored(globals.color, io::stderr().is_terminal(), &environment());
     context::say(if is_colored { "\u{1b}[1;31merror:\u{1b}[0m " } else { "error: " }, &error.to_string());
-    if let Some(hint) = error.what_to_do().filter(|_| !is_quiet) {
+    if let Some(hint) = error.what_to_do().filter(|_| !globals.quiet) {
         context::say(if is_colored { "\u{1b}[1mhint:\u{1b}[0m " } else { "hint: " }, hint);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_options_of_sendmail_are_kept_from_clap() {
+        for (given, expected) in [
+            ("/usr/sbin/sendmail -t -oi", "tempmail sendmail -- -t -oi"),
+            ("sendmail", "tempmail sendmail --"),
+            ("sendmail --help", "tempmail sendmail --help"),
+            ("tempmail sendmail -q", "tempmail sendmail -- -q"),
+            ("tempmail help sendmail", "tempmail help sendmail"),
+            ("tempmail", "tempmail"),
+        ] {
+            let args = as_command(given.split(' ').map(OsString::from).collect());
+            assert_eq!(args.join(OsStr::new(" ")), expected);
+        }
     }
 }

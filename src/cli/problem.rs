@@ -1,7 +1,5 @@
 //! An error as a program reads it: with JSON as the form of the output, one object on standard error (RFC 9457).
 
-use std::ffi::OsString;
-
 use serde_json::{Map, Value};
 
 use crate::client::{ClientError, Problem};
@@ -9,19 +7,6 @@ use crate::error::{Error, Exit};
 
 /// The type of a problem that its title says (RFC 9457 section 4.2.1).
 const TYPE: &str = "about:blank";
-
-/// Whether the command line asks for JSON, before anything is parsed.
-pub(super) fn is_wanted(args: &[OsString]) -> bool {
-    let words = args.iter().map(|arg| arg.to_string_lossy()).take_while(|arg| arg != "--").collect::<Vec<_>>();
-    words.iter().enumerate().any(|(index, word)| {
-        let value = match word.as_ref() {
-            "--json" => return true,
-            "-o" | "--output" => words.get(index + 1).map(AsRef::as_ref),
-            word => word.strip_prefix("--output=").or_else(|| word.strip_prefix("-o")),
-        };
-        value.is_some_and(|value| ["json", "ndjson"].contains(&value.trim_start_matches('=')))
-    })
-}
 
 /// The error as an object. What a service refused has its own members; `status` is there only if a service gave one.
 pub(super) fn of(error: &Error) -> Value {
@@ -80,28 +65,12 @@ const fn words(exit: Exit) -> (&'static str, &'static str) {
         Exit::BadConfig => ("bad_config", "Bad configuration"),
         Exit::TimedOut => ("timed_out", "Timed out"),
         Exit::Interrupted => ("interrupted", "Interrupted"),
-        Exit::Terminated => ("terminated", "Terminated"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn is_wanted_by(line: &str) -> bool {
-        is_wanted(&line.split(' ').map(OsString::from).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn the_form_is_known_before_the_command_line_is_parsed() {
-        for line in ["t inbox --json", "t -o json x", "t -ojson", "t --output=ndjson", "t --output ndjson", "t -o=json"]
-        {
-            assert!(is_wanted_by(line), "{line}");
-        }
-        for line in ["t inbox", "t -o tsv json", "t x -- --json", "t -o", "t --json-lines"] {
-            assert!(!is_wanted_by(line), "{line}");
-        }
-    }
 
     #[test]
     fn each_exit_code_has_a_word() {

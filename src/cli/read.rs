@@ -46,10 +46,10 @@ pub(super) struct Read {
     #[arg(long, value_name = "N", conflicts_with_all = ["raw", "html"])]
     attachment: Option<u64>,
 
-    /// Where to write the attachment, instead of to standard output; a directory takes it under its own name
+    /// Where to write the attachment, - for standard output as without this; a directory takes it under its own name
     ///
     /// A file that is there already is replaced only with --yes.
-    #[arg(short = 'O', long, value_name = "FILE", requires = "attachment")]
+    #[arg(short = 'O', long, value_name = "FILE|-", requires = "attachment")]
     file: Option<PathBuf>,
 
     /// Write every attachment into this directory under its own name, made safe, and print where each went

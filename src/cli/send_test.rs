@@ -1,7 +1,6 @@
 //! `tempmail send-test`: one small mail, all the way through.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::Read as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -47,8 +46,8 @@ pub(super) struct SendTest {
     #[arg(long, value_name = "HOST:PORT", value_parser = host_and_port)]
     smtp: Option<String>,
 
-    /// Send this message instead; lines that end with LF get CRLF. It is known again by its octets
-    #[arg(long, value_name = "FILE")]
+    /// Send this message instead, - for standard input; lines that end with LF get CRLF. It is known again by its octets
+    #[arg(long, value_name = "FILE|-")]
     file: Option<PathBuf>,
 }
 
@@ -131,7 +130,7 @@ pub(super) fn reachable(listener: SocketAddr) -> SocketAddr {
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
     let name = path.display();
     let mut raw = Vec::new();
-    File::open(path)
+    super::input(path)
         .and_then(|file| file.take(MESSAGE_OCTETS_MAX + 1).read_to_end(&mut raw))
         .map_err(|error| Error::usage(format!("{name} can't be read: {error}")))?;
     if raw.len() as u64 > MESSAGE_OCTETS_MAX {

@@ -1,6 +1,7 @@
 //! Texts to addresses: of listeners, networks, hosts and origins.
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::collections::HashSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use ipnet::{IpNet, Ipv4Net};
 use url::Url;
@@ -20,13 +21,30 @@ pub(super) fn listen_addresses(text: &str) -> Result<Vec<SocketAddr>, ValueError
     if values(text).next().is_none() {
         return Err(ValueError::missing("an IP address with a port, such as 127.0.0.1:2525"));
     }
-    values(text).map(listen_address).collect()
+    any_listen_addresses(text)
 }
 
-pub(super) fn listen_address(text: &str) -> Result<SocketAddr, ValueError> {
-    text.parse().map_err(|_| {
-        ValueError::malformed(text, "an IP address with a port, such as 127.0.0.1:2525, 0.0.0.0:25 or [::1]:2525")
-    })
+/// Any number of addresses to listen on, each kept once.
+pub(super) fn any_listen_addresses(text: &str) -> Result<Vec<SocketAddr>, ValueError> {
+    let mut all = values(text).map(listen_address).collect::<Result<Vec<_>, _>>()?.concat();
+    let mut seen = HashSet::new();
+    all.retain(|address| address.port() == 0 || seen.insert(*address));
+    Ok(all)
+}
+
+/// `IP:PORT`, or `:PORT` for this port of every address.
+fn listen_address(text: &str) -> Result<Vec<SocketAddr>, ValueError> {
+    let malformed = || {
+        ValueError::malformed(
+            text,
+            "an IP address with a port, such as 127.0.0.1:2525, 0.0.0.0:25 or [::1]:2525, or :2525 for every address",
+        )
+    };
+    if let Some(port) = text.strip_prefix(':') {
+        let port = port.parse().map_err(|_| malformed())?;
+        return Ok(vec![(Ipv4Addr::UNSPECIFIED, port).into(), (Ipv6Addr::UNSPECIFIED, port).into()]);
+    }
+    text.parse().map(|address| vec![address]).map_err(|_| malformed())
 }
 
 /// Addresses of HTTP. The path of a Unix socket is answered with what replaces it, until the next release.
@@ -145,8 +163,11 @@ mod tests {
 
     #[test]
     fn a_listening_address_needs_its_port() {
-        assert!(listen_address("0.0.0.0:25").is_ok());
-        for bad in ["", "25", ":25", "localhost:25", "127.0.0.1", "::1:25", "127.0.0.1:70000"] {
+        for (text, expected) in [("0.0.0.0:25", "0.0.0.0:25"), ("[::1]:0", "[::1]:0"), (":25", "0.0.0.0:25 [::]:25")] {
+            let addresses = listen_address(text).expect(text);
+            assert_eq!(addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "), expected);
+        }
+        for bad in ["", "25", ":", ":x", "localhost:25", "127.0.0.1", "::1:25", "127.0.0.1:70000"] {
             assert!(listen_address(bad).is_err(), "{bad}");
         }
     }

@@ -1,7 +1,7 @@
 //! Binding every address that the daemon listens on, before anything else starts.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -61,7 +61,8 @@ enum Bound {
 }
 
 impl Listeners {
-    /// Binds what the settings have. Where they are the defaults, a host without IPv6 does without `[::1]`.
+    /// Binds what the settings have. A host without IPv6 does without `[::1]` of the defaults, and without `[::]` beside the
+    /// same port of `0.0.0.0`.
     pub fn bind(config: &Config) -> Result<Self, BindError> {
         let mut listeners = Self::default();
         let (smtp, http) = (&config.smtp, &config.http);
@@ -73,7 +74,9 @@ impl Listeners {
             (Purpose::Metrics, &http.metrics_listen, "metrics-listen"),
         ] {
             for address in addresses {
-                listeners.add_tcp(purpose, *address, config.is_default(key))?;
+                let of_ipv4 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, address.port()));
+                let has_twin = address.ip().is_unspecified() && addresses.contains(&of_ipv4);
+                listeners.add_tcp(purpose, *address, has_twin || config.is_default(key))?;
             }
         }
         for endpoint in &smtp.lmtp_listen {
@@ -106,7 +109,7 @@ impl Listeners {
         taken.map(|(purpose, _, bound)| Ok((purpose, of_runtime(bound)?))).collect()
     }
 
-    fn add_tcp(&mut self, purpose: Purpose, address: SocketAddr, is_default: bool) -> Result<(), BindError> {
+    fn add_tcp(&mut self, purpose: Purpose, address: SocketAddr, may_be_missing: bool) -> Result<(), BindError> {
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::AddrInUse => {
                 BindError::InUse { address: Endpoint::Tcp(address), owner: port_owner::of(address) }
@@ -114,7 +117,7 @@ impl Listeners {
             _ => BindError::Io { address: Endpoint::Tcp(address), error },
         };
         let bound = match listen(address).map_err(failed) {
-            Err(BindError::Io { error, .. }) if is_default && address.is_ipv6() => {
+            Err(BindError::Io { error, .. }) if may_be_missing && address.is_ipv6() => {
                 tracing::debug!(%address, %error, "this host has no IPv6");
                 return Ok(());
             }

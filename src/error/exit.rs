@@ -8,46 +8,44 @@ use crate::store::StoreError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exit {
     /// Success, or the reader of the output went away.
-    Ok,
+    Ok = 0,
     /// A failure that no other code names: a full disk, a damaged data directory.
-    Failure,
+    Failure = 1,
     /// The command line or a value in it is wrong.
-    Usage,
+    Usage = 2,
     /// No such message, webhook or registered domain.
-    NotFound,
+    NotFound = 3,
     /// Not allowed.
-    NotAllowed,
+    NotAllowed = 4,
     /// A conflict with existing data, or with a running daemon.
-    Conflict,
+    Conflict = 5,
     /// The server cannot be reached, or cannot answer now.
-    Unavailable,
+    Unavailable = 6,
     /// Too many requests.
-    RateLimited,
+    RateLimited = 7,
     /// A check succeeded, and its result is negative.
-    CheckFailed,
+    CheckFailed = 8,
     /// `sendmail`: its command line is wrong (`EX_USAGE` of sysexits).
-    MailUsage,
+    MailUsage = 64,
     /// `sendmail`: the message is too large, or names no recipient (`EX_DATAERR`).
-    MailData,
+    MailData = 65,
     /// `sendmail`: a recipient is refused (`EX_NOUSER`).
-    NoRecipient,
+    NoRecipient = 67,
     /// `sendmail`: the message is refused for good (`EX_UNAVAILABLE`).
-    MailRefused,
+    MailRefused = 69,
     /// `serve`: the port or the data directory is taken. `sendmail`: the mail can be sent later (`EX_TEMPFAIL`).
-    Taken,
+    Taken = 75,
     /// `serve`: the configuration is not valid.
-    BadConfig,
+    BadConfig = 78,
     /// A wait ended without a result.
-    TimedOut,
-    /// SIGINT.
-    Interrupted,
-    /// SIGTERM, which `serve` takes as an order to stop.
-    Terminated,
+    TimedOut = 124,
+    /// `serve`: a second signal, as a shell shows SIGINT. A signal ends other commands itself.
+    Interrupted = 130,
 }
 
 impl Exit {
     /// All exit codes, in the order of their numbers.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 17] = [
         Self::Ok,
         Self::Failure,
         Self::Usage,
@@ -65,31 +63,11 @@ impl Exit {
         Self::BadConfig,
         Self::TimedOut,
         Self::Interrupted,
-        Self::Terminated,
     ];
 
     /// The number that the process ends with.
     pub const fn code(self) -> u8 {
-        match self {
-            Self::Ok => 0,
-            Self::Failure => 1,
-            Self::Usage => 2,
-            Self::NotFound => 3,
-            Self::NotAllowed => 4,
-            Self::Conflict => 5,
-            Self::Unavailable => 6,
-            Self::RateLimited => 7,
-            Self::CheckFailed => 8,
-            Self::MailUsage => 64,
-            Self::MailData => 65,
-            Self::NoRecipient => 67,
-            Self::MailRefused => 69,
-            Self::Taken => 75,
-            Self::BadConfig => 78,
-            Self::TimedOut => 124,
-            Self::Interrupted => 130,
-            Self::Terminated => 143,
-        }
+        self as u8
     }
 
     /// The exit code for an HTTP error. The problem's `code` decides first, then the status.
@@ -174,7 +152,7 @@ mod tests {
     #[test]
     fn the_numbers_are_those_of_the_manual() {
         let codes: Vec<u8> = Exit::ALL.iter().map(|exit| exit.code()).collect();
-        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 64, 65, 67, 69, 75, 78, 124, 130, 143]);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 64, 65, 67, 69, 75, 78, 124, 130]);
     }
 
     #[test]

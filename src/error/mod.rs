@@ -78,50 +78,43 @@ impl From<OpenError> for Error {
     fn from(error: OpenError) -> Self {
         let (exit, hint) = match &error {
             OpenError::Locked { .. } => {
-                (Exit::Taken, Some("stop that process, or choose another data directory with --data-dir"))
+                (Exit::Taken, "stop that process, or choose another data directory with --data-dir")
             }
-            OpenError::Io { .. } => {
-                (Exit::Failure, Some("see that this user can write there and that the disk has room"))
-            }
+            OpenError::Io { .. } => (Exit::Failure, "see that this user can write there and that the disk has room"),
             OpenError::Full { .. } => {
-                (Exit::Failure, Some("make some room on that file system and start again; nothing is lost"))
+                (Exit::Failure, "make some room on that file system and start again; nothing is lost")
             }
-            OpenError::Damaged { .. } | OpenError::Index(_) => {
-                let hint = "nothing was changed; `tempmail db check` says what is wrong, and `tempmail db check --salvage` goes on without it";
-                (Exit::Failure, Some(hint))
-            }
-            OpenError::SegmentTooSmall { .. } | OpenError::Setting { .. } => (Exit::BadConfig, None),
-            OpenError::Cluster { .. } => {
-                let hint = "see that the nodes in store run and can be reached from here, and that dc, user, password-file and ca in store fit";
-                (Exit::Unavailable, Some(hint))
-            }
-            OpenError::NoKeyspace { .. } => {
-                let hint = "see that store in TEMPMAIL_STORE or in the configuration file names the right one; `tempmail serve` makes it";
-                (Exit::Failure, Some(hint))
-            }
-            OpenError::Restoring { .. } => {
-                let hint = "wait for its end; if it was interrupted, restore into another keyspace, and drop this one";
-                (Exit::Failure, Some(hint))
-            }
-            OpenError::Schema { found, known } if found < known => {
-                let hint = "nothing was changed; make a backup with the version that made it, and restore that into another keyspace with this version";
-                (Exit::Failure, Some(hint))
-            }
-            OpenError::Schema { .. } => (Exit::Failure, Some("use the version that made it, or a newer one")),
-            OpenError::NotBuiltIn => {
-                let hint =
-                    "the packages have it; from the source: cargo install --locked --features cassandra --path .";
-                (Exit::BadConfig, Some(hint))
-            }
+            OpenError::Damaged { .. } | OpenError::Index(_) => (
+                Exit::Failure,
+                "nothing was changed; `tempmail db check` says what is wrong, and `tempmail db check --salvage` goes on without it",
+            ),
+            OpenError::Cluster { .. } => (
+                Exit::Unavailable,
+                "see that the nodes in store run and can be reached from here, and that dc, user, password-file and ca in store fit",
+            ),
+            OpenError::NoKeyspace { .. } => (
+                Exit::Failure,
+                "see that store in TEMPMAIL_STORE or in the configuration file names the right one; `tempmail serve` makes it",
+            ),
+            OpenError::Restoring { .. } => (
+                Exit::Failure,
+                "wait for its end; if it was interrupted, restore into another keyspace, and drop this one",
+            ),
+            OpenError::Schema { found, known } if found < known => (
+                Exit::Failure,
+                "nothing was changed; make a backup with the version that made it, and restore that into another keyspace with this version",
+            ),
+            OpenError::Schema { .. } => (Exit::Failure, "use the version that made it, or a newer one"),
+            OpenError::NotBuiltIn => (
+                Exit::BadConfig,
+                "the packages have it; from the source: cargo install --locked --features cassandra --path .",
+            ),
+            OpenError::SegmentTooSmall { .. } | OpenError::Setting { .. } => return Self::new(Exit::BadConfig, error),
             OpenError::NotOurs { .. } | OpenError::Missing { .. } | OpenError::Empty | OpenError::Format { .. } => {
-                (Exit::Failure, None)
+                return Self::new(Exit::Failure, error);
             }
         };
-        let error = Self::new(exit, error);
-        match hint {
-            Some(hint) => error.hint(hint),
-            None => error,
-        }
+        Self::new(exit, error).hint(hint)
     }
 }
 

@@ -3,19 +3,24 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
+use std::sync::Once;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::until::blocking;
 
 /// How long a command may take that ends by itself. It says nothing about speed.
 const LIMIT: Duration = Duration::from_mins(1);
+/// SIGINT ends the commands of these tests.
+static INTERRUPTIBLE: Once = Once::new();
 /// A home that is not there, for commands that need none.
 const NOWHERE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/nowhere");
 
@@ -29,10 +34,24 @@ pub(crate) fn tempmail(home: &Path) -> Command {
 
 /// Takes the caller's environment from a program that calls the binary.
 pub(crate) fn isolate(command: &mut Command, home: &Path) {
+    INTERRUPTIBLE.call_once(heed_interrupts);
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
     for name in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] {
         command.env(name, home);
     }
+}
+
+/// A shell lets what it runs in the background ignore SIGINT, and the binary would too. A signal that is caught here has its
+/// default action there.
+fn heed_interrupts() {
+    let status = std::fs::read_to_string("/proc/self/status").expect("the status of the tests");
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("the ignored signals");
+    let ignored = u64::from_str_radix(ignored.trim(), 16).expect("a mask");
+    if ignored >> (Signal::INT.as_raw() - 1) & 1 == 0 {
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async { drop(signal(SignalKind::interrupt()).expect("a handler")) });
 }
 
 /// A command on a data directory of this machine, whose configuration is in the same directory.
@@ -54,6 +73,11 @@ pub(crate) fn run(args: &[&str]) -> Outcome {
     outcome(tempmail(Path::new(NOWHERE)).args(args))
 }
 
+/// How a process has ended, as a shell tells it: by a signal is 128 and its number.
+pub(crate) fn code(status: ExitStatus) -> Option<i32> {
+    status.code().or_else(|| status.signal().map(|signal| 128 + signal))
+}
+
 /// The result of a command: exit code, standard output, standard error.
 #[derive(Debug)]
 pub(crate) struct Outcome {
@@ -65,7 +89,7 @@ pub(crate) struct Outcome {
 impl From<Output> for Outcome {
     fn from(output: Output) -> Self {
         Self {
-            code: output.status.code(),
+            code: code(output.status),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         }
@@ -175,7 +199,7 @@ impl Running {
 
     /// Waits for its end. Of its output this has what no test has read yet.
     pub(crate) fn end(mut self) -> Outcome {
-        let code = self.status().code();
+        let code = code(self.status());
         Outcome { code, stdout: self.stdout.iter().collect(), stderr: self.stderr.iter().collect() }
     }
 }

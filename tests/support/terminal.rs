@@ -11,6 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
+use super::command::code;
 use super::until::blocking;
 
 /// What became of a command on a terminal.
@@ -99,7 +100,7 @@ impl Terminal {
         let ended = || self.child.try_wait().expect("wait");
         let status = blocking::until_some("the end of a command on a terminal", ended);
         self.reader.take().expect("it is taken once").join().expect("the reader");
-        Screen { code: status.code(), text: self.shown() }
+        Screen { code: code(status), text: self.shown() }
     }
 }
 

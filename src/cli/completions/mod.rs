@@ -4,15 +4,12 @@
 //! know no flag and no command themselves.
 //!
 //! ```text
-//! answer   what `__complete` prints, in time      line   the words of a command line
-//! cursor   what may stand at the cursor           kind   which argument takes which values
+//! answer   what `__complete` prints, in time      line        the words of a command line
 //! values   values of the service                  candidate   a value with its description
 //! ```
 
 mod answer;
 mod candidate;
-mod cursor;
-mod kind;
 mod line;
 mod values;
 
@@ -23,7 +20,7 @@ use clap::ValueEnum;
 use super::Context;
 use crate::error::{Error, Exit};
 
-pub(super) use answer::{answer, question};
+pub(super) use answer::Complete;
 
 /// Print completions for a shell, or write those for all shells
 ///

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::super::Context;
+use super::super::{Context, STANDARD};
 use crate::config;
 use crate::error::{Error, Exit};
 
@@ -19,13 +19,13 @@ Examples:
   tempmail config init config.toml
   tempmail config init | grep '^#[a-z]'")]
 pub(super) struct Init {
-    /// File to write [default: standard output]
+    /// File to write; - for standard output [default: -]
     file: Option<PathBuf>,
 }
 
 impl Init {
     pub(super) fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let Some(file) = self.file else {
+        let Some(file) = self.file.filter(|file| file.as_os_str() != STANDARD) else {
             cx.print(config::template())?;
             return Ok(Exit::Ok);
         };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::super::{Context, output};
+use super::super::{Context, STANDARD, output};
 use super::bar;
 use crate::client;
 use crate::error::{Error, Exit};
@@ -29,7 +29,7 @@ pub(in crate::cli) struct Backup {
 
 impl Backup {
     pub(in crate::cli) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let is_piped = self.file.as_os_str() == "-";
+        let is_piped = self.file.as_os_str() == STANDARD;
         if is_piped && io::stdout().is_terminal() {
             return Err(Error::usage("a backup is no text for a terminal").hint("name a file, or pipe it somewhere"));
         }

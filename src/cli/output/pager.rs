@@ -1,29 +1,37 @@
 //! Long text for a terminal, a screen at a time.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::fs::File;
+use std::io::{self, Seek as _, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 
+use rustix::fs::{MemfdFlags, memfd_create};
 use unicode_width::UnicodeWidthStr;
 
-/// Shows `text` through the pager of the environment, by default `less`; false if there is none and nothing was shown.
-pub fn show(text: &str, env: &BTreeMap<String, String>) -> bool {
+/// Hands the process over to the pager of the environment, by default `less`. Returns only where there is none.
+///
+/// So the terminal and its Ctrl-C are the pager's alone, and so is the exit code.
+pub fn hand_over(text: &str, env: &BTreeMap<String, String>) {
     let words = words(env);
-    let Some((program, args)) = words.split_first() else { return false };
+    let Some((program, args)) = words.split_first() else { return };
+    let Ok(input) = in_memory(text) else { return };
     let mut command = Command::new(program);
-    command.args(args).stdin(Stdio::piped());
+    command.args(args).stdin(input);
     if !env.contains_key("LESS") {
         // Ends at once where the text fits the screen, keeps colours, and leaves the text on the screen.
         command.env("LESS", "FRX");
     }
-    let Ok(mut pager) = command.spawn() else { return false };
-    if let Some(mut stdin) = pager.stdin.take() {
-        // A user who leaves the pager early has read enough.
-        let _ = stdin.write_all(text.as_bytes());
-    }
-    // Its text was shown, whatever it ends with.
-    let _ = pager.wait();
-    true
+    // A pager that does not start is as good as none.
+    let _ = command.exec();
+}
+
+/// A file that holds `text` and has no name.
+fn in_memory(text: &str) -> io::Result<File> {
+    let mut file = File::from(memfd_create("text", MemfdFlags::CLOEXEC)?);
+    file.write_all(text.as_bytes())?;
+    file.rewind()?;
+    Ok(file)
 }
 
 /// Whether `text` takes more lines than a terminal of this size has.
@@ -61,15 +69,5 @@ mod tests {
         assert!(is_longer(&"a\n".repeat(24), 80, 24));
         assert!(is_longer(&"漢".repeat(41), 10, 9));
         assert!(!is_longer(&"a\n".repeat(99), 80, 0));
-    }
-
-    #[test]
-    fn text_goes_through_the_pager_and_is_left_to_the_caller_without_one() {
-        let dir = tempfile::tempdir().expect("a directory");
-        let copy = dir.path().join("copy");
-        let of = |pager: String| BTreeMap::from([("PAGER".to_owned(), pager)]);
-        assert!(show("a guide\n", &of(format!("dd status=none of={}", copy.display()))));
-        assert_eq!(std::fs::read_to_string(copy).expect("what was shown"), "a guide\n");
-        assert!(!show("a guide\n", &of("/nowhere/pager".to_owned())));
     }
 }

@@ -7,7 +7,6 @@
 
 mod input;
 mod message;
-mod name;
 mod options;
 
 use std::collections::BTreeMap;
@@ -24,8 +23,6 @@ use crate::error::{Error, Exit};
 use crate::model::Address;
 use message::{Added, Rewritten};
 use options::{Mode, Options};
-
-pub(super) use name::as_command;
 
 /// The most recipients of a mail: every receiver takes so many (RFC 5321 section 4.5.3.1.8).
 const RECIPIENTS_MAX: usize = 100;

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use ipnet::IpNet;
 
 use super::{List, Maybe};
-use crate::config::address::{allowed_host, http_listen_addresses, listen_address, network, origins};
+use crate::config::address::{allowed_host, any_listen_addresses, http_listen_addresses, network, origins};
 use crate::config::list::list;
 use crate::config::parse::{compat_api, connections, count, public, rate_limit};
 use crate::config::value::number;
@@ -63,11 +63,11 @@ pub struct HttpConfig {
     pub listen: List<SocketAddr>,
 
     /// Address that HTTP with TLS from the first octet listens on; needs a certificate
-    #[arg(long, value_name = "IP:PORT", value_delimiter = ',', value_parser = list(listen_address))]
+    #[arg(long, value_name = "IP:PORT", value_delimiter = ',', value_parser = any_listen_addresses)]
     pub https_listen: List<SocketAddr>,
 
     /// Address of /metrics, /healthz and /readyz alone; with it, no other listener has /metrics
-    #[arg(long, value_name = "IP:PORT", value_delimiter = ',', value_parser = list(listen_address))]
+    #[arg(long, value_name = "IP:PORT", value_delimiter = ',', value_parser = any_listen_addresses)]
     pub metrics_listen: List<SocketAddr>,
 
     /// What callers without a token may do: read and delete mail, register webhooks and domains, and use the inbox for browsers at / (web); 'none' for nothing

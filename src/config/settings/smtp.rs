@@ -9,7 +9,7 @@ use ipnet::IpNet;
 
 use super::{List, Maybe};
 use crate::config::Endpoint;
-use crate::config::address::{endpoint, listen_address, listen_addresses, network};
+use crate::config::address::{any_listen_addresses, endpoint, listen_addresses, network};
 use crate::config::list::{list, list_or_none};
 use crate::config::parse::{
     certificate, connections, count, domain_name, faults, file_mode, octets, optional_file, refused_sender, time,
@@ -30,7 +30,7 @@ pub enum SmtpAuth {
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "SMTP")]
 pub struct SmtpConfig {
-    /// Address that SMTP listens on; port 0 lets the system choose
+    /// Address that SMTP listens on; :2525 is that port of every address, port 0 lets the system choose
     #[arg(
         id = "smtp-listen",
         long,
@@ -42,7 +42,7 @@ pub struct SmtpConfig {
     pub listen: List<SocketAddr>,
 
     /// Address that SMTP with TLS from the first octet listens on; needs a certificate
-    #[arg(long, value_name = "IP:PORT", value_delimiter = ',', value_parser = list(listen_address))]
+    #[arg(long, value_name = "IP:PORT", value_delimiter = ',', value_parser = any_listen_addresses)]
     pub smtps_listen: List<SocketAddr>,
 
     /// Address or Unix socket that LMTP listens on, for an MTA in front; a path begins with '/'

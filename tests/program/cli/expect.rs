@@ -246,12 +246,12 @@ fn a_failure_has_nothing_that_a_terminal_would_act_on() {
 #[test]
 fn a_signal_ends_an_expectation() {
     let daemon = Program::fresh(&[]);
-    for signal in [Signal::INT, Signal::TERM] {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let waiting = daemon.beside(&["expect", TO]);
         until_waiting(&daemon, 1);
         waiting.signal(signal);
         let outcome = waiting.end();
-        assert_eq!((outcome.code, outcome.stdout.as_str()), ((signal == Signal::INT).then_some(130), ""));
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(code), ""));
         until_waiting(&daemon, 0);
     }
 }

@@ -38,6 +38,17 @@ fn manual_pages_are_those_of_the_command_tree() {
 }
 
 #[test]
+fn each_option_on_a_manual_page_has_its_text() {
+    for (name, page) in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("man")) {
+        let lines: Vec<&str> = page.lines().collect();
+        for (at, _) in lines.iter().enumerate().filter(|(_, line)| **line == ".TP") {
+            let text = lines.get(at + 2).copied().unwrap_or_default();
+            assert!(!text.is_empty() && !text.starts_with('.'), "{name}: {}", lines[at + 1]);
+        }
+    }
+}
+
+#[test]
 fn completions_are_those_of_the_command_tree() {
     let dir = tempfile::tempdir().expect("directory");
     assert_eq!(run(&["completions", "--dir", dir.path().to_str().expect("path")]).code, Some(0));

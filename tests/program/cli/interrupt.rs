@@ -8,27 +8,22 @@ use rustix::process::Signal;
 use super::TO;
 use crate::support::command::{Running, on_data};
 use crate::support::program::terminal_command;
-use crate::support::terminal::Terminal;
+use crate::support::terminal::{Terminal, on_terminal};
 use crate::support::until::blocking;
 
 fn start(dir: &tempfile::TempDir, args: &[&str]) -> Running {
     Running::start(&mut on_data(dir.path(), args))
 }
 
-/// The threads of a process by their names, each with its state.
-fn threads(process: u32) -> Vec<(String, char)> {
+/// The states of a process's threads: `S` sleeps, as in a read (proc(5)).
+fn threads(process: u32) -> Vec<char> {
     let tasks = fs::read_dir(format!("/proc/{process}/task")).expect("its threads");
     let stats = tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("stat")).ok());
-    let read = |stat: String| {
-        let (name, rest) = stat.split_once('(')?.1.rsplit_once(") ")?;
-        Some((name.to_owned(), rest.chars().next()?))
-    };
-    stats.filter_map(read).collect()
+    stats.filter_map(|stat| stat.rsplit_once(") ")?.1.chars().next()).collect()
 }
 
-/// Waits until the command's thread sleeps, as in a read: the state `S` of proc(5).
 fn until_asleep(child: &Running) {
-    blocking::until("the thread of the command", || threads(child.process()).contains(&("command".to_owned(), 'S')));
+    blocking::until("the command sleeps", || threads(child.process()).iter().all(|state| *state == 'S'));
 }
 
 fn interrupted(child: Running) {
@@ -52,26 +47,40 @@ fn a_command_that_reads_standard_input_is_interrupted() {
 }
 
 #[test]
-fn a_command_has_one_thread_beside_the_first() {
+fn a_command_has_one_thread() {
     let dir = tempfile::tempdir().expect("directory");
     let child = start(&dir, &["delete", "-", "--yes"]);
     until_asleep(&child);
-    assert_eq!(threads(child.process()).len(), 2);
+    assert_eq!(threads(child.process()), ['S']);
     interrupted(child);
 }
 
+/// The pager is the process itself, so nothing else hears of the signal.
 #[test]
 fn while_the_pager_has_the_terminal_the_interrupt_is_for_it() {
     let dir = tempfile::tempdir().expect("directory");
-    let (begun, end) = (dir.path().join("begun"), dir.path().join("end"));
+    let (begun, interrupted) = (dir.path().join("begun"), dir.path().join("interrupted"));
     let script = dir.path().join("pager");
-    let text = format!("touch {}\nuntil [ -e {} ]; do sleep 0.02; done\n", begun.display(), end.display());
+    let (touched, until) = (interrupted.display(), "sleep 0.02; done");
+    let text = format!("trap 'touch {touched}' INT\ntouch {}\nuntil [ -e {touched} ]; do {until}\n", begun.display());
     fs::write(&script, text).expect("write");
     let mut command = terminal_command(dir.path(), &["help", "http"]);
     command.env("PAGER", format!("sh {}", script.display()));
     let terminal = Terminal::start(command, 80, "");
     blocking::until("the pager", || begun.exists());
     terminal.signal(Signal::INT);
-    fs::write(end, "").expect("write");
     assert_eq!(terminal.ended().code, Some(0));
+    assert!(interrupted.exists());
+}
+
+#[test]
+fn without_a_pager_the_text_is_shown_as_it_is() {
+    let dir = tempfile::tempdir().expect("directory");
+    for pager in ["/nowhere/pager", "cat", ""] {
+        let mut command = terminal_command(dir.path(), &["help", "http"]);
+        command.env("PAGER", pager);
+        let screen = on_terminal(command, 80, "");
+        assert_eq!(screen.code, Some(0));
+        assert!(screen.text.contains("# HTTP"), "{pager:?}: {}", screen.text);
+    }
 }

@@ -2,6 +2,7 @@
 //! Promise: it outlives the code below it.
 
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -9,7 +10,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use super::{send, serve};
-use crate::support::command::{Running, on_data, output};
+use crate::support::command::{Running, code, on_data, output};
 use crate::support::http;
 use crate::support::program::local;
 use crate::support::smtp_peer::SmtpPeer;
@@ -149,6 +150,12 @@ async fn a_backup_through_a_pipe_is_the_file() {
     assert!(String::from_utf8_lossy(&output.stderr).starts_with("1 Emails, 0 domains and 0 webhooks"));
 }
 
+/// Whether a process has a file open in this directory.
+fn has_open(process: u32, dir: &Path) -> bool {
+    let open = std::fs::read_dir(format!("/proc/{process}/fd")).expect("its files").flatten();
+    open.filter_map(|entry| std::fs::read_link(entry.path()).ok()).any(|path| path.starts_with(dir))
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_interrupted_backup_leaves_no_file() {
     let dir = tempfile::tempdir().expect("directory");
@@ -158,7 +165,8 @@ async fn an_interrupted_backup_leaves_no_file() {
     // So the receiver accepts the connection and never answers.
     daemon.signal(Signal::STOP);
     let backup = Running::start(on_data(&data, &["db", "backup"]).arg(backups.join("file.backup")));
-    until("a file is begun", async || std::fs::read_dir(&backups).expect("list").next().is_some()).await;
+    // It has a name only once it is complete.
+    until("a file is begun", async || has_open(backup.process(), &backups)).await;
     backup.signal(Signal::INT);
     assert_eq!(backup.end().code, Some(130));
     daemon.signal(Signal::CONT);
@@ -175,7 +183,7 @@ async fn a_backup_into_a_pipe_that_nobody_reads_is_stopped() {
         let text = "line\r\n".repeat(7_000);
         send(&daemon, "a@example.test", &format!("Subject: {number}\r\n\r\n{text}")).await;
     }
-    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130)] {
+    for (signal, expected) in [(Signal::TERM, 143), (Signal::INT, 130)] {
         let mut command = on_data(dir.path(), &["db", "backup", "-"]);
         let mut backup = command.stdout(std::process::Stdio::piped()).spawn().expect("run");
         let piped = backup.stdout.take().expect("its output");
@@ -183,6 +191,6 @@ async fn a_backup_into_a_pipe_that_nobody_reads_is_stopped() {
         until("the pipe fills", async || rustix::io::ioctl_fionread(&piped).expect("its octets") >= 32 * 1024).await;
         rustix::process::kill_process(rustix::process::Pid::from_child(&backup), signal).expect("signal");
         until("its end", async || backup.try_wait().expect("wait").is_some()).await;
-        assert_eq!(backup.wait().expect("wait").code(), Some(code));
+        assert_eq!(code(backup.wait().expect("wait")), Some(expected));
     }
 }

@@ -73,7 +73,7 @@ pub(super) const CASES: [(Place, &str, i32); 69] = [
     (Daemon, "sendmail 'not an address'", 64),
     (Daemon, "sendmail -bs", 64),
     (Daemon, "sendmail -z a@example.test", 64),
-    (Daemon, "sendmail -q", 0),
+    (Daemon, "sendmail -- -q", 0),
     (Public, "inbox postmaster@here.example.org", 4),
     (Public, "wait postmaster@here.example.org", 4),
     (Public, "delete postmaster@here.example.org --yes", 4),

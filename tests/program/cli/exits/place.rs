@@ -1,9 +1,8 @@
 //! The daemons, files and ids that the tables name.
 
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -141,15 +140,8 @@ impl Places {
         asked.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
         asked.peek(&mut [0]).expect("a request");
         kill_process(Pid::from_child(&child), signal).expect("kill");
-        as_in_a_shell(child.wait_with_output().expect("its end"))
+        child.wait_with_output().expect("its end").into()
     }
-}
-
-/// The outcome with the code that a shell shows for the end by a signal.
-fn as_in_a_shell(output: Output) -> Outcome {
-    let by_signal = output.status.signal().map(|signal| 128 + signal);
-    let outcome = Outcome::from(output);
-    Outcome { code: outcome.code.or(by_signal), ..outcome }
 }
 
 /// Puts something into the daemon and beside it. Returns what the tables name.
