@@ -17,7 +17,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use super::Context;
 use super::send_test::{MESSAGE_OCTETS_MAX, listener_of};
-use crate::client::smtp::{SmtpError, Submission, submit};
+use crate::client::smtp::{Failure, SmtpError, Submission, submit};
 use crate::client::{Client, daemon};
 use crate::config::ServeArgs;
 use crate::error::{Error, Exit};
@@ -168,8 +168,8 @@ fn user(env: &BTreeMap<String, String>) -> String {
 }
 
 fn refused(error: SmtpError) -> Error {
-    let exit = match &error {
-        SmtpError::Refused { reply, .. } => Exit::of_smtp_in_sendmail(reply.code, reply.enhanced()),
+    let exit = match &error.failure {
+        Failure::Refused { reply, .. } => Exit::of_smtp_in_sendmail(reply.code, reply.enhanced()),
         _ => Exit::Taken,
     };
     Error::new(exit, error)
