@@ -31,9 +31,6 @@ const LISTED_MAX: usize = 5;
 /// Prints the oldest mail that is as the flags say, as `read` does, or its code or link alone. Mail that is in the inbox
 /// already counts, unless --since says otherwise. Ends with exit code 124 when the time is over. A restart of the service
 /// meanwhile does no harm.
-///
-/// `expect` does the same as a check: it says what was wrong with the mail that came, counts mails, and checks that none
-/// comes. `watch` follows everything that happens.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -42,7 +39,8 @@ Examples:
   code=$(tempmail wait hello@example.test --code)
   tempmail wait hello@example.test --link reset --timeout 5m
   tempmail wait hello@example.test --since now --json | jq -r .bodyText
-  tempmail wait hello@example.test --since 0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b")]
+  tempmail wait hello@example.test --since 0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b
+`expect` checks mail and says what it lacks, `watch` follows all that happens.")]
 pub(super) struct Wait {
     /// The address
     #[arg(value_name = "ADDR")]
@@ -106,8 +104,6 @@ impl Wait {
 /// already counts, unless --since says otherwise. Other mail is passed over, and if the mail does not come in time, the
 /// error says of each mail what it lacks. The exit code is 8 if mail came but not as expected, and 124 if none came at all.
 /// A restart of the service meanwhile does no harm.
-///
-/// `wait` is for a script that needs the mail itself, `watch` follows everything that happens.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -116,7 +112,8 @@ Examples:
   tempmail expect hello@example.test --link-host app.test
   tempmail expect hello@example.test --attachment invoice --timeout 2m
   tempmail expect hello@example.test --count 2 --subject reminder
-  tempmail expect hello@example.test --no-mail-within 5s --since now")]
+  tempmail expect hello@example.test --no-mail-within 5s --since now
+`wait` prints the mail itself, `watch` follows all that happens.")]
 pub(super) struct Expect {
     /// The address
     #[arg(value_name = "ADDR")]
@@ -249,8 +246,9 @@ impl Expect {
             Some(count) if matches.len() > wanted => failed(format!("{found}, not {count}"), &matches),
             Some(count) => failed(format!("{found}, not {count}"), &all),
             None => {
+                let none = if came.len() == 1 { "not" } else { "none of them" };
                 let mails = output::mails(came.len() as u64);
-                failed(format!("{mails} came for {to} within {within}, none of them as expected"), &all)
+                failed(format!("{mails} came for {to} within {within}, {none} as expected"), &all)
             }
         }
         .map_err(|error| error.hint(format!("`tempmail read {}` shows the last", visible::line(&last.id))))

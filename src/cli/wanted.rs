@@ -18,11 +18,11 @@ const KINDS: [&str; 5] = ["any", "verification", "sign_in", "reset", "invite"];
 /// What a mail must be like. All of it must hold.
 #[derive(clap::Args, Clone, Debug)]
 pub(super) struct Wanted {
-    /// Its sender contains this, in any case
+    /// The sender of the mail contains this, in any case
     #[arg(long, value_name = "TEXT")]
     from: Vec<String>,
 
-    /// Its subject contains this, in any case
+    /// The subject contains this, in any case
     #[arg(long, value_name = "TEXT")]
     subject: Vec<String>,
 
@@ -30,23 +30,23 @@ pub(super) struct Wanted {
     #[arg(long, value_name = "TEXT", value_parser = removed::no_pattern)]
     pub(super) text: Vec<String>,
 
-    /// The name of a file in it contains this, in any case
+    /// The name of a file in the mail contains this, in any case
     #[arg(long, value_name = "TEXT", value_parser = removed::no_pattern)]
     pub(super) attachment: Vec<String>,
 
-    /// A link in it leads to this host, or to one below it
+    /// A link in the mail leads to this host, or to one below it
     #[arg(long, value_name = "HOST", value_parser = host)]
     link_host: Vec<String>,
 
-    /// It has this: a file, a one-time code, or a link to verify, sign in, reset or accept
+    /// The mail has this: a file, a one-time code, or a link to verify, sign in, reset or accept
     #[arg(long, value_name = "WHAT", value_parser = ["attachment", "code", "link"], conflicts_with_all = ["code", "link"])]
     has: Option<String>,
 
-    /// It has a one-time code that is certain, which is printed alone
+    /// The mail has a one-time code that is certain, which is printed alone
     #[arg(long, conflicts_with = "link")]
     pub(super) code: bool,
 
-    /// It has a link to press, of this kind if one is given, whose address is printed alone
+    /// The mail has a link to press, of this kind if one is given, whose address is printed alone
     #[arg(long, value_name = "KIND", num_args = 0..=1, default_missing_value = "any", value_parser = KINDS)]
     pub(super) link: Option<String>,
 }

@@ -23,15 +23,14 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// meanwhile is printed too; `reset` says that events were missed. Without an address the events are those of all, for
 /// the administrator. In a pipe a line is JSON; with -o tsv it has five fields: event, id, recipient, sender, subject.
 /// Ctrl-C ends it, and so does a reader that has seen enough.
-///
-/// For one mail in a script, `wait` and `expect` end by themselves.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail watch hello@example.test
   tempmail watch hello@example.test \\
     | jq -r 'select(.event == \"email.received\") | .subject'
-  tempmail watch -o tsv")]
+  tempmail watch -o tsv
+`wait` prints one mail and ends, `expect` checks mail and ends.")]
 pub(super) struct Watch {
     /// The address; without it all, for the administrator
     #[arg(value_name = "ADDR")]
@@ -64,7 +63,7 @@ pub(super) async fn next(cx: &Context, events: &mut Events<'_>) -> Result<MailEv
 }
 
 /// Waits until the other end of the pipe at standard output is closed. A file has no other end.
-async fn reader_gone() {
+pub(super) async fn reader_gone() {
     loop {
         sleep(LOOK_EVERY).await;
         let stdout = std::io::stdout();

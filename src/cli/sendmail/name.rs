@@ -12,12 +12,10 @@ pub(in crate::cli) fn as_command(args: Vec<OsString>, tree: &clap::Command) -> V
     let at = if is_called_so { Some(0) } else { command_at(&args, tree).filter(|&at| args[at] == NAME) };
     let Some(at) = at else { return args };
     let (before, after) = args.split_at(at + 1);
-    if after.first().is_some_and(|word| word == "--help") && after.len() == 1 {
-        let before = if is_called_so { vec!["tempmail".into(), NAME.into()] } else { before.to_vec() };
-        return before.into_iter().chain(after.iter().cloned()).collect();
-    }
     let before = if is_called_so { vec!["tempmail".into(), NAME.into()] } else { before.to_vec() };
-    before.into_iter().chain(["--".into()]).chain(after.iter().cloned()).collect()
+    let asks_for_help = matches!(after, [word] if word == "--help");
+    let end_of_options = (!asks_for_help).then(|| "--".into());
+    before.into_iter().chain(end_of_options).chain(after.iter().cloned()).collect()
 }
 
 /// Where the command stands: the first word that is neither an option of every command nor the value of one.

@@ -1,7 +1,7 @@
 //! A service in memory that answers as the interface requires, on a TCP port and on a socket in a data directory. Each of its
 //! answers is compared with the description of the interface.
 
-mod stream;
+mod wait;
 pub(super) mod webhooks;
 
 use std::collections::HashMap;
@@ -190,8 +190,7 @@ fn router(state: &Shared, is_administrator: bool) -> Router {
         .route("/api/mail/messages/{id}", get(message))
         .route("/api/mail/messages/{id}/raw", get(raw))
         .route("/api/mail/messages/{id}/attachments/{index}", get(attachment))
-        .route("/api/mail/stream", get(stream::stream))
-        .route("/api/mail/wait", get(waited))
+        .route("/api/mail/wait", get(wait::wait))
         .route("/api/mail/delete", delete(delete_mail))
         .route("/api/domains", get(domains).post(add_domain))
         .route("/api/domains/active", get(active))
@@ -278,21 +277,6 @@ async fn message(State(contents): State<Shared>, UrlPath(id): UrlPath<String>) -
     match contents.emails.iter().find(|email| email["id"] == id.as_str()) {
         Some(email) => axum::Json(email).into_response(),
         None => problem(404, "not_found", "there is no such message"),
-    }
-}
-
-/// The oldest Email after `since` whose subject has the part, at once or never.
-async fn waited(State(contents): State<Shared>, Query(query): Parameters) -> Response {
-    let part = |name: &str| query.get(name).cloned().unwrap_or_default();
-    let (to, since, subject) = (part("to"), part("since"), part("subject"));
-    let contents = contents.lock().expect("lock");
-    let newer = contents.emails.iter().take_while(|email| email["id"] != since.as_str());
-    let passes = |email: &&Value| {
-        email["recipient"] == to.as_str() && email["subject"].as_str().is_some_and(|text| text.contains(&subject))
-    };
-    match newer.filter(passes).last() {
-        Some(email) => axum::Json(email).into_response(),
-        None => StatusCode::NO_CONTENT.into_response(),
     }
 }
 
