@@ -73,9 +73,10 @@ impl Wait {
     /// Why there is no such mail: none came, or none whose code or link is certain.
     async fn missing(&self, client: &Client, query: WaitQuery) -> Error {
         let (to, within) = (&self.address, show_duration(self.span.timeout));
-        let first = match self.wanted.code || self.wanted.link.is_some() {
-            true => client.waited(&WaitQuery { has: None, ..query }).await.unwrap_or_default(),
-            false => None,
+        let first = if self.wanted.code || self.wanted.link.is_some() {
+            client.waited(&WaitQuery { has: None, ..query }).await.unwrap_or_default()
+        } else {
+            None
         };
         let Some(first) = first else {
             return Error::new(Exit::TimedOut, format!("no such mail for {to} within {within}"))

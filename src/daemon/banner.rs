@@ -33,10 +33,10 @@ impl Banner {
     pub(super) fn of(service: &Service) -> Self {
         let config = &service.config;
         let is_first_start = config.domains.fixed == [example_domain()];
-        let example = config.domains.fixed.iter().find_map(|pattern| match pattern {
-            DomainPattern::Exact(name) => Some(name.to_string()),
-            DomainPattern::Below(parent) => Some(format!("any.{parent}")),
-            DomainPattern::Any => Some("example.test".to_owned()),
+        let example = config.domains.fixed.first().map(|pattern| match pattern {
+            DomainPattern::Exact(name) => name.to_string(),
+            DomainPattern::Below(parent) => format!("any.{parent}"),
+            DomainPattern::Any => "example.test".to_owned(),
         });
         Self {
             listening: service.daemon.as_ref().map(|daemon| daemon.listening.clone()).unwrap_or_default(),
@@ -146,12 +146,11 @@ impl fmt::Display for Banner {
         }
         writeln!(f)?;
         writeln!(f, "Try in another terminal:")?;
-        match &self.example {
-            Some(example) => self.write_example(f, example, urls.first())?,
-            None => {
-                writeln!(f, "  {} domain check-dns DOMAIN", self.command)?;
-                writeln!(f, "  {} domain add DOMAIN", self.command)?;
-            }
+        if let Some(example) = &self.example {
+            self.write_example(f, example, urls.first())?;
+        } else {
+            writeln!(f, "  {} domain check-dns DOMAIN", self.command)?;
+            writeln!(f, "  {} domain add DOMAIN", self.command)?;
         }
         writeln!(f)?;
         writeln!(f, "Ctrl-C stops it.")

@@ -288,12 +288,11 @@ fn hostile_mail_comes_fenced_and_without_what_no_person_sees() {
 fn a_mail_with_a_thousand_names_stays_small() {
     let dir = tempfile::tempdir().expect("directory");
     let daemon = Program::serve(dir.path(), &[]);
-    let mut message = "Subject: s\r\nContent-Type: multipart/mixed; boundary=b\r\n".to_owned();
-    for index in 0..999 {
-        let name = format!("{index}{}", "x".repeat(150));
-        message += &format!("\r\n--b\r\nContent-Disposition: attachment; filename=\"{name}\"\r\n\r\nx");
-    }
-    deliver(&daemon, TO, &(message + "\r\n--b--"));
+    let name = "x".repeat(150);
+    let part = |index| format!("\r\n--b\r\nContent-Disposition: attachment; filename=\"{index}{name}\"\r\n\r\nx");
+    let parts: String = (0..999).map(part).collect();
+    let message = format!("Subject: s\r\nContent-Type: multipart/mixed; boundary=b\r\n{parts}\r\n--b--");
+    deliver(&daemon, TO, &message);
     let mut session = Session::begin(&dir, &[]);
     let mail = session.done("wait_for_mail", &json!({ "address": TO }));
     assert_eq!(mail.matches("\nAttachment: ").count(), 20, "{mail}");
