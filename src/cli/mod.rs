@@ -6,8 +6,8 @@
 //! serve new inbox read open delete send_test status stop man completions/; domain/ webhook/ token/ fault/ db/ config/ with a file per verb
 //! doctor/   checks of the service and its machine
 //! sendmail/ mail from programs that call `sendmail`
-//! mcp/      tools for the programs of language models    expect/   assertions on the next mail
-//! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
+//! mcp/      tools for the programs of language models    wait, wanted   `wait` and `expect`
+//! globals   flags of every command     context   what a command is given
 //! one_mail  which mail a command is about                ids/      ids by their end or beginning
 //! problem   errors as JSON          removed   what replaces a command that has gone
 //! domain_hint, span   what a few commands share
@@ -16,7 +16,6 @@
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
 
-mod arrivals;
 mod attachment;
 mod completions;
 mod config;
@@ -26,7 +25,6 @@ mod delete;
 mod doctor;
 mod domain;
 mod domain_hint;
-mod expect;
 mod fault;
 mod globals;
 mod guide;
@@ -51,6 +49,7 @@ mod status;
 mod stop;
 mod token;
 mod wait;
+mod wanted;
 mod watch;
 mod webhook;
 
@@ -91,7 +90,7 @@ enum Command {
     Read(read::Read),
     Open(open::Open),
     Wait(wait::Wait),
-    Expect(expect::Expect),
+    Expect(wait::Expect),
     Watch(watch::Watch),
     Mcp(mcp::Mcp),
     Delete(delete::Delete),

@@ -1,17 +1,16 @@
 //! `tempmail send-test`: one small mail, all the way through.
 
-use std::collections::HashSet;
 use std::io::Read as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::json;
+use tokio::time::Instant;
 
 use super::Context;
 use super::output;
 use crate::client::smtp::{Submission, submit, with_crlf};
-use crate::client::{Client, Destination, Email, MailFilter, ServerUrl, Status, Transport};
+use crate::client::{Client, Destination, EmailDetail, ServerUrl, Status, Transport, WaitQuery};
 use crate::error::{Error, Exit};
 use crate::model::{Address, EmailId, Timestamp};
 
@@ -22,9 +21,6 @@ const SENDER: &str = "send-test@tempmail.invalid";
 const PORT_DEFAULT: u16 = 2525;
 /// Mail that was accepted is visible at once; this covers a service whose parts are apart.
 const ARRIVES_WITHIN: Duration = Duration::from_secs(5);
-const PAUSE: Duration = Duration::from_millis(100);
-/// Mails per request when they are looked for.
-const PAGE_SIZE: u64 = 100;
 
 /// Send a test mail through SMTP and look it up in the inbox
 ///
@@ -60,30 +56,29 @@ fn host_and_port(text: &str) -> Result<String, String> {
 
 impl SendTest {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let file = self.file.as_deref().map(read).transpose()?;
+        let file = self.file.as_deref().map(read).transpose()?.map(|raw| with_crlf(&raw));
         let client = cx.client().await?;
         let server = self.smtp_server(cx, client).await?;
-        let before = client.list(&self.address, None, Some(1)).await?.emails.into_iter().next().map(|email| email.id);
+        let newest = client.list(&self.address, None, Some(1)).await?.emails.into_iter().next();
+        let since = newest.map(|email| email.id);
         cx.verbose(&format!("sending through SMTP at {server}"));
-        let (message, sent) = if let Some(raw) = file {
-            let message = with_crlf(&raw);
-            (message.clone(), Sent::Message(message))
-        } else {
-            let tag = format!("{:08x}", rand::random::<u32>());
-            let subject = format!("Test mail {tag}");
-            (message(&self.address, &subject, &tag, cx.now()).into_bytes(), Sent::Subject(subject))
-        };
+        let tag = format!("{:08x}", rand::random::<u32>());
+        let subject = format!("Test mail {tag}");
+        let message = file.clone().unwrap_or_else(|| message(&self.address, &subject, &tag, cx.now()).into_bytes());
         let recipients = vec![self.address.to_string()];
         let reply = submit(&server, &Submission { reverse_path: SENDER.to_owned(), recipients, message }).await?;
         cx.hint(&format!("SMTP at {server} accepted it: {reply}"));
-        let Some(email) = arrived(client, &self.address, before.as_deref(), &sent).await? else {
+        // Nobody else has this subject.
+        let subject = file.is_none().then_some(subject);
+        let query = WaitQuery { to: self.address.clone(), since, from: None, subject, has: None };
+        let Some(detail) = arrived(client, query, file.as_deref()).await? else {
             let cause = format!("it is not in the inbox of {} that {} shows", self.address, client.transport().shown());
             return Err(
                 Error::new(Exit::CheckFailed, cause).hint(format!("see that SMTP at {server} belongs to that service"))
             );
         };
-        cx.print(output::list(cx.style, std::slice::from_ref(&email), &json!(email), cx.now()))?;
-        cx.hint(&format!("read it with `tempmail read {}`", email.id));
+        cx.print(output::list(cx.style, std::slice::from_ref(&detail.email), &detail, cx.now()))?;
+        cx.hint(&format!("read it with `tempmail read {}`", detail.email.id));
         Ok(Exit::Ok)
     }
 
@@ -150,31 +145,6 @@ fn message(to: &Address, subject: &str, tag: &str, now: Timestamp) -> String {
     )
 }
 
-/// How a mail that was sent is known again.
-enum Sent {
-    /// By a subject that nobody else has.
-    Subject(String),
-    /// By its octets: a message that is sent as it is gets no mark.
-    Message(Vec<u8>),
-}
-
-impl Sent {
-    async fn is(&self, client: &Client, email: &Email) -> Result<bool, Error> {
-        match self {
-            Self::Subject(subject) => Ok(*subject == email.subject),
-            Self::Message(message) => {
-                let id: EmailId = email.id.parse().map_err(|error| Error::new(Exit::Unavailable, error))?;
-                match client.raw(id).await.map_err(Error::from) {
-                    Ok(raw) => Ok(is_delivered(message, &raw)),
-                    // It was deleted meanwhile.
-                    Err(error) if error.exit() == Exit::NotFound => Ok(false),
-                    Err(error) => Err(error),
-                }
-            }
-        }
-    }
-}
-
 /// Whether `raw` is `message` behind the fields that delivery puts in front (RFC 5321 section 4.4).
 fn is_delivered(message: &[u8], raw: &[u8]) -> bool {
     let is_of_fields = |front: &[u8]| {
@@ -184,52 +154,21 @@ fn is_delivered(message: &[u8], raw: &[u8]) -> bool {
     raw.strip_suffix(message).is_some_and(is_of_fields)
 }
 
-/// The mail that is ours, as soon as it is there; `None` if it does not come in time.
-async fn arrived(
-    client: &Client,
-    address: &Address,
-    before: Option<&str>,
-    sent: &Sent,
-) -> Result<Option<Email>, Error> {
-    let mut known = HashSet::new();
-    let deadline = tokio::time::Instant::now() + ARRIVES_WITHIN;
-    loop {
-        let found = newer(client, address, before, sent, &mut known).await?;
-        if found.is_some() || tokio::time::Instant::now() >= deadline {
-            return Ok(found);
-        }
-        tokio::time::sleep(PAUSE).await;
-    }
-}
-
-/// Ours among those that came after the mail with the id `before`; `known` has the ids of the others.
-async fn newer(
-    client: &Client,
-    address: &Address,
-    before: Option<&str>,
-    sent: &Sent,
-    known: &mut HashSet<String>,
-) -> Result<Option<Email>, Error> {
-    let mut cursor = String::new();
-    loop {
-        let batch = client.list_from(address, &cursor, PAGE_SIZE, &MailFilter::default(), true).await?;
-        for email in batch.emails {
-            if Some(email.id.as_str()) == before {
-                return Ok(None);
-            }
-            if known.contains(&email.id) {
-                continue;
-            }
-            if sent.is(client, &email).await? {
-                return Ok(Some(email));
-            }
-            known.insert(email.id);
-        }
-        match batch.next_cursor {
-            Some(next) => cursor = next,
-            None => return Ok(None),
+/// The mail that is ours, as soon as it is there; `None` if it does not come in time. A message of a file is known again by
+/// its bytes, since it gets no mark.
+async fn arrived(client: &Client, mut query: WaitQuery, file: Option<&[u8]>) -> Result<Option<EmailDetail>, Error> {
+    let deadline = Instant::now() + ARRIVES_WITHIN;
+    while let Some(detail) = client.wait(&query, deadline, |_| {}).await? {
+        let Some(message) = file else { return Ok(Some(detail)) };
+        let id: EmailId = detail.email.id.parse().map_err(|error| Error::new(Exit::Unavailable, error))?;
+        match client.raw(id).await {
+            Ok(raw) if is_delivered(message, &raw) => return Ok(Some(detail)),
+            // It may have been deleted meanwhile.
+            Err(error) if error.problem().is_none_or(|problem| problem.status != 404) => return Err(error.into()),
+            _ => query.since = Some(detail.email.id),
         }
     }
+    Ok(None)
 }
 
 #[cfg(test)]

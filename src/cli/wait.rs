@@ -1,23 +1,36 @@
-//! `tempmail wait`: blocks until a mail is there, and prints it.
+//! `tempmail wait` and `tempmail expect`: the mail of an address, one by one as it arrives, until it is as wanted.
 
-use tokio::time::Instant;
+use std::pin::pin;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout};
 
 use super::Context;
-use super::arrivals::{Arrivals, must_receive};
-use super::output::{Format, visible};
+use super::domain_hint::hint_unless_served;
+use super::output::{self, Format, Spinner, visible};
 use super::read;
-use super::span::Span;
-use crate::client::{Client, EmailDetail, WaitQuery};
-use crate::config::value;
+use super::removed;
+use super::span::{Span, wait_time};
+use super::wanted::{Wanted, quoted};
+use crate::client::{Client, EmailDetail, Transport, WaitQuery};
+use crate::config::value::show_duration;
 use crate::error::{Error, Exit};
 use crate::mime::{self, Message};
 use crate::model::Address;
 
+/// How long it may take to learn whether the service receives mail for the address.
+const HINT_WITHIN: Duration = Duration::from_secs(2);
+/// The most mails that are judged.
+const MAILS_MAX: usize = 1_000;
+/// The most mails that an error lists.
+const LISTED_MAX: usize = 5;
+
 /// Wait for a mail and print it
 ///
-/// Prints the oldest mail that passes, as `read` does, or its code or link alone. Mail that is in the inbox already counts,
-/// unless --since says otherwise. Ends with exit code 124 if there is no such mail in time, and with 3 if mail came whose
-/// code or link is not certain. A restart of the service meanwhile does no harm.
+/// Prints the oldest mail that is as the flags say, as `read` does, or its code or link alone. Mail that is in the inbox
+/// already counts, unless --since says otherwise. Ends with exit code 124 when the time is over. A restart of the service
+/// meanwhile does no harm.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -26,7 +39,8 @@ Examples:
   code=$(tempmail wait hello@example.test --code)
   tempmail wait hello@example.test --link reset --timeout 5m
   tempmail wait hello@example.test --since now --json | jq -r .bodyText
-  tempmail wait hello@example.test --since 0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b")]
+  tempmail wait hello@example.test --since 0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b
+`expect` checks mail and says what it lacks, `watch` follows all that happens.")]
 pub(super) struct Wait {
     /// The address
     #[arg(value_name = "ADDR")]
@@ -35,109 +49,306 @@ pub(super) struct Wait {
     #[command(flatten)]
     span: Span,
 
-    /// Only mail whose sender contains this, in any case
-    #[arg(long, value_name = "TEXT")]
-    from: Option<String>,
-
-    /// Only mail whose subject contains this, in any case
-    #[arg(long, value_name = "TEXT")]
-    subject: Option<String>,
-
-    /// Only mail that has this: a file, a one-time code, or a link to verify, sign in, reset or accept
-    #[arg(long, value_name = "WHAT", value_parser = ["attachment", "code", "link"], conflicts_with_all = ["code", "link"])]
-    has: Option<String>,
-
-    /// Wait for a mail with a one-time code, and print the code alone
-    #[arg(long, conflicts_with = "link")]
-    code: bool,
-
-    /// Wait for a mail with a link to press, of this kind if one is given, and print its address alone
-    #[arg(long, value_name = "KIND", num_args = 0..=1, default_missing_value = "any", value_parser = KINDS)]
-    link: Option<String>,
+    #[command(flatten)]
+    wanted: Wanted,
 }
-
-/// The kinds of links that a mail is sent for, and any of them.
-const KINDS: [&str; 5] = ["any", "verification", "sign_in", "reset", "invite"];
 
 impl Wait {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let deadline = Instant::now() + self.span.timeout;
         let client = cx.client().await?;
         must_receive(client)?;
-        let wanted = self.wanted(cx, client).await?;
-        match self.detail(Arrivals::new(cx, client, wanted.clone(), deadline)).await? {
-            Some(detail) => cx.print(self.shown(cx, &detail))?,
-            None => return Err(self.missing(client, wanted).await),
-        }
-        Ok(Exit::Ok)
-    }
-
-    /// What is printed of the mail that was waited for.
-    fn shown(&self, cx: &Context, detail: &EmailDetail) -> String {
-        let alone = match (self.code, &self.link) {
-            (false, None) => None,
-            (true, _) => detail.codes.first().map(|code| code.code.as_str()),
-            (false, Some(kind)) => link(detail, kind),
-        };
-        match alone {
-            Some(alone) if matches!(cx.style.of_document(), Format::Table | Format::Tsv | Format::Id) => {
-                format!("{}\n", visible::line(alone))
-            }
-            _ => read::shown(cx, detail),
-        }
-    }
-
-    async fn wanted(&self, cx: &Context, client: &Client) -> Result<WaitQuery, Error> {
         let since = self.span.mark(client, &self.address, cx.now()).await?;
-        let Self { address, from, subject, .. } = self;
-        let of_link = self.link.as_ref().map(|_| "link");
-        let has = self.has.as_deref().or(of_link).or(self.code.then_some("code")).map(str::to_owned);
-        Ok(WaitQuery { to: address.clone(), since, from: from.clone(), subject: subject.clone(), has })
-    }
-
-    /// The mail; `None` if there is none in time.
-    async fn detail(&self, mut arrivals: Arrivals<'_>) -> Result<Option<EmailDetail>, Error> {
+        let query = self.wanted.query(&self.address, since);
+        let mut arrivals = Arrivals::new(cx, client, query.clone(), deadline);
         while let Some(detail) = arrivals.next().await? {
-            // The service knows links, but not their kinds.
-            if self.link.as_ref().is_none_or(|kind| link(&detail, kind).is_some()) {
-                return Ok(Some(detail));
+            if self.wanted.lacks(&detail).is_empty() {
+                cx.print(shown(cx, &self.wanted, &detail))?;
+                return Ok(Exit::Ok);
             }
         }
-        Ok(None)
+        Err(self.missing(client, query).await)
     }
 
     /// Why there is no such mail: none came, or none whose code or link is certain.
-    async fn missing(&self, client: &Client, wanted: WaitQuery) -> Error {
-        let within = value::show_duration(self.span.timeout);
-        let timed_out = || {
-            Error::new(Exit::TimedOut, format!("no such mail for {} within {within}", self.address))
-                .hint(format!("`tempmail inbox {}` lists what is there", self.address))
+    async fn missing(&self, client: &Client, query: WaitQuery) -> Error {
+        let (to, within) = (&self.address, show_duration(self.span.timeout));
+        let first = if self.wanted.code || self.wanted.link.is_some() {
+            client.waited(&WaitQuery { has: None, ..query }).await.unwrap_or_default()
+        } else {
+            None
         };
-        if !self.code && self.link.is_none() {
-            return timed_out();
-        }
-        let any = WaitQuery { has: None, ..wanted };
-        let Ok(Some(detail)) = client.waited(&any).await else { return timed_out() };
-        let what = if self.code { "a code" } else { "such a link" };
-        let id = visible::line(&detail.email.id);
-        let cause = format!("mail came for {}, but none with {what} that is certain within {within}", self.address);
-        let hint = match self.doubtful(client, &detail).await.as_slice() {
+        let Some(first) = first else {
+            return Error::new(Exit::TimedOut, format!("no such mail for {to} within {within}"))
+                .hint(format!("`tempmail inbox {to}` lists what is there"));
+        };
+        let id = visible::line(&first.email.id);
+        let cause = format!("mail came for {to}, but none with a {} within {within}", self.wanted.what());
+        let hint = match self.doubtful(client, &first).await.as_slice() {
             [] => format!("`tempmail read {id}` shows the first"),
             doubtful => format!("in the first are {}; `tempmail read {id}` shows it", doubtful.join(", ")),
         };
-        Error::new(Exit::NotFound, cause).hint(hint)
+        Error::new(Exit::TimedOut, cause).hint(hint)
     }
 
     /// What may be codes in a mail.
     async fn doubtful(&self, client: &Client, detail: &EmailDetail) -> Vec<String> {
         let Ok(id) = detail.email.id.parse() else { return Vec::new() };
-        let raw = if self.code { client.raw(id).await.unwrap_or_default() } else { bytes::Bytes::new() };
+        let raw = if self.wanted.code { client.raw(id).await.unwrap_or_default() } else { bytes::Bytes::new() };
         mime::findings(&Message::new(&raw)).doubtful
     }
 }
 
-/// The address of the best link of a kind, or of any kind but `unsubscribe`.
-fn link<'a>(detail: &'a EmailDetail, kind: &str) -> Option<&'a str> {
-    let is_wanted = |of_link: &str| if kind == "any" { of_link != "unsubscribe" } else { of_link == kind };
-    detail.links.iter().find(|link| is_wanted(&link.kind)).map(|link| link.url.as_str())
+/// Check that a mail comes that is as expected
+///
+/// Waits for a mail that is as the flags say, and prints its id, or its code or link alone. Mail that is in the inbox
+/// already counts, unless --since says otherwise. Other mail is passed over, and if the mail does not come in time, the
+/// error says of each mail what it lacks. The exit code is 8 if mail came but not as expected, and 124 if none came at all.
+/// A restart of the service meanwhile does no harm.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail expect hello@example.test --subject 'your code' --text 'hello Ann'
+  code=$(tempmail expect hello@example.test --from no-reply@app.test --code)
+  tempmail expect hello@example.test --link-host app.test
+  tempmail expect hello@example.test --attachment invoice --timeout 2m
+  tempmail expect hello@example.test --count 2 --subject reminder
+  tempmail expect hello@example.test --no-mail-within 5s --since now
+`wait` prints the mail itself, `watch` follows all that happens.")]
+pub(super) struct Expect {
+    /// The address
+    #[arg(value_name = "ADDR")]
+    address: Address,
+
+    #[command(flatten)]
+    span: Span,
+
+    #[command(flatten)]
+    wanted: Wanted,
+
+    /// So many mails are as expected, when the last of them has come, and no more
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
+    count: Option<u16>,
+
+    /// No mail that is as the other flags say comes in this time
+    #[arg(long, value_name = "DURATION", value_parser = wait_time, conflicts_with_all = ["timeout", "count"])]
+    no_mail_within: Option<Duration>,
+}
+
+/// A mail that came.
+struct Came {
+    id: String,
+    /// Its id, sender and subject on one line.
+    title: String,
+    /// Nothing if it is as expected.
+    lacks: Vec<String>,
+    /// Its id, or its code or link.
+    printed: String,
+    /// What JSON shows of it where several are expected.
+    summary: Value,
+}
+
+impl Expect {
+    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        let begun = Instant::now();
+        if self.no_mail_within.is_some() {
+            removed::refuse_possible_patterns(self.wanted.text.iter().chain(&self.wanted.attachment))?;
+        }
+        let client = cx.client().await?;
+        must_receive(client)?;
+        let since = self.span.mark(client, &self.address, cx.now()).await?;
+        // The service is asked for all mail, since it is to be said of each what it lacks.
+        let query = WaitQuery { to: self.address.clone(), since, from: None, subject: None, has: None };
+        let (came, last) = self.judged(Arrivals::new(cx, client, query, begun + self.within())).await?;
+        self.check(&came)?;
+        let matches: Vec<&Came> = came.iter().filter(|it| it.lacks.is_empty()).collect();
+        cx.print(match (cx.style.of_document(), last) {
+            (Format::Json, None) if self.count.is_some() => {
+                output::json(&matches.iter().map(|it| &it.summary).collect::<Vec<_>>())
+            }
+            (Format::Ndjson, None) => matches.iter().map(|it| output::json_line(&it.summary)).collect(),
+            (Format::Json | Format::Ndjson, Some(detail)) => read::shown(cx, &detail),
+            _ => matches.iter().map(|it| visible::field(&it.printed) + "\n").collect(),
+        })?;
+        Ok(Exit::Ok)
+    }
+
+    fn within(&self) -> Duration {
+        self.no_mail_within.unwrap_or(self.span.timeout)
+    }
+
+    /// Judges mail until there is enough or time is over. Where one is expected, it is given too.
+    async fn judged(&self, mut arrivals: Arrivals<'_>) -> Result<(Vec<Came>, Option<EmailDetail>), Error> {
+        let mut left = self.count.unwrap_or(1);
+        let mut came: Vec<Came> = Vec::new();
+        while came.len() < MAILS_MAX {
+            let next = match arrivals.next().await? {
+                // That nothing came is certain only if the service says so at the end.
+                None if self.no_mail_within.is_some() => arrivals.at_once().await?,
+                next => next,
+            };
+            let Some(detail) = next else { break };
+            if came.iter().any(|it| it.id == detail.email.id) {
+                continue;
+            }
+            came.push(self.judge(&detail));
+            let is_match = came.last().is_some_and(|it| it.lacks.is_empty());
+            left = left.saturating_sub(is_match.into());
+            match (left, self.count) {
+                (0, None) => return Ok((came, Some(detail))),
+                // Of more than these only what is there already is looked at.
+                (0, Some(_)) => arrivals.deadline = Instant::now(),
+                _ => {}
+            }
+        }
+        Ok((came, None))
+    }
+
+    fn judge(&self, detail: &EmailDetail) -> Came {
+        let email = &detail.email;
+        let from = if email.from.is_empty() { "<>".to_owned() } else { visible::line(&email.from).into_owned() };
+        let mut summary =
+            json!({ "id": email.id, "from": email.from, "subject": email.subject, "receivedAt": email.received_at });
+        if let Some(code) = detail.codes.first() {
+            summary["code"] = json!(code.code);
+        }
+        Came {
+            id: email.id.clone(),
+            title: format!("{} from {from} with subject {}", visible::line(&email.id), quoted(&email.subject)),
+            lacks: self.wanted.lacks(detail),
+            printed: self.wanted.alone(detail).unwrap_or(&email.id).to_owned(),
+            summary,
+        }
+    }
+
+    /// Whether these mails are what was expected. The error says what came instead.
+    fn check(&self, came: &[Came]) -> Result<(), Error> {
+        let (to, within) = (&self.address, show_duration(self.within()));
+        let all: Vec<&Came> = came.iter().collect();
+        let matches: Vec<&Came> = came.iter().filter(|it| it.lacks.is_empty()).collect();
+        let wanted = self.count.map_or(1, usize::from);
+        let failed = |cause: String, of: &[&Came]| Err(Error::new(Exit::CheckFailed, cause + &listed(of)));
+        if self.no_mail_within.is_some() && !matches.is_empty() {
+            return failed(format!("mail came for {to} that is not to come within {within}"), &matches);
+        }
+        if matches.len() == wanted || (self.no_mail_within.is_some() && came.len() < MAILS_MAX) {
+            return Ok(());
+        }
+        if came.len() >= MAILS_MAX {
+            return failed(format!("{MAILS_MAX} mails for {to} were judged, and that is the most"), &all);
+        }
+        let Some(last) = came.last() else {
+            return Err(Error::new(Exit::TimedOut, format!("no mail for {to} within {within}"))
+                .hint(format!("`tempmail inbox {to}` lists what came before")));
+        };
+        let are = if matches.len() == 1 { "is" } else { "are" };
+        let found = format!("{} for {to} {are} as expected within {within}", output::mails(matches.len() as u64));
+        match self.count {
+            Some(count) if matches.len() > wanted => failed(format!("{found}, not {count}"), &matches),
+            Some(count) => failed(format!("{found}, not {count}"), &all),
+            None => {
+                let none = if came.len() == 1 { "not" } else { "none of them" };
+                let mails = output::mails(came.len() as u64);
+                failed(format!("{mails} came for {to} within {within}, {none} as expected"), &all)
+            }
+        }
+        .map_err(|error| error.hint(format!("`tempmail read {}` shows the last", visible::line(&last.id))))
+    }
+}
+
+/// The newest of these mails, a line each, and what each lacks.
+fn listed(came: &[&Came]) -> String {
+    let more = came.len().saturating_sub(LISTED_MAX);
+    let mut lines = Vec::new();
+    if more > 0 {
+        lines.push(format!("  {more} before these"));
+    }
+    for it in &came[more..] {
+        lines.push(format!("  {}", it.title));
+        lines.extend(it.lacks.iter().map(|lack| format!("    {lack}")));
+    }
+    lines.iter().flat_map(|line| ["\n", line]).collect()
+}
+
+/// What is printed of the mail that was waited for: its code or link alone, or the mail as `read` shows it.
+fn shown(cx: &Context, wanted: &Wanted, detail: &EmailDetail) -> String {
+    match (wanted.alone(detail), cx.style.of_document()) {
+        (Some(alone), Format::Table | Format::Tsv | Format::Id) => format!("{}\n", visible::line(alone)),
+        _ => read::shown(cx, detail),
+    }
+}
+
+/// The Emails that pass, from the oldest to those that arrive before the deadline.
+struct Arrivals<'a> {
+    cx: &'a Context,
+    client: &'a Client,
+    query: WaitQuery,
+    deadline: Instant,
+    /// Whether the service has answered, and the user was told if no mail can arrive.
+    has_begun: bool,
+    is_hinted: bool,
+}
+
+impl<'a> Arrivals<'a> {
+    fn new(cx: &'a Context, client: &'a Client, query: WaitQuery, deadline: Instant) -> Self {
+        Self { cx, client, query, deadline, has_begun: false, is_hinted: false }
+    }
+
+    /// The next one; `None` if there is none by the deadline. A service that can't be reached at first is an error; later
+    /// it may be away for a while.
+    async fn next(&mut self) -> Result<Option<EmailDetail>, Error> {
+        let is_over = Instant::now() >= self.deadline;
+        if !self.has_begun || is_over {
+            let found = self.at_once().await?;
+            if found.is_some() || is_over {
+                return Ok(found);
+            }
+        }
+        let found = self.awaited().await?;
+        Ok(self.passed(found))
+    }
+
+    /// The next one that is there now. The service must answer.
+    async fn at_once(&mut self) -> Result<Option<EmailDetail>, Error> {
+        let found = self.client.waited(&self.query).await?;
+        self.has_begun = true;
+        Ok(self.passed(found))
+    }
+
+    async fn awaited(&mut self) -> Result<Option<EmailDetail>, Error> {
+        let is_hinted = std::mem::replace(&mut self.is_hinted, true);
+        let Self { cx, client, query, deadline, .. } = self;
+        let _spinner = Spinner::new(format!("waiting for mail to {}", query.to), cx.shows_progress());
+        let mut mail = pin!(client.wait(query, *deadline, |error| cx.hint(&format!("{error}; trying again"))));
+        if !is_hinted {
+            tokio::select! {
+                biased;
+                found = &mut mail => return Ok(found?),
+                () = hint_in_time(cx, client, &query.to) => {}
+            }
+        }
+        Ok(mail.await?)
+    }
+
+    /// The one after `found` is next.
+    fn passed(&mut self, found: Option<EmailDetail>) -> Option<EmailDetail> {
+        if let Some(detail) = &found {
+            self.query.since = Some(detail.email.id.clone());
+        }
+        found
+    }
+}
+
+/// Hints that no mail can arrive at an address, if so. For no more than a hint mail is not to wait long.
+pub(super) async fn hint_in_time(cx: &Context, client: &Client, to: &Address) {
+    let _ = timeout(HINT_WITHIN, hint_unless_served(cx, client, to)).await;
+}
+
+/// Fails without a daemon: no mail can arrive.
+pub(super) fn must_receive(client: &Client) -> Result<(), Error> {
+    if matches!(client.transport(), Transport::InProcess(_)) {
+        return Err(Error::new(Exit::Unavailable, "no daemon runs that could receive mail")
+            .hint("start `tempmail serve` in another terminal, or ask another service with --server"));
+    }
+    Ok(())
 }

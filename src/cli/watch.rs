@@ -1,24 +1,36 @@
 //! `tempmail watch`: one line for each event of an address, or of all.
 
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio::time::sleep;
+
 use super::Context;
-use super::arrivals::must_receive;
 use super::output::{self, Format, Style, visible};
+use super::wait::must_receive;
 use crate::client::{Client, Events, MailEvent};
 use crate::error::{Error, Exit};
 use crate::model::Address;
 
-/// Print what happens to mail, a line of JSON per event
+/// How many characters of an id a line for people has.
+const ID_END: usize = 8;
+/// How often is looked whether somebody still reads the output.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Print what happens to mail, a line for each event
 ///
 /// The events are `email.received`, `email.deleted` and `email.expired`. After an interruption the mail that arrived
 /// meanwhile is printed too; `reset` says that events were missed. Without an address the events are those of all, for
-/// the administrator. With -o tsv a line has five fields: event, id, recipient, sender, subject. Ctrl-C ends it.
+/// the administrator. In a pipe a line is JSON; with -o tsv it has five fields: event, id, recipient, sender, subject.
+/// Ctrl-C ends it, and so does a reader that has seen enough.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail watch hello@example.test
   tempmail watch hello@example.test \\
     | jq -r 'select(.event == \"email.received\") | .subject'
-  tempmail watch -o tsv")]
+  tempmail watch -o tsv
+`wait` prints one mail and ends, `expect` checks mail and ends.")]
 pub(super) struct Watch {
     /// The address; without it all, for the administrator
     #[arg(value_name = "ADDR")]
@@ -42,20 +54,43 @@ pub(super) async fn follow(client: &Client, address: Option<Address>) -> Result<
     Ok(client.events(address).await?)
 }
 
-/// The next event. An interruption is said once.
+/// The next event. An interruption is said once. When nobody reads the output any more, the command ends.
 pub(super) async fn next(cx: &Context, events: &mut Events<'_>) -> Result<MailEvent, Error> {
-    Ok(events.next(|error| cx.hint(&format!("{error}; trying again"))).await?)
+    tokio::select! {
+        event = events.next(|error| cx.hint(&format!("{error}; trying again"))) => Ok(event?),
+        () = reader_gone() => Err(Error::new(Exit::Ok, "nobody reads the output")),
+    }
+}
+
+/// Waits until the other end of the pipe at standard output is closed. A file has no other end.
+pub(super) async fn reader_gone() {
+    loop {
+        sleep(LOOK_EVERY).await;
+        let stdout = std::io::stdout();
+        let mut polled = [PollFd::new(&stdout, PollFlags::empty())];
+        let is_known = poll(&mut polled, Some(&Timespec::default())).is_ok();
+        if is_known && polled[0].revents().contains(PollFlags::ERR) {
+            return;
+        }
+    }
 }
 
 /// One line, written as soon as it is known.
 fn line(style: Style, event: &MailEvent) -> String {
+    let [id, recipient, from, subject] = ["id", "recipient", "from", "subject"].map(|name| event.text(name));
     match style.format {
-        Some(Format::Id) => format!("{}\n", visible::field(event.text("id"))),
-        Some(Format::Tsv | Format::Table) => {
-            let fields = ["id", "recipient", "from", "subject"].map(|name| visible::field(event.text(name)));
-            format!("{}\t{}\n", visible::field(&event.event), fields.join("\t"))
+        Some(Format::Id) => format!("{}\n", visible::field(id)),
+        Some(Format::Tsv) => [&event.event, id, recipient, from, subject].map(visible::field).join("\t") + "\n",
+        None if !style.is_terminal => output::json_line(event),
+        Some(Format::Json | Format::Ndjson) => output::json_line(event),
+        None | Some(Format::Table) => {
+            let what = event.event.strip_prefix("email.").unwrap_or(&event.event);
+            // Other commands take the end of an id for it.
+            let end = id.char_indices().nth_back(ID_END - 1).map_or(id, |(start, _)| &id[start..]);
+            let fields = [what, end, recipient, from, subject];
+            let shown: Vec<_> = fields.iter().filter(|it| !it.is_empty()).map(|it| visible::line(it)).collect();
+            shown.join("  ") + "\n"
         }
-        None | Some(Format::Json | Format::Ndjson) => output::json_line(event),
     }
 }
 
@@ -77,7 +112,12 @@ mod tests {
         assert_eq!(line(style(Some(Format::Id)), &event), "i\n");
         let fields = line(style(Some(Format::Tsv)), &event);
         assert!(fields.starts_with("email.received\ti\ta@x.test\tb@y.test\ts") && fields.matches('\t').count() == 4);
+        let received = r#"{"event":"email.received","id":"0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b","recipient":"a@x.test","from":"","subject":"s\u001b"}"#;
+        let received: MailEvent = serde_json::from_str(received).expect("an event");
+        let people = Style { is_terminal: true, ..style(None) };
+        assert_eq!(line(people, &received), "received  9e0f2a3b  a@x.test  s␛\n");
         let removed: MailEvent = serde_json::from_str(r#"{"event":"reset"}"#).expect("an event");
         assert_eq!(line(style(Some(Format::Tsv)), &removed), "reset\t\t\t\t\n");
+        assert_eq!(line(people, &removed), "reset\n");
     }
 }

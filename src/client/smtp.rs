@@ -1,10 +1,12 @@
 //! Just enough of an SMTP client (RFC 5321) to hand one message to a receiver: test mail, and that of `tempmail sendmail`.
 
 use std::fmt::{self, Write as _};
+use std::io;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use crate::error::{Error, Exit};
 
@@ -84,65 +86,54 @@ impl fmt::Display for Reply {
 
 /// Why a message was not handed over.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SmtpError {
-    /// No connection, or it broke.
-    #[error("SMTP at {server} cannot be reached: {reason}")]
-    Unreachable {
-        /// Host and port.
-        server: String,
-        /// The operating system's words.
-        reason: String,
-    },
-    /// The connection was closed in place of a reply.
-    #[error("SMTP at {server} closed the connection without a reply")]
-    Closed {
-        /// Host and port.
-        server: String,
-    },
-    /// No reply in time.
-    #[error("SMTP at {server} did not answer {step} in time")]
-    TimedOut {
-        /// Host and port.
-        server: String,
-        /// The command that it was to answer.
-        step: &'static str,
-    },
-    /// A reply that no SMTP server gives.
-    #[error("{server} does not speak SMTP")]
-    NotSmtp {
-        /// Host and port.
-        server: String,
-    },
-    /// A reply that refuses.
-    #[error("SMTP at {server} refused {step}: {reply}")]
-    Refused {
-        /// Host and port.
-        server: String,
-        /// The command that it answered.
-        step: &'static str,
-        /// Its answer.
-        reply: Reply,
-    },
+#[error("SMTP at {server} {failure}")]
+pub struct SmtpError {
+    /// Host and port.
+    pub server: String,
+    /// What went wrong there.
+    pub failure: Failure,
+}
+
+/// What went wrong at a server. A step is the command that it was to answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant says what it is")]
+pub enum Failure {
+    #[error("cannot be reached: {0}")]
+    Unreachable(String),
+    #[error("closed the connection without a reply")]
+    Closed,
+    #[error("did not answer {0} in time")]
+    TimedOut(String),
+    #[error("gave an answer that is not of SMTP")]
+    NotSmtp,
+    #[error("refused {step}: {reply}")]
+    Refused { step: String, reply: Reply },
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Unreachable(error.to_string())
+    }
 }
 
 impl From<SmtpError> for Error {
     fn from(error: SmtpError) -> Self {
-        let exit = match &error {
-            SmtpError::Refused { reply, .. } => Exit::of_smtp(reply.code, reply.enhanced()),
+        let exit = match &error.failure {
+            Failure::Refused { reply, .. } => Exit::of_smtp(reply.code, reply.enhanced()),
             _ => Exit::Unavailable,
         };
-        let hint = match &error {
-            SmtpError::Refused { .. } if exit == Exit::NotFound => {
+        let hint = match &error.failure {
+            Failure::Refused { .. } if exit == Exit::NotFound => {
                 "`tempmail domain list` shows the domains that mail is received for"
             }
-            SmtpError::Refused { .. } => "the reply says why; 4yz is temporary, 5yz is not",
-            SmtpError::Closed { .. } => {
+            Failure::Refused { .. } => "the reply says why; 4yz is temporary, 5yz is not",
+            Failure::Closed => {
                 "see that it is the port of SMTP and not of HTTP: `tempmail status` shows both. Behind a proxy (proxy-from) give the proxy's address as --smtp HOST:PORT"
             }
-            SmtpError::NotSmtp { .. } | SmtpError::TimedOut { .. } => {
+            Failure::NotSmtp | Failure::TimedOut(_) => {
                 "see that it is the port of SMTP and not of HTTP: `tempmail status` shows both"
             }
-            SmtpError::Unreachable { .. } => "see that `tempmail serve` runs there, or give --smtp HOST:PORT",
+            Failure::Unreachable(_) => "see that `tempmail serve` runs there, or give --smtp HOST:PORT",
         };
         Self::new(exit, error).hint(hint)
     }
@@ -152,20 +143,57 @@ impl From<SmtpError> for Error {
 ///
 /// `Ok` means that the receiver has taken responsibility for the message.
 pub async fn submit(server: &str, submission: &Submission) -> Result<Reply, SmtpError> {
-    let mut session = Session::connect(server).await?;
-    session.expect("the connection", 200).await?;
-    let offered = session.command("EHLO", "EHLO localhost", 200).await?;
+    handed_over(server, submission).await.map_err(|failure| SmtpError { server: server.to_owned(), failure })
+}
+
+async fn handed_over(server: &str, submission: &Submission) -> Result<Reply, Failure> {
+    let connecting = timeout(CONNECT_WITHIN, TcpStream::connect(server)).await;
+    let mut stream = BufReader::new(connecting.map_err(|_| Failure::Unreachable("no answer".to_owned()))??);
+    exchange(&mut stream, "the connection", b"", 2).await?;
+    let offered = command(&mut stream, "EHLO localhost", 2).await?;
     let parameters = submission.parameters(&offered);
-    session.command("MAIL", &format!("MAIL FROM:<{}>{parameters}", submission.reverse_path), 200).await?;
+    command(&mut stream, &format!("MAIL FROM:<{}>{parameters}", submission.reverse_path), 2).await?;
     for recipient in &submission.recipients {
-        session.command("RCPT", &format!("RCPT TO:<{recipient}>"), 200).await?;
+        command(&mut stream, &format!("RCPT TO:<{recipient}>"), 2).await?;
     }
-    session.command("DATA", "DATA", 300).await?;
-    let reply =
-        session.exchange("the message", &[stuffed(&submission.message).as_slice(), b".\r\n"].concat(), 200).await?;
+    command(&mut stream, "DATA", 3).await?;
+    let message = [stuffed(&submission.message).as_slice(), b".\r\n"].concat();
+    let reply = exchange(&mut stream, "the message", &message, 2).await?;
     // The message is the receiver's by now, whatever becomes of the farewell.
-    let _ = session.command("QUIT", "QUIT", 200).await;
+    let _ = command(&mut stream, "QUIT", 2).await;
     Ok(reply)
+}
+
+/// Sends a command and demands a reply whose code begins with `class`.
+async fn command(stream: &mut BufReader<TcpStream>, line: &str, class: u16) -> Result<Reply, Failure> {
+    let step = line.split(' ').next().unwrap_or(line);
+    exchange(stream, step, format!("{line}\r\n").as_bytes(), class).await
+}
+
+/// Sends bytes and demands a reply whose code begins with `class`.
+async fn exchange(stream: &mut BufReader<TcpStream>, step: &str, bytes: &[u8], class: u16) -> Result<Reply, Failure> {
+    let timed_out = |_| Failure::TimedOut(step.to_owned());
+    timeout(REPLY_WITHIN, stream.get_mut().write_all(bytes)).await.map_err(timed_out)??;
+    let reply = timeout(REPLY_WITHIN, read(stream)).await.map_err(timed_out)??;
+    if reply.code / 100 == class { Ok(reply) } else { Err(Failure::Refused { step: step.to_owned(), reply }) }
+}
+
+/// Reads a reply.
+async fn read(stream: &mut BufReader<TcpStream>) -> Result<Reply, Failure> {
+    let mut lines = Vec::new();
+    while lines.len() < LINES_MAX {
+        let mut line = Vec::new();
+        stream.take(LINE_OCTETS_MAX).read_until(b'\n', &mut line).await?;
+        if line.is_empty() {
+            return Err(Failure::Closed);
+        }
+        let (code, is_last, text) = parse(&line).ok_or(Failure::NotSmtp)?;
+        lines.push(text);
+        if is_last {
+            return Ok(Reply { code, text: lines.join(" ") });
+        }
+    }
+    Err(Failure::NotSmtp)
 }
 
 /// RFC 5321 section 4.5.2: a line that begins with a dot gets another.
@@ -178,73 +206,6 @@ fn stuffed(message: &[u8]) -> Vec<u8> {
         stuffed.extend_from_slice(line);
     }
     stuffed
-}
-
-struct Session {
-    server: String,
-    stream: BufReader<TcpStream>,
-}
-
-impl Session {
-    async fn connect(server: &str) -> Result<Self, SmtpError> {
-        let unreachable = |reason: String| SmtpError::Unreachable { server: server.to_owned(), reason };
-        match tokio::time::timeout(CONNECT_WITHIN, TcpStream::connect(server)).await {
-            Ok(Ok(stream)) => Ok(Self { server: server.to_owned(), stream: BufReader::new(stream) }),
-            Ok(Err(error)) => Err(unreachable(error.to_string())),
-            Err(_) => Err(unreachable("no answer".to_owned())),
-        }
-    }
-
-    /// Sends a line and demands a reply of the class `wanted` (200 or 300).
-    async fn command(&mut self, step: &'static str, line: &str, wanted: u16) -> Result<Reply, SmtpError> {
-        self.exchange(step, format!("{line}\r\n").as_bytes(), wanted).await
-    }
-
-    /// Sends octets and demands a reply of the class `wanted` (200 or 300).
-    async fn exchange(&mut self, step: &'static str, octets: &[u8], wanted: u16) -> Result<Reply, SmtpError> {
-        match tokio::time::timeout(REPLY_WITHIN, self.stream.get_mut().write_all(octets)).await {
-            Ok(Ok(())) => self.expect(step, wanted).await,
-            Ok(Err(error)) => Err(self.broken(&error)),
-            Err(_) => Err(SmtpError::TimedOut { server: self.server.clone(), step }),
-        }
-    }
-
-    async fn expect(&mut self, step: &'static str, wanted: u16) -> Result<Reply, SmtpError> {
-        let Ok(reply) = tokio::time::timeout(REPLY_WITHIN, self.reply()).await else {
-            return Err(SmtpError::TimedOut { server: self.server.clone(), step });
-        };
-        let reply = reply?;
-        if reply.code / 100 == wanted / 100 {
-            Ok(reply)
-        } else {
-            Err(SmtpError::Refused { server: self.server.clone(), step, reply })
-        }
-    }
-
-    async fn reply(&mut self) -> Result<Reply, SmtpError> {
-        let mut lines = Vec::new();
-        for _ in 0..LINES_MAX {
-            let mut line = Vec::new();
-            let read = (&mut self.stream).take(LINE_OCTETS_MAX).read_until(b'\n', &mut line).await;
-            if let Err(error) = read {
-                return Err(self.broken(&error));
-            }
-            if line.is_empty() {
-                return Err(SmtpError::Closed { server: self.server.clone() });
-            }
-            let (code, is_last, text) =
-                parse(&line).ok_or_else(|| SmtpError::NotSmtp { server: self.server.clone() })?;
-            lines.push(text);
-            if is_last {
-                return Ok(Reply { code, text: lines.join(" ") });
-            }
-        }
-        Err(SmtpError::NotSmtp { server: self.server.clone() })
-    }
-
-    fn broken(&self, reason: &dyn fmt::Display) -> SmtpError {
-        SmtpError::Unreachable { server: self.server.clone(), reason: reason.to_string() }
-    }
 }
 
 /// The code of a reply line, whether it is the reply's last, and its text.
@@ -372,7 +333,7 @@ mod tests {
     async fn a_refusal_says_which_step_and_why() {
         let (address, _task) = server(&["220 x\r\n", "250 x\r\n", "250 ok\r\n", "550 5.1.2 no such domain\r\n"]).await;
         let error = submit(&address, &submission()).await.expect_err("refused");
-        assert!(matches!(&error, SmtpError::Refused { step: "RCPT", .. }), "{error}");
+        assert_eq!(error.to_string(), format!("SMTP at {address} refused RCPT: 550 5.1.2 no such domain"));
         assert_eq!(Error::from(error).exit(), Exit::NotFound);
     }
 
@@ -380,7 +341,7 @@ mod tests {
     async fn what_is_no_smtp_server_is_unavailable() {
         let (address, _task) = server(&["HTTP/1.1 400 Bad Request\r\n"]).await;
         let error = submit(&address, &submission()).await.expect_err("not SMTP");
-        assert_eq!(error, SmtpError::NotSmtp { server: address });
+        assert_eq!(error, SmtpError { server: address, failure: Failure::NotSmtp });
         assert_eq!(Error::from(error).exit(), Exit::Unavailable);
     }
 }

@@ -24,7 +24,8 @@ pub struct Banner {
     retention: String,
     message_size: String,
     revision: u8,
-    example: String,
+    /// A domain that mail is received for; none where domains are registered.
+    example: Option<String>,
     command: String,
 }
 
@@ -32,10 +33,10 @@ impl Banner {
     pub(super) fn of(service: &Service) -> Self {
         let config = &service.config;
         let is_first_start = config.domains.fixed == [example_domain()];
-        let example = config.domains.fixed.iter().find_map(|pattern| match pattern {
-            DomainPattern::Exact(name) => Some(name.to_string()),
-            DomainPattern::Below(parent) => Some(format!("any.{parent}")),
-            DomainPattern::Any => None,
+        let example = config.domains.fixed.first().map(|pattern| match pattern {
+            DomainPattern::Exact(name) => name.to_string(),
+            DomainPattern::Below(parent) => format!("any.{parent}"),
+            DomainPattern::Any => "example.test".to_owned(),
         });
         Self {
             listening: service.daemon.as_ref().map(|daemon| daemon.listening.clone()).unwrap_or_default(),
@@ -48,7 +49,7 @@ impl Banner {
             retention: show_duration(config.mail.retention),
             message_size: show_size(config.mail.message_octets_max),
             revision: config.revision.number(),
-            example: example.unwrap_or_else(|| "example.test".into()),
+            example,
             command: "tempmail".into(),
         }
     }
@@ -64,6 +65,22 @@ impl Banner {
     /// Where it listens for a purpose.
     fn at(&self, purpose: Purpose) -> String {
         self.listening.shown(purpose).join(", ")
+    }
+
+    /// Writes what to type for mail to an address of `domain`.
+    fn write_example(&self, f: &mut fmt::Formatter<'_>, domain: &str, url: Option<&String>) -> fmt::Result {
+        writeln!(f, "  {} send-test hello@{domain}", self.command)?;
+        writeln!(f, "  {} inbox hello@{domain}", self.command)?;
+        let Some(url) = url else { return Ok(()) };
+        writeln!(f, "  curl '{url}/api/mail/messages?to=hello@{domain}'")?;
+        if self.has_page && self.shows_all {
+            writeln!(f, "Or open all mail in a browser:")?;
+            writeln!(f, "  {url}/")?;
+        } else if self.has_page {
+            writeln!(f, "Or open the inbox in a browser:")?;
+            writeln!(f, "  {url}/#/inbox/hello@{domain}")?;
+        }
+        Ok(())
     }
 
     /// Writes it as one line of the log.
@@ -129,17 +146,11 @@ impl fmt::Display for Banner {
         }
         writeln!(f)?;
         writeln!(f, "Try in another terminal:")?;
-        writeln!(f, "  {} send-test hello@{}", self.command, self.example)?;
-        writeln!(f, "  {} inbox hello@{}", self.command, self.example)?;
-        if let Some(url) = urls.first() {
-            writeln!(f, "  curl '{url}/api/mail/messages?to=hello@{}'", self.example)?;
-            if self.has_page && self.shows_all {
-                writeln!(f, "Or open all mail in a browser:")?;
-                writeln!(f, "  {url}/")?;
-            } else if self.has_page {
-                writeln!(f, "Or open the inbox in a browser:")?;
-                writeln!(f, "  {url}/#/inbox/hello@{}", self.example)?;
-            }
+        if let Some(example) = &self.example {
+            self.write_example(f, example, urls.first())?;
+        } else {
+            writeln!(f, "  {} domain check-dns DOMAIN", self.command)?;
+            writeln!(f, "  {} domain add DOMAIN", self.command)?;
         }
         writeln!(f)?;
         writeln!(f, "Ctrl-C stops it.")

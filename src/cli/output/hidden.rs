@@ -2,7 +2,9 @@
 //!
 //! A joiner (U+200C, U+200D) is part of the spelling in Arabic and Indic scripts, and U+200D of an emoji made of several. A
 //! variation selector chooses between the forms of one character. In these places they stay; elsewhere they hide
-//! something and are made visible.
+//! something and are made visible. Which characters have no picture at all is the one table of `mime`.
+
+pub(super) use crate::mime::is_unseen;
 
 const ZWNJ: char = '\u{200c}';
 const ZWJ: char = '\u{200d}';
@@ -12,15 +14,6 @@ pub(super) fn is_steering(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-}
-
-/// Whether `c` shows nothing in any context: those of `Default_Ignorable_Code_Point` (UAX #44) without joiners and
-/// variation selectors.
-fn is_blank(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
 }
 
 fn is_selector(c: char) -> bool {
@@ -49,12 +42,7 @@ pub(super) fn is_hidden(c: char, before: Option<char>, base: Option<char>, after
     if is_han_selector(c) {
         return !before.is_some_and(is_han);
     }
-    is_steering(c) || is_blank(c)
-}
-
-/// Whether `c` is one of the characters that [`is_hidden`] may make visible.
-pub(super) fn is_unseen(c: char) -> bool {
-    is_steering(c) || is_blank(c) || is_selector(c) || is_han_selector(c) || is_joiner(c)
+    is_unseen(c)
 }
 
 /// Whether what follows belongs to the character before `c`.

@@ -9,20 +9,20 @@ mod input;
 mod message;
 mod options;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::io::{Read, stdin};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use super::Context;
 use super::send_test::{MESSAGE_OCTETS_MAX, listener_of};
-use crate::client::smtp::{SmtpError, Submission, submit};
+use crate::client::smtp::{Failure, SmtpError, Submission, submit};
 use crate::client::{Client, daemon};
 use crate::config::ServeArgs;
 use crate::error::{Error, Exit};
 use crate::model::Address;
 use message::{Added, Rewritten};
-use options::{Mode, Options};
+use options::Options;
 
 /// The most recipients of a mail: every receiver takes so many (RFC 5321 section 4.5.3.1.8).
 const RECIPIENTS_MAX: usize = 100;
@@ -59,7 +59,7 @@ struct Receiver {
 impl Sendmail {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let options = Options::read(self.words).map_err(|error| Error::new(Exit::MailUsage, error))?;
-        if options.mode == Mode::Queue {
+        if options.runs_queue {
             // There is no queue that could be run.
             return Ok(Exit::Ok);
         }
@@ -99,7 +99,7 @@ fn local(smtp: &str) -> Result<SocketAddr, String> {
 }
 
 async fn read(options: &Options, octets_max: u64) -> Result<Vec<u8>, Error> {
-    let ends_at_dot = options.ends_at_dot;
+    let ends_at_dot = !options.ignores_dot;
     let read = tokio::task::spawn_blocking(move || {
         let mut stdin = stdin().lock();
         let raw = input::message(&mut stdin, ends_at_dot, octets_max);
@@ -113,12 +113,9 @@ async fn read(options: &Options, octets_max: u64) -> Result<Vec<u8>, Error> {
 }
 
 fn submission(options: &Options, receiver: &Receiver, raw: &[u8], cx: &Context) -> Result<Submission, Error> {
-    let sender = match &options.sender {
-        Some(sender) => sender.clone(),
-        None => user(&cx.env),
-    };
-    let sender = if sender.is_empty() { sender } else { with_domain(&sender, &receiver.hostname) };
+    let mut sender = options.sender.clone().unwrap_or_else(|| user(&cx.env));
     if !sender.is_empty() {
+        sender = with_domain(&sender, &receiver.hostname);
         address(&sender, Exit::MailUsage)?;
     }
     let added = Added {
@@ -132,15 +129,14 @@ fn submission(options: &Options, receiver: &Receiver, raw: &[u8], cx: &Context) 
     let Rewritten { message, recipients: of_fields } = message::rewritten(raw, &added).map_err(of_data)?;
     let mut recipients = Vec::new();
     for recipient in &options.recipients {
-        recipients.push(address(&with_domain(recipient, &receiver.hostname), Exit::MailUsage)?);
+        recipients.push(address(&with_domain(recipient, &receiver.hostname), Exit::MailUsage)?.to_string());
     }
     if options.takes_recipients_of_fields {
         for recipient in &of_fields {
-            recipients.push(address(recipient, Exit::MailData)?);
+            recipients.push(address(recipient, Exit::MailData)?.to_string());
         }
     }
-    let mut recipients: Vec<String> = recipients.iter().map(ToString::to_string).collect();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     recipients.retain(|recipient| seen.insert(recipient.clone()));
     match recipients.len() {
         0 if options.takes_recipients_of_fields => Err(of_data("To, Cc and Bcc name no address".to_owned())),
@@ -165,8 +161,8 @@ fn user(env: &BTreeMap<String, String>) -> String {
 }
 
 fn refused(error: SmtpError) -> Error {
-    let exit = match &error {
-        SmtpError::Refused { reply, .. } => Exit::of_smtp_in_sendmail(reply.code, reply.enhanced()),
+    let exit = match &error.failure {
+        Failure::Refused { reply, .. } => Exit::of_smtp_in_sendmail(reply.code, reply.enhanced()),
         _ => Exit::Taken,
     };
     Error::new(exit, error)

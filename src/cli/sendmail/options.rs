@@ -9,21 +9,13 @@ const WITHOUT: &str = "GUmn";
 /// Those whose value, if any, follows at once: debugging, and the handling of errors.
 const WITH_ATTACHED: &str = "de";
 
-/// What the caller wants done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// Hand over the mail on standard input.
-    Deliver,
-    /// Run the queue.
-    Queue,
-}
-
 /// What the command line asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Options {
-    pub(super) mode: Mode,
-    /// Whether a line with only a dot ends the message; not with `-i` and `-oi`.
-    pub(super) ends_at_dot: bool,
+    /// `-q`: run the queue, and hand over nothing.
+    pub(super) runs_queue: bool,
+    /// `-i` and `-oi`: a line with only a dot is a line like any other, and does not end the message.
+    pub(super) ignores_dot: bool,
     /// `-t`.
     pub(super) takes_recipients_of_fields: bool,
     pub(super) is_verbose: bool,
@@ -39,16 +31,7 @@ pub(super) struct Options {
 impl Options {
     /// Reads the words behind the command. The error is a sentence.
     pub(super) fn read(words: Vec<OsString>) -> Result<Self, String> {
-        let mut options = Self {
-            mode: Mode::Deliver,
-            ends_at_dot: true,
-            takes_recipients_of_fields: false,
-            is_verbose: false,
-            sender: None,
-            name: None,
-            smtp: None,
-            recipients: Vec::new(),
-        };
+        let mut options = Self::default();
         let mut words =
             words.into_iter().map(|word| word.into_string().map_err(|_| "an argument is no UTF-8".to_owned()));
         let mut are_options_over = false;
@@ -79,17 +62,16 @@ impl Options {
                 _ => Ok(attached.clone()),
             };
             match letter {
-                'i' => self.ends_at_dot = false,
+                'i' => self.ignores_dot = true,
                 't' => self.takes_recipients_of_fields = true,
                 'v' => self.is_verbose = true,
                 'f' | 'r' => self.sender = Some(bare(&value()?)),
                 'F' => self.name = Some(value()?),
                 'S' => self.smtp = Some(value()?),
-                'o' => self.ends_at_dot &= value()? != "i",
+                'o' => self.ignores_dot |= value()? == "i",
                 'b' => delivers(&value()?)?,
-                'q' => self.mode = Mode::Queue,
-                letter if WITHOUT.contains(letter) => {}
-                letter if WITH_ATTACHED.contains(letter) => {}
+                'q' => self.runs_queue = true,
+                letter if WITHOUT.contains(letter) || WITH_ATTACHED.contains(letter) => {}
                 letter if WITH_VALUE.contains(letter) => _ = value()?,
                 letter => return Err(format!("there is no option -{letter}")),
             }
@@ -123,13 +105,13 @@ mod tests {
     #[test]
     fn the_lines_of_real_callers_are_understood() {
         let php = read("-t -i").expect("PHP");
-        assert!(php.takes_recipients_of_fields && !php.ends_at_dot);
+        assert!(php.takes_recipients_of_fields && php.ignores_dot);
         let cron = read("-FCronDaemon -i -B8BITMIME -oem root").expect("cron");
         assert_eq!((cron.name.as_deref(), &cron.recipients[..]), (Some("CronDaemon"), &["root".to_owned()][..]));
         let cronie = read("-FCronDaemon -i -odi -oem -oi -t -f root").expect("cronie");
         assert_eq!((cronie.sender.as_deref(), cronie.takes_recipients_of_fields), (Some("root"), true));
         let mutt = read("-oem -oi -f me@x.test -- a@x.test b@x.test").expect("mutt");
-        assert_eq!((mutt.sender.as_deref(), mutt.recipients.len(), mutt.ends_at_dot), (Some("me@x.test"), 2, false));
+        assert_eq!((mutt.sender.as_deref(), mutt.recipients.len(), mutt.ignores_dot), (Some("me@x.test"), 2, true));
         let symfony = read("-fme@x.test -N never -R hdrs -V id -O DeliveryMode=b a@x.test").expect("others");
         assert_eq!((symfony.sender.as_deref(), symfony.recipients.len()), (Some("me@x.test"), 1));
     }
@@ -137,10 +119,10 @@ mod tests {
     #[test]
     fn letters_may_stand_together() {
         let options = read("-tif <> -v").expect("options");
-        assert!(options.takes_recipients_of_fields && !options.ends_at_dot && options.is_verbose);
+        assert!(options.takes_recipients_of_fields && options.ignores_dot && options.is_verbose);
         assert_eq!(options.sender.as_deref(), Some(""));
         assert_eq!(read("-bm a@x.test").map(|options| options.recipients.len()), Ok(1));
-        assert_eq!(read("-q30m").map(|options| options.mode), Ok(Mode::Queue));
+        assert_eq!(read("-q30m").map(|options| options.runs_queue), Ok(true));
         assert_eq!(read("-- -t").map(|options| options.recipients), Ok(vec!["-t".to_owned()]));
     }
 

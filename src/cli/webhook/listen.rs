@@ -4,18 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::super::Context;
-use super::super::domain_hint::hint_unless_served;
 use super::super::output::{self, Format, Style, time, visible};
+use super::super::span::Since;
+use super::super::wait::{hint_in_time, must_receive};
 use super::super::watch;
 use super::secret;
-use crate::client::{Backoff, Client, ClientError, EmailDetail, Events};
+use crate::client::{Client, EmailDetail, WaitQuery};
 use crate::clock::SystemClock;
 use crate::dns::DnsResolver;
 use crate::error::{Error, Exit};
-use crate::model::{Address, EmailId, Secret, Timestamp};
+use crate::model::{Address, Secret, Timestamp};
 use crate::tls;
 use crate::webhook::{Caller, Event, EventEmail, Guard, GuardSettings, Refused, Target, UrlError};
 
@@ -24,8 +26,8 @@ const DNS_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long connecting may take, and how long the receiver may take for its answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(15);
-/// How long it may take to learn whether the service receives mail for the address.
-const HINT_WITHIN: Duration = Duration::from_secs(2);
+/// How long is waited for one mail before the wait begins anew.
+const WAIT_MAX: Duration = Duration::from_hours(24);
 
 /// POST mail to a local URL as it arrives, as a webhook would, without registering one
 ///
@@ -99,11 +101,15 @@ impl Listen {
             secret: self.secret_file.as_deref().map(|path| secret::read(cx, path)).transpose()?,
         };
         let client = cx.client().await?;
-        let events = watch::follow(client, Some(self.address.clone())).await?;
-        cx.hint(&format!("mail for {} goes to {}; Ctrl-C ends this", self.address, forwarder.target.url()));
-        // No more than a hint, for which mail is not to wait.
-        let _ = tokio::time::timeout(HINT_WITHIN, hint_unless_served(cx, client, &self.address)).await;
-        forwarder.follow(cx, client, events).await
+        must_receive(client)?;
+        let since = Since::Now.mark(client, &self.address, cx.now()).await?;
+        let query = WaitQuery { to: self.address, since, from: None, subject: None, has: None };
+        cx.hint(&format!("mail for {} goes to {}; Ctrl-C ends this", query.to, forwarder.target.url()));
+        hint_in_time(cx, client, &query.to).await;
+        tokio::select! {
+            result = forwarder.follow(cx, client, query) => result,
+            () = watch::reader_gone() => Ok(Exit::Ok),
+        }
     }
 }
 
@@ -129,100 +135,54 @@ fn caller(cx: &Context, guard: Guard) -> Result<Caller, Error> {
 }
 
 impl Forwarder {
-    /// Forwards what arrives until the process ends.
-    async fn follow(self, cx: &Context, client: &Client, mut events: Events<'_>) -> Result<Exit, Error> {
+    /// Forwards what arrives until the process ends. A service that can't answer is asked again.
+    async fn follow(self, cx: &Context, client: &Client, mut query: WaitQuery) -> Result<Exit, Error> {
         loop {
-            let event = watch::next(cx, &mut events).await?;
-            match event.event.as_str() {
-                "email.received" => self.forward_by_id(cx, client, event.text("id")).await?,
-                "reset" => cx.hint("too much happened at once: mail that arrived meanwhile is not sent"),
-                _ => {}
+            let deadline = Instant::now() + WAIT_MAX;
+            let found = client.wait(&query, deadline, |error| cx.hint(&format!("{error}; trying again"))).await?;
+            if let Some(detail) = found {
+                let forwarded = self.forward(cx, &detail).await?;
+                cx.print(shown(cx.style, &forwarded))?;
+                query.since = Some(detail.email.id);
             }
         }
     }
 
-    /// Reads a mail and forwards it. A service that can't answer is asked again.
-    async fn forward_by_id(&self, cx: &Context, client: &Client, id: &str) -> Result<(), Error> {
-        let mut backoff = Backoff::default();
-        loop {
-            match of_client(client, id).await {
-                Ok(Some(email)) => {
-                    let forwarded = self.forward(cx, &email).await;
-                    return cx.print(shown(cx.style, &forwarded));
-                }
-                Ok(None) => {
-                    cx.hint(&format!("mail {id} was gone before it could be read"));
-                    return Ok(());
-                }
-                Err(error) if error.may_pass() => {
-                    if backoff.is_first() {
-                        cx.hint(&format!("{error}; trying again"));
-                    }
-                    tokio::time::sleep(backoff.next(&error)).await;
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
-
-    async fn forward(&self, cx: &Context, email: &Arrived) -> Forwarded {
+    async fn forward(&self, cx: &Context, detail: &EmailDetail) -> Result<Forwarded, Error> {
         let now = cx.now();
         let id = uuid::Builder::from_random_bytes(rand::random()).into_uuid();
-        let outcome = self.caller.call(self.event(id, email).request(now)).await.expect("no host has limits here");
+        let outcome = self.caller.call(self.event(id, detail)?.request(now)).await.expect("no host has limits here");
         if outcome.status.is_none() {
             cx.verbose(&outcome.text);
         }
-        Forwarded {
+        Ok(Forwarded {
             at: now.to_interface(),
-            id: email.id.to_string(),
+            id: detail.email.id.clone(),
             event: id.hyphenated().to_string(),
             status: outcome.status,
             error: outcome.error.map(crate::webhook::ErrorClass::as_str),
             duration_millis: u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
-        }
+        })
     }
 
-    fn event<'a>(&'a self, id: Uuid, email: &'a Arrived) -> Event<'a> {
-        let Arrived { id: email_id, received_at, detail } = email;
-        Event {
+    fn event<'a>(&'a self, id: Uuid, detail: &'a EmailDetail) -> Result<Event<'a>, Error> {
+        let email = &detail.email;
+        let received_at = Timestamp::from_text(&email.received_at)
+            .ok_or_else(|| Error::new(Exit::Unavailable, "the service gave a mail without a time of receipt"))?;
+        Ok(Event {
             id,
             target: &self.target,
             secret: self.secret.as_ref(),
             email: EventEmail {
-                id: *email_id,
-                recipient: &detail.email.recipient,
-                from: &detail.email.from,
-                subject: &detail.email.subject,
-                message: &detail.email.message,
+                id: email.id.parse().map_err(|error| Error::new(Exit::Unavailable, error))?,
+                recipient: &email.recipient,
+                from: &email.from,
+                subject: &email.subject,
+                message: &email.message,
                 body_text: &detail.body_text,
-                received_at: *received_at,
+                received_at,
             },
-        }
-    }
-}
-
-/// A mail with its id and time as values.
-struct Arrived {
-    id: EmailId,
-    received_at: Timestamp,
-    detail: EmailDetail,
-}
-
-/// The mail of this id; `None` if it is gone.
-async fn of_client(client: &Client, id: &str) -> Result<Option<Arrived>, ClientError> {
-    let unintelligible = |what: &str| ClientError::Unintelligible {
-        server: client.transport().shown().to_owned(),
-        reason: format!("a mail has {what}"),
-    };
-    let id: EmailId = id.parse().map_err(|_| unintelligible("an id that is no UUID"))?;
-    match client.email(id).await {
-        Ok(detail) => {
-            let received_at = Timestamp::from_text(&detail.email.received_at);
-            let received_at = received_at.ok_or_else(|| unintelligible("no time of receipt"))?;
-            Ok(Some(Arrived { id, received_at, detail }))
-        }
-        Err(error) if error.problem().is_some_and(|problem| problem.status == 404) => Ok(None),
-        Err(error) => Err(error),
+        })
     }
 }
 

@@ -96,6 +96,19 @@ async fn a_healthy_daemon_has_only_good_lines() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_service_without_a_domain_is_told_how_to_get_one() {
+    let (dir, zone) = (tempfile::tempdir().expect("directory"), zone().await);
+    let binary = serve(dir.path(), &zone, &[]);
+    let findings = json(&binary.tempmail(&["doctor", "--json"]).ok());
+    let domain = of(&findings, "domain")[0];
+    assert_eq!(
+        (&domain["verdict"], &domain["found"]),
+        (&"warning".into(), &"there is none, so no mail is received".into())
+    );
+    assert!(domain["advice"].as_str().is_some_and(|text| text.contains("`tempmail domain add DOMAIN`")), "{domain}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_data_directory_that_others_may_enter_is_a_failure() {
     let (dir, zone) = (tempfile::tempdir().expect("directory"), zone().await);
     let binary = serve(dir.path(), &zone, &[]);

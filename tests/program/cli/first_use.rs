@@ -85,6 +85,9 @@ fn the_banner_names_commands_that_reach_this_daemon() {
     assert!(banner.contains(&format!("  {command} send-test hello@example.test\n")), "{banner}");
     assert!(banner.contains(&format!("  {command} inbox hello@example.test\n")), "{banner}");
     assert_eq!(shown(&["-q"]), "");
+    let registered = shown(&["--mx-host", "mx.example.org"]);
+    assert!(registered.contains(&format!("  {command} domain add DOMAIN\n")), "{registered}");
+    assert!(!registered.contains("example.test"), "{registered}");
 }
 
 #[test]

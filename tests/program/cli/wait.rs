@@ -106,7 +106,7 @@ fn a_code_or_a_link_is_printed_alone_and_mail_without_one_is_passed_over() {
 
     arrives("Your table 7731", "For 991 people in 2024: the dress code is red.");
     let doubtful = wait(&["--code"]);
-    assert_eq!((doubtful.code, doubtful.stdout.as_str()), (Some(3), ""));
+    assert_eq!((doubtful.code, doubtful.stdout.as_str()), (Some(124), ""));
     assert!(doubtful.stderr.contains("none with a code that is certain"), "{}", doubtful.stderr);
 
     arrives("Verify", "Please verify your email address: https://app.test/verify?token=0f9c8b7a6d5e4f3a");
@@ -125,6 +125,10 @@ fn a_code_or_a_link_is_printed_alone_and_mail_without_one_is_passed_over() {
     }
     let json: Value = serde_json::from_str(&wait(&["--code", "--json"]).stdout).expect("JSON");
     assert_eq!((&json["subject"], &json["codes"][0]["code"]), (&"Your code".into(), &"482913".into()));
-    assert_eq!(wait(&["--link", "invite"]).code, Some(3));
+    assert_eq!(wait(&["--link", "invite"]).code, Some(124));
+    for args in [["--text", "RESET your"], ["--link-host", "app.test"], ["--has", "link"]] {
+        assert_eq!(wait(&args).code, Some(0), "{args:?}");
+    }
+    assert_eq!(wait(&["--text", "nobody wrote this"]).code, Some(124));
     assert_eq!(wait(&["--link", "some"]).code, Some(2));
 }

@@ -1,10 +1,13 @@
 //! `tempmail watch` and `tempmail inbox --watch`, against a daemon.
 //! Promise: it outlives the code below it.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
 use serde_json::Value;
 
 use super::{TO, send, until_waiting};
-use crate::support::command::Running;
+use crate::support::command::{Running, on_data};
 use crate::support::program::{Program, local, remote};
 
 fn event(watching: &Running) -> Value {
@@ -46,6 +49,21 @@ fn all_mail_is_watched_by_the_administrator() {
     assert_eq!((fields[0], &fields[2..]), ("email.received", &[TO, "ann@sender.test", "one"][..]), "{line}");
     let refused = remote(daemon.http, &["watch"]);
     assert_eq!(refused.code, Some(4), "{}", refused.stderr);
+}
+
+/// `tempmail watch | head -1` must not go on until the next mail comes.
+#[test]
+fn a_reader_that_has_seen_enough_ends_it() {
+    let daemon = Program::fresh(&[]);
+    let mut watching = on_data(daemon.dir(), &["watch", TO]).stdout(Stdio::piped()).spawn().expect("a command");
+    let mut output = BufReader::new(watching.stdout.take().expect("a pipe"));
+    until_waiting(&daemon, 1);
+    send(&daemon, "one");
+    let mut line = String::new();
+    output.read_line(&mut line).expect("a line");
+    assert!(line.contains("\"one\""), "{line}");
+    drop(output);
+    assert_eq!(watching.wait().expect("an end").code(), Some(0));
 }
 
 #[test]

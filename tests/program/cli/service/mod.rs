@@ -1,7 +1,7 @@
 //! A service in memory that answers as the interface requires, on a TCP port and on a socket in a data directory. Each of its
 //! answers is compared with the description of the interface.
 
-mod stream;
+mod wait;
 pub(super) mod webhooks;
 
 use std::collections::HashMap;
@@ -190,7 +190,7 @@ fn router(state: &Shared, is_administrator: bool) -> Router {
         .route("/api/mail/messages/{id}", get(message))
         .route("/api/mail/messages/{id}/raw", get(raw))
         .route("/api/mail/messages/{id}/attachments/{index}", get(attachment))
-        .route("/api/mail/stream", get(stream::stream))
+        .route("/api/mail/wait", get(wait::wait))
         .route("/api/mail/delete", delete(delete_mail))
         .route("/api/domains", get(domains).post(add_domain))
         .route("/api/domains/active", get(active))
