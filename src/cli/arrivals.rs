@@ -8,8 +8,8 @@ use tokio::time::{Instant, sleep, timeout};
 use super::Context;
 use super::domain_hint::hint_unless_served;
 use super::output::Spinner;
-use crate::client::{Backoff, Client, EmailDetail, Transport, WaitQuery};
-use crate::error::{Error, Exit};
+use crate::client::{Backoff, Client, EmailDetail, WaitQuery};
+use crate::error::Error;
 
 /// How long it may take to learn whether the service receives mail for the address.
 const HINT_WITHIN: Duration = Duration::from_secs(2);
@@ -98,13 +98,4 @@ impl<'a> Arrivals<'a> {
         }
         found
     }
-}
-
-/// Fails without a daemon: no mail can arrive.
-pub(super) fn must_receive(client: &Client) -> Result<(), Error> {
-    if matches!(client.transport(), Transport::InProcess(_)) {
-        return Err(Error::new(Exit::Unavailable, "no daemon runs that could receive mail")
-            .hint("start `tempmail serve` in another terminal, or ask another service with --server"));
-    }
-    Ok(())
 }

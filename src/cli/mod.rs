@@ -55,6 +55,7 @@ mod topic;
 mod wait;
 mod watch;
 mod webhook;
+mod zone;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -162,11 +163,7 @@ fn carry_out(cli: Cli) -> Result<Exit, Error> {
         command => command,
     };
     let (tidying, lent) = (command.tidying(), cx.lent.clone());
-    let carried_out = move || async move {
-        let result = dispatch(command, &cx).await;
-        cx.close().await;
-        result
-    };
+    let carried_out = move || async move { dispatch(command, &cx).await };
     interrupt::interruptible(carried_out, tidying, &lent)
 }
 

@@ -3,7 +3,6 @@
 use std::str::FromStr;
 
 use super::ids::{self, IdOrPart};
-use super::output::Row as _;
 use crate::client::{Client, ClientError};
 use crate::error::{Error, Exit};
 use crate::model::{Address, EmailId};
@@ -71,12 +70,12 @@ pub(super) fn refused(error: ClientError) -> Error {
 }
 
 async fn newest(client: &Client, address: &Address) -> Result<EmailId, Error> {
-    let page = client.list(address, None, Some(1)).await?;
+    let page = client.newest(address, 1).await?;
     let newest = page.emails.first().ok_or_else(|| {
         Error::new(Exit::NotFound, format!("there is no mail for {address}"))
             .hint(format!("`tempmail send-test {address}` sends one"))
     })?;
-    newest.id().parse().map_err(|error| Error::new(Exit::Unavailable, error))
+    newest.id.parse().map_err(|error| Error::new(Exit::Unavailable, error))
 }
 
 #[cfg(test)]

@@ -7,12 +7,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::Value;
 
 use super::Context;
-use super::output;
+use super::inbox::MAILS;
 use crate::client::smtp::{Submission, submit, with_crlf};
-use crate::client::{Client, Destination, Email, MailFilter, ServerUrl, Status, Transport};
+use crate::client::{BRIEF, Client, Destination, MAIL, ServerUrl, Status};
 use crate::error::{Error, Exit};
 use crate::model::{Address, EmailId, Timestamp};
 
@@ -64,7 +64,7 @@ impl SendTest {
         let file = self.file.as_deref().map(read).transpose()?;
         let client = cx.client().await?;
         let server = self.smtp_server(cx, client).await?;
-        let before = client.list(&self.address, None, Some(1)).await?.emails.into_iter().next().map(|email| email.id);
+        let before = client.newest(&self.address, 1).await?.emails.into_iter().next().map(|email| email.id);
         cx.verbose(&format!("sending through SMTP at {server}"));
         let (message, sent) = if let Some(raw) = file {
             let message = with_crlf(&raw);
@@ -83,8 +83,8 @@ impl SendTest {
                 Error::new(Exit::CheckFailed, cause).hint(format!("see that SMTP at {server} belongs to that service"))
             );
         };
-        cx.print(output::list(cx.style, std::slice::from_ref(&email), &json!(email), cx.now()))?;
-        cx.hint(&format!("read it with `tempmail read {}`", email.id));
+        cx.list(&MAILS[..4], std::slice::from_ref(&email), &email)?;
+        cx.hint(&format!("read it with `tempmail read {}`", email["id"].as_str().unwrap_or_default()));
         Ok(Exit::Ok)
     }
 
@@ -99,9 +99,6 @@ impl SendTest {
             Error::new(Exit::Unavailable, "no daemon runs that could receive the mail")
                 .hint("start `tempmail serve` in another terminal, or give --smtp HOST:PORT")
         };
-        if matches!(client.transport(), Transport::InProcess(_)) {
-            return Err(no_listener());
-        }
         Ok(listener_of(&client.status().await?).ok_or_else(no_listener)?.to_string())
     }
 }
@@ -160,11 +157,15 @@ enum Sent {
 }
 
 impl Sent {
-    async fn is(&self, client: &Client, email: &Email) -> Result<bool, Error> {
+    async fn is(&self, client: &Client, email: &Value) -> Result<bool, Error> {
         match self {
-            Self::Subject(subject) => Ok(*subject == email.subject),
+            Self::Subject(subject) => Ok(email["subject"] == **subject),
             Self::Message(message) => {
-                let id: EmailId = email.id.parse().map_err(|error| Error::new(Exit::Unavailable, error))?;
+                let id: EmailId = email["id"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .parse()
+                    .map_err(|error| Error::new(Exit::Unavailable, error))?;
                 match client.raw(id).await.map_err(Error::from) {
                     Ok(raw) => Ok(is_delivered(message, &raw)),
                     // It was deleted meanwhile.
@@ -191,7 +192,7 @@ async fn arrived(
     address: &Address,
     before: Option<&str>,
     sent: &Sent,
-) -> Result<Option<Email>, Error> {
+) -> Result<Option<Value>, Error> {
     let mut known = HashSet::new();
     let deadline = tokio::time::Instant::now() + ARRIVES_WITHIN;
     loop {
@@ -210,27 +211,25 @@ async fn newer(
     before: Option<&str>,
     sent: &Sent,
     known: &mut HashSet<String>,
-) -> Result<Option<Email>, Error> {
-    let mut cursor = String::new();
-    loop {
-        let batch = client.list_from(address, &cursor, PAGE_SIZE, &MailFilter::default(), true).await?;
-        for email in batch.emails {
-            if Some(email.id.as_str()) == before {
+) -> Result<Option<Value>, Error> {
+    let query = vec![("to", Some(address.to_string())), ("fields", Some(BRIEF.to_owned()))];
+    let mut pages = client.pages(MAIL, query, Some(PAGE_SIZE));
+    while let Some(page) = pages.next(u64::MAX).await? {
+        for email in page.rows {
+            let id = email["id"].as_str().unwrap_or_default().to_owned();
+            if Some(id.as_str()) == before {
                 return Ok(None);
             }
-            if known.contains(&email.id) {
+            if known.contains(&id) {
                 continue;
             }
             if sent.is(client, &email).await? {
                 return Ok(Some(email));
             }
-            known.insert(email.id);
-        }
-        match batch.next_cursor {
-            Some(next) => cursor = next,
-            None => return Ok(None),
+            known.insert(id);
         }
     }
+    Ok(None)
 }
 
 #[cfg(test)]

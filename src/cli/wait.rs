@@ -3,7 +3,7 @@
 use tokio::time::Instant;
 
 use super::Context;
-use super::arrivals::{Arrivals, must_receive};
+use super::arrivals::Arrivals;
 use super::output::{Format, visible};
 use super::read;
 use super::span::Span;
@@ -63,7 +63,6 @@ impl Wait {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let deadline = Instant::now() + self.span.timeout;
         let client = cx.client().await?;
-        must_receive(client)?;
         let wanted = self.wanted(cx, client).await?;
         match self.detail(Arrivals::new(cx, client, wanted.clone(), deadline)).await? {
             Some(detail) => cx.print(self.shown(cx, &detail))?,

@@ -1,7 +1,6 @@
 //! `tempmail watch`: one line for each event of an address, or of all.
 
 use super::Context;
-use super::arrivals::must_receive;
 use super::output::{self, Format, Style, visible};
 use crate::client::{Client, Events, MailEvent};
 use crate::error::{Error, Exit};
@@ -36,9 +35,8 @@ impl Watch {
     }
 }
 
-/// Follows the mail of an address, or of all. Without a daemon there is nothing to follow.
+/// Follows the mail of an address, or of all.
 pub(super) async fn follow(client: &Client, address: Option<Address>) -> Result<Events<'_>, Error> {
-    must_receive(client)?;
     Ok(client.events(address).await?)
 }
 

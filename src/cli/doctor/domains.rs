@@ -1,10 +1,11 @@
 //! The domains: whether the MX of each points here.
 
 use futures_util::{StreamExt, stream};
+use serde_json::Value;
 
 use super::finding::Finding;
 use super::subject::Running;
-use crate::client::{ClientError, Domain};
+use crate::client::ClientError;
 use crate::dns::MxReport;
 use crate::model::DomainName;
 
@@ -17,15 +18,18 @@ const AT_ONCE: usize = 8;
 /// Asks the daemon for each, as `tempmail domain check-dns` does.
 pub(super) async fn check(daemon: Option<&Running>) -> Vec<Finding> {
     let Some(daemon) = daemon else { return Vec::new() };
-    let (pinned, verified): (Vec<&Domain>, Vec<&Domain>) = daemon.domains.iter().partition(|domain| is_pinned(domain));
+    let (pinned, verified): (Vec<&Value>, Vec<&Value>) = daemon.domains.iter().partition(|domain| is_pinned(domain));
     let mut findings = Vec::new();
     if !pinned.is_empty() {
-        findings.push(without_dns(pinned.iter().map(|domain| domain.domain.clone()).collect()));
+        findings.push(without_dns(
+            pinned.iter().filter_map(|domain| domain["domain"].as_str()).map(str::to_owned).collect(),
+        ));
     }
-    let names: Vec<DomainName> = verified.iter().filter_map(|domain| domain.domain.parse().ok()).collect();
+    let names: Vec<DomainName> = verified.iter().filter_map(|domain| domain["domain"].as_str()?.parse().ok()).collect();
     let asked = stream::iter(names.iter().take(DOMAINS_MAX)).map(|name| async {
         // In its order, whichever answers first.
-        verdict(name, daemon.client.check_dns(name).await)
+        let query = [("domain", Some(name.to_string()))];
+        verdict(name, daemon.client.get("/api/domains/check-dns", &query).await)
     });
     findings.extend(asked.buffered(AT_ONCE).collect::<Vec<_>>().await);
     if names.len() > DOMAINS_MAX {
@@ -43,9 +47,8 @@ pub(super) async fn check(daemon: Option<&Running>) -> Vec<Finding> {
 }
 
 /// Fixed in the settings, or pinned by the administrator: never verified.
-fn is_pinned(domain: &Domain) -> bool {
-    let is_set = |name: &str| domain.other.get(name).and_then(serde_json::Value::as_bool) == Some(true);
-    is_set("fixed") || is_set("pinned")
+fn is_pinned(domain: &Value) -> bool {
+    domain["fixed"] == true || domain["pinned"] == true
 }
 
 fn without_dns(names: Vec<String>) -> Finding {

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::time::timeout;
 
 use super::finding::Finding;
-use crate::client::{Client, ClientError, Domain, Status};
-use crate::config::{self, Config, Sources};
+use crate::client::{Client, ClientError, Status};
+use crate::config::{self, Config, SettingInEffect, Sources};
 
 /// How long the daemon may take for one answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
@@ -23,7 +24,7 @@ pub(super) struct Subject {
 pub(super) struct Running {
     pub(super) client: Client,
     pub(super) status: Status,
-    pub(super) domains: Vec<Domain>,
+    pub(super) domains: Vec<Value>,
 }
 
 impl Subject {
@@ -47,11 +48,12 @@ impl Subject {
                 None
             }
         };
-        let told =
-            timeout(ANSWER_WITHIN, async { tokio::join!(client.status(), client.config(), client.admin_domains()) });
+        let told = timeout(ANSWER_WITHIN, async {
+            tokio::join!(client.status(), client.get("/api/admin/config", &[]), client.get("/api/admin/domains", &[]))
+        });
         let (daemon, in_effect) = match told.await {
             Ok((Ok(status), settings, domains)) => {
-                let in_effect = settings.ok().map(|settings| Config::from_in_effect(&settings));
+                let in_effect = settings.ok().map(|settings: Vec<SettingInEffect>| Config::from_in_effect(&settings));
                 (Some(Running { client, status, domains: domains.unwrap_or_default() }), in_effect)
             }
             Ok((Err(error), ..)) => {

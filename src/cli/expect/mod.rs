@@ -23,7 +23,7 @@ use self::goal::{Goal, MAILS_MAX};
 use self::host::Host;
 use self::tally::{Match, Tally};
 use super::Context;
-use super::arrivals::{Arrivals, must_receive};
+use super::arrivals::Arrivals;
 use super::output::{self, Format, visible};
 use super::read;
 use super::removed;
@@ -95,7 +95,6 @@ impl Expect {
             removed::refuse_possible_patterns(self.text.iter().chain(&self.attachment))?;
         }
         let client = cx.client().await?;
-        must_receive(client)?;
         let since = self.span.mark(client, &self.address, cx.now()).await?;
         // The service is asked for all mail, since the nearest mail is to be shown.
         let wanted = WaitQuery { to: self.address.clone(), since, from: None, subject: None, has: None };

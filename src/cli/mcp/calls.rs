@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::one_mail;
 use super::answers::{Answer, Deleted, FoundCode, FreshAddress, Inbox, Mail};
@@ -58,11 +58,10 @@ pub(super) async fn new_address(session: &Session, given: Option<JsonObject>) ->
         session.check_domain(domain)?;
     }
     let domain = domain.as_ref().or(session.domain_default());
-    let fresh = session.client().await?.random_address(domain, given.prefix.as_deref()).await.map_err(Error::from)?;
-    let answer = FreshAddress {
-        address: text::line(&fresh.address, LINE_CHARS_MAX),
-        domain: text::line(&fresh.domain, LINE_CHARS_MAX),
-    };
+    let query = [("domain", domain.map(ToString::to_string)), ("prefix", given.prefix.clone())];
+    let fresh: Value = session.client().await?.get("/api/addresses/random", &query).await.map_err(Error::from)?;
+    let member = |name: &str| text::line(fresh[name].as_str().unwrap_or_default(), LINE_CHARS_MAX);
+    let answer = FreshAddress { address: member("address"), domain: member("domain") };
     Ok(answered(&answer, &Fence::new()))
 }
 
@@ -93,7 +92,7 @@ pub(super) async fn list_inbox(session: &Session, given: Option<JsonObject>) -> 
     let limit = given.limit()?;
     let address: Address = arguments::value("address", &given.address)?;
     session.check(&address)?;
-    let page = session.client().await?.list(&address, None, Some(limit)).await.map_err(Error::from)?;
+    let page = session.client().await?.newest(&address, limit).await.map_err(Error::from)?;
     Ok(answered(&Inbox::of(&page), &Fence::new()))
 }
 
@@ -113,7 +112,12 @@ pub(super) async fn delete_mail(session: &Session, given: Option<JsonObject>) ->
         (None, Some(address)) => {
             let address: Address = arguments::value("address", address)?;
             session.check(&address)?;
-            session.client().await?.delete_all(&address).await.map_err(Error::from)?
+            session
+                .client()
+                .await?
+                .delete("/api/mail/delete", &[("to", Some(address.to_string()))])
+                .await
+                .map_err(Error::from)?
         }
         _ => return Err(bad("arguments", "exactly one of id and address is needed").into()),
     };
@@ -124,5 +128,5 @@ async fn delete_one(session: &Session, id: EmailId) -> Result<u64, Error> {
     let client = session.client().await?;
     let detail = client.email(id).await?;
     session.check_recipient(&detail.email.recipient)?;
-    Ok(u64::from(client.delete_email(id).await?))
+    Ok(client.delete("/api/mail/delete", &[("id", Some(id.to_string()))]).await?)
 }

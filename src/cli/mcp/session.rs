@@ -1,14 +1,10 @@
 //! What all calls of a session share: the service, the permitted domains, and how many calls may run.
 
-use std::path::Path;
-
-use async_trait::async_trait;
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::context::say;
-use crate::client::{Client, Destination, LOCK_TIMEOUT, LocalRouter, OpenRouter, OpenRouterError, choose};
-use crate::config::Sources;
+use crate::client::{Client, Destination, choose};
 use crate::error::{Error, Exit};
 use crate::model::{Address, DomainName};
 
@@ -40,9 +36,9 @@ impl Session {
         Self { destination, client: OnceCell::new(), domains, is_read_only, is_quiet, ended, places }
     }
 
-    /// The client. Only a daemon is asked: whoever opened the store would keep one from starting.
+    /// The client.
     pub(super) async fn client(&self) -> Result<&Client, Error> {
-        let connect = async || Ok(Client::new(choose(&self.destination, &NoDaemon, LOCK_TIMEOUT).await?));
+        let connect = async || Ok(Client::new(choose(&self.destination)?));
         self.client.get_or_try_init(connect).await
     }
 
@@ -96,28 +92,15 @@ impl Session {
     }
 }
 
-/// Opens no store.
-struct NoDaemon;
-
-#[async_trait]
-impl OpenRouter for NoDaemon {
-    async fn open(&self, _data_dir: &Path, _sources: &Sources) -> Result<LocalRouter, OpenRouterError> {
-        Err(OpenRouterError::Failed(
-            Error::new(Exit::Unavailable, "no daemon runs that could receive mail")
-                .hint("start `tempmail serve` in another terminal, or ask another service with --server"),
-        ))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::ServerUrl;
+    use crate::client::{Access, ServerUrl};
 
     fn session(domains: &[&str]) -> Session {
         let server: ServerUrl = "http://127.0.0.1:1".parse().expect("a URL");
         let domains = domains.iter().map(|name| name.parse().expect("a name")).collect();
-        Session::new(Destination::Server(server, None), domains, false, false, CancellationToken::new())
+        Session::new(Destination::Server(server, Access::default()), domains, false, false, CancellationToken::new())
     }
 
     #[test]
