@@ -1,15 +1,13 @@
 //! `tempmail delete`: deletes mail before it expires.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::io::{BufRead, Read as _};
-use std::str::FromStr;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Context;
-use super::ids::{self, IdOrPart};
+use super::ids::{self, IdOrPart, Named, Target};
 use super::output::Column;
 use crate::client::{Client, ClientError, Method};
 use crate::error::{Error, Exit};
@@ -50,36 +48,8 @@ pub(super) struct Delete {
     dry_run: bool,
 }
 
-/// What is to go, as it was named.
-#[derive(Clone, Debug)]
-enum Named {
-    Inbox(Address),
-    Email(IdOrPart<EmailId>),
-}
-
 /// What is to go.
-#[derive(Clone, Debug)]
-enum DeleteTarget {
-    Inbox(Address),
-    Email(EmailId),
-}
-
-impl fmt::Display for DeleteTarget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Inbox(address) => address.fmt(f),
-            Self::Email(id) => id.fmt(f),
-        }
-    }
-}
-
-impl FromStr for Named {
-    type Err = Box<dyn std::error::Error + Send + Sync>;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text.contains('@') { Ok(Self::Inbox(text.parse()?)) } else { Ok(Self::Email(text.parse()?)) }
-    }
-}
+type DeleteTarget = Target<EmailId>;
 
 impl Delete {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {

@@ -3,7 +3,7 @@
 //! Tables show the end of an id. Its beginning is taken as well, since other places show an id from its beginning.
 //! Whole ids are what the service knows, so this program looks a part up in what the caller may list anyway.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use serde_json::Value;
@@ -63,6 +63,33 @@ impl FromStr for Part {
         ))
     }
 }
+
+/// What a command is about: an inbox, or a mail by its id. An address has an `@`, an id has none.
+#[derive(Clone, Debug)]
+pub(super) enum Target<I> {
+    Inbox(Address),
+    Email(I),
+}
+
+impl<I: fmt::Display> fmt::Display for Target<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Inbox(address) => address.fmt(f),
+            Self::Email(id) => id.fmt(f),
+        }
+    }
+}
+
+impl FromStr for Target<IdOrPart<EmailId>> {
+    type Err = Box<dyn std::error::Error + Send + Sync>;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.contains('@') { Ok(Self::Inbox(text.parse()?)) } else { Ok(Self::Email(text.parse()?)) }
+    }
+}
+
+/// The same as a user names it.
+pub(super) type Named = Target<IdOrPart<EmailId>>;
 
 /// The ids of mails. Parts are looked for within the inbox of `address`; without one in all mail, for the administrator.
 pub(super) async fn emails(

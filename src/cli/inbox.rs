@@ -227,7 +227,7 @@ impl Inbox {
         let total = members.get("total").and_then(Value::as_u64);
         match cx.style.of_list() {
             Format::Table => cx.list(columns, &of_table, &Value::Null)?,
-            Format::Json => cx.print(json.end(&self.members(members, total, list, pages.place())))?,
+            Format::Json => cx.print(json.end(&self.members(&members, list, pages.place())))?,
             _ => {}
         }
         if has_more {
@@ -237,27 +237,17 @@ impl Inbox {
     }
 
     /// The members of a JSON object beside its rows: those of an answer with so many rows.
-    fn members(
-        &self,
-        mut first: Map<String, Value>,
-        total: Option<u64>,
-        list: List,
-        next: Option<&str>,
-    ) -> Map<String, Value> {
-        if self.all {
-            first.retain(|name, _| name == "total");
-        }
-        if let Some(limit) = self.limit {
-            first.insert("limit".to_owned(), limit.into());
-            if let Some(total) = total.filter(|_| list.path == MAIL.path) {
-                first.insert("page".to_owned(), 1.into());
-                first.insert("pages".to_owned(), total.div_ceil(limit).into());
+    fn members(&self, first: &Map<String, Value>, list: List, next: Option<&str>) -> Value {
+        let limit = self.limit.map(Value::from).or_else(|| first.get("limit").cloned());
+        match (first.get("total"), list.path == MAIL.path) {
+            (total, _) if self.all => json!({ "total": total }),
+            (total, false) => json!({ "total": total, "limit": limit, "next": next }),
+            (None, true) => json!({ "limit": limit }),
+            (Some(total), true) => {
+                let pages = total.as_u64().zip(self.limit).map(|(total, limit)| total.div_ceil(limit));
+                json!({ "total": total, "page": 1, "limit": limit, "pages": pages })
             }
         }
-        if !self.all && list.path != MAIL.path {
-            first.insert("next".to_owned(), json!(next));
-        }
-        first
     }
 }
 

@@ -60,14 +60,7 @@ pub(super) struct Status {
 
 impl Status {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let client = match cx.client().await {
-            // What a health check reads says so too.
-            Err(error) if error.exit() == Exit::Unavailable => {
-                cx.document(&json!({ "acceptsMail": false }))?;
-                return Err(error);
-            }
-            client => client?,
-        };
+        let client = cx.client().await?;
         if !client.is_administrator() {
             return public(cx, client).await;
         }

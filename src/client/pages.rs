@@ -80,10 +80,10 @@ impl Pages<'_> {
                 }
                 page => page?,
             };
-            let Some(Value::Array(rows)) = members.remove(self.list.member) else {
+            let Some(Value::Array(rows)) = members.shift_remove(self.list.member) else {
                 return Err(self.client.unintelligible(format!("a page has no '{}'", self.list.member)));
             };
-            let next = members.remove(member);
+            let next = members.shift_remove(member);
             self.next = next.as_ref().and_then(Value::as_str).map(|next| Some(next.to_owned()));
             return Ok(Some(Page { rows, members, has_more: self.next.is_some() }));
         }

@@ -31,7 +31,7 @@ fn router() -> Router {
     };
     let large = || async {
         let chunk = bytes::Bytes::from(vec![b' '; 1 << 20]);
-        let chunks = std::iter::repeat_n(Ok::<_, std::io::Error>(chunk), transport::OCTETS_MAX / (1 << 20) + 1);
+        let chunks = std::iter::repeat_n(chunk, transport::OCTETS_MAX / (1 << 20) + 1).map(Ok::<_, std::io::Error>);
         axum::body::Body::from_stream(futures_util::stream::iter(chunks))
     };
     let page = |request: axum::extract::Request| async move {

@@ -1,6 +1,6 @@
 //! A list in JSON that is printed a page at a time, so that a long one needs memory for one page.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::json;
 
@@ -24,7 +24,7 @@ impl JsonList {
     }
 
     /// The text behind the last row, with the other members.
-    pub fn end(self, members: &Map<String, Value>) -> String {
+    pub fn end(self, members: &Value) -> String {
         let end = if self.is_begun { "\n  ]".to_owned() } else { self.beginning() + "]" };
         let whole = json(members);
         match whole.strip_prefix('{') {
@@ -62,7 +62,7 @@ mod tests {
                 let mut list = JsonList::new("lines");
                 let page = |of: &usize| -> Vec<Value> { (0..*of).map(|n| json!({"n": n, "texts": ["a"]})).collect() };
                 let mut text: String = pages.iter().map(|of| list.rows(&page(of))).collect();
-                text.push_str(&list.end(members.as_object().expect("an object")));
+                text.push_str(&list.end(&members));
                 let rows: Vec<Value> = pages.iter().flat_map(page).collect();
                 let mut whole = json!({ "lines": rows });
                 whole.as_object_mut().expect("an object").extend(members.as_object().expect("an object").clone());

@@ -9,7 +9,7 @@ use super::column::{Column, GAP, Kind};
 use crate::model::Timestamp;
 
 /// Text keeps as much room as this, or the column is left out.
-const TEXT_WIDTH_MIN: usize = 16;
+const TEXT_WIDTH_MIN: usize = 18;
 /// What stands around a state. These characters have no width, and none of them is left in text from outside.
 const GOOD: char = '\u{2061}';
 const BAD: char = '\u{2062}';
@@ -22,7 +22,7 @@ pub(super) fn render(style: Style, columns: &[Column], rows: &[Value], now: Time
     if rows.is_empty() {
         return String::new();
     }
-    let columns = chosen(style, columns, rows, now);
+    let (columns, is_tight) = chosen(style, columns, rows, now);
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING).set_truncation_indicator("…").set_delimiter(NEVER);
     if let Some(width) = style.width {
@@ -37,9 +37,11 @@ pub(super) fn render(style: Style, columns: &[Column], rows: &[Value], now: Time
         if column.kind == Kind::Number {
             of_table.set_cell_alignment(CellAlignment::Right);
         }
-        match column.kind {
-            Kind::Text => column.width.map(|width| of_table.set_constraint(width)),
-            _ => Some(of_table.set_constraint(ColumnConstraint::ContentWidth)),
+        match (column.kind, column.width) {
+            (Kind::Text, Some(width @ ColumnConstraint::Absolute(_))) => of_table.set_constraint(width),
+            (Kind::Text, Some(width)) if is_tight => of_table.set_constraint(width),
+            (Kind::Text, _) => of_table,
+            _ => of_table.set_constraint(ColumnConstraint::ContentWidth),
         };
     }
     let mut lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
@@ -48,23 +50,28 @@ pub(super) fn render(style: Style, columns: &[Column], rows: &[Value], now: Time
     text.replace(GOOD, "\u{1b}[32m").replace(BAD, "\u{1b}[31m").replace(END, "\u{1b}[0m")
 }
 
-/// The columns that the terminal has room for.
-fn chosen(style: Style, columns: &[Column], rows: &[Value], now: Timestamp) -> Vec<Column> {
-    let least = |column: &Column| {
+/// The columns that the terminal has room for, and whether some text is longer than its room.
+fn chosen(style: Style, columns: &[Column], rows: &[Value], now: Timestamp) -> (Vec<Column>, bool) {
+    let widest = |column: &Column| {
         let widths = rows.iter().map(|row| column.in_table(row, style, now).width());
-        let widest = widths.max().unwrap_or(0).max(column.heading.width());
-        if column.kind == Kind::Text { widest.min(TEXT_WIDTH_MIN) } else { widest }
+        widths.max().unwrap_or(0).max(column.heading.width())
+    };
+    let least = |(column, widest): &(Column, usize)| match column.kind {
+        Kind::Text => (*widest).min(TEXT_WIDTH_MIN),
+        _ => *widest,
     };
     let has_value = |column: &&Column| column.rank == 0 || rows.iter().any(|row| column.has_value(row));
     let mut chosen: Vec<(Column, usize)> =
-        columns.iter().filter(has_value).map(|column| (*column, least(column))).collect();
-    let room = style.width.map_or(usize::MAX, usize::from);
-    while chosen.iter().map(|(_, least)| least + usize::from(GAP)).sum::<usize>() > room.saturating_add(GAP.into()) {
+        columns.iter().filter(has_value).map(|column| (*column, widest(column))).collect();
+    let room = style.width.map_or(usize::MAX, |width| usize::from(width + GAP));
+    let gap = usize::from(GAP);
+    while chosen.iter().map(|column| least(column) + gap).sum::<usize>() > room {
         let last = chosen.iter().map(|(column, _)| column.rank).max().filter(|rank| *rank > 0);
         let Some(index) = chosen.iter().rposition(|(column, _)| Some(column.rank) == last) else { break };
         chosen.remove(index);
     }
-    chosen.into_iter().map(|(column, _)| column).collect()
+    let is_tight = chosen.iter().map(|(_, widest)| widest + gap).sum::<usize>() > room;
+    (chosen.into_iter().map(|(column, _)| column).collect(), is_tight)
 }
 
 fn line(cells: impl Iterator<Item = String>) -> Row {

@@ -17,9 +17,6 @@ pub const SYSTEM_SOCKET: &str = "/run/tempmail/tempmail.sock";
 /// The longest path of a socket in octets: `sun_path` is 108 with its final zero.
 const SOCKET_PATH_OCTETS_MAX: usize = 107;
 
-/// What to do where no daemon runs.
-const START: &str = "start `tempmail serve`, or give --server URL";
-
 /// Where a command is to be carried out.
 #[derive(Clone, Debug)]
 pub enum Destination {
@@ -94,7 +91,7 @@ pub fn daemon_socket(sources: &Sources) -> Result<PathBuf, Error> {
         Err(denied) => {
             check_ours(&data_dir, denied)?;
             let cause = format!("no daemon runs on {}", data_dir.display());
-            Err(Error::new(Exit::Unavailable, cause).hint(START))
+            Err(Error::new(Exit::Unavailable, cause).hint("start `tempmail serve`"))
         }
     }
 }
@@ -147,7 +144,7 @@ pub(super) fn check_ours(data_dir: &Path, denied: Option<&PathBuf>) -> Result<()
         Err(_) if denied.is_some() => Err(not_ours(denied.map_or(data_dir, PathBuf::as_path))),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let cause = format!("no daemon runs and {} does not exist", data_dir.display());
-            Err(Error::new(Exit::Unavailable, cause).hint(START))
+            Err(Error::new(Exit::Unavailable, cause).hint("start `tempmail serve`, or give --server URL"))
         }
         Err(error) => Err(Error::new(Exit::Failure, format!("{}: {error}", data_dir.display()))),
     }
