@@ -3,14 +3,14 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve new inbox read open delete send_test status stop man completions/; domain/ webhook/ token/ fault/ db/ config/ with a file per verb
+//! serve new inbox read open delete send_test status stop man completions/ domain webhook/ token fault db config
 //! doctor/   checks of the service and its machine
 //! sendmail/ mail from programs that call `sendmail`
 //! mcp/      tools for the programs of language models    expect/   assertions on the next mail
 //! globals   flags of every command     context   what a command is given    arrivals   mail, one by one, as it arrives
-//! one_mail  which mail a command is about                ids/      ids by their end or beginning
+//! one_mail  which mail a command is about                ids       ids by their end or beginning
 //! problem   errors as JSON          removed   what replaces a command that has gone
-//! domain_hint, span   what a few commands share
+//! domain_hint, span, zone   what a few commands share
 //! hangup    what SIGHUP does to the daemon               interrupt   what Ctrl-C does to a command
 //! help      the tree of commands       guide, topic   `tempmail help`
 //! output/   tables, JSON, lines for programs, the pager
