@@ -89,7 +89,7 @@
 //! ```text
 //! cli       client, config, smtp/fault, daemon, webhook (`webhook listen`, the form of a secret), tls (SIGHUP), error, logging,
 //!           process, panics, dns (`webhook listen`, `doctor`), mime (names of files, visible text), model; never the store
-//! client    http (the router in this process), service, daemon (whether one listens), config, smtp/fault, store, error, model
+//! client    daemon (whether one listens), config, store (offline work), error, model
 //! daemon    everybody: it makes listeners and store, and runs what serves
 //! service   everybody but cli, client and http: the only one that puts parts together
 //! http      service, admission, store, events, domains, tokens, smtp/fault, dns (reports), email, reader, mime, webhook (the

@@ -26,7 +26,7 @@ pub(super) async fn save(
     index: u64,
     file: Option<PathBuf>,
 ) -> Result<(), Error> {
-    let octets = client.attachment(id, index).await?;
+    let octets = client.octets(&path(id, index)).await?;
     let Some(mut file) = file.filter(|file| file.as_os_str() != STANDARD) else {
         if is_for_a_file(&octets, cx.style.is_terminal) {
             return Err(
@@ -68,12 +68,16 @@ pub(super) async fn save_all(cx: &Context, client: &Client, id: EmailId, dir: &P
     }
     std::fs::create_dir_all(dir).map_err(|error| failed(dir, &error))?;
     for (attachment, file) in detail.attachments.iter().zip(files) {
-        let octets = client.attachment(id, attachment.index).await?;
+        let octets = client.octets(&path(id, attachment.index)).await?;
         write(&file, &octets, false).map_err(|error| failed(&file, &error))?;
         let line = [file.as_os_str().as_bytes(), b"\n"].concat();
         cx.print(visible::octets(&line, cx.style.is_terminal))?;
     }
     Ok(())
+}
+
+fn path(id: EmailId, index: u64) -> String {
+    format!("/api/mail/messages/{id}/attachments/{index}")
 }
 
 fn is_for_a_file(octets: &[u8], is_terminal: bool) -> bool {

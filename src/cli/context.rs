@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::os::unix::fs::MetadataExt as _;
 
 use rustix::termios::{Winsize, tcgetwinsize};
+use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::globals::{ColorChoice, Globals};
-use super::output::{Style, pager, visible};
-use crate::client::{Assembly, Client, Destination, LOCK_TIMEOUT, Transport, choose};
+use super::output::{self, Column, Format, Style, pager, visible};
+use crate::client::{Client, Destination, choose};
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, Exit};
 use crate::model::Timestamp;
@@ -47,35 +49,29 @@ impl Context {
     pub async fn client(&self) -> Result<&Client, Error> {
         self.client
             .get_or_try_init(|| async {
-                let target = self.destination()?;
-                let transport = choose(&target, &Assembly, LOCK_TIMEOUT).await?;
-                self.verbose(&match &transport {
-                    Transport::Http(_) => format!("asking the server at {}", transport.shown()),
-                    Transport::Unix(_) => format!("asking the daemon through {}", transport.shown()),
-                    Transport::InProcess(_) => format!("no daemon runs; opened {} in this process", transport.shown()),
-                });
+                let transport = choose(&self.destination()?)?;
+                let place = if transport.is_local() { "the daemon through" } else { "the server at" };
+                self.verbose(&format!("asking {place} {}", transport.shown()));
                 Ok(Client::new(transport))
             })
             .await
     }
 
-    /// Where the command is to be carried out. A token that goes there without encryption is warned of.
+    /// Where the command is to be carried out. A token that others can read, in its file or on its way, is warned of.
     pub fn destination(&self) -> Result<Destination, Error> {
         let target = self.globals.target(&self.env)?;
-        if let Destination::Server(server, Some(_)) = &target
-            && server.is_exposed()
-        {
+        let Destination::Server(server, access) = &target else { return Ok(target) };
+        if access.token.is_some() && server.is_exposed() {
             let server = server.base();
             self.hint(&format!("warning: the token goes to {server} without encryption; use https"));
         }
-        Ok(target)
-    }
-
-    /// Closes what the command opened.
-    pub async fn close(self) {
-        if let Some(client) = self.client.into_inner() {
-            client.close().await;
+        if let Some(file) = &self.globals.token_file
+            && std::fs::metadata(file).is_ok_and(|found| found.mode() & 0o077 != 0)
+        {
+            let file = file.display();
+            self.hint(&format!("warning: others can read the token in {file}; `chmod 600 {file}` keeps it yours"));
         }
+        Ok(target)
     }
 
     /// The time of day.
@@ -91,6 +87,38 @@ impl Context {
             ErrorKind::BrokenPipe => Error::new(Exit::Ok, error),
             _ => Error::new(Exit::Failure, format!("standard output: {error}")),
         })
+    }
+
+    /// Prints a list; `whole` is what JSON shows.
+    pub fn list(&self, columns: &[Column], rows: &[Value], whole: &Value) -> Result<(), Error> {
+        self.print(output::list(self.style, columns, rows, whole, self.now()))
+    }
+
+    /// Prints the fields of an answer that is one thing.
+    pub fn document(&self, whole: &Value) -> Result<(), Error> {
+        self.print(output::document(self.style, whole, self.now()))
+    }
+
+    /// Prints what an answer comes to on a line of its own, or with JSON all of it.
+    pub fn answer(&self, whole: &Value, line: &str) -> Result<(), Error> {
+        self.print(match self.style.format {
+            Some(Format::Json) => output::json(whole),
+            Some(Format::Ndjson) => output::json_line(whole),
+            _ => format!("{}\n", visible::line(line)),
+        })
+    }
+
+    /// Fails where nobody can be asked whether to do `what` and no `--yes` says so.
+    pub fn must_ask(&self, what: &str, hint: &str) -> Result<(), Error> {
+        if self.globals.yes || self.can_ask() {
+            return Ok(());
+        }
+        Err(Error::usage(format!("{what} without a terminal to ask on needs --yes")).hint(hint))
+    }
+
+    /// Whether `--yes` or the user agrees. What to say of a no is up to the caller.
+    pub async fn agreed(&self, question: &str) -> Result<bool, Error> {
+        Ok(self.globals.yes || self.ask(question).await?)
     }
 
     /// Writes text for people, the last that a command does: through the pager where it is longer than the terminal.
@@ -110,6 +138,13 @@ impl Context {
     pub fn hint(&self, text: &str) {
         if !self.globals.quiet {
             say("", text);
+        }
+    }
+
+    /// A hint for who looks at the output on a terminal.
+    pub fn hint_on_terminal(&self, text: &str) {
+        if self.style.is_terminal {
+            self.hint(text);
         }
     }
 

@@ -2,17 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, Read as _};
-use std::str::FromStr;
 
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::Context;
-use super::ids::{self, IdOrPart};
-use super::output::{self, Cell, Row};
-use crate::client::{Client, ClientError};
+use super::ids::{self, IdOrPart, Named, Target};
+use super::output::Column;
+use crate::client::{Client, ClientError, Method};
 use crate::error::{Error, Exit};
 use crate::model::{Address, EmailId};
 
+const PATH: &str = "/api/mail/delete";
+const COLUMNS: [Column; 2] = [Column::text("TARGET", "target"), Column::number("MAILS", "deleted")];
 /// The most addresses and ids that standard input may name.
 const TARGETS_MAX: usize = 100_000;
 /// The most ids in one request.
@@ -46,91 +48,46 @@ pub(super) struct Delete {
     dry_run: bool,
 }
 
-/// What is to go, as it was named.
-#[derive(Clone, Debug)]
-enum Named {
-    Inbox(Address),
-    Email(IdOrPart<EmailId>),
-}
-
 /// What is to go.
-#[derive(Clone, Debug)]
-enum DeleteTarget {
-    Inbox(Address),
-    Email(EmailId),
-}
-
-impl FromStr for Named {
-    type Err = Box<dyn std::error::Error + Send + Sync>;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text.contains('@') { Ok(Self::Inbox(text.parse()?)) } else { Ok(Self::Email(text.parse()?)) }
-    }
-}
-
-/// What went.
-#[derive(serde::Serialize)]
-struct Deleted {
-    target: String,
-    deleted: u64,
-}
-
-impl Row for Deleted {
-    const HEADINGS: &'static [&'static str] = &["TARGET", "MAILS"];
-
-    fn cells(&self) -> Vec<Cell> {
-        vec![Cell::Text(self.target.clone()), Cell::Number(self.deleted)]
-    }
-
-    fn id(&self) -> String {
-        self.target.clone()
-    }
-}
+type DeleteTarget = Target<EmailId>;
 
 impl Delete {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let is_piped = self.target.as_deref() == Some("-");
-        let is_agreed = cx.globals.yes || self.dry_run;
-        if !is_agreed && (is_piped || !cx.can_ask()) {
-            let cause = if is_piped {
-                "deleting what standard input names needs --yes: no question can be answered there"
-            } else {
-                "deleting without a terminal to ask on needs --yes"
-            };
-            return Err(Error::usage(cause).hint("--yes deletes without a question, --dry-run shows what would go"));
+        let hint = "--yes deletes without a question, --dry-run shows what would go";
+        if !self.dry_run && !cx.globals.yes && self.target.as_deref() == Some("-") {
+            let cause = "deleting what standard input names needs --yes: no question can be answered there";
+            return Err(Error::usage(cause).hint(hint));
+        }
+        if !self.dry_run {
+            cx.must_ask("deleting", hint)?;
         }
         let (address, named) = self.named()?;
         let client = cx.client().await?;
         let targets = resolved(client, address.as_ref(), named).await?;
-        if !is_agreed && !confirmed(cx, client, &targets).await? {
+        if !self.dry_run && !confirmed(cx, client, &targets).await? {
             cx.hint("nothing was deleted");
             return Ok(Exit::Ok);
         }
         let (rows, failure) = carry_out(client, &targets, self.dry_run).await;
-        let sum: u64 = rows.iter().map(|row| row.deleted).sum();
+        let sum: u64 = rows.iter().map(deleted).sum();
         let whole = if self.dry_run { json!({ "wouldDelete": sum }) } else { json!({ "deleted": sum }) };
-        cx.print(output::list(cx.style, &rows, &whole, cx.now()))?;
+        cx.list(&COLUMNS, &rows, &whole)?;
         if let Some(error) = failure {
             return Err(error.into());
         }
         if self.dry_run {
             cx.hint("dry run: nothing was deleted");
         }
-        let is_unknown =
-            |(target, row): &(&DeleteTarget, &Deleted)| matches!(target, DeleteTarget::Email(_)) && row.deleted == 0;
-        let unknown: Vec<&str> =
-            targets.iter().zip(&rows).filter(is_unknown).map(|(_, row)| row.target.as_str()).collect();
-        match unknown.as_slice() {
-            [] => Ok(Exit::Ok),
-            [first, ..] => {
-                let others = match unknown.len() - 1 {
-                    0 => String::new(),
-                    others => format!(", nor with {others} more of these ids"),
-                };
-                Err(Error::new(Exit::NotFound, format!("there is no mail with the id {first}{others}"))
-                    .hint("it may have expired or been deleted; `tempmail inbox ADDR` lists what is there"))
-            }
-        }
+        let of_ids = targets.iter().zip(&rows).filter(|(target, _)| matches!(target, DeleteTarget::Email(_)));
+        let unknown: Vec<&Value> = of_ids.map(|(_, row)| row).filter(|row| deleted(row) == 0).collect();
+        let Some(first) = unknown.first() else { return Ok(Exit::Ok) };
+        let others = match unknown.len() - 1 {
+            0 => String::new(),
+            others => format!(", nor with {others} more of these ids"),
+        };
+        let first = first["target"].as_str().unwrap_or_default();
+        Err(Error::new(Exit::NotFound, format!("there is no mail with the id {first}{others}"))
+            .hint("it may have expired or been deleted; `tempmail inbox ADDR` lists what is there"))
     }
 
     /// Every target, checked before anything is deleted.
@@ -198,6 +155,9 @@ fn read_named(mut input: impl BufRead) -> Result<Vec<Named>, Error> {
 
 /// Asks when more than one mail goes.
 async fn confirmed(cx: &Context, client: &Client, targets: &[DeleteTarget]) -> Result<bool, Error> {
+    if cx.globals.yes {
+        return Ok(true);
+    }
     let question = match targets {
         [DeleteTarget::Inbox(address)] => match count(client, address).await? {
             0 | 1 => return Ok(true),
@@ -206,55 +166,58 @@ async fn confirmed(cx: &Context, client: &Client, targets: &[DeleteTarget]) -> R
         [] | [_] => return Ok(true),
         several => format!("Delete {} mails?", several.len()),
     };
-    cx.ask(&question).await
+    cx.agreed(&question).await
 }
 
 async fn count(client: &Client, address: &Address) -> Result<u64, ClientError> {
-    Ok(client.list(address, None, Some(1)).await?.total)
+    Ok(client.newest(address, 1).await?.total)
+}
+
+fn row(target: impl ToString, deleted: u64) -> Value {
+    json!({ "target": target.to_string(), "deleted": deleted })
+}
+
+fn deleted(row: &Value) -> u64 {
+    row["deleted"].as_u64().unwrap_or(0)
 }
 
 /// One row per target up to the first failure: what is gone is gone, and is said.
-async fn carry_out(client: &Client, targets: &[DeleteTarget], is_dry: bool) -> (Vec<Deleted>, Option<ClientError>) {
+async fn carry_out(client: &Client, targets: &[DeleteTarget], is_dry: bool) -> (Vec<Value>, Option<ClientError>) {
     let mut rows = Vec::new();
     let are_ids = |one: &DeleteTarget, other: &DeleteTarget| {
         matches!((one, other), (DeleteTarget::Email(_), DeleteTarget::Email(_)))
     };
     for batch in targets.chunk_by(are_ids).flat_map(|run| run.chunks(IDS_MAX)) {
-        let result = match emails(batch).as_slice() {
-            ids @ [_, _, ..] if !is_dry => together(client, ids, &mut rows).await,
+        let done = match batch {
+            [_, _, ..] if !is_dry => together(client, batch, &mut rows).await,
             _ => one_by_one(client, batch, is_dry, &mut rows).await,
         };
-        if let Err(error) = result {
+        if let Err(error) = done {
             return (rows, Some(error));
         }
     }
     (rows, None)
 }
 
-/// The ids among the targets.
-fn emails(targets: &[DeleteTarget]) -> Vec<EmailId> {
-    let id = |target: &DeleteTarget| match target {
-        DeleteTarget::Email(id) => Some(*id),
-        DeleteTarget::Inbox(_) => None,
-    };
-    targets.iter().filter_map(id).collect()
-}
-
 /// Deletes mails in one request.
-async fn together(client: &Client, ids: &[EmailId], rows: &mut Vec<Deleted>) -> Result<(), ClientError> {
-    let missing = match client.delete_emails(ids).await {
-        Ok(missing) => missing,
+async fn together(client: &Client, mails: &[DeleteTarget], rows: &mut Vec<Value>) -> Result<(), ClientError> {
+    #[derive(Deserialize)]
+    struct Deleted {
+        #[serde(default)]
+        missing: BTreeSet<String>,
+    }
+    let query: Vec<_> = mails.iter().map(|mail| ("id", Some(mail.to_string()))).collect();
+    match client.call::<Deleted>(Method::DELETE, PATH, &query, None).await {
+        Ok(Deleted { missing }) => {
+            rows.extend(mails.iter().map(|mail| row(mail, (!missing.contains(&mail.to_string())).into())));
+            Ok(())
+        }
         // One of them was refused or is damaged, and all are still there: those before it can go.
         Err(error) if error.problem().is_some_and(|problem| [403, 500].contains(&problem.status)) => {
-            let targets: Vec<DeleteTarget> = ids.iter().copied().map(DeleteTarget::Email).collect();
-            return one_by_one(client, &targets, false, rows).await;
+            one_by_one(client, mails, false, rows).await
         }
-        Err(error) => return Err(error),
-    };
-    let missing: BTreeSet<EmailId> = missing.into_iter().collect();
-    let row = |id: &EmailId| Deleted { target: id.to_string(), deleted: (!missing.contains(id)).into() };
-    rows.extend(ids.iter().map(row));
-    Ok(())
+        Err(error) => Err(error),
+    }
 }
 
 /// Deletes with a request for each target, or says what would go.
@@ -262,16 +225,16 @@ async fn one_by_one(
     client: &Client,
     targets: &[DeleteTarget],
     is_dry: bool,
-    rows: &mut Vec<Deleted>,
+    rows: &mut Vec<Value>,
 ) -> Result<(), ClientError> {
     for target in targets {
-        let (target, deleted) = match (target, is_dry) {
-            (DeleteTarget::Inbox(address), false) => (address.to_string(), client.delete_all(address).await?),
-            (DeleteTarget::Inbox(address), true) => (address.to_string(), count(client, address).await?),
-            (DeleteTarget::Email(id), false) => (id.to_string(), client.delete_email(*id).await?.into()),
-            (DeleteTarget::Email(id), true) => (id.to_string(), exists(client, *id).await?.into()),
+        let deleted = match target {
+            DeleteTarget::Inbox(address) if is_dry => count(client, address).await?,
+            DeleteTarget::Email(id) if is_dry => exists(client, *id).await?.into(),
+            DeleteTarget::Inbox(address) => client.delete(PATH, &[("to", Some(address.to_string()))]).await?,
+            DeleteTarget::Email(id) => client.delete(PATH, &[("id", Some(id.to_string()))]).await?,
         };
-        rows.push(Deleted { target, deleted });
+        rows.push(row(target, deleted));
     }
     Ok(())
 }

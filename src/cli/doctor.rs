@@ -21,8 +21,8 @@ use tokio::time::timeout;
 use super::Context;
 use super::output::{self, Format, time, visible};
 use super::send_test::reachable;
-use crate::client::{self, Client, ClientError, Destination, Domain, Status};
-use crate::config::{self, Config, Sources, StoreLocation};
+use crate::client::{self, Client, ClientError, Destination, Status};
+use crate::config::{self, Config, SettingInEffect, Sources, StoreLocation};
 use crate::dns::{Addresses, DnsResolver, MxAnswer, MxReport, Resolver};
 use crate::error::{Error, Exit};
 use crate::model::{DomainName, Timestamp};
@@ -123,12 +123,14 @@ impl Doctor {
 /// All checks, those that wait at once; the findings in a fixed order.
 async fn examine(cx: &Context, sources: &Sources, client: &Client) -> Vec<Finding> {
     let (loaded, mut findings) = settings(sources);
-    let told = timeout(ANSWER_WITHIN, async { tokio::join!(client.status(), client.config(), client.admin_domains()) });
+    let told = timeout(ANSWER_WITHIN, async {
+        tokio::join!(client.status(), client.get("/api/admin/config", &[]), client.get("/api/admin/domains", &[]))
+    });
     let (status, in_effect, domains) = match told.await {
         Ok((status, settings, domains)) => (status, settings.ok(), domains.unwrap_or_default()),
         Err(_) => (Err(ClientError::TimedOut { server: client.transport().shown().to_owned() }), None, Vec::new()),
     };
-    let Some(config) = in_effect.map(|settings| Config::from_in_effect(&settings)).or(loaded) else { return findings };
+    let Some(config) = in_effect.map(|settings: Vec<SettingInEffect>| Config::from_in_effect(&settings)).or(loaded) else { return findings };
     match &status {
         Ok(status) => findings.extend(daemon(status)),
         Err(error) => {
@@ -388,7 +390,7 @@ fn leads_here(host: &DomainName, addresses: &Addresses, is_here: impl Fn(&IpAddr
 }
 
 /// Asks the daemon for the MX of each domain, as `tempmail domain check-dns` does.
-async fn all_domains(client: &Client, domains: &[Domain], is_answering: bool) -> Vec<Finding> {
+async fn all_domains(client: &Client, domains: &[Value], is_answering: bool) -> Vec<Finding> {
     if domains.is_empty() {
         let advice =
             "`tempmail domain check-dns DOMAIN` says which record it needs, `tempmail domain add DOMAIN` adds it";
@@ -396,21 +398,22 @@ async fn all_domains(client: &Client, domains: &[Domain], is_answering: bool) ->
         return if is_answering { vec![none] } else { Vec::new() };
     }
     // Fixed in the settings, or pinned by the administrator: never verified.
-    let is_set = |domain: &Domain, name: &str| domain.other.get(name).and_then(Value::as_bool) == Some(true);
-    let (pinned, verified): (Vec<&Domain>, Vec<&Domain>) =
-        domains.iter().partition(|domain| is_set(domain, "fixed") || is_set(domain, "pinned"));
+    let (pinned, verified): (Vec<&Value>, Vec<&Value>) =
+        domains.iter().partition(|domain| domain["fixed"] == true || domain["pinned"] == true);
+    let name = |domain: &Value| domain["domain"].as_str().unwrap_or_default().to_owned();
     let mut findings = Vec::new();
     if !pinned.is_empty() {
-        let names: Vec<&str> = pinned.iter().take(3).map(|domain| domain.domain.as_str()).collect();
+        let names: Vec<String> = pinned.iter().take(3).map(|domain| name(domain)).collect();
         let more = pinned.len() - names.len();
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         let found = format!("{}{more} receive mail without a check of DNS", names.join(", "));
         findings.push(Finding::ok("domain", found));
     }
-    let names = verified.iter().filter_map(|domain| domain.domain.parse::<DomainName>().ok());
+    let names = verified.iter().filter_map(|domain| name(domain).parse::<DomainName>().ok());
     let asked = stream::iter(names.take(DOMAINS_MAX)).map(|name| async move {
         // In their order, whichever answers first.
-        points_here(&name, client.check_dns(&name).await)
+        let query = [("domain", Some(name.to_string()))];
+        points_here(&name, client.get("/api/domains/check-dns", &query).await)
     });
     findings.extend(asked.buffered(DOMAINS_AT_ONCE).collect::<Vec<_>>().await);
     if let Some(more) = verified.len().checked_sub(DOMAINS_MAX).filter(|more| *more > 0) {

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::output::Format;
 use super::removed;
-use crate::client::{Destination, ServerUrl, Token};
+use crate::client::{Access, Destination, ServerUrl, Token, authorities};
 use crate::config::{ServeArgs, Sources, user_config_file};
 use crate::error::Error;
 
@@ -41,6 +41,10 @@ pub struct Globals {
     /// Ask the server at this address instead of this machine [env: TEMPMAIL_SERVER]
     #[arg(long, global = true, value_name = "URL", help_heading = HEADING)]
     pub server: Option<String>,
+
+    /// File with certificates in PEM, one of which vouches for --server [env: TEMPMAIL_CA_FILE]
+    #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
+    pub ca_file: Option<PathBuf>,
 
     /// File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]
     #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
@@ -125,12 +129,14 @@ impl Globals {
             return Ok(Destination::Local(self.sources(ServeArgs::default(), env)));
         };
         let server: ServerUrl = server.parse().map_err(Error::usage)?;
+        let ca_file = self.ca_file.clone().or_else(|| variable(env, "TEMPMAIL_CA_FILE").map(PathBuf::from));
+        let authorities = ca_file.as_deref().map(authorities).transpose()?.unwrap_or_default();
         let token = match (&self.token_file, variable(env, "TEMPMAIL_TOKEN")) {
             (Some(file), _) => Some(Token::read(file)?),
             (None, Some(token)) => Some(Token::new(token)?),
             (None, None) => None,
         };
-        Ok(Destination::Server(server, token))
+        Ok(Destination::Server(server, Access { token, authorities }))
     }
 
     /// A context chose a server and a token, so a command must not go elsewhere where one would have been in use.
@@ -181,7 +187,7 @@ mod tests {
     fn a_flag_goes_before_the_environment() {
         let both = env(&[("TEMPMAIL_SERVER", "http://b.test"), ("TEMPMAIL_DATA_DIR", "/d")]);
         let flag = Globals { server: Some("http://a.test".into()), ..Globals::default() };
-        assert!(matches!(flag.target(&both), Ok(Destination::Server(url, None)) if url.base() == "http://a.test"));
+        assert!(matches!(flag.target(&both), Ok(Destination::Server(url, _)) if url.base() == "http://a.test"));
         let none = Globals::default();
         assert!(matches!(none.target(&both), Ok(Destination::Server(url, _)) if url.base() == "http://b.test"));
         let local = Globals { data_dir: Some("/here".into()), ..Globals::default() };
@@ -216,7 +222,7 @@ mod tests {
     fn a_token_comes_from_the_environment_or_a_file() {
         let server = Globals { server: Some("http://a.test".into()), ..Globals::default() };
         let target = server.target(&env(&[("TEMPMAIL_TOKEN", "secret")]));
-        assert!(matches!(target, Ok(Destination::Server(_, Some(_)))));
+        assert!(matches!(target, Ok(Destination::Server(_, Access { token: Some(_), .. }))));
         let missing = Globals { token_file: Some("/does/not/exist".into()), ..server };
         assert_eq!(missing.target(&env(&[])).expect_err("no file").exit(), Exit::Usage);
     }

@@ -3,14 +3,14 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve new inbox read open delete send_test status stop man completions/; domain/ webhook/ token/ fault/ db/ config/ with a file per verb
-//! doctor/   checks of the service and its machine
+//! serve new inbox read open delete send_test status stop man completions/ domain webhook/ token fault db config
+//! doctor    checks of the service and its machine
 //! sendmail/ mail from programs that call `sendmail`
 //! mcp/      tools for the programs of language models    wait, wanted   `wait` and `expect`
 //! globals   flags of every command     context   what a command is given
-//! one_mail  which mail a command is about                ids/      ids by their end or beginning
+//! one_mail  which mail a command is about                ids       ids by their end or beginning
 //! problem   errors as JSON          removed   what replaces a command that has gone
-//! domain_hint, span   what a few commands share
+//! domain_hint, span, zone   what a few commands share
 //! hangup    what SIGHUP does to the daemon
 //! help      the tree of commands       guide          `tempmail help`
 //! output/   tables, JSON, lines for programs, the pager
@@ -52,6 +52,7 @@ mod wait;
 mod wanted;
 mod watch;
 mod webhook;
+mod zone;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -173,11 +174,7 @@ fn carry_out(cli: Cli) -> Result<Exit, Error> {
     };
     let runtime = builder.enable_all().build();
     let runtime = runtime.map_err(|error| Error::new(Exit::Failure, format!("no threads can be started: {error}")))?;
-    let result = runtime.block_on(async {
-        let result = dispatch(cli.command, &cx).await;
-        cx.close().await;
-        result
-    });
+    let result = runtime.block_on(dispatch(cli.command, &cx));
     // A thread may still wait for an answer on the terminal.
     runtime.shutdown_background();
     result

@@ -1,7 +1,8 @@
 //! `tempmail new`: a fresh address.
 
+use serde_json::Value;
+
 use super::Context;
-use super::output::{self, Format, visible};
 use crate::error::{Error, Exit};
 use crate::model::DomainName;
 use crate::random::LocalPartPrefix;
@@ -31,14 +32,12 @@ impl New {
         if let Some(prefix) = &self.prefix {
             prefix.parse::<LocalPartPrefix>().map_err(|error| Error::new(Exit::Usage, format!("--prefix: {error}")))?;
         }
-        let fresh = cx.client().await?.random_address(self.domain.as_ref(), self.prefix.as_deref()).await?;
-        cx.print(match cx.style.of_document() {
-            Format::Json => output::json(&fresh),
-            Format::Ndjson => output::json_line(&fresh),
-            Format::Table | Format::Tsv | Format::Id => format!("{}\n", visible::line(&fresh.address)),
-        })?;
-        if let Some(pattern) = &fresh.pattern {
-            let (pattern, domain) = (visible::line(pattern), visible::line(&fresh.domain));
+        let query = [("domain", self.domain.map(|domain| domain.to_string())), ("prefix", self.prefix)];
+        let fresh: Value = cx.client().await?.get("/api/addresses/random", &query).await?;
+        let text = |member: &str| fresh[member].as_str().unwrap_or_default();
+        cx.answer(&fresh, text("address"))?;
+        if fresh["pattern"].is_string() {
+            let (pattern, domain) = (text("pattern"), text("domain"));
             cx.hint(&format!(
                 "the service takes mail for {pattern}; this address is at {domain}, --domain names another"
             ));

@@ -1,9 +1,6 @@
 //! The mail that a command is about: by its id or a part of it, or the newest of an address.
 
-use std::str::FromStr;
-
-use super::ids::{self, IdOrPart};
-use super::output::Row as _;
+use super::ids::{self, IdOrPart, Named};
 use crate::client::{Client, ClientError};
 use crate::error::{Error, Exit};
 use crate::model::{Address, EmailId};
@@ -13,7 +10,7 @@ use crate::model::{Address, EmailId};
 pub(super) struct OneMail {
     /// The id of a mail or its end, or an address
     #[arg(value_name = "ID|ADDR")]
-    what: Wanted,
+    what: Named,
 
     /// Behind an address, the id of one of its mails or the end of the id
     #[arg(value_name = "ID", conflicts_with = "latest")]
@@ -24,31 +21,16 @@ pub(super) struct OneMail {
     latest: bool,
 }
 
-/// An address has an `@`, an id has none.
-#[derive(Clone, Debug)]
-enum Wanted {
-    Id(IdOrPart<EmailId>),
-    Of(Address),
-}
-
-impl FromStr for Wanted {
-    type Err = Box<dyn std::error::Error + Send + Sync>;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text.contains('@') { Ok(Self::Of(text.parse()?)) } else { Ok(Self::Id(text.parse()?)) }
-    }
-}
-
 impl OneMail {
     /// Refuses what names no mail, or two.
     pub(super) fn check(&self) -> Result<(), Error> {
         match (&self.what, &self.id, self.latest) {
-            (Wanted::Of(address), None, false) => {
+            (Named::Inbox(address), None, false) => {
                 Err(Error::usage(format!("{address} is an address, and this command is about one mail"))
                     .hint("give --latest for its newest mail, or an id from `tempmail inbox`"))
             }
-            (Wanted::Id(_), None, true) => Err(Error::usage("--latest goes with an address, not with an id")),
-            (Wanted::Id(_), Some(_), _) => Err(Error::usage("this command is about one mail, and these are two ids")),
+            (Named::Email(_), None, true) => Err(Error::usage("--latest goes with an address, not with an id")),
+            (Named::Email(_), Some(_), _) => Err(Error::usage("this command is about one mail, and these are two ids")),
             _ => Ok(()),
         }
     }
@@ -56,9 +38,9 @@ impl OneMail {
     /// Its id.
     pub(super) async fn id(&self, client: &Client) -> Result<EmailId, Error> {
         let (address, id) = match (&self.what, &self.id) {
-            (Wanted::Id(id), _) => (None, id),
-            (Wanted::Of(address), Some(id)) => (Some(address), id),
-            (Wanted::Of(address), None) => return newest(client, address).await,
+            (Named::Email(id), _) => (None, id),
+            (Named::Inbox(address), Some(id)) => (Some(address), id),
+            (Named::Inbox(address), None) => return newest(client, address).await,
         };
         let ids = ids::emails(client, address, std::slice::from_ref(id)).await?;
         ids.first().copied().ok_or_else(|| Error::new(Exit::NotFound, "there is no such mail"))
@@ -71,12 +53,12 @@ pub(super) fn refused(error: ClientError) -> Error {
 }
 
 async fn newest(client: &Client, address: &Address) -> Result<EmailId, Error> {
-    let page = client.list(address, None, Some(1)).await?;
+    let page = client.newest(address, 1).await?;
     let newest = page.emails.first().ok_or_else(|| {
         Error::new(Exit::NotFound, format!("there is no mail for {address}"))
             .hint(format!("`tempmail send-test {address}` sends one"))
     })?;
-    newest.id().parse().map_err(|error| Error::new(Exit::Unavailable, error))
+    newest.id.parse().map_err(|error| Error::new(Exit::Unavailable, error))
 }
 
 #[cfg(test)]
@@ -85,10 +67,10 @@ mod tests {
 
     #[test]
     fn an_id_and_an_address_are_distinguished() {
-        assert!(matches!("0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b".parse(), Ok(Wanted::Id(IdOrPart::Whole(_)))));
-        assert!(matches!("9e0f2a3b".parse(), Ok(Wanted::Id(IdOrPart::Part(_)))));
-        assert!(matches!("hello@example.test".parse(), Ok(Wanted::Of(_))));
-        assert!("hello".parse::<Wanted>().is_err());
-        assert!("@".parse::<Wanted>().is_err());
+        assert!(matches!("0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b".parse(), Ok(Named::Email(IdOrPart::Whole(_)))));
+        assert!(matches!("9e0f2a3b".parse(), Ok(Named::Email(IdOrPart::Part(_)))));
+        assert!(matches!("hello@example.test".parse(), Ok(Named::Inbox(_))));
+        assert!("hello".parse::<Named>().is_err());
+        assert!("@".parse::<Named>().is_err());
     }
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use super::Context;
 use super::one_mail::{self, OneMail};
 use super::send_test::reachable;
-use crate::client::{Client, Destination, Transport};
+use crate::client::{Client, Destination};
 use crate::error::{Error, Exit};
 use crate::model::EmailId;
 
@@ -51,10 +51,6 @@ async fn base(cx: &Context, client: &Client, id: EmailId) -> Result<String, Erro
     client.email(id).await.map_err(one_mail::refused)?;
     if let Destination::Server(server, _) = cx.globals.target(&cx.env)? {
         return Ok(server.base().to_owned());
-    }
-    if matches!(client.transport(), Transport::InProcess(_)) {
-        return Err(Error::new(Exit::Unavailable, "no daemon runs that a browser could ask")
-            .hint("start `tempmail serve`; `tempmail read ID --html` prints the HTML"));
     }
     let status = client.status().await?;
     let listener = status.http_listen.iter().find_map(|text| text.parse().ok());

@@ -3,8 +3,11 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+use serde_json::{Value, json};
+
 use super::Context;
 use super::attachment;
+use super::inbox::MAILS;
 use super::one_mail::{self, OneMail};
 use super::output::{self, Format, Style, time, visible};
 use crate::client::{Attachment, EmailDetail};
@@ -49,8 +52,8 @@ pub(super) struct Read {
     /// Where to write the attachment, - for standard output as without this; a directory takes it under its own name
     ///
     /// A file that is there already is replaced only with --yes.
-    #[arg(short = 'O', long, value_name = "FILE|-", requires = "attachment")]
-    file: Option<PathBuf>,
+    #[arg(short = 'O', long, alias = "file", value_name = "FILE|-", requires = "attachment")]
+    out: Option<PathBuf>,
 
     /// Write every attachment into this directory under its own name, made safe, and print where each went
     ///
@@ -70,7 +73,7 @@ impl Read {
         let client = cx.client().await?;
         let id = self.mail.id(client).await?;
         if let Some(index) = self.attachment {
-            attachment::save(cx, client, id, index, self.file).await?;
+            attachment::save(cx, client, id, index, self.out).await?;
             return Ok(Exit::Ok);
         }
         if let Some(dir) = &self.save_all {
@@ -82,12 +85,13 @@ impl Read {
             cx.print(visible::octets(&raw, cx.style.is_terminal))?;
             return Ok(Exit::Ok);
         }
-        let detail = client.email(id).await.map_err(one_mail::refused)?;
+        let mail: Value = client.get(&format!("/api/mail/messages/{id}"), &[]).await.map_err(one_mail::refused)?;
         if self.html {
-            cx.print(visible::octets(detail.email.message.as_bytes(), cx.style.is_terminal))?;
+            let html = mail["message"].as_str().unwrap_or_default();
+            cx.print(visible::octets(html.as_bytes(), cx.style.is_terminal))?;
             return Ok(Exit::Ok);
         }
-        cx.show(&shown(cx, &detail))?;
+        cx.show(&shown_as_sent(cx, &mail)?)?;
         Ok(Exit::Ok)
     }
 }
@@ -98,8 +102,19 @@ pub(super) fn shown(cx: &Context, detail: &EmailDetail) -> String {
         Format::Table => page(detail, cx.style),
         Format::Json => output::json(detail),
         Format::Ndjson => output::json_line(detail),
-        Format::Tsv | Format::Id => output::list(cx.style, std::slice::from_ref(&detail.email), detail, cx.now()),
+        Format::Tsv | Format::Id => output::lines(cx.style, &MAILS[..4], &[json!(detail.email)]),
     }
+}
+
+/// The same of the service's answer, which JSON shows as it is.
+fn shown_as_sent(cx: &Context, mail: &Value) -> Result<String, Error> {
+    if !cx.style.is_chosen() {
+        return Ok(output::list(cx.style, &[], std::slice::from_ref(mail), mail, cx.now()));
+    }
+    let detail = serde_json::from_value(mail.clone());
+    let detail: EmailDetail =
+        detail.map_err(|error| Error::new(Exit::Unavailable, format!("the mail cannot be read: {error}")))?;
+    Ok(shown(cx, &detail))
 }
 
 /// The mail for people: header fields that matter, codes and links, text, attachments.

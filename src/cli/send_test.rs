@@ -5,12 +5,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::Context;
-use super::output;
+use super::inbox::MAILS;
 use crate::client::smtp::{Submission, submit, with_crlf};
-use crate::client::{Client, Destination, EmailDetail, ServerUrl, Status, Transport, WaitQuery};
+use crate::client::{Client, Destination, EmailDetail, ServerUrl, Status, WaitQuery};
 use crate::error::{Error, Exit};
 use crate::model::{Address, EmailId, Timestamp};
 
@@ -59,8 +60,7 @@ impl SendTest {
         let file = self.file.as_deref().map(read).transpose()?.map(|raw| with_crlf(&raw));
         let client = cx.client().await?;
         let server = self.smtp_server(cx, client).await?;
-        let newest = client.list(&self.address, None, Some(1)).await?.emails.into_iter().next();
-        let since = newest.map(|email| email.id);
+        let since = client.newest(&self.address, 1).await?.emails.into_iter().next().map(|email| email.id);
         cx.verbose(&format!("sending through SMTP at {server}"));
         let tag = format!("{:08x}", rand::random::<u32>());
         let subject = format!("Test mail {tag}");
@@ -77,7 +77,8 @@ impl SendTest {
                 Error::new(Exit::CheckFailed, cause).hint(format!("see that SMTP at {server} belongs to that service"))
             );
         };
-        cx.print(output::list(cx.style, std::slice::from_ref(&detail.email), &detail, cx.now()))?;
+        let email = json!(detail.email);
+        cx.list(&MAILS[..4], std::slice::from_ref(&email), &json!(detail))?;
         cx.hint(&format!("read it with `tempmail read {}`", detail.email.id));
         Ok(Exit::Ok)
     }
@@ -93,9 +94,6 @@ impl SendTest {
             Error::new(Exit::Unavailable, "no daemon runs that could receive the mail")
                 .hint("start `tempmail serve` in another terminal, or give --smtp HOST:PORT")
         };
-        if matches!(client.transport(), Transport::InProcess(_)) {
-            return Err(no_listener());
-        }
         Ok(listener_of(&client.status().await?).ok_or_else(no_listener)?.to_string())
     }
 }

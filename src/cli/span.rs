@@ -1,4 +1,4 @@
-//! How long a command waits for mail, and from which moment on: `--timeout` and `--since`.
+//! Times on the command line: how long a command waits for mail, and from which moment on.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use crate::model::{Address, EmailId, Timestamp};
 
 /// The longest time to wait.
 const TIMEOUT_MAX: Duration = Duration::from_hours(24);
-/// How far back `--since` reaches: the longest retention.
-const SINCE_MAX: Duration = Duration::from_hours(3650 * 24);
+/// How far back a moment reaches: no mail is kept longer.
+const AGO_MAX: Duration = Duration::from_hours(365 * 24);
 
 /// Flags of the commands that wait for mail.
 #[derive(clap::Args, Clone, Debug)]
 pub(super) struct Span {
-    /// How long to wait, such as 90s or 5m, at most a day; 0s only looks
+    /// How long to wait, such as 90s or 5m, at most a day; a bare number is seconds, and 0 only looks
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = wait_time)]
     pub(super) timeout: Duration,
 
@@ -38,15 +38,45 @@ impl Span {
 
 /// How long to wait.
 pub(super) fn wait_time(text: &str) -> Result<Duration, ValueError> {
-    value::duration(Duration::ZERO..=TIMEOUT_MAX)(text)
+    let is_seconds = !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_digit());
+    let with_unit = if is_seconds { &format!("{text}s") } else { text };
+    value::duration(Duration::ZERO..=TIMEOUT_MAX)(with_unit)
+}
+
+/// A moment: a time, or how long ago it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moment {
+    At(Timestamp),
+    Ago(Duration),
+}
+
+impl Moment {
+    /// The time, at `now`.
+    pub(super) fn at(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::At(at) => at,
+            Self::Ago(ago) => now.before(ago),
+        }
+    }
+}
+
+impl FromStr for Moment {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let ago = || value::duration(Duration::ZERO..=AGO_MAX)(text).ok().map(Self::Ago);
+        Timestamp::from_text(text).map(Self::At).or_else(ago).ok_or_else(|| {
+            "a moment is written 2026-01-31T12:00:00Z, '2026-01-31 12:00:00' (UTC), or as how long ago: 2h, at most 365d"
+                .to_owned()
+        })
+    }
 }
 
 /// After which moment mail counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Since {
     Now,
-    Ago(Duration),
-    Time(Timestamp),
+    Moment(Moment),
     Email(IdOrPart<EmailId>),
 }
 
@@ -55,9 +85,8 @@ impl Since {
     pub(super) async fn mark(&self, client: &Client, to: &Address, now: Timestamp) -> Result<Option<String>, Error> {
         Ok(match self {
             // The clock of the service may differ from that of this machine, so its newest mail is the mark.
-            Self::Now => client.list(to, None, Some(1)).await?.emails.into_iter().next().map(|it| it.id),
-            Self::Ago(ago) => Some(now.before(*ago).to_rfc3339()),
-            Self::Time(at) => Some(at.to_rfc3339()),
+            Self::Now => client.newest(to, 1).await?.emails.into_iter().next().map(|it| it.id),
+            Self::Moment(moment) => Some(moment.at(now).to_rfc3339()),
             Self::Email(id) => {
                 ids::emails(client, Some(to), std::slice::from_ref(id)).await?.first().map(ToString::to_string)
             }
@@ -69,11 +98,10 @@ impl FromStr for Since {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let time = || Timestamp::from_text(text).map(Self::Time);
-        let id = || text.parse().ok().map(Self::Email);
-        let ago = || value::duration(Duration::ZERO..=SINCE_MAX)(text).ok().map(Self::Ago);
         let now = (text == "now").then_some(Self::Now);
-        now.or_else(time).or_else(ago).or_else(id).ok_or_else(|| {
+        let moment = || text.parse().ok().map(Self::Moment);
+        let id = || text.parse().ok().map(Self::Email);
+        now.or_else(moment).or_else(id).ok_or_else(|| {
             "it is none of: now, a duration such as 5m, a time such as 2026-01-31T12:00:00Z, the id of a mail"
                 .to_owned()
         })
@@ -84,14 +112,31 @@ impl FromStr for Since {
 mod tests {
     use super::*;
 
+    const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+    #[test]
+    fn a_moment_is_a_time_or_a_distance() {
+        for (text, millis) in [
+            ("2023-11-14 22:13:20", 1_700_000_000_000),
+            ("2023-11-14T23:13:20+01:00", 1_700_000_000_000),
+            ("1h30m", 1_699_994_600_000),
+            ("0s", 1_700_000_000_000),
+        ] {
+            assert_eq!(text.parse::<Moment>().expect(text).at(NOW).millis(), millis, "{text}");
+        }
+        for bad in ["", "2", "yesterday", "366d", "2023-11-14", "-1h"] {
+            assert!(bad.parse::<Moment>().is_err(), "{bad}");
+        }
+    }
+
     #[test]
     fn since_is_a_moment_in_any_form() {
         let id = "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b";
         for (text, since) in [
             ("now", Since::Now),
-            ("90s", Since::Ago(Duration::from_secs(90))),
-            ("2023-11-14T22:13:20Z", Since::Time(Timestamp::from_millis(1_700_000_000_000))),
-            ("2023-11-14 22:13:20", Since::Time(Timestamp::from_millis(1_700_000_000_000))),
+            ("90s", Since::Moment(Moment::Ago(Duration::from_secs(90)))),
+            ("2023-11-14T22:13:20Z", Since::Moment(Moment::At(NOW))),
+            ("2023-11-14 22:13:20", Since::Moment(Moment::At(NOW))),
             (id, Since::Email(id.parse().expect("an id"))),
         ] {
             assert_eq!(text.parse(), Ok(since), "{text}");
@@ -100,5 +145,13 @@ mod tests {
         for text in ["", "yesterday", "-5m", "5", "a@x.test"] {
             assert!(text.parse::<Since>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_bare_number_is_seconds_to_wait() {
+        for (text, seconds) in [("10", 10), ("0", 0), ("0s", 0), ("2m", 120)] {
+            assert_eq!(wait_time(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        assert!(wait_time("").is_err() && wait_time("2d").is_err() && wait_time("86401").is_err());
     }
 }

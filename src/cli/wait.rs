@@ -13,7 +13,7 @@ use super::read;
 use super::removed;
 use super::span::{Span, wait_time};
 use super::wanted::{Wanted, quoted};
-use crate::client::{Client, EmailDetail, Transport, WaitQuery};
+use crate::client::{Client, EmailDetail, WaitQuery};
 use crate::config::value::show_duration;
 use crate::error::{Error, Exit};
 use crate::mime::{self, Message};
@@ -57,7 +57,6 @@ impl Wait {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let deadline = Instant::now() + self.span.timeout;
         let client = cx.client().await?;
-        must_receive(client)?;
         let since = self.span.mark(client, &self.address, cx.now()).await?;
         let query = self.wanted.query(&self.address, since);
         let mut arrivals = Arrivals::new(cx, client, query.clone(), deadline);
@@ -155,7 +154,6 @@ impl Expect {
             removed::refuse_possible_patterns(self.wanted.text.iter().chain(&self.wanted.attachment))?;
         }
         let client = cx.client().await?;
-        must_receive(client)?;
         let since = self.span.mark(client, &self.address, cx.now()).await?;
         // The service is asked for all mail, since it is to be said of each what it lacks.
         let query = WaitQuery { to: self.address.clone(), since, from: None, subject: None, has: None };
@@ -342,13 +340,4 @@ impl<'a> Arrivals<'a> {
 /// Hints that no mail can arrive at an address, if so. For no more than a hint mail is not to wait long.
 pub(super) async fn hint_in_time(cx: &Context, client: &Client, to: &Address) {
     let _ = timeout(HINT_WITHIN, hint_unless_served(cx, client, to)).await;
-}
-
-/// Fails without a daemon: no mail can arrive.
-pub(super) fn must_receive(client: &Client) -> Result<(), Error> {
-    if matches!(client.transport(), Transport::InProcess(_)) {
-        return Err(Error::new(Exit::Unavailable, "no daemon runs that could receive mail")
-            .hint("start `tempmail serve` in another terminal, or ask another service with --server"));
-    }
-    Ok(())
 }

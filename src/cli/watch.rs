@@ -7,7 +7,6 @@ use tokio::time::sleep;
 
 use super::Context;
 use super::output::{self, Format, Style, visible};
-use super::wait::must_receive;
 use crate::client::{Client, Events, MailEvent};
 use crate::error::{Error, Exit};
 use crate::model::Address;
@@ -48,9 +47,8 @@ impl Watch {
     }
 }
 
-/// Follows the mail of an address, or of all. Without a daemon there is nothing to follow.
+/// Follows the mail of an address, or of all.
 pub(super) async fn follow(client: &Client, address: Option<Address>) -> Result<Events<'_>, Error> {
-    must_receive(client)?;
     Ok(client.events(address).await?)
 }
 

@@ -27,13 +27,15 @@ impl Backoff {
         self.next == FIRST
     }
 
-    /// The pause after this failure. A part of it is chosen by chance, so that not all clients come back at once.
+    /// The pause after this failure, and no less than the service asks for. A part of it is chosen by chance, so that not
+    /// all clients come back at once.
     pub fn next(&mut self, error: &ClientError) -> Duration {
         let pause = self.next;
         self.next = (pause * 2).min(LONGEST);
         let asked = error.problem().and_then(|problem| problem.retry_after).map(Duration::from_secs);
-        let pause = asked.map_or(pause, |asked| asked.clamp(pause, ASKED_MAX));
-        pause.mul_f64(rand::random_range(0.75..=1.0))
+        let asked = asked.unwrap_or_default().min(ASKED_MAX);
+        let chance = rand::random_range(0.0..=0.25);
+        if asked > pause { asked + pause.mul_f64(chance) } else { pause.mul_f64(1.0 - chance) }
     }
 }
 
@@ -70,8 +72,11 @@ mod tests {
             assert!(pause <= longest && pause >= longest / 2, "{pause:?} of {longest:?}");
         }
         assert!(!backoff.is_first());
-        assert!(Backoff::default().next(&refused(503, Some(7))) > Duration::from_secs(5));
-        assert!(Backoff::default().next(&refused(503, Some(9_999))) <= ASKED_MAX);
+        // A limited client that comes back earlier is refused again.
+        for (asked, least) in [(7, 7), (9_999, 60)] {
+            let (pause, least) = (Backoff::default().next(&refused(429, Some(asked))), Duration::from_secs(least));
+            assert!(pause >= least && pause <= least + FIRST, "{pause:?}");
+        }
     }
 
     #[test]

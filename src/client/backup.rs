@@ -1,13 +1,11 @@
-//! Backups, and the size of the store.
+//! A backup on its way.
 
-use axum::http::Method;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
-use serde_json::{Map, Value};
 
-use super::transport::{ApiRequest, OCTETS_WITHIN};
-use super::{Client, ClientError, OCTETS_MAX};
+use super::transport::OCTETS_WITHIN;
+use super::{Client, ClientError};
 use crate::store::backup::{BackupCounts, BackupDecoder, BackupError};
 
 /// A backup on its way. Every octet that is given out has been looked at: it is part of a backup that is whole so far.
@@ -19,16 +17,9 @@ pub struct Backup {
 }
 
 impl Client {
-    /// The numbers of the store, those among them that take a reading of all rows. The administrator's.
-    pub async fn store_stats(&self) -> Result<Map<String, Value>, ClientError> {
-        self.get("/api/admin/stats".to_owned(), OCTETS_MAX).await
-    }
-
     /// Begins a backup. The administrator's.
     pub async fn backup(&self) -> Result<Backup, ClientError> {
-        let request =
-            ApiRequest { method: Method::GET, path: "/api/admin/backup".into(), body: None, octets_max: OCTETS_MAX };
-        let (answer, pieces) = self.transport.open(request).await?;
+        let (answer, pieces) = self.transport.open("/api/admin/backup").await?;
         if answer.status != 200 {
             self.accepted(answer)?;
         }

@@ -25,62 +25,13 @@ pub struct Email {
     pub other: Map<String, Value>,
 }
 
-/// One page of an inbox.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The newest Emails of an inbox.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct EmailPage {
     /// Newest first.
     pub emails: Vec<Email>,
     /// Emails in the whole inbox.
     pub total: u64,
-    /// Which page this is, from 1.
-    pub page: u64,
-    /// The page size used.
-    pub limit: u64,
-    /// How many pages there are; 0 when the inbox is empty.
-    pub pages: u64,
-    /// With a filter, whether it looked at all Emails of the inbox.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub complete: Option<bool>,
-    /// With a filter, how many Emails it looked at.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scanned: Option<u64>,
-}
-
-/// Emails of an inbox behind a cursor.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct EmailBatch {
-    /// Newest first.
-    pub emails: Vec<Email>,
-    /// Emails in the whole inbox; not known with a filter.
-    #[serde(default)]
-    pub total: Option<u64>,
-    /// The cursor of the next Emails; `None` at the end.
-    #[serde(default)]
-    pub next_cursor: Option<String>,
-}
-
-/// What the Emails of a page must be like. The service reads the values.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MailFilter {
-    /// A part of the sender.
-    pub from: Option<String>,
-    /// A part of the subject.
-    pub subject: Option<String>,
-    /// The first moment of receipt.
-    pub since: Option<String>,
-    /// The moment before which it was received.
-    pub until: Option<String>,
-    /// What it has: `attachment`, `code` or `link`.
-    pub has: Option<String>,
-}
-
-impl MailFilter {
-    /// Its parameters in a query.
-    pub(super) fn pairs(&self) -> [(&'static str, Option<String>); 5] {
-        let Self { from, subject, since, until, has } = self.clone();
-        [("from", from), ("subject", subject), ("since", since), ("until", until), ("has", has)]
-    }
 }
 
 /// One header field.

@@ -1,6 +1,5 @@
 //! What happens to mail, as it happens, across restarts of the service.
 
-use axum::http::Method;
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,8 +7,8 @@ use tokio::time::{sleep, timeout};
 
 use super::backoff::Backoff;
 use super::sse::{Block, Decoder};
-use super::transport::{ApiRequest, OCTETS_WITHIN, Pieces};
-use super::{Client, ClientError, OCTETS_MAX, query};
+use super::transport::{OCTETS_WITHIN, Pieces};
+use super::{Client, ClientError, with_query};
 use crate::model::Address;
 
 /// What happened.
@@ -106,9 +105,8 @@ impl Events<'_> {
 
     async fn connect(&mut self) -> Result<(), ClientError> {
         let to = self.to.as_ref().map(ToString::to_string);
-        let path = format!("/api/mail/stream{}", query(&[("to", to), ("lastEventId", self.last_id.clone())]));
-        let request = ApiRequest { method: Method::GET, path, body: None, octets_max: OCTETS_MAX };
-        let (answer, pieces) = self.client.transport.open(request).await?;
+        let path = with_query("/api/mail/stream", &[("to", to), ("lastEventId", self.last_id.clone())]);
+        let (answer, pieces) = self.client.transport.open(&path).await?;
         let answer = self.client.accepted(answer)?;
         if !answer.content_type.starts_with("text/event-stream") {
             return Err(self.client.unintelligible(format!("its stream is '{}'", answer.content_type)));

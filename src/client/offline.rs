@@ -1,22 +1,28 @@
-//! Work on the files of a store while no daemon runs on its data directory: check, salvage and restore.
+//! Work on a store while no daemon runs on its data directory: check, salvage, restore and backup.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use super::LOCK_TIMEOUT;
-use super::choice::{PAUSE, check_ours, find_daemon};
-use super::local::data_dir;
+use bytes::Bytes;
+use futures_util::TryStreamExt;
+
+use super::destination::{check_ours, data_dir, find_daemon};
 use crate::clock::{Clock, SystemClock};
-use crate::config::{self, Sources};
+use crate::config::{self, Sources, StoreLocation};
 use crate::error::{Error, Exit};
 use crate::store::backup;
 use crate::store::disk::{Directory, Disk, OldFiles};
-use crate::store::{self, OpenError, StoreOptions};
+use crate::store::{self, EmbeddedStore, OpenError, Storage, StoreOptions};
 
 pub use crate::store::Salvaged;
 pub use crate::store::backup::BackupCounts;
 pub use crate::store::check::{CheckReport, Finding};
+
+/// How long a command waits for a data directory that another process holds: a daemon that stops, or another command.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Called with the octets that are done and with all octets.
 pub type ProgressCallback = Arc<dyn Fn(u64, u64) + Send + Sync>;
@@ -122,6 +128,39 @@ impl OfflineStore {
         })
         .await
     }
+}
+
+/// Backs up a store that no daemon runs on. `take` is given the octets of the file as they come.
+pub async fn back_up(
+    sources: &Sources,
+    mut take: impl FnMut(&Bytes) -> Result<(), Error>,
+) -> Result<BackupCounts, Error> {
+    let config = config::load(sources)?.config;
+    let options = StoreOptions::for_a_moment(&config);
+    let store: Arc<dyn Storage> = if config.store.location == StoreLocation::Embedded {
+        let OfflineStore { directory, .. } = OfflineStore::take(sources, false).await?;
+        if !directory.holds_store() {
+            let cause = format!("no daemon runs, and {} holds no mail", directory.path().display());
+            return Err(Error::new(Exit::Unavailable, cause).hint("name another --data-dir"));
+        }
+        let path = directory.path().to_owned();
+        blocking(move || {
+            Ok(Arc::new(EmbeddedStore::open_on(directory, &options).map_err(|error| error.within(&path))?))
+        })
+        .await?
+    } else {
+        store::open_cluster(&config, &options, false).await?
+    };
+    let mut counts = BackupCounts::default();
+    take(&backup::header())?;
+    let mut batches = store.backup(SystemClock.now());
+    while let Some(batch) = batches.try_next().await? {
+        batch.iter().for_each(|item| counts.count(item));
+        take(&backup::encode(&batch)?)?;
+    }
+    drop(batches);
+    store.close().await?;
+    Ok(counts)
 }
 
 fn refuse_daemon(sources: &Sources, path: &Path) -> Result<(), Error> {

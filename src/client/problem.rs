@@ -10,6 +10,9 @@ pub(super) const NO_TLS: &str = "it does not speak TLS there";
 /// The reason when it answers a request with something that is not HTTP.
 pub(super) const NO_HTTP: &str = "it does not speak HTTP there";
 
+/// The reason when nothing vouches for its certificate.
+pub(super) const NO_TRUST: &str = "its certificate is from an authority that this machine does not know";
+
 /// A refusal as the server words it (RFC 9457).
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
@@ -164,6 +167,10 @@ impl From<ClientError> for Error {
             ClientError::Unreachable { server, reason } if reason == NO_HTTP && server.starts_with("http:") => (
                 Exit::Unavailable,
                 Some(format!("if it has TLS, give --server {}", server.replacen("http:", "https:", 1))),
+            ),
+            ClientError::Unreachable { reason, .. } if reason == NO_TRUST => (
+                Exit::Unavailable,
+                Some("if the certificate is a private one, give --ca-file FILE with that of its authority".to_owned()),
             ),
             ClientError::Unreachable { .. } => (
                 Exit::Unavailable,

@@ -1,4 +1,4 @@
-//! The address of a server, and the token that is shown to it.
+//! The address of a server, the token that is shown to it, and who may vouch for it.
 
 use std::fmt;
 use std::io::Read;
@@ -13,7 +13,8 @@ use crate::error::{Error, Exit};
 /// The longest token in octets.
 const TOKEN_OCTETS_MAX: u64 = 4096;
 
-/// The base address of a server: http or https, a host, perhaps a path; no user information, query or fragment.
+/// The base address of a server: http or https, a host, perhaps a path; no user information, query or fragment. Without a
+/// scheme it is http on this machine, and https elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerUrl {
     url: Url,
@@ -24,7 +25,7 @@ pub struct ServerUrl {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServerUrlError {
     /// Not a URL, or one without a host.
-    #[error("'{0}' is no URL; an example is http://127.0.0.1:8080")]
+    #[error("'{0}' is no URL; examples are localhost:8080 and https://mail.example.org")]
     Malformed(String),
     /// Neither http nor https.
     #[error("the URL of a server starts with http:// or https://, not {0}:")]
@@ -76,9 +77,13 @@ impl FromStr for ServerUrl {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let malformed = || ServerUrlError::Malformed(text.to_owned());
-        // `localhost:8080` would parse, as the scheme `localhost`.
-        if !text.contains("://") {
+        if text.is_empty() {
             return Err(malformed());
+        }
+        // Without a scheme `localhost:8080` would parse, as the scheme `localhost`.
+        if !text.contains("://") {
+            let plain: Self = format!("http://{text}").parse()?;
+            return if plain.is_loopback() { Ok(plain) } else { format!("https://{text}").parse() };
         }
         let url = Url::parse(text).map_err(|_| malformed())?;
         if !matches!(url.scheme(), "http" | "https") {
@@ -93,6 +98,23 @@ impl FromStr for ServerUrl {
         let base = url.as_str().trim_end_matches('/').to_owned();
         Ok(Self { url, base })
     }
+}
+
+/// With what a server is asked.
+#[derive(Clone, Debug, Default)]
+pub struct Access {
+    /// The token that is shown to it.
+    pub token: Option<Token>,
+    /// Certificates of authorities that may vouch for it, beside those of this machine.
+    pub authorities: Vec<reqwest::Certificate>,
+}
+
+/// The certificates in a PEM file.
+pub fn authorities(path: &Path) -> Result<Vec<reqwest::Certificate>, Error> {
+    let named = |error: &dyn fmt::Display| Error::usage(format!("{}: {error}", path.display()));
+    let pem = std::fs::read(path).map_err(|error| named(&error))?;
+    let found = reqwest::Certificate::from_pem_bundle(&pem).map_err(|_| named(&"it has no certificate in PEM"))?;
+    if found.is_empty() { Err(named(&"it has no certificate in PEM")) } else { Ok(found) }
 }
 
 /// The administrator's token. Never shown.
@@ -144,6 +166,9 @@ mod tests {
             ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
             ("HTTPS://Mail.Example.test/", "https://mail.example.test"),
             ("https://example.test/mail/", "https://example.test/mail"),
+            ("localhost:8080", "http://localhost:8080"),
+            ("[::1]:8080", "http://[::1]:8080"),
+            ("mail.example.test", "https://mail.example.test"),
         ] {
             assert_eq!(text.parse::<ServerUrl>().expect(text).base(), base);
         }
@@ -152,7 +177,7 @@ mod tests {
     #[test]
     fn what_is_no_base_address_is_refused() {
         for (text, error) in [
-            ("localhost:8080", ServerUrlError::Malformed("localhost:8080".into())),
+            ("", ServerUrlError::Malformed(String::new())),
             ("http://", ServerUrlError::Malformed("http://".into())),
             ("ftp://example.test", ServerUrlError::Scheme("ftp".into())),
             ("http://ann@example.test", ServerUrlError::UserInformation),

@@ -1,21 +1,20 @@
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use axum::Router;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::{any, get};
+use serde_json::json;
 
 use super::*;
 use crate::error::{Error, Exit};
 
 #[test]
 fn a_query_keeps_every_octet_of_an_address() {
-    let of = |text: &str| query(&[("to", Some(text.to_owned())), ("page", None), ("limit", Some("1".to_owned()))]);
-    assert_eq!(of("a+b@x.test"), "?to=a%2Bb%40x.test&limit=1");
-    assert_eq!(of("\"a b&c\"@x.test"), "?to=%22a%20b%26c%22%40x.test&limit=1");
-    assert_eq!(of("josé@x.test"), "?to=jos%C3%A9%40x.test&limit=1");
-    assert_eq!(query(&[("page", None)]), "");
+    let of =
+        |text: &str| with_query("/x", &[("to", Some(text.to_owned())), ("page", None), ("limit", Some("1".into()))]);
+    assert_eq!(of("a+b@x.test"), "/x?to=a%2Bb%40x.test&limit=1");
+    assert_eq!(of("\"a b&c\"@x.test"), "/x?to=%22a%20b%26c%22%40x.test&limit=1");
+    assert_eq!(of("josé@x.test"), "/x?to=jos%C3%A9%40x.test&limit=1");
+    assert_eq!(with_query("/x", &[("page", None)]), "/x");
 }
 
 /// Answers some operations, and echoes what it was asked in the name of a domain.
@@ -28,64 +27,68 @@ fn router() -> Router {
         let head = format!("{} {}", request.method(), request.uri());
         let body = axum::body::to_bytes(request.into_body(), 1_000).await.expect("body");
         let name = format!("{head} {}", String::from_utf8_lossy(&body));
-        (StatusCode::CREATED, axum::Json(json!({"domain": name, "status": "active"})))
+        (StatusCode::CREATED, axum::Json(json!({"status": "active", "domain": name})))
+    };
+    let large = || async {
+        let chunk = bytes::Bytes::from(vec![b' '; 1 << 20]);
+        let chunks = std::iter::repeat_n(chunk, transport::OCTETS_MAX / (1 << 20) + 1).map(Ok::<_, std::io::Error>);
+        axum::body::Body::from_stream(futures_util::stream::iter(chunks))
+    };
+    let page = |request: axum::extract::Request| async move {
+        let query = request.uri().query().unwrap_or_default().to_owned();
+        let next = if query.contains("cursor=2") { None } else { Some("2") };
+        axum::Json(json!({"emails": [query], "total": 2, "nextCursor": next}))
     };
     Router::new()
         .route("/api/domains", any(echo))
-        .route("/api/domains/active", get(|| async { vec![b' '; OCTETS_MAX + 1] }))
+        .route("/api/domains/active", get(large))
+        .route("/api/mail/messages", get(page))
         .route("/api/mail/messages/{id}", get(problem))
+        .route("/api/mail/wait", get(|| async { StatusCode::NO_CONTENT }))
         .route("/readyz", get(|| async { StatusCode::SERVICE_UNAVAILABLE }))
 }
 
-/// A client in-process; the flag says whether it was closed.
-fn in_process() -> (Client, Arc<AtomicBool>) {
-    let is_closed = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&is_closed);
-    let close = Box::new(move || -> futures_util::future::BoxFuture<'static, ()> {
-        Box::pin(async move { flag.store(true, Ordering::Relaxed) })
-    });
-    let local = LocalRouter { router: router(), shown: "/data".to_owned(), close };
-    (Client::new(Transport::InProcess(local)), is_closed)
-}
-
-/// The same service over TCP.
-async fn over_tcp() -> Client {
+async fn client() -> Client {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("bind");
     let server = format!("http://{}", listener.local_addr().expect("address")).parse().expect("url");
     tokio::spawn(async { axum::serve(listener, router()).await });
-    Client::new(Transport::http(&server, None).expect("transport"))
-}
-
-fn new_domain() -> NewDomain {
-    NewDomain { domain: "x.test".parse().expect("name"), owner: Some("Ann".to_owned()), email: None }
+    Client::new(Transport::http(&server, Access::default()).expect("transport"))
 }
 
 #[tokio::test]
-async fn every_transport_gives_the_same_results_and_errors() {
-    for client in [in_process().0, over_tcp().await] {
-        let added = client.add_domain(&new_domain()).await.expect("added");
-        assert!(added.is_new);
-        assert_eq!(added.domain.domain, r#"POST /api/domains {"domain":"x.test","owner":"Ann"}"#);
-        let id = "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b".parse().expect("id");
-        let error = client.email(id).await.expect_err("refused");
-        assert!(error.is("not_found"), "{error}");
-        assert_eq!(Error::from(error).exit(), Exit::NotFound);
-        assert_eq!(client.ready().await, Ok(false));
-        assert!(matches!(client.status().await, Err(ClientError::Unintelligible { .. })));
-    }
+async fn a_call_gives_the_answer_in_its_own_order_or_the_refusal() {
+    let client = client().await;
+    let body = json!({"owner": "Ann", "domain": "x.test"});
+    let (status, added): (u16, Value) =
+        client.call_with_status(Method::POST, "/api/domains", &[], Some(body)).await.expect("added");
+    assert_eq!(status, 201);
+    assert_eq!(
+        added.to_string(),
+        json!({"status": "active", "domain": r#"POST /api/domains {"owner":"Ann","domain":"x.test"}"#}).to_string()
+    );
+    let id = "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b".parse().expect("id");
+    let error = client.email(id).await.expect_err("refused");
+    assert!(error.is("not_found"), "{error}");
+    assert_eq!(Error::from(error).exit(), Exit::NotFound);
+    assert_eq!(client.ready().await, Ok(false));
+    assert_eq!(client.get("/api/mail/wait", &[]).await, Ok(Value::Null));
+    assert!(matches!(client.status().await, Err(ClientError::Unintelligible { .. })));
 }
 
 #[tokio::test]
-async fn every_transport_bounds_the_answer() {
-    for client in [in_process().0, over_tcp().await] {
-        assert_eq!(client.active_domains().await, Err(ClientError::TooLarge { octets_max: OCTETS_MAX }));
-    }
+async fn an_answer_has_a_bound() {
+    let answer = client().await.get::<Value>("/api/domains/active", &[]).await;
+    assert_eq!(answer, Err(ClientError::TooLarge { octets_max: transport::OCTETS_MAX }));
 }
 
 #[tokio::test]
-async fn closing_the_client_closes_what_it_opened() {
-    let (client, is_closed) = in_process();
-    assert!(client.is_administrator());
-    client.close().await;
-    assert!(is_closed.load(Ordering::Relaxed));
+async fn the_pages_of_a_list_follow_its_cursor() {
+    let client = client().await;
+    let mut pages = client.pages(MAIL, vec![("to", Some("a@x.test".to_owned()))], Some(100));
+    let first = pages.next(7).await.expect("an answer").expect("a page");
+    assert_eq!(first.rows, [json!("to=a%40x.test&cursor=&limit=7")]);
+    assert!(first.has_more && first.members.len() == 1, "{first:?}");
+    let second = pages.next(u64::MAX).await.expect("an answer").expect("a page");
+    assert_eq!(second.rows, [json!("to=a%40x.test&cursor=2&limit=100")]);
+    assert!(!second.has_more && pages.next(1).await.is_ok_and(|page| page.is_none()));
 }

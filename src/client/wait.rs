@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use axum::http::Method;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::backoff::Backoff;
-use super::transport::ApiRequest;
-use super::{Client, ClientError, EmailDetail, MAIL_OCTETS_MAX, query};
+use super::{Client, ClientError, EmailDetail};
 use crate::model::Address;
 
 /// The longest that one request waits. Proxies often cut off a request that has no answer after a minute.
@@ -24,7 +22,7 @@ pub struct WaitQuery {
     pub from: Option<String>,
     /// A part of the subject.
     pub subject: Option<String>,
-    /// What it has: `attachment`.
+    /// What it has: `attachment`, `code` or `link`.
     pub has: Option<String>,
 }
 
@@ -66,17 +64,14 @@ impl Client {
         let WaitQuery { to, since, from, subject, has } = wanted.clone();
         // The service knows whole seconds. The deadline of the caller is exact.
         let seconds = timeout.as_millis().div_ceil(1000);
-        let path = query(&[
+        let query = [
             ("to", Some(to.to_string())),
             ("timeout", Some(seconds.to_string())),
             ("since", since),
             ("from", from),
             ("subject", subject),
             ("has", has),
-        ]);
-        let path = format!("/api/mail/wait{path}");
-        let request = ApiRequest { method: Method::GET, path, body: None, octets_max: MAIL_OCTETS_MAX };
-        let answer = self.ask(request).await?;
-        if answer.status == 204 { Ok(None) } else { self.read(&answer).map(Some) }
+        ];
+        self.get("/api/mail/wait", &query).await
     }
 }

@@ -34,6 +34,7 @@ const HOMES: &[(&str, &str)] = &[
     ("aws_lc_rs rcgen x509_cert", "tls/"),
     ("base64", "webhook/sign tokens smtp/auth http/compat/gate http/view"),
     ("clap", "cli/ config/"),
+    ("comfy_table", "cli/output/"),
     ("cssparser", "http/safe_html/ mime/page/"),
     ("hickory_resolver", "dns/resolver"),
     ("hmac", "webhook/sign"),

@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use clap_complete::engine::CompletionCandidate;
+use serde_json::Value;
 
 use super::super::Globals;
-use super::super::output::short_ids;
+use super::super::output::short_id;
 use super::candidate::candidate;
-use crate::client::{AllQuery, Client, ClientError, Destination, MailFilter, WebhookFilter, running};
+use crate::client::{
+    ALL_MAIL, BRIEF, Client, ClientError, Destination, List, MAIL, MAILBOXES, Query, WEBHOOKS, running,
+};
 use crate::error::Error;
-use crate::model::{Address, DomainStatus};
+use crate::model::Address;
 
 /// The most mails or addresses that are offered, the newest.
 const NEWEST_MAX: u64 = 50;
@@ -38,7 +41,7 @@ pub(super) async fn look_up(
 ) -> Result<Vec<CompletionCandidate>, Error> {
     let target = globals.target(env)?;
     // A token that anybody could read on its way is for a command that warns of it.
-    if matches!(&target, Destination::Server(server, Some(_)) if server.is_exposed()) {
+    if matches!(&target, Destination::Server(server, access) if access.token.is_some() && server.is_exposed()) {
         return Ok(Vec::new());
     }
     let Some(client) = running(&target)?.map(Client::new) else { return Ok(Vec::new()) };
@@ -55,7 +58,7 @@ pub(super) async fn look_up(
 async fn addresses(client: &Client, typed: &str) -> Result<Vec<CompletionCandidate>, ClientError> {
     let mut found = if client.is_administrator() { newest_addresses(client, typed).await? } else { Vec::new() };
     if let Some((local, _)) = typed.split_once('@').filter(|(local, _)| !local.is_empty()) {
-        let domains = client.active_domains().await?.into_iter();
+        let domains = client.get::<Vec<String>>("/api/domains/active", &[]).await?.into_iter();
         let missing = domains.map(|domain| candidate(format!("{local}@{domain}"), ""));
         let missing: Vec<_> =
             missing.filter(|one| found.iter().all(|known| known.get_value() != one.get_value())).collect();
@@ -66,58 +69,63 @@ async fn addresses(client: &Client, typed: &str) -> Result<Vec<CompletionCandida
 
 /// The addresses that begin so and got mail last.
 async fn newest_addresses(client: &Client, typed: &str) -> Result<Vec<CompletionCandidate>, ClientError> {
-    let (mut found, mut query) = (Vec::new(), AllQuery { limit: Some(u64::MAX), ..AllQuery::default() });
+    let (mut found, mut pages) = (Vec::new(), client.pages(MAILBOXES, Vec::new(), Some(u64::MAX)));
     for _ in 0..PAGES_MAX {
-        let page = client.mailboxes(&query).await?;
-        query.after = page.next().map(str::to_owned);
-        let begin_so = page.mailboxes.into_iter().filter(|mailbox| mailbox.address.starts_with(typed));
-        found.extend(begin_so.map(|mailbox| {
-            let mails = if mailbox.messages == 1 { "mail" } else { "mails" };
-            candidate(mailbox.address, &format!("{} {mails}", mailbox.messages))
+        let Some(page) = pages.next(u64::MAX).await? else { break };
+        let addresses = page.rows.iter().map(|mailbox| (text(mailbox, "address"), mailbox["messages"].to_string()));
+        let begin_so = addresses.filter(|(address, _)| address.starts_with(typed));
+        found.extend(begin_so.map(|(address, messages)| {
+            let mails = if messages == "1" { "mail" } else { "mails" };
+            candidate(address, &format!("{messages} {mails}"))
         }));
-        if found.len() as u64 >= NEWEST_MAX || query.after.is_none() {
+        if found.len() as u64 >= NEWEST_MAX {
             break;
         }
     }
     Ok(found)
 }
 
+/// The newest rows of a list.
+async fn newest(client: &Client, list: List, query: Query) -> Result<Vec<Value>, ClientError> {
+    let page = client.pages(list, query, Some(NEWEST_MAX)).next(u64::MAX).await?;
+    Ok(page.map(|page| page.rows).unwrap_or_default())
+}
+
+fn text(row: &Value, member: &str) -> String {
+    row[member].as_str().unwrap_or_default().to_owned()
+}
+
 async fn domains(client: &Client) -> Result<Vec<CompletionCandidate>, ClientError> {
-    let status = |status| match status {
-        DomainStatus::Active => "active",
-        DomainStatus::Deactivated => "deactivated",
-    };
-    let domains = client.domains().await?.into_iter();
-    Ok(domains.map(|domain| candidate(domain.domain, status(domain.status))).collect())
+    let domains: Vec<Value> = client.get("/api/domains", &[]).await?;
+    Ok(domains.iter().map(|domain| candidate(text(domain, "domain"), &text(domain, "status"))).collect())
 }
 
 /// The mail of the first address among `words`; without one the newest of all addresses, for the administrator.
 async fn mails(client: &Client, words: &[String], typed: &str) -> Result<Vec<CompletionCandidate>, ClientError> {
-    let mails: Vec<_> = if let Some(address) = words.iter().find_map(|word| word.parse::<Address>().ok()) {
-        let batch = client.list_from(&address, "", NEWEST_MAX, &MailFilter::default(), true).await?;
-        batch.emails.into_iter().map(|mail| (mail.id, format!("{}  {}", mail.from, mail.subject))).collect()
+    let mails = if let Some(address) = words.iter().find_map(|word| word.parse::<Address>().ok()) {
+        let query = vec![("to", Some(address.to_string())), ("fields", Some(BRIEF.to_owned()))];
+        newest(client, MAIL, query).await?
     } else if client.is_administrator() {
-        let newest = AllQuery { limit: Some(NEWEST_MAX), ..AllQuery::default() };
-        let mails = client.all_emails(&newest).await?.emails.into_iter();
-        mails.map(|mail| (mail.id, format!("{}  {}", mail.from, mail.subject))).collect()
+        newest(client, ALL_MAIL, Vec::new()).await?
     } else {
         Vec::new()
     };
-    Ok(by_id(mails, typed))
+    Ok(by_id(&mails, ["from", "subject"], typed))
 }
 
 async fn webhooks(client: &Client, typed: &str) -> Result<Vec<CompletionCandidate>, ClientError> {
-    let webhooks = client.all_webhooks(&WebhookFilter::default()).await?.into_iter();
-    let webhooks = webhooks.map(|webhook| (webhook.id, format!("{}  {}", webhook.recipient, webhook.url)));
-    Ok(by_id(webhooks.collect(), typed))
+    let webhooks = client.pages(WEBHOOKS, Vec::new(), None).rows(usize::MAX).await?;
+    Ok(by_id(&webhooks, ["recipient", "url"], typed))
 }
 
-/// Ids with their descriptions: their ends, as tables show them, and whole where the beginning of one is typed.
-fn by_id(found: Vec<(String, String)>, typed: &str) -> Vec<CompletionCandidate> {
-    let short = short_ids(found.iter().map(|(id, _)| id.as_str()));
-    let offered = |((id, description), short): ((String, String), String)| {
+/// Ids with two members that describe them: their ends, as tables show them, and whole where the beginning of one is typed.
+fn by_id(rows: &[Value], members: [&str; 2], typed: &str) -> Vec<CompletionCandidate> {
+    let offered = |row: &Value| {
+        let id = text(row, "id");
+        let description = members.map(|member| text(row, member)).join("  ");
+        let short = short_id(&id);
         let is_beginning = !typed.is_empty() && id.starts_with(typed) && !short.starts_with(typed);
         candidate(if is_beginning { id } else { short }, &description)
     };
-    found.into_iter().zip(short).map(offered).collect()
+    rows.iter().map(offered).collect()
 }

@@ -32,6 +32,8 @@ const LIMIT_MAX: u64 = 50;
 const LIMIT_DEFAULT: u64 = 20;
 /// The longest text to look for, in characters.
 const TEXT_CHARS_MAX: usize = 200;
+/// The path that takes what to delete in its query.
+const DELETE: &str = "/api/mail/delete";
 /// How often a program that asked for it is told that the call still waits.
 const PROGRESS_EVERY: Duration = Duration::from_secs(3);
 
@@ -202,7 +204,9 @@ async fn new_address(session: &Session, given: NewAddress) -> Result<String, Err
         session.check_domain(domain)?;
     }
     let domain = domain.as_ref().or(session.domains.first());
-    Ok(text::short(&session.client().await?.random_address(domain, given.prefix.as_deref()).await?.address))
+    let query = [("domain", domain.map(ToString::to_string)), ("prefix", given.prefix.clone())];
+    let fresh: Value = session.client().await?.get("/api/addresses/random", &query).await?;
+    Ok(text::short(fresh["address"].as_str().unwrap_or_default()))
 }
 
 async fn wait_for_code(session: &Session, context: &RequestContext<RoleServer>, given: Wait) -> Result<String, Error> {
@@ -219,7 +223,7 @@ async fn list_inbox(session: &Session, given: &List) -> Result<String, Error> {
     }
     let address: Address = value("address", &given.address)?;
     session.check(&address)?;
-    Ok(text::inbox(&session.client().await?.list(&address, None, Some(given.limit)).await?))
+    Ok(text::inbox(&session.client().await?.newest(&address, given.limit).await?))
 }
 
 async fn read_mail(session: &Session, given: &Read) -> Result<String, Error> {
@@ -238,12 +242,12 @@ async fn delete_mail(session: &Session, given: &Delete) -> Result<String, Error>
         (Some(id), None) => {
             let id = value("id", id)?;
             mail_of(session, id).await?;
-            u64::from(session.client().await?.delete_email(id).await?)
+            session.client().await?.delete(DELETE, &[("id", Some(id.to_string()))]).await?
         }
         (None, Some(address)) => {
             let address: Address = value("address", address)?;
             session.check(&address)?;
-            session.client().await?.delete_all(&address).await?
+            session.client().await?.delete(DELETE, &[("to", Some(address.to_string()))]).await?
         }
         _ => return Err(bad("arguments", "exactly one of id and address is needed")),
     };

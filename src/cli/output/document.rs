@@ -4,25 +4,29 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Cell, Format, Style, time};
+use super::{Format, Style, plain, time, visible};
 use crate::model::Timestamp;
 
-/// The fields of an answer that is one thing, by their own names, those of inner objects after a dot.
+/// The fields of an answer that is one thing, by their own names, those of inner objects after a dot: aligned for people,
+/// tab-separated for programs. `-o id` shows the first value alone.
 pub fn document(style: Style, whole: &Value, now: Timestamp) -> String {
-    match style.of_list() {
-        Format::Json => return super::json(whole),
-        Format::Ndjson => return super::json_line(whole),
-        Format::Table | Format::Tsv | Format::Id => {}
-    }
-    let is_for_people = style.of_list() == Format::Table;
+    let format = style.of_list();
     let mut fields = Vec::new();
     flatten("", whole, &mut fields);
-    let pairs: Vec<(&str, Cell)> =
-        fields.iter().map(|(name, value)| (name.as_str(), cell(name, value, is_for_people))).collect();
-    super::pairs(style, &pairs, now)
+    let width = fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let line = |(name, value): &(String, &Value)| match format {
+        Format::Table => format!("{}  {}\n", style.paint("1", &format!("{name:width$}")), for_people(name, value, now)),
+        _ => format!("{name}\t{}\n", for_programs(name, value)),
+    };
+    match format {
+        Format::Json => super::json(whole),
+        Format::Ndjson => super::json_line(whole),
+        Format::Table | Format::Tsv => fields.iter().map(line).collect(),
+        Format::Id => fields.first().map_or_else(String::new, |(name, value)| for_programs(name, value) + "\n"),
+    }
 }
 
-fn flatten(prefix: &str, value: &Value, fields: &mut Vec<(String, Value)>) {
+fn flatten<'v>(prefix: &str, value: &'v Value, fields: &mut Vec<(String, &'v Value)>) {
     match value {
         Value::Object(members) => {
             for (name, member) in members {
@@ -30,37 +34,30 @@ fn flatten(prefix: &str, value: &Value, fields: &mut Vec<(String, Value)>) {
                 flatten(&name, member, fields);
             }
         }
-        leaf => fields.push((prefix.to_owned(), leaf.clone())),
+        leaf => fields.push((prefix.to_owned(), leaf)),
     }
 }
 
-fn is_octets(name: &str) -> bool {
-    name == "octets" || name.ends_with("Octets")
+/// People get lengths of time and sizes in their units, and times as a distance from now.
+fn for_people(name: &str, value: &Value, now: Timestamp) -> String {
+    match (value, value.as_u64()) {
+        (Value::Null, _) => "-".to_owned(),
+        (Value::String(text), _) if is_time(name) => time::distance(text, now),
+        (_, Some(seconds)) if name.ends_with("Seconds") => time::duration(Duration::from_secs(seconds)),
+        (_, Some(octets)) if name == "octets" || name.ends_with("Octets") => time::size(octets),
+        _ => visible::line(&plain(value, " ")).into_owned(),
+    }
 }
 
-/// People get lengths of time and sizes in their units, programs the plain numbers.
-fn cell(name: &str, value: &Value, is_for_people: bool) -> Cell {
+fn for_programs(name: &str, value: &Value) -> String {
     match value {
-        Value::Number(number) => match number.as_u64() {
-            Some(seconds) if is_for_people && name.ends_with("Seconds") => {
-                Cell::Text(time::duration(Duration::from_secs(seconds)))
-            }
-            Some(octets) if is_for_people && is_octets(name) => Cell::Text(time::size(octets)),
-            Some(number) => Cell::Number(number),
-            None => Cell::Text(number.to_string()),
-        },
-        Value::String(text) if ["At", "oldest", "newest"].iter().any(|end| name.ends_with(end)) => {
-            Cell::Time(Some(text.clone()))
-        }
-        Value::String(text) => Cell::Text(text.clone()),
-        Value::Array(items) => {
-            let items: Vec<String> =
-                items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned)).collect();
-            Cell::Text(items.join(" "))
-        }
-        Value::Null => Cell::Time(None),
-        other => Cell::Text(other.to_string()),
+        Value::String(text) if is_time(name) => time::rfc3339(text),
+        value => visible::field(&plain(value, " ")),
     }
+}
+
+fn is_time(name: &str) -> bool {
+    ["At", "oldest", "newest"].iter().any(|end| name.ends_with(end))
 }
 
 #[cfg(test)]
@@ -79,12 +76,12 @@ mod tests {
         let now = Timestamp::from_millis(0);
         assert_eq!(
             document(style(true), &status, now),
-            "retentionSeconds  2 h\nsmtpListen        127.0.0.1:2525 [::1]:2525\nstartedAt         -\n\
-             store.emails      3\nstore.liveOctets  2 KB\n"
+            "retentionSeconds  2 h\nstartedAt         -\nsmtpListen        127.0.0.1:2525 [::1]:2525\n\
+             store.liveOctets  2 KB\nstore.emails      3\n"
         );
         assert_eq!(
             document(style(false), &status, now),
-            "retentionSeconds\t7200\nsmtpListen\t127.0.0.1:2525 [::1]:2525\nstartedAt\t\nstore.emails\t3\nstore.liveOctets\t2048\n"
+            "retentionSeconds\t7200\nstartedAt\t\nsmtpListen\t127.0.0.1:2525 [::1]:2525\nstore.liveOctets\t2048\nstore.emails\t3\n"
         );
     }
 }

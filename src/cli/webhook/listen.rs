@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::super::Context;
 use super::super::output::{self, Format, Style, time, visible};
 use super::super::span::Since;
-use super::super::wait::{hint_in_time, must_receive};
+use super::super::wait::hint_in_time;
 use super::super::watch;
 use super::secret;
 use crate::client::{Client, EmailDetail, WaitQuery};
@@ -101,7 +101,6 @@ impl Listen {
             secret: self.secret_file.as_deref().map(|path| secret::read(cx, path)).transpose()?,
         };
         let client = cx.client().await?;
-        must_receive(client)?;
         let since = Since::Now.mark(client, &self.address, cx.now()).await?;
         let query = WaitQuery { to: self.address, since, from: None, subject: None, has: None };
         cx.hint(&format!("mail for {} goes to {}; Ctrl-C ends this", query.to, forwarder.target.url()));

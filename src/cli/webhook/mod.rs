@@ -1,20 +1,49 @@
 //! `tempmail webhook`: the URLs that events are sent to.
+//!
+//! ```text
+//! listen   events to a receiver on this machine, without a registration      secret   what payloads are signed with
+//! ```
 
-mod add;
-mod deliveries;
-mod list;
 mod listen;
-mod remove;
-mod replay;
 mod secret;
-mod test;
 
 use clap::Subcommand;
+use serde_json::{Value, json};
 
 use super::Context;
-use super::output::{Cell, Narrow, Row};
-use crate::client::{ClientError, WebhookDelivery};
+use super::ids::{self, IdOrPart, WEBHOOKS_PER_PAGE};
+use super::output::{Column, short_id};
+use super::span::Moment;
+use crate::client::{ClientError, Method, WEBHOOKS};
 use crate::error::{Error, Exit};
+use crate::model::{Address, DomainName, EventId, WebhookId};
+
+const PATH: &str = "/api/webhooks";
+const ADMINISTRATORS: &str = "/api/admin/webhooks";
+/// Those of an address have the first eight columns.
+const COLUMNS: [Column; 10] = [
+    Column::id("ID", "id"),
+    Column::state("STATUS", "status"),
+    Column::text("URL", "url"),
+    Column::flag("SIGNED", "signed", "signed", "unsigned").rank(6),
+    Column::time("SUCCESS", "lastDeliveryAt").rank(3),
+    Column::number("FAILED", "failures").rank(1),
+    Column::number("DROPPED", "dropped").rank(5),
+    Column::text("REASON", "disabledReason").rank(2),
+    Column::text("ADDRESS", "recipient"),
+    Column::text("CLIENT", "registeredBy").rank(4),
+];
+const ATTEMPTS: [Column; 9] = [
+    Column::time("TIME", "at"),
+    Column::id("EVENT", "event"),
+    Column::number("ATTEMPT", "attempt").rank(3),
+    Column::state("RESULT", "result"),
+    Column::text("STATUS", "status"),
+    Column::number("MS", "durationMillis").rank(5),
+    Column::text("ERROR", "error").rank(1),
+    Column::time("NEXT", "nextAttemptAt").rank(2),
+    Column::text("RESPONSE", "response").rank(4),
+];
 
 /// Send mail to a URL as it arrives, by POST and with a signature
 ///
@@ -36,12 +65,12 @@ pub(super) struct Webhook {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    Add(add::Add),
-    List(list::List),
-    Remove(remove::Remove),
-    Deliveries(deliveries::Deliveries),
-    Replay(replay::Replay),
-    Test(test::Test),
+    Add(Add),
+    List(List),
+    Remove(Remove),
+    Deliveries(Deliveries),
+    Replay(Replay),
+    Test(Test),
     Listen(listen::Listen),
 }
 
@@ -68,34 +97,345 @@ pub(super) fn explained(error: ClientError) -> Error {
     error.or_find_by("`tempmail webhook list ADDR` lists those of an address")
 }
 
-impl Row for WebhookDelivery {
-    const HEADINGS: &'static [&'static str] =
-        &["TIME", "EVENT", "ATTEMPT", "RESULT", "STATUS", "MS", "ERROR", "NEXT", "RESPONSE"];
-    const NARROW: &'static [Narrow] = &[
-        Narrow::Cut(8, 20),
-        Narrow::Cut(6, 14),
-        Narrow::Omit(5),
-        Narrow::Omit(8),
-        Narrow::Omit(2),
-        Narrow::Omit(7),
-        Narrow::Omit(4),
-    ];
+/// Send mail for an address to a URL as it arrives
+///
+/// The same address, URL and secret again give the same webhook, active again if it was disabled; another secret makes another one. In a pipe the result
+/// is a line of two fields separated by a tab: id, and the word ok.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail webhook add hello@example.test https://hooks.example/mail
+  tempmail webhook add hello@example.test https://hooks.example/mail \\
+    --secret-file secret.txt
+  openssl rand -hex 32 | tee secret.txt \\
+    | tempmail webhook add hello@example.test https://hooks.example/ \\
+    --secret-file -")]
+struct Add {
+    /// The address to monitor
+    #[arg(value_name = "ADDR")]
+    address: Address,
 
-    fn cells(&self) -> Vec<Cell> {
-        vec![
-            Cell::Time(Some(self.at.clone())),
-            Cell::Id(self.event.clone()),
-            Cell::Number(self.attempt),
-            Cell::State(self.result.clone(), self.is_delivered()),
-            Cell::Text(self.status.map(|status| status.to_string()).unwrap_or_default()),
-            Cell::Number(self.duration_millis),
-            Cell::Text(self.error.clone().unwrap_or_default()),
-            Cell::Time(self.next_attempt_at.clone()),
-            Cell::Text(self.response.clone()),
-        ]
+    /// Where events are sent: http or https
+    #[arg(value_name = "URL")]
+    url: String,
+
+    /// File with the secret that payloads are signed with, - for standard input; one final line end is no part of it
+    #[arg(long, value_name = "FILE|-")]
+    secret_file: Option<String>,
+}
+
+impl Add {
+    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        let mut body = json!({ "recipient": self.address.to_string(), "url": self.url });
+        if let Some(path) = &self.secret_file {
+            body["secret"] = json!(secret::read(cx, path)?);
+        }
+        let client = cx.client().await?;
+        let (status, added): (u16, Value) =
+            client.call_with_status(Method::POST, PATH, &[], Some(body)).await.map_err(explained)?;
+        let columns = [Column::text("ID", "id"), Column::state("STATUS", "status")];
+        cx.list(&columns, std::slice::from_ref(&added), &added)?;
+        if status != 201 {
+            cx.hint("it was registered before; if it was disabled, it is active again");
+        } else if client.is_administrator() {
+            cx.hint(&format!("try it with `tempmail webhook test {}`", added["id"].as_str().unwrap_or_default()));
+        }
+        Ok(Exit::Ok)
     }
+}
 
-    fn id(&self) -> String {
-        self.event.clone()
+/// List the webhooks of an address, or all of them
+///
+/// Only the administrator sees whole URLs, and all webhooks. In a pipe each webhook is a line of eight fields separated by
+/// tabs: id, status, URL, signed or unsigned, last success, failures since then, events dropped because too many were pending or it
+/// was disabled, why it is disabled. With --all two more follow: its address, and who registered it (an address of IPv4 or
+/// a /64 of IPv6; empty for the administrator).
+#[derive(clap::Args, Debug)]
+#[command(
+    visible_alias = "ls",
+    after_help = "\
+Examples:
+  tempmail webhook list hello@example.test
+  tempmail webhook ls hello@example.test --json \\
+    | jq '.[] | select(.status == \"disabled\")'
+  tempmail webhook ls hello@example.test -o id | xargs tempmail webhook rm --yes
+  tempmail webhook ls --all --origin https://hooks.example"
+)]
+struct List {
+    /// The address
+    #[arg(value_name = "ADDR", required_unless_present = "all", conflicts_with = "all")]
+    address: Option<Address>,
+
+    /// Those of all addresses. For the administrator
+    #[arg(long)]
+    all: bool,
+
+    /// Only those of the scheme, host and port of this URL
+    #[arg(long, value_name = "URL", requires = "all")]
+    origin: Option<String>,
+
+    /// Only those of addresses of this domain
+    #[arg(long, value_name = "DOMAIN", requires = "all")]
+    domain: Option<DomainName>,
+}
+
+impl List {
+    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        let client = cx.client().await?;
+        let (columns, webhooks): (&[Column], Vec<Value>) = match &self.address {
+            Some(address) => {
+                let query = [("recipient", Some(address.to_string()))];
+                (&COLUMNS[..8], client.get(PATH, &query).await.map_err(explained)?)
+            }
+            None => {
+                let query = vec![("origin", self.origin), ("domain", self.domain.map(|domain| domain.to_string()))];
+                let pages = client.pages(WEBHOOKS, query, Some(WEBHOOKS_PER_PAGE));
+                (&COLUMNS, pages.rows(usize::MAX).await.map_err(explained)?)
+            }
+        };
+        cx.list(columns, &webhooks, &json!(webhooks))?;
+        if webhooks.is_empty() {
+            let of = self.address.map(|address| format!(" of {address}")).unwrap_or_default();
+            cx.hint(&format!("there is no webhook{of}; `tempmail webhook add` registers one"));
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+/// Delete webhooks together with their pending events
+///
+/// Asks on a terminal, and needs --yes without one. In a pipe each id is a line of two fields separated by a tab: the id, and
+/// 1 if it was deleted; with --origin there is one line, of the origin and how many were deleted.
+#[derive(clap::Args, Debug)]
+#[command(
+    visible_alias = "rm",
+    after_help = "\
+Examples:
+  tempmail webhook remove 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
+  tempmail webhook rm 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --yes
+  tempmail webhook rm --origin https://hooks.example --yes"
+)]
+struct Remove {
+    /// The id of a webhook, or its end; several may follow
+    #[arg(value_name = "ID", required_unless_present = "origin", conflicts_with = "origin")]
+    ids: Vec<IdOrPart<WebhookId>>,
+
+    /// All of the scheme, host and port of this URL. For the administrator
+    #[arg(long, value_name = "URL")]
+    origin: Option<String>,
+}
+
+impl Remove {
+    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        cx.must_ask("deleting webhooks", "--yes deletes without a question")?;
+        let client = cx.client().await?;
+        let ids = ids::webhooks(client, &self.ids).await?;
+        let what = match (&self.origin, ids.as_slice()) {
+            (Some(origin), _) => format!("all webhooks of {origin}, with their secrets"),
+            (None, [id]) => format!("the webhook {}, with its secret", short_id(&id.to_string())),
+            (None, ids) => format!("{} webhooks, with their secrets", ids.len()),
+        };
+        if !cx.agreed(&format!("Delete {what} and pending events?")).await? {
+            cx.hint("nothing was deleted");
+            return Ok(Exit::Ok);
+        }
+        if let Some(origin) = self.origin {
+            let deleted =
+                client.delete(ADMINISTRATORS, &[("origin", Some(origin.clone()))]).await.map_err(explained)?;
+            print_removed(cx, &[json!({ "id": origin, "deleted": deleted })])?;
+            return Ok(Exit::Ok);
+        }
+        let (mut rows, mut failure) = (Vec::new(), None);
+        for id in ids {
+            match client.delete(PATH, &[("id", Some(id.to_string()))]).await {
+                Ok(deleted) => rows.push(json!({ "id": id, "deleted": deleted })),
+                Err(error) => {
+                    failure = Some(explained(error));
+                    break;
+                }
+            }
+        }
+        // What is gone is gone, and is said before what failed.
+        print_removed(cx, &rows)?;
+        let unknown = rows.iter().find(|row| row["deleted"] == 0).map(|row| {
+            let cause = format!("there is no webhook {}", row["id"].as_str().unwrap_or_default());
+            Error::new(Exit::NotFound, cause).hint("`tempmail webhook list ADDR` lists those of an address")
+        });
+        failure.or(unknown).map_or(Ok(Exit::Ok), Err)
+    }
+}
+
+fn print_removed(cx: &Context, rows: &[Value]) -> Result<(), Error> {
+    let sum: u64 = rows.iter().filter_map(|row| row["deleted"].as_u64()).sum();
+    cx.list(&[Column::text("ID", "id"), Column::number("DELETED", "deleted")], rows, &json!({ "deleted": sum }))
+}
+
+/// Show the delivery log of a webhook, newest first
+///
+/// It has the last 100 attempts. In a pipe each is a line of nine fields separated by tabs: time, event, number of the attempt,
+/// result (delivered, retry or `given_up`), status of the answer, milliseconds, what failed, time of the next attempt, the
+/// beginning of the answer. For the administrator.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
+  tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --limit 5
+  tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --json \\
+    | jq '.[0].response'")]
+struct Deliveries {
+    /// The id of the webhook, or its end
+    #[arg(value_name = "ID")]
+    id: IdOrPart<WebhookId>,
+
+    /// Attempts at most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    limit: Option<u64>,
+}
+
+impl Deliveries {
+    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        let client = cx.client().await?;
+        let id = ids::webhook(client, &self.id).await?;
+        let query = [("limit", self.limit.map(|limit| limit.to_string()))];
+        let path = format!("{ADMINISTRATORS}/{id}/deliveries");
+        let deliveries: Vec<Value> = client.get(&path, &query).await.map_err(explained)?;
+        cx.list(&ATTEMPTS, &deliveries, &json!(deliveries))?;
+        if deliveries.is_empty() {
+            cx.hint("no event has been sent to it yet");
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+/// What to do about events that the outbox has no room for.
+const WHEN_FULL: &str = "nothing was dropped; replay again when pending events have ended";
+/// Why an event can't be sent again.
+const WHEN_MISSED: &str = "the event is pending, belongs to a test, is not in the webhook's log, or its mail is gone";
+
+/// Send events to a webhook again, under their own webhook-id
+///
+/// An event can be sent again while it is among the last 100 attempts and its mail exists. With the default settings,
+/// an event that used up its attempts has outlived its mail. A disabled webhook becomes active if an event is sent
+/// again. A replay never drops an event: events that the outbox has no room for are left out. With --failed and
+/// --since the oldest mail comes first, and named events keep their order. Prints how many events are sent again, and
+/// for how many there is no room. For the administrator.
+#[derive(clap::Args, Debug)]
+#[command(
+    override_usage = "tempmail webhook replay [OPTIONS] <ID> <EVENT...|--failed|--since <TIME>>",
+    group(clap::ArgGroup::new("what").required(true).args(["event", "failed", "since"])),
+    after_help = "\
+Examples:
+  tempmail webhook replay 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b \\
+    5f0c0f7e-93a1-8c55-b0a4-2f6f8f3f9d11
+  tempmail webhook replay 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --failed
+  tempmail webhook replay 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --since 2h
+  tempmail webhook replay 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b \\
+    --since 2026-01-31T12:00:00Z"
+)]
+struct Replay {
+    /// The id of the webhook, or its end
+    #[arg(value_name = "ID")]
+    id: IdOrPart<WebhookId>,
+
+    /// The id of an event, as `webhook deliveries` shows it; several may follow
+    #[arg(value_name = "EVENT")]
+    event: Vec<IdOrPart<EventId>>,
+
+    /// Every ended event whose last attempt failed
+    #[arg(long)]
+    failed: bool,
+
+    /// Every event with an attempt in the log since this time: how long ago, such as 2h, or a time such as 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME")]
+    since: Option<Moment>,
+}
+
+impl Replay {
+    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        let client = cx.client().await?;
+        let id = ids::webhook(client, &self.id).await?;
+        let bodies: Vec<Value> = match self.since {
+            Some(since) => vec![json!({ "since": since.at(cx.now()).to_rfc3339() })],
+            None if self.failed => vec![json!({ "failed": true })],
+            None => {
+                let events = ids::events(client, id, &self.event).await?;
+                events.iter().map(|event| json!({ "event": event })).collect()
+            }
+        };
+        let path = format!("{ADMINISTRATORS}/{id}/replay");
+        let (mut replayed, mut no_room, mut missed) = (0, 0, None);
+        for body in bodies {
+            let event = body["event"].as_str().map(str::to_owned);
+            let answer: Value = client.call(Method::POST, &path, &[], Some(body)).await.map_err(explained)?;
+            let number = |member: &str| answer[member].as_u64().unwrap_or(0);
+            let (sent, left) = (number("replayed"), number("noRoom"));
+            (replayed, no_room) = (replayed + sent, no_room + left);
+            missed = missed.or(event.filter(|_| (sent, left) == (0, 0)));
+        }
+        cx.document(&json!({ "replayed": replayed, "noRoom": no_room }))?;
+        let full = (no_room > 0).then(|| format!("the outbox has no room for {no_room} of the events"));
+        match (missed, full) {
+            (None, None) => Ok(Exit::Ok),
+            (None, Some(full)) => Err(Error::new(Exit::Conflict, full).hint(WHEN_FULL)),
+            (Some(event), full) => {
+                if let Some(full) = full {
+                    cx.hint(&format!("{full}: {WHEN_FULL}"));
+                }
+                Err(Error::new(Exit::NotFound, format!("event {event} can't be sent again")).hint(WHEN_MISSED))
+            }
+        }
+    }
+}
+
+/// Send a sample event to a webhook now and show the attempt
+///
+/// It is made once and not repeated. Exit code 8 when the receiver did not answer with a status of 200 to 299. For the
+/// administrator.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail webhook test 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
+  tempmail webhook test 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --json | jq .status")]
+struct Test {
+    /// The id of the webhook, or its end
+    #[arg(value_name = "ID")]
+    id: IdOrPart<WebhookId>,
+}
+
+impl Test {
+    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        let client = cx.client().await?;
+        let id = ids::webhook(client, &self.id).await?;
+        let path = format!("{ADMINISTRATORS}/{id}/test");
+        let attempt: Value = client.call(Method::POST, &path, &[], None).await.map_err(explained)?;
+        cx.document(&if cx.style.is_chosen() { tried(&attempt) } else { attempt.clone() })?;
+        if attempt["result"] == "delivered" {
+            return Ok(Exit::Ok);
+        }
+        let error = attempt["error"].as_str().unwrap_or_default();
+        let why = match (attempt["status"].as_u64(), error) {
+            (Some(status), _) => format!("the receiver answered {status}"),
+            (None, "") => "the receiver gave no answer".to_owned(),
+            (None, error) => format!("the receiver gave no answer: {error}"),
+        };
+        Err(Error::new(Exit::CheckFailed, why).hint(what_to_do(error)))
+    }
+}
+
+/// What matters of an attempt that was made alone.
+fn tried(attempt: &Value) -> Value {
+    let members = ["event", "result", "status", "durationMillis", "error", "response"];
+    members.iter().map(|member| ((*member).to_owned(), attempt[*member].clone())).collect()
+}
+
+/// What to do about an attempt that failed in this way.
+fn what_to_do(error: &str) -> &'static str {
+    match error {
+        "dns" => "the name in its URL does not resolve: see the URL, and DNS on the machine of the service",
+        "refused_address" => "its address is not public; the administrator can permit a network with webhook-allow",
+        "connect" => "see that the receiver runs, and listens on the port of its URL",
+        "tls" => "see that the receiver has TLS on that port, and a valid certificate for the name in its URL",
+        "timeout" => "a receiver must answer within 15 s",
+        _ => "a receiver must answer with a status of 200 to 299",
     }
 }

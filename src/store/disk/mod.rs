@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 pub use directory::Directory;
 pub use replace::OldFiles;
-pub(in crate::store) use replace::is_store;
 
 /// The unit in which files are read and written at best: the size of a page, and of most file systems' blocks.
 pub(crate) const BLOCK_OCTETS: usize = 4096;

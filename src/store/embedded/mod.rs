@@ -36,7 +36,7 @@ pub(crate) use registry::carry_tokens;
 use shared::Shared;
 
 use super::change::RecordPlace;
-use super::disk::{self, Directory, Disk};
+use super::disk::{Directory, Disk};
 use super::journal::JournalMessage;
 use super::mail::{Mail, Outcome, Request};
 use super::names::tag;
@@ -61,11 +61,6 @@ pub struct EmbeddedStore {
 }
 
 impl EmbeddedStore {
-    /// Whether a directory holds a store. Opens no file.
-    pub fn is_in(path: &Path) -> bool {
-        disk::is_store(path)
-    }
-
     /// Opens the store in an existing directory, or creates one if the directory is empty. Blocks on the disk.
     pub fn open(path: &Path, options: &StoreOptions) -> Result<Self, OpenError> {
         Self::open_on(Arc::new(Directory::lock(path)?), options).map_err(|error| error.within(path))

@@ -50,12 +50,12 @@ fn two_daemons_share_no_data_directory_wherever_the_mail_is() {
 fn a_command_finds_the_cluster_in_the_environment_and_in_the_file() {
     let dir = tempfile::tempdir().expect("directory");
     let data = dir.path().join("data");
-    let of_environment = local_with(&data, &[("TEMPMAIL_STORE", DEAD)], &["inbox", "a@example.test"]);
+    let of_environment = local_with(&data, &[("TEMPMAIL_STORE", DEAD)], &["db", "backup", "-"]);
     assert_unreached(&of_environment);
     let file = dir.path().join("tempmail/config.toml");
     std::fs::create_dir(file.parent().expect("a parent")).expect("directory");
     std::fs::write(&file, format!("store = '{DEAD}'\ndata-dir = '{}'", data.display())).expect("write");
-    for args in [&["inbox", "a@example.test"][..], &["status"], &["db", "check"]] {
+    for args in [&["db", "backup", "-"], &["db", "check"][..]] {
         assert_unreached(&outcome(tempmail(dir.path()).args(args)));
     }
     assert!(!data.exists(), "a command made the data directory");
@@ -90,7 +90,7 @@ fn a_password_that_others_may_read_is_a_bad_configuration() {
     std::fs::write(&password, "secret\n").expect("write");
     std::fs::set_permissions(&password, Permissions::from_mode(0o644)).expect("mode");
     let store = format!("{DEAD}?user=ann&password-file={}", password.display());
-    let refused = local_with(dir.path(), &[("TEMPMAIL_STORE", &store)], &["inbox", "a@example.test"]);
+    let refused = local_with(dir.path(), &[("TEMPMAIL_STORE", &store)], &["db", "check"]);
     assert_eq!(refused.code, Some(78), "{}", refused.stderr);
     assert!(refused.stderr.contains("password-file: /"), "{}", refused.stderr);
     assert!(refused.stderr.contains("chmod o="), "{}", refused.stderr);

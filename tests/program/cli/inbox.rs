@@ -30,7 +30,7 @@ fn json_has_the_fields_of_the_interface() {
         (&2.into(), &1.into(), &1.into(), &2.into())
     );
     let names: Vec<&String> = page["emails"][0].as_object().expect("email").keys().collect();
-    assert_eq!(names, ["from", "id", "message", "receivedAt", "recipient", "subject"]);
+    assert_eq!(names, ["id", "recipient", "from", "subject", "message", "receivedAt"]);
     assert_eq!(page["emails"][0]["subject"], "tab\there");
 }
 
@@ -50,7 +50,8 @@ fn page_and_limit_reach_the_service_and_a_page_past_the_end_is_said() {
     let outcome = service.run(&["inbox", TO, "--page", "3", "--limit", "1"]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""));
     assert!(outcome.stderr.contains("past the end"), "{}", outcome.stderr);
-    let asked = "GET /api/mail/messages?to=hello%40example.test&page=3&limit=1";
+    let fields = "id%2Crecipient%2Cfrom%2Csubject%2CreceivedAt";
+    let asked = format!("GET /api/mail/messages?to=hello%40example.test&fields={fields}&page=3&limit=1");
     assert_eq!(service.contents().requests, [asked]);
 }
 

@@ -7,7 +7,7 @@ use super::TO;
 use super::service::Service;
 use super::service::webhooks::{delivery, webhook, webhook_id};
 use crate::support::command::fed;
-use crate::support::program::Program;
+use crate::support::program::{Program, on_terminal};
 
 const URL: &str = "https://hooks.example/path";
 
@@ -143,6 +143,17 @@ fn removing_demands_yes_without_a_terminal_and_knows_its_ids() {
     assert_eq!((json.code, json.stdout.as_str()), (Some(0), "{\n  \"deleted\": 1\n}\n"));
     for args in [&["webhook", "rm", "--yes"][..], &["webhook", "rm", "--yes", "x"]] {
         assert_eq!(service.run(args).code, Some(2), "{args:?}");
+    }
+}
+
+#[test]
+fn removing_is_asked_for_on_a_terminal() {
+    let service = Service::start();
+    service.contents().webhooks = vec![webhook(1, TO, URL)];
+    for (answer, said, left) in [("n\n", "nothing was deleted", 1), ("y\n", "with its secret and pending events?", 0)] {
+        let screen = on_terminal(service.data_dir(), 80, answer, &["webhook", "rm", &webhook_id(1)]);
+        assert_eq!((screen.code, service.contents().webhooks.len()), (Some(0), left), "{screen:?}");
+        assert!(screen.text.contains(said), "{screen:?}");
     }
 }
 

@@ -8,6 +8,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::certificates::Pair;
+use crate::support::command::run;
 use crate::support::program::Program;
 
 /// A client that trusts only this certificate.
@@ -31,6 +32,14 @@ async fn https_has_the_certificate_of_smtp_and_its_renewal() {
     let answer = client(&pair, at).get(&url).send().await.expect("an answer");
     assert_eq!((answer.status().as_u16(), answer.version()), (200, Version::HTTP_11));
     assert_eq!(answer.json::<Value>().await.expect("JSON"), serde_json::json!(["example.test"]));
+
+    // The command line needs the certificate for a private authority.
+    let server = format!("https://localhost:{}", at.port());
+    let unknown = run(&["--server", &server, "domain", "ls", "--active"]);
+    assert_eq!(unknown.code, Some(6), "{unknown:?}");
+    assert!(unknown.stderr.contains("does not know") && unknown.stderr.contains("--ca-file FILE"), "{unknown:?}");
+    let known = run(&["--server", &server, "--ca-file", &cert, "domain", "ls", "--active"]);
+    assert_eq!((known.code, known.stdout.as_str()), (Some(0), "example.test\n"), "{known:?}");
 
     let next = Pair::fresh();
     next.write(tls.path());

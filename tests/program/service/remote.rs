@@ -1,6 +1,8 @@
 //! The commands of a remote administrator: the binary with a token against the binary as a daemon.
 //! Promise: it outlives the code below it.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -25,6 +27,7 @@ impl Remote {
         let created = daemon.tempmail(&["token", "new", "--name", "me", "--scope", scope, "--expires", "90d"]).ok();
         let token = dir.path().join("token");
         std::fs::write(&token, &created.stdout).expect("write");
+        std::fs::set_permissions(&token, Permissions::from_mode(0o600)).expect("mode");
         Self { daemon, dir, token }
     }
 
@@ -86,6 +89,25 @@ async fn a_remote_administrator_does_what_the_local_one_does() {
     let refused = remote.run(&["status"]);
     assert_eq!(refused.code, Some(4), "{refused:?}");
     assert!(refused.stderr.contains("tempmail token list"), "{refused:?}");
+}
+
+#[test]
+fn a_token_goes_into_a_file_of_its_owner_and_others_who_may_read_it_are_said() {
+    let daemon = Program::fresh(&[]);
+    let dir = tempfile::tempdir().expect("directory");
+    let file = dir.path().join("token");
+    let path = file.to_str().expect("path");
+    let made = ["token", "new", "--name", "me", "--out", path];
+    assert_eq!(daemon.tempmail(&made).ok().stdout, format!("{path}\n"));
+    assert_eq!(std::fs::metadata(&file).expect("the file").permissions().mode() & 0o777, 0o600);
+    let status = || outcome(on_server(daemon.http, &["status"]).arg("--token-file").arg(&file)).ok().stderr;
+    assert_eq!(status(), "");
+    std::fs::set_permissions(&file, Permissions::from_mode(0o640)).expect("mode");
+    assert!(status().contains("others can read the token"));
+
+    let again = daemon.tempmail(&["token", "new", "--name", "other", "--out", path]);
+    assert_eq!((again.code, again.stdout.as_str()), (Some(5), ""), "{again:?}");
+    assert_eq!(daemon.tempmail(&["token", "ls"]).stdout.lines().count(), 1, "nothing was made");
 }
 
 fn first_field(line: &str) -> String {

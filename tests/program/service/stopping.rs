@@ -214,7 +214,7 @@ fn a_socket_left_behind_is_replaced_and_only_its_owner_may_use_it() {
     Program::serve(dir.path(), &[]).kill();
     assert!(socket.exists(), "a kill leaves it");
     // A command is not misled by the old socket.
-    assert_eq!(local(dir.path(), &["inbox", "hello@example.test"]).code, Some(0));
+    assert_eq!(local(dir.path(), &["inbox", "hello@example.test"]).code, Some(6));
     let daemon = Program::serve(dir.path(), &[]);
     let mode = std::fs::metadata(&socket).expect("socket").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);

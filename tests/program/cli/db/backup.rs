@@ -87,12 +87,12 @@ async fn what_was_there_when_a_backup_began_is_there_after_it_was_restored() {
         std::fs::read(&again).expect("octets") == std::fs::read(&file).expect("octets"),
         "the restored store is another"
     );
-    let listed = local(&copy, &["inbox", "--all", "-o", "id"]).stdout;
+    let twin = serve(&copy);
+    let listed = twin.tempmail(&["inbox", "--all", "-o", "id"]).stdout;
     let restored: Vec<&str> = listed.lines().collect();
     assert!(before.iter().all(|id| restored.contains(&id.as_str())), "an Email that was there is missing");
     assert!(!restored.contains(&gone.as_str()), "a deleted Email is in the backup");
 
-    let twin = serve(&copy);
     for inbox in 0..7 {
         let address = format!("m{inbox}@example.test");
         let (old, new) = (http::inbox(daemon.http, &address).await, http::inbox(twin.http, &address).await);

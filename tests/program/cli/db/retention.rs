@@ -1,15 +1,17 @@
-//! A command that opens the data directory itself does not know for how long the service keeps mail.
+//! A command that works on the store itself does not know for how long the service keeps mail.
 //! Promise: it outlives the code below it.
 
 use super::{damage, send, serve_with};
-use crate::support::program::{local, local_with};
+use crate::support::program::local_with;
 use crate::support::until::until;
 
 const TO: &str = "a@example.test";
 
-/// The expiry of the newest mail, as `read` shows it.
+/// The expiry of the newest mail, as a service that keeps mail for long shows it.
 fn expiry(dir: &std::path::Path) -> String {
-    let read = local_with(dir, &[("TEMPMAIL_RETENTION", "1s")], &["read", TO, "--latest"]);
+    let daemon = serve_with(dir, &["--retention", "7d"]);
+    let read = daemon.tempmail(&["read", TO, "--latest"]);
+    daemon.stop();
     let line = read.stdout.lines().find(|line| line.starts_with("Expires: "));
     line.unwrap_or_else(|| panic!("{read:?}")).to_owned()
 }
@@ -36,6 +38,6 @@ async fn no_command_shortens_the_life_of_mail() {
         assert_eq!(expiry(dir.path()), wanted, "{command:?}");
     }
     // The service does, as its settings require.
-    serve_with(dir.path(), &["--retention", "1s"]).stop();
-    until("the mail has expired", async || local(dir.path(), &["read", TO, "--latest"]).code == Some(3)).await;
+    let daemon = serve_with(dir.path(), &["--retention", "1s"]);
+    until("the mail has expired", async || daemon.tempmail(&["read", TO, "--latest"]).code == Some(3)).await;
 }

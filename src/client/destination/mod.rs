@@ -1,22 +1,16 @@
-//! Chooses the transport of a command. The user decides only `--server`.
+//! Where a command is carried out: at a server that the user names, or by the daemon of this machine.
 
 use std::hash::Hasher;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use siphasher::sip::SipHasher13;
 
-use super::local::{data_dir, named_data_dir, needs_no_directory};
-use super::{OpenRouter, OpenRouterError, ServerUrl, Token, Transport};
-use crate::config::Sources;
+use super::{Access, ServerUrl, Transport};
+use crate::config::{self, Sources};
 use crate::daemon::try_socket;
 use crate::error::{Error, Exit};
-
-/// How long a command retries while another process holds the lock and no socket answers.
-pub const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
-pub(super) const PAUSE: Duration = Duration::from_millis(50);
 
 /// The socket of a daemon under systemd, which a command tries when no data directory is named.
 pub const SYSTEM_SOCKET: &str = "/run/tempmail/tempmail.sock";
@@ -27,8 +21,8 @@ const SOCKET_PATH_OCTETS_MAX: usize = 107;
 #[derive(Clone, Debug)]
 pub enum Destination {
     /// At a server, named by the user.
-    Server(ServerUrl, Option<Token>),
-    /// On this machine: by the daemon if one runs, else in this process.
+    Server(ServerUrl, Access),
+    /// On this machine, by its daemon.
     Local(Sources),
 }
 
@@ -47,42 +41,36 @@ pub fn socket_path(data_dir: &Path, runtime_dir: Option<&Path>) -> Option<PathBu
     (named.as_os_str().len() <= SOCKET_PATH_OCTETS_MAX).then_some(named)
 }
 
-/// The transport to `target`.
-///
-/// Locally: a socket that answers wins; else the store is opened through `opener`, in a data directory that exists and
-/// is the caller's, or else in a cluster. While another process holds its lock both are tried again until `timeout` has passed. Nothing is
-/// created.
-pub async fn choose(target: &Destination, opener: &dyn OpenRouter, timeout: Duration) -> Result<Transport, Error> {
-    let sources = match target {
-        Destination::Server(server, token) => return Ok(Transport::http(server, token.clone())?),
-        Destination::Local(sources) => sources,
-    };
-    let data_dir = data_dir(sources)?;
-    let sockets = sockets(sources, &data_dir);
-    let deadline = tokio::time::Instant::now() + timeout;
-    loop {
-        match listening(&sockets) {
-            Ok(socket) => return Ok(Transport::unix(socket)?),
-            Err(None) if needs_no_directory(sources, &data_dir)? => {}
-            Err(denied) => check_ours(&data_dir, denied)?,
-        }
-        match opener.open(&data_dir, sources).await {
-            Ok(local) => return Ok(Transport::InProcess(local)),
-            Err(OpenRouterError::Failed(error)) => return Err(error),
-            Err(OpenRouterError::Locked) if tokio::time::Instant::now() < deadline => tokio::time::sleep(PAUSE).await,
-            Err(OpenRouterError::Locked) => {
-                let cause = format!("another process holds {} and does not answer", data_dir.display());
-                return Err(Error::new(Exit::Unavailable, cause).hint("wait for it to end, or try again"));
-            }
-        }
+/// The transport to `target`. On this machine a daemon must run; without one the error says why: nobody runs it, or another
+/// user does. Nothing is created.
+pub fn choose(target: &Destination) -> Result<Transport, Error> {
+    match target {
+        Destination::Server(server, access) => Ok(Transport::http(server, access.clone())?),
+        Destination::Local(sources) => daemon(sources),
     }
 }
 
+/// The data directory that the user named in a flag or in the environment.
+fn named_data_dir(sources: &Sources) -> Option<PathBuf> {
+    let of_env = || sources.env.get("TEMPMAIL_DATA_DIR").filter(|dir| !dir.is_empty()).map(PathBuf::from);
+    sources.data_dir.clone().or_else(of_env)
+}
+
+/// The data directory in effect, absolute. The configuration is read only when nobody named the directory.
+pub fn data_dir(sources: &Sources) -> Result<PathBuf, Error> {
+    let dir = match named_data_dir(sources) {
+        Some(named) => named,
+        None => config::load(sources)?.config.data_dir,
+    };
+    // The socket of a long path is named after it, so daemon and command must spell it alike.
+    std::path::absolute(&dir).map_err(|error| Error::usage(format!("{}: {error}", dir.display())))
+}
+
 /// The transport to a service that runs: the server that was named, or the daemon of this machine. `None` if no daemon
-/// answers. Opens no store and waits for nobody.
+/// answers.
 pub fn running(target: &Destination) -> Result<Option<Transport>, Error> {
     match target {
-        Destination::Server(server, token) => Ok(Some(Transport::http(server, token.clone())?)),
+        Destination::Server(..) => choose(target).map(Some),
         Destination::Local(sources) => {
             let socket = find_daemon(sources, &data_dir(sources)?);
             Ok(socket.map(|socket| Transport::unix(&socket)).transpose()?)

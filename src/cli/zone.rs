@@ -1,6 +1,6 @@
 //! Lines of a zone file (RFC 1035 section 5), as a server gave them.
 
-use super::super::output::visible;
+use super::output::visible;
 
 /// A line per record. What would be more than one plain record where it is pasted becomes a comment.
 pub(super) fn records(records: &[String]) -> String {

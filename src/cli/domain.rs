@@ -1,0 +1,392 @@
+//! `tempmail domain`: the domains that mail is received for.
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::ids::WEBHOOKS_PER_PAGE;
+use super::output::{self, Column, Format, visible};
+use super::{Context, zone};
+use crate::client::{Client, ClientError, Method, WEBHOOKS};
+use crate::dns::MxReport;
+use crate::error::{Error, Exit};
+use crate::model::DomainName;
+
+const COLUMNS: [Column; 5] = [
+    Column::text("DOMAIN", "domain"),
+    Column::state("STATUS", "status"),
+    Column::time("ADDED", "addedAt").rank(3),
+    Column::time("CHECKED", "lastCheckedAt").rank(1),
+    Column::text("RESULT", "lastCheckResult").rank(2),
+];
+const ALL: &str = "/api/domains";
+const ACTIVE: &str = "/api/domains/active";
+const ADMINISTRATORS: &str = "/api/admin/domains";
+
+/// Add, list, check and remove the domains that mail is received for
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail domain check-dns example.org
+  tempmail domain add example.org --owner 'Ann Example' --email ann@example.org
+  tempmail domain list")]
+pub(super) struct Domain {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    Add(Add),
+    List(List),
+    CheckDns(CheckDns),
+    Verify(Verify),
+    Remove(Remove),
+}
+
+impl Domain {
+    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        match self.verb {
+            Verb::Add(add) => add.run(cx, cx.client().await?).await,
+            Verb::List(list) => list.run(cx, cx.client().await?).await,
+            Verb::CheckDns(check_dns) => check_dns.run(cx, cx.client().await?).await,
+            Verb::Verify(verify) => verify.run(cx, cx.client().await?).await,
+            Verb::Remove(remove) => remove.run(cx).await,
+        }
+    }
+}
+
+/// Register a domain whose MX record points at this service
+///
+/// The MX record is checked first; when it points elsewhere, the record to create is printed and the exit code is 8.
+/// Adding a domain again checks it again, which brings a deactivated one back.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail domain add example.org
+  tempmail domain add example.org --owner 'Ann Example' --email ann@example.org
+  tempmail domain add staging.example.org --skip-dns-check")]
+struct Add {
+    /// The domain
+    #[arg(value_name = "DOMAIN")]
+    name: DomainName,
+
+    /// Name of the owner
+    #[arg(long, value_name = "NAME")]
+    owner: Option<String>,
+
+    /// Contact address of the owner
+    #[arg(long, value_name = "ADDR")]
+    email: Option<String>,
+
+    /// Never ask DNS about this domain, now or later; for the administrator
+    #[arg(long)]
+    skip_dns_check: bool,
+}
+
+impl Add {
+    async fn run(self, cx: &Context, client: &Client) -> Result<Exit, Error> {
+        let mut body = json!({ "domain": self.name });
+        for (member, value) in [("owner", self.owner), ("email", self.email)] {
+            if let Some(value) = value {
+                body[member] = value.into();
+            }
+        }
+        let path = if self.skip_dns_check {
+            body["skipDnsCheck"] = true.into();
+            ADMINISTRATORS
+        } else {
+            ALL
+        };
+        let added = client.call_with_status(Method::POST, path, &[], Some(body)).await;
+        let (status, domain): (u16, Value) = added.map_err(|error| match error.is("mx_mismatch") {
+            true => with_record(error),
+            false => error.into(),
+        })?;
+        cx.list(&COLUMNS, std::slice::from_ref(&domain), &domain)?;
+        let name = self.name;
+        cx.hint(&match status {
+            201 => format!("mail for any address at {name} is received from now on"),
+            _ => format!("{name} was registered before and has been checked again"),
+        });
+        Ok(Exit::Ok)
+    }
+}
+
+/// The refusal with the exact record to create.
+fn with_record(error: ClientError) -> Error {
+    let lines =
+        |member| zone::records(&error.problem().and_then(|problem| problem.strings(member)).unwrap_or_default());
+    let (expected, found) = (lines("expected"), zone::commented(&lines("found")));
+    let hint = if expected.is_empty() {
+        "point the domain's MX record at the service, then add it again".to_owned()
+    } else {
+        format!(
+            "of these records the zone needs one, and no other MX; then add the domain again:\n\n{expected}\n; found now:\n{found}"
+        )
+    };
+    Error::from(error).hint(hint.trim_end())
+}
+
+/// List the domains
+///
+/// In a pipe each domain is a line of five fields separated by tabs: name, status, when it was added, when its MX was
+/// last checked, what that found.
+#[derive(clap::Args, Debug)]
+#[command(
+    visible_alias = "ls",
+    after_help = "\
+Examples:
+  tempmail domain list
+  tempmail domain ls --active
+  tempmail domain list --json \\
+    | jq -r '.[] | select(.status == \"deactivated\").domain'"
+)]
+struct List {
+    /// Only the names of active domains, without wildcards
+    #[arg(long)]
+    active: bool,
+}
+
+impl List {
+    async fn run(self, cx: &Context, client: &Client) -> Result<Exit, Error> {
+        if self.active {
+            return active(cx, client).await;
+        }
+        let path = if client.is_administrator() { ADMINISTRATORS } else { ALL };
+        let domains: Vec<Value> = client.get(path, &[]).await?;
+        cx.list(&COLUMNS, &domains, &json!(domains))?;
+        if domains.is_empty() {
+            cx.hint("there is no domain; `tempmail domain add` registers one");
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+async fn active(cx: &Context, client: &Client) -> Result<Exit, Error> {
+    let names: Vec<String> = client.get(ACTIVE, &[]).await?;
+    let rows: Vec<Value> = names.iter().map(|name| json!({ "domain": name })).collect();
+    cx.print(match cx.style.of_list() {
+        Format::Ndjson => names.iter().map(output::json_line).collect(),
+        _ => output::list(cx.style, &COLUMNS[..1], &rows, &json!(names), cx.now()),
+    })?;
+    if names.is_empty() {
+        let domains: Vec<Value> = client.get(ALL, &[]).await?;
+        let is_active_pattern = |domain: &&str| domain.contains('*');
+        let active = domains.iter().filter(|domain| domain["status"] == "active");
+        let patterns: Vec<&str> =
+            active.filter_map(|domain| domain["domain"].as_str()).filter(is_active_pattern).collect();
+        cx.hint(&match patterns.as_slice() {
+            [] => "no domain is active; `tempmail domain list` shows them all".to_owned(),
+            patterns => format!("no active domain has a name of its own; mail is received for {}", patterns.join(", ")),
+        });
+    }
+    Ok(Exit::Ok)
+}
+
+/// Ask DNS whether the MX record of a domain points at this service
+///
+/// Prints lines for a zone file: the record that is expected, and what was found as a comment. Exit code 8 when the MX
+/// points elsewhere, 6 when DNS gave no answer.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail domain check-dns example.org
+  tempmail domain check-dns example.org >> example.org.zone
+  tempmail domain check-dns example.org --json | jq .found")]
+struct CheckDns {
+    /// The domain
+    #[arg(value_name = "DOMAIN")]
+    name: DomainName,
+}
+
+impl CheckDns {
+    async fn run(self, cx: &Context, client: &Client) -> Result<Exit, Error> {
+        let query = [("domain", Some(self.name.to_string()))];
+        let answer: Value = client.get("/api/domains/check-dns", &query).await?;
+        let check: MxReport = serde_json::from_value(answer.clone())
+            .map_err(|error| Error::new(Exit::Unavailable, format!("the service's answer cannot be read: {error}")))?;
+        cx.print(match cx.style.of_document() {
+            Format::Table => in_zone(&check),
+            Format::Json => output::json(&answer),
+            Format::Ndjson => output::json_line(&answer),
+            Format::Tsv => in_tsv(&check),
+            Format::Id => format!("{}\n", self.name),
+        })?;
+        if check.ok {
+            return Ok(Exit::Ok);
+        }
+        cx.hint(&format!("create the expected record in the zone of {}, then `tempmail domain add {0}`", self.name));
+        Ok(Exit::CheckFailed)
+    }
+}
+
+/// A piece of a zone file; pasting all of it is right.
+fn in_zone(check: &MxReport) -> String {
+    let expected = zone::records(&check.expected);
+    let found = zone::commented(&zone::records(&check.found));
+    format!("; {}\n; expected:\n{expected}; found:\n{found}", visible::line(&check.message))
+}
+
+fn in_tsv(check: &MxReport) -> String {
+    let lines = |label, values: &[String]| -> String {
+        values.iter().map(|value| [label, "\t", &visible::field(value), "\n"].concat()).collect()
+    };
+    format!("ok\t{}\n{}{}", check.ok, lines("expected", &check.expected), lines("found", &check.found))
+}
+
+/// Check the MX records of registered domains now
+///
+/// Deactivates domains whose MX points elsewhere and brings back those that point here again. For the administrator.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail domain verify
+  tempmail domain verify example.org
+  tempmail domain verify --force")]
+struct Verify {
+    /// This domain alone
+    #[arg(value_name = "DOMAIN")]
+    name: Option<DomainName>,
+
+    /// Deactivate however many domains are found to point elsewhere
+    #[arg(long)]
+    force: bool,
+}
+
+impl Verify {
+    async fn run(self, cx: &Context, client: &Client) -> Result<Exit, Error> {
+        let force = self.force.then(|| "true".to_owned());
+        let query = [("domain", self.name.as_ref().map(ToString::to_string)), ("force", force)];
+        let round = client.call(Method::POST, "/api/admin/domains/verify", &query, None).await;
+        let round: Value = round.map_err(|error| error.or_find_by("`tempmail domain list` shows the domains"))?;
+        cx.document(&round)?;
+        if round["heldBack"].as_u64().is_some_and(|count| count > 0) {
+            cx.hint("too many domains at once point elsewhere, so none was deactivated; --force does it");
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+/// Stop receiving mail for a domain
+///
+/// Its webhooks are deleted, with their secrets and pending events. Mail that it already received stays readable until it
+/// expires. Asks on a terminal, and needs --yes without one. In a pipe the result is a line of two fields separated by a
+/// tab: the domain, and the number of its webhooks. For the administrator.
+#[derive(clap::Args, Debug)]
+#[command(
+    visible_alias = "rm",
+    after_help = "\
+Examples:
+  tempmail domain remove example.org
+  tempmail domain rm example.org --dry-run
+  tempmail domain rm example.org --yes"
+)]
+struct Remove {
+    /// The domain
+    #[arg(value_name = "DOMAIN")]
+    name: DomainName,
+
+    /// Say what would go, and remove nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Remove {
+    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        if !self.dry_run {
+            cx.must_ask("removing a domain", "--yes removes it without a question, --dry-run shows what would go")?;
+        }
+        let client = cx.client().await?;
+        let Some(webhooks) = self.webhooks(client).await? else {
+            // The service knows why: the settings may have it.
+            if !self.dry_run {
+                self.remove(client).await?;
+            }
+            return Err(self.unknown());
+        };
+        if !self.dry_run && !cx.agreed(&self.question(webhooks)).await? {
+            cx.hint("nothing was removed");
+            return Ok(Exit::Ok);
+        }
+        if !self.dry_run && !self.remove(client).await? {
+            return Err(self.unknown());
+        }
+        let whole = if self.dry_run { json!({ "wouldDelete": 1 }) } else { json!({ "deleted": 1 }) };
+        let columns = [Column::text("DOMAIN", "domain"), Column::number("WEBHOOKS", "webhooks")];
+        cx.list(&columns, &[json!({ "domain": self.name, "webhooks": webhooks })], &whole)?;
+        cx.hint(if self.dry_run { "dry run: nothing was removed" } else { "its mail stays readable until it expires" });
+        Ok(Exit::Ok)
+    }
+
+    fn query(&self) -> [(&'static str, Option<String>); 1] {
+        [("domain", Some(self.name.to_string()))]
+    }
+
+    /// Removes it; `false` if it was not registered.
+    async fn remove(&self, client: &Client) -> Result<bool, ClientError> {
+        Ok(client.delete(ADMINISTRATORS, &self.query()).await? > 0)
+    }
+
+    /// The number of webhooks that go along; `None` if the domain is not registered.
+    async fn webhooks(&self, client: &Client) -> Result<Option<usize>, Error> {
+        let name = self.name.to_string();
+        let domains: Vec<Value> = client.get(ADMINISTRATORS, &[]).await?;
+        if !domains.iter().any(|domain| domain["domain"] == *name) {
+            return Ok(None);
+        }
+        match client.pages(WEBHOOKS, self.query().into(), Some(WEBHOOKS_PER_PAGE)).rows(usize::MAX).await {
+            Ok(webhooks) => Ok(Some(webhooks.len())),
+            // Revision 1 has none.
+            Err(error) if error.is("unknown_path") => Ok(Some(0)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn question(&self, webhooks: usize) -> String {
+        let along = match webhooks {
+            0 => String::new(),
+            1 => " with its webhook and its secret".to_owned(),
+            webhooks => format!(" with its {webhooks} webhooks and their secrets"),
+        };
+        format!("Remove {}{along}? Its mail stays readable until it expires.", self.name)
+    }
+
+    fn unknown(&self) -> Error {
+        Error::new(Exit::NotFound, format!("{} is not registered", self.name))
+            .hint("`tempmail domain list` shows the domains")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_but_the_expected_record_is_a_comment() {
+        let check = MxReport {
+            ok: false,
+            message: "points\nelsewhere".to_owned(),
+            domain: "example.org".parse().expect("name"),
+            expected: vec!["example.org. IN MX 10 mx.tempmail.example.".to_owned()],
+            found: vec![
+                "example.org. IN MX 5 mail.other.example.".to_owned(),
+                "evil\nexample.org. IN MX 0 x".to_owned(),
+            ],
+            sentence: String::new(),
+        };
+        assert_eq!(
+            in_zone(&check),
+            "; points\u{240a}elsewhere\n; expected:\nexample.org. IN MX 10 mx.tempmail.example.\n; found:\n\
+             ; example.org. IN MX 5 mail.other.example.\n; evil\u{240a}example.org. IN MX 0 x\n"
+        );
+        assert_eq!(
+            in_tsv(&check).lines().collect::<Vec<_>>(),
+            [
+                "ok\tfalse",
+                "expected\texample.org. IN MX 10 mx.tempmail.example.",
+                "found\texample.org. IN MX 5 mail.other.example.",
+                "found\tevil example.org. IN MX 0 x"
+            ]
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! `tempmail fault`: how SMTP misbehaves on purpose.
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::Context;
+use super::output::Column;
+use crate::client::Method;
+use crate::error::{Error, Exit};
+use crate::smtp::fault::Rule;
+
+const PATH: &str = "/api/admin/faults";
+const COLUMNS: [Column; 5] = [
+    Column::number("ID", "id"),
+    Column::text("RULE", "rule"),
+    Column::text("SOURCE", "source").rank(1),
+    Column::number("MATCHED", "matched"),
+    Column::number("INJECTED", "injected"),
+];
+
+/// Have SMTP misbehave on purpose, to test a sender
+///
+/// `tempmail help smtp` has the form of rules. Rules that are added here last until the daemon ends.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail fault add 'RCPT user4xx@* 451 4.3.0'
+  tempmail fault add 'end first 2 delay 5s drop'
+  tempmail fault list
+  tempmail fault clear")]
+pub(super) struct Fault {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    Add(Add),
+    List(List),
+    Clear(Clear),
+}
+
+/// Add a rule behind the others and print its number
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tempmail fault add 'RCPT user4xx@* first 2 451 4.3.0'
+  tempmail fault add 'DATA #2 drop'
+  tempmail fault add 'end delay 30s' --json")]
+struct Add {
+    /// The rule as one argument: `STAGE [PATTERN] [#N | first N | every N] [delay TIME] ACTION`
+    #[arg(value_name = "RULE")]
+    rule: Rule,
+}
+
+/// List the rules in the order in which they are checked
+///
+/// In a pipe each rule is a line of five fields separated by tabs: number, rule, source, matches, injected faults.
+#[derive(clap::Args, Debug)]
+#[command(
+    visible_alias = "ls",
+    after_help = "\
+Examples:
+  tempmail fault list
+  tempmail fault ls --json | jq -r '.[] | select(.injected == 0).rule'"
+)]
+struct List {}
+
+/// Remove one rule, or all
+///
+/// Prints how many were removed. Rules of the settings are back when the daemon starts again.
+#[derive(clap::Args, Debug)]
+#[command(
+    visible_alias = "rm",
+    after_help = "\
+Examples:
+  tempmail fault clear
+  tempmail fault clear 3"
+)]
+struct Clear {
+    /// Number of the rule [default: all rules]
+    #[arg(value_name = "NUMBER")]
+    id: Option<u64>,
+}
+
+impl Fault {
+    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        let client = cx.client().await?;
+        match self.verb {
+            Verb::Add(Add { rule }) => {
+                let body = json!({ "rule": rule.to_string() });
+                let added: Value = client.call(Method::POST, PATH, &[], Some(body)).await?;
+                cx.answer(&added, &added["id"].to_string())?;
+                cx.hint("the rule lasts until the daemon ends; `tempmail fault clear` removes it");
+            }
+            Verb::List(List {}) => {
+                let faults: Vec<Value> = client.get(PATH, &[]).await?;
+                cx.list(&COLUMNS, &faults, &json!(faults))?;
+                if faults.is_empty() {
+                    cx.hint("there is no rule; `tempmail fault add RULE` adds one");
+                }
+            }
+            Verb::Clear(Clear { id }) => {
+                let query = [("id", id.map(|id| id.to_string()))];
+                let removed: Value = client.call(Method::DELETE, PATH, &query, None).await?;
+                if let (Some(id), Some(0)) = (id, removed["deleted"].as_u64()) {
+                    return Err(Error::new(Exit::NotFound, format!("there is no rule {id}"))
+                        .hint("`tempmail fault list` shows the rules"));
+                }
+                cx.answer(&removed, &removed["deleted"].to_string())?;
+            }
+        }
+        Ok(Exit::Ok)
+    }
+}

@@ -1,0 +1,141 @@
+//! The columns of a list: which member of a row each shows, and how.
+
+use comfy_table::{ColumnConstraint, Width};
+use serde_json::Value;
+
+use super::{Style, plain, time, visible};
+use crate::model::Timestamp;
+
+/// Columns of the terminal between two columns of a table.
+pub(super) const GAP: u16 = 2;
+/// The digits of an id that a table shows.
+const ID_DIGITS: usize = 8;
+/// Words of a state that is as it should be.
+const GOOD: [&str; 3] = ["active", "ok", "delivered"];
+
+/// What a column has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Text from outside.
+    Text,
+    /// An id; a table on a terminal shows its end.
+    Id,
+    /// A number, aligned to the right in a table.
+    Number,
+    /// A time in the interface's form; in a table its distance from now.
+    Time,
+    /// A word that says good or bad.
+    State,
+    /// The words for yes and no.
+    Flag(&'static str, &'static str),
+}
+
+/// A column of a list.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    pub(super) heading: &'static str,
+    /// The member of a row.
+    field: &'static str,
+    pub(super) kind: Kind,
+    /// Where a table is too narrow, the column with the highest rank goes first. One with rank 0 stays. Those with a rank are
+    /// left out where no row has a value.
+    pub(super) rank: u8,
+    pub(super) width: Option<ColumnConstraint>,
+}
+
+impl Column {
+    /// Text from outside.
+    pub const fn text(heading: &'static str, field: &'static str) -> Self {
+        Self { heading, field, kind: Kind::Text, rank: 0, width: None }
+    }
+
+    /// An id, by which `-o id` names the row. A table on a terminal shows its end.
+    pub const fn id(heading: &'static str, field: &'static str) -> Self {
+        Self { kind: Kind::Id, ..Self::text(heading, field) }
+    }
+
+    /// A number.
+    pub const fn number(heading: &'static str, field: &'static str) -> Self {
+        Self { kind: Kind::Number, ..Self::text(heading, field) }
+    }
+
+    /// A time; a table shows its distance from now.
+    pub const fn time(heading: &'static str, field: &'static str) -> Self {
+        Self { kind: Kind::Time, ..Self::text(heading, field) }
+    }
+
+    /// A word that says good or bad.
+    pub const fn state(heading: &'static str, field: &'static str) -> Self {
+        Self { kind: Kind::State, ..Self::text(heading, field) }
+    }
+
+    /// Yes or no, in these words.
+    pub const fn flag(heading: &'static str, field: &'static str, yes: &'static str, no: &'static str) -> Self {
+        Self { kind: Kind::Flag(yes, no), ..Self::text(heading, field) }
+    }
+
+    /// The column goes before those with a lower rank where a table is too narrow.
+    pub const fn rank(self, rank: u8) -> Self {
+        Self { rank, ..self }
+    }
+
+    /// The column takes at most this part of a table's width.
+    pub const fn percent(self, most: u16) -> Self {
+        Self { width: Some(ColumnConstraint::UpperBoundary(Width::Percentage(most))), ..self }
+    }
+
+    /// The column takes this width, whatever it has.
+    pub const fn exactly(self, width: u16) -> Self {
+        Self { width: Some(ColumnConstraint::Absolute(Width::Fixed(width + GAP))), ..self }
+    }
+
+    /// The column that names a row: the one with its id, else the first.
+    pub(super) fn naming(columns: &[Self]) -> &Self {
+        columns.iter().find(|column| column.kind == Kind::Id).unwrap_or(&columns[0])
+    }
+
+    /// The value in a tab-separated line.
+    pub(super) fn in_tsv(&self, row: &Value) -> String {
+        let text = self.plain(row);
+        if self.kind == Kind::Time { time::rfc3339(&text) } else { visible::field(&text) }
+    }
+
+    /// The value in a table.
+    pub(super) fn in_table(&self, row: &Value, style: Style, now: Timestamp) -> String {
+        let text = self.plain(row);
+        match self.kind {
+            Kind::Time if text.is_empty() => "-".to_owned(),
+            Kind::Time => time::distance(&text, now),
+            // Where no person looks, an id is whole.
+            Kind::Id if style.is_terminal => short_id(&text),
+            _ => visible::line(&text).into_owned(),
+        }
+    }
+
+    /// Whether a row has a value.
+    pub(super) fn has_value(&self, row: &Value) -> bool {
+        !self.plain(row).is_empty()
+    }
+
+    /// Whether the word of a row says good.
+    pub(super) fn is_good(&self, row: &Value) -> bool {
+        GOOD.contains(&self.plain(row).as_str())
+    }
+
+    fn plain(&self, row: &Value) -> String {
+        match (&row[self.field], self.kind) {
+            (Value::Bool(value), Kind::Flag(yes, no)) => if *value { yes } else { no }.to_owned(),
+            (value, _) => plain(value, ","),
+        }
+    }
+}
+
+/// The end of an id, as a table shows it. The end, since an id of a mail begins with its time: the ids of a minute begin alike.
+pub fn short_id(id: &str) -> String {
+    let digits = id.replace('-', "");
+    if digits.len() >= ID_DIGITS && digits.bytes().all(|octet| octet.is_ascii_hexdigit()) {
+        digits[digits.len() - ID_DIGITS..].to_owned()
+    } else {
+        visible::line(id).into_owned()
+    }
+}
