@@ -35,9 +35,6 @@ pub const VISIBLE_TEXT_OCTETS_MAX: usize = 128 * 1024;
 /// The most open elements of HTML. What comes after a deeper one is not read, since browsers move it elsewhere.
 pub const DEPTH_MAX: usize = 512;
 
-/// The most open elements among which the one of an end tag is searched.
-pub const SEARCHED_MAX: usize = 32;
-
 /// The most links of a mail in which codes are searched.
 pub const ANCHORS_MAX: usize = 1_000;
 
