@@ -10,7 +10,7 @@ use cssparser::{Delimiter, ParseError, Parser, Token};
 
 use super::style::{Element, OF_BROWSERS};
 use super::values::{Declaration, Value, declarations, distances_px, values};
-use crate::mime::limits::{SHEET_OCTETS_MAX, STEPS_PER_OCTET, VISIBLE_TEXT_OCTETS_MAX};
+use crate::mime::limits::{SHEET_OCTETS_MAX, STEPS_PER_OCTET, VISIBLE_TEXT_OCTETS_MAX, WORK_OCTETS_MIN};
 use crate::mime::markup;
 
 /// The window of the reader is within these widths in pixels.
@@ -78,7 +78,7 @@ enum Test {
 impl Sheet {
     /// The rules of browsers, for HTML of so many octets.
     pub(super) fn for_octets(octets: usize) -> Self {
-        let steps_left = STEPS_PER_OCTET * octets.min(VISIBLE_TEXT_OCTETS_MAX);
+        let steps_left = STEPS_PER_OCTET * (octets + WORK_OCTETS_MIN).min(VISIBLE_TEXT_OCTETS_MAX);
         let mut sheet = Self { steps_left, is_long: octets > VISIBLE_TEXT_OCTETS_MAX, ..Self::default() };
         sheet.add_rules(&mut Parser::new(OF_BROWSERS), Counts::Yes);
         // Any selector of the mail is stronger.
@@ -158,7 +158,7 @@ impl Sheet {
         let (Ok(selectors), Ok(declared)) = (selectors, declared) else { return };
         // In browsers a selector that is wrong takes the others of its rule with it.
         let is_doubtful = counts == Counts::Maybe || selectors.iter().any(Result::is_err);
-        let cost = declared.iter().map(|it| it.values.len()).sum();
+        let cost = declared.iter().map(|it| 2 + it.values.len()).sum();
         for selector in selectors.into_iter().flatten() {
             let key = selector.parts.last().map_or("*", Part::key).to_owned();
             self.by_key.entry(key).or_default().push(self.selectors.len());
@@ -172,6 +172,7 @@ impl Sheet {
     pub(super) fn declared(&mut self, element: &Element<'_>, around: &[Element<'_>]) -> Vec<(&Declaration, bool)> {
         let Self { rules, selectors, by_key, steps_left, .. } = self;
         let keys = element.class.split_ascii_whitespace().chain([&*element.id, &element.name, "*"]);
+        let keys = keys.filter(|key| !key.is_empty());
         let mut found: Vec<&Selector> = Vec::new();
         for selector in keys.filter_map(|key| by_key.get(key)).flatten().map(|index| &selectors[*index]) {
             if *steps_left == 0 {

@@ -23,7 +23,6 @@ pub(super) const OF_BROWSERS: &str = "
     a[href] { color: #00f }
     datalist, dialog, rp { display: none }
     dialog[open] { display: block }
-    bdo { unicode-bidi: bidi-override }
     img { overflow: hidden }";
 /// Text that is moved farther than so many pixels to the left or to the top is not seen, nor farther to the other sides.
 const MOVED_PX: std::ops::RangeInclusive<f32> = -120.0..=3_000.0;
@@ -56,7 +55,7 @@ const HIDING_NOTHING: [&str; 10] =
 
 /// When a property hides an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum When {
+pub(super) enum When {
     Always,
     /// If the element also cuts off what is outside its box.
     Cut,
@@ -65,7 +64,7 @@ enum When {
 }
 
 /// When a property with these values hides an element with all that is in it; `None` if it does not.
-fn hides(property: &str, values: &[Value]) -> Option<When> {
+pub(super) fn hides(property: &str, values: &[Value]) -> Option<When> {
     let (when, hides) = match property {
         "all" => (When::Always, true),
         "display" => (When::Always, is(values, &["none", "table-column", "table-column-group"])),
@@ -117,6 +116,22 @@ pub(super) fn is_known(property: &str) -> bool {
 /// Whether a function of the property `transform` only turns, moves or scales on the page.
 fn is_flat_transform(name: &str) -> bool {
     matches!(name, "" | "rotate" | "rotatez") || name.starts_with("scale") || name.starts_with("translate")
+}
+
+/// How far a declaration moves an element to the left or to the top, and to the other sides, and what share of its size
+/// is left.
+pub(super) fn place(property: &str, values: &[Value]) -> ([f32; 2], f32) {
+    let parts: Vec<_> = if property == "transform" { calls(values).collect() } else { vec![(property, values)] };
+    let ([mut least, mut most], mut scale) = ([0.0_f32; 2], 1.0_f32);
+    for (name, arguments) in parts {
+        if moves(name) || name.starts_with("translate") {
+            least = distances_px(arguments).fold(least, f32::min);
+            most = distances_px(arguments).fold(most, f32::max);
+        } else if name.starts_with("scale") || name == "zoom" {
+            scale = numbers(arguments).map(f32::abs).fold(scale, f32::min);
+        }
+    }
+    ([least, most], scale)
 }
 
 /// How the text of an element looks. Most of it is inherited.
@@ -242,7 +257,7 @@ impl Style {
         let is_inline =
             |it: &[Value]| !is_block_of(it) && !is(it, &["inline-block", "table-cell", "list-item", "none"]);
         self.is_box = !display.any(!is_plain_box, is_inline);
-        let found: Vec<When> = own.all().filter_map(|(property, values)| hides(property, values)).collect();
+        let found: Vec<When> = own.all().filter_map(|it| it.hides).collect();
         // Cells grow with what is in them, and a width of nothing cuts off long lines alone.
         let grows = (is_cell || matches!(element, "table" | "tr"))
             && !outer.has_display
@@ -260,20 +275,10 @@ impl Style {
 
     /// Where the element is, and how large.
     fn declare_place(&mut self, own: &Own<'_>, outer: &Self) {
-        let (mut least, mut most, mut scale) = (0.0_f32, 0.0_f32, 1.0_f32);
-        for (property, values) in own.all() {
-            let parts: Vec<_> =
-                if property == "transform" { calls(values).collect() } else { vec![(property, values)] };
-            for (name, arguments) in parts {
-                if moves(name) || name.starts_with("translate") {
-                    least = distances_px(arguments).fold(least, f32::min);
-                    most = distances_px(arguments).fold(most, f32::max);
-                } else if name.starts_with("scale") || name == "zoom" {
-                    scale = numbers(arguments).map(f32::abs).fold(scale, f32::min);
-                }
-            }
-        }
-        self.scale = outer.scale * scale;
+        let [least, most] = own
+            .all()
+            .fold([0.0, 0.0], |[least, most], it| [f32::min(least, it.moved_px[0]), f32::max(most, it.moved_px[1])]);
+        self.scale = own.all().fold(1.0, |scale, it| f32::min(scale, it.scale)) * outer.scale;
         self.moved_px = [outer.moved_px[0] + least, outer.moved_px[1] + most];
         self.is_hidden |= self.scale < SCALE_MIN || self.moved_px.iter().any(|px| !MOVED_PX.contains(px));
     }
@@ -310,16 +315,15 @@ impl Style {
             _ => colors(values).reduce(Colors::or),
         };
         let (own_colors, fills) = (own.get("color"), own.get("text-fill-color"));
-        let mut others = own_colors.values.iter().filter_map(|it| of_text(it, outer.color));
+        let mut others = own_colors.values().filter_map(|it| of_text(it, outer.color));
         if own_colors.is_certain {
             self.color = others.next().unwrap_or(self.color);
             self.other_colors[0] = None;
         }
         self.other_colors[0] = others.chain(self.other_colors[0]).reduce(Colors::or);
         let before = self.other_colors[1].filter(|_| !fills.is_certain);
-        self.other_colors[1] =
-            fills.values.iter().filter_map(|it| of_text(it, self.color)).chain(before).reduce(Colors::or);
-        self.is_boxed |= own.get("background-color").values.iter().any(|it| colors(it).next().is_some());
+        self.other_colors[1] = fills.values().filter_map(|it| of_text(it, self.color)).chain(before).reduce(Colors::or);
+        self.is_boxed |= own.get("background-color").values().any(|it| colors(it).next().is_some());
         let around = self.background;
         let has_none = own.get("display").any(false, |it| is(it, &["contents", "inherit"]));
         let is_whole = !has_none && !self.is_low && !self.is_invisible;
@@ -338,7 +342,7 @@ impl Style {
 
 /// What is seen where a background may be above what is behind it.
 fn painted(own: &Candidates<'_>, behind: Colors, is_whole: bool) -> Colors {
-    let own_colors = own.values.iter().flat_map(|it| colors(it)).map(|color| color.over(behind)).reduce(Colors::or);
+    let own_colors = own.values().flat_map(colors).map(|color| color.over(behind)).reduce(Colors::or);
     own_colors.map_or(behind, |colors| if is_whole && own.is_certain { colors } else { colors.or(behind) })
 }
 
@@ -347,25 +351,29 @@ fn painted(own: &Candidates<'_>, behind: Colors, is_whole: bool) -> Colors {
 #[derive(Debug, Default)]
 struct Candidates<'a> {
     /// The strongest is the last.
-    values: Vec<&'a [Value]>,
+    all: Vec<&'a Declaration>,
     /// Whether any counts for certain.
     is_certain: bool,
 }
 
 impl<'a> Candidates<'a> {
-    const NONE: Self = Self { values: Vec::new(), is_certain: false };
+    const NONE: Self = Self { all: Vec::new(), is_certain: false };
+
+    fn values(&self) -> impl Iterator<Item = &'a [Value]> {
+        self.all.iter().map(|it| &it.values[..])
+    }
 
     fn last(&self) -> Option<&'a [Value]> {
-        self.values.last().copied()
+        self.all.last().map(|it| &it.values[..])
     }
 
     /// Whether any of them is so, or what counts without them.
     fn any(&self, otherwise: bool, is: impl Fn(&[Value]) -> bool) -> bool {
-        !self.is_certain && otherwise || self.values.iter().any(|it| is(it))
+        !self.is_certain && otherwise || self.values().any(is)
     }
 
     fn least(&self, of: impl Fn(&[Value]) -> Option<f32>) -> Option<f32> {
-        self.values.iter().filter_map(|it| of(it)).reduce(f32::min)
+        self.values().filter_map(of).reduce(f32::min)
     }
 }
 
@@ -383,7 +391,7 @@ impl<'a> Own<'a> {
                 if *is_certain && it.is_certain {
                     *candidates = Candidates { is_certain: true, ..Candidates::NONE };
                 }
-                candidates.values.push(&it.values);
+                candidates.all.push(it);
             }
         }
         own
@@ -393,8 +401,8 @@ impl<'a> Own<'a> {
         self.0.get(property).unwrap_or(const { &Candidates::NONE })
     }
 
-    fn all(&self) -> impl Iterator<Item = (&'a str, &'a [Value])> {
-        self.0.iter().flat_map(|(property, candidates)| candidates.values.iter().map(|values| (*property, *values)))
+    fn all(&self) -> impl Iterator<Item = &'a Declaration> {
+        self.0.values().flat_map(|candidates| candidates.all.iter().copied())
     }
 }
 
@@ -413,6 +421,7 @@ fn of_attribute(element: &str, name: &str, value: &str) -> Option<String> {
             format!("background-color: {};", color_of_attribute(value))
         }
         ("color", "font") | ("text", "body") => format!("color: {};", color_of_attribute(value)),
+        ("dir", "bdo") if !value.eq_ignore_ascii_case("ltr") => "unicode-bidi: bidi-override;".to_owned(),
         // Images of nearly no size are there to be loaded and not to be seen.
         ("width" | "height", "img") => format!("{name}: {value}px;"),
         ("size", "font") => {

@@ -6,14 +6,14 @@
 use super::sheet::Sheet;
 use super::step;
 use super::style::{Element, Style, is_unshown};
-use crate::mime::limits::DEPTH_MAX;
+use crate::mime::limits::{DEPTH_MAX, WORK_OCTETS_MIN, WORK_PER_OCTET};
 
 /// The elements that are in every page, with or without a tag.
 const ROOTS: [&str; 2] = ["html", "body"];
 /// The most elements that go on after what they were in.
 const CUT_MAX: usize = 16;
-/// How many octets of attributes are read again, and open elements are searched, for each octet of HTML.
-const AGAIN_PER_OCTET: usize = 8;
+/// The work for an element.
+const ELEMENT_WORK: usize = 16;
 
 /// The open elements of a page.
 #[derive(Debug)]
@@ -23,8 +23,8 @@ pub(super) struct Tree<'a> {
     open: Vec<Element<'a>>,
     /// The open elements that no tag in them ends but their own, the outermost first: always `html`.
     scopes: Vec<Scope<'a>>,
-    /// How many octets of attributes are still read again, and how many elements are searched.
-    again_left: usize,
+    /// How much more work is done.
+    work_left: usize,
     /// Whether it is not known any more what is in what.
     is_lost: bool,
 }
@@ -43,8 +43,8 @@ struct Scope<'a> {
 
 impl<'a> Tree<'a> {
     pub(super) fn of(sheet: Sheet, octets: usize) -> Self {
-        let again_left = AGAIN_PER_OCTET * octets;
-        let mut tree = Self { sheet, open: Vec::new(), scopes: vec![Scope::default()], again_left, is_lost: false };
+        let work_left = WORK_PER_OCTET * (octets + WORK_OCTETS_MIN);
+        let mut tree = Self { sheet, open: Vec::new(), scopes: vec![Scope::default()], work_left, is_lost: false };
         for name in ROOTS {
             tree.push_new(name, "");
         }
@@ -78,6 +78,7 @@ impl<'a> Tree<'a> {
 
     /// The element that a tag opens in the innermost one.
     pub(super) fn element(&mut self, name: String, attributes: &'a str) -> Element<'a> {
+        self.work(ELEMENT_WORK);
         Element::within(&self.open, name, attributes, &mut self.sheet)
     }
 
@@ -217,17 +218,17 @@ impl<'a> Tree<'a> {
     /// Begins again what was cut off with what it was in, as browsers do.
     pub(super) fn resume(&mut self) {
         for element in std::mem::take(self.cut()) {
-            self.count_again(8 + element.attributes.len());
+            self.work(element.attributes.len());
             self.push_new(&element.name, element.attributes);
         }
     }
 
-    /// Counts what is read again. Nobody needs as much as there may be.
-    fn count_again(&mut self, count: usize) {
+    /// Counts work. Nobody needs as much as there may be.
+    fn work(&mut self, count: usize) {
         step(1);
-        let left = self.again_left.checked_sub(count);
+        let left = self.work_left.checked_sub(count);
         self.is_lost |= left.is_none();
-        self.again_left = left.unwrap_or_default();
+        self.work_left = left.unwrap_or_default();
     }
 
     /// Gives the attributes of a tag to the element that is open without it.
@@ -244,7 +245,7 @@ impl<'a> Tree<'a> {
         for at in index..self.open.len() {
             let Element { name, attributes, .. } = &self.open[at];
             let (name, attributes) = (name.clone(), *attributes);
-            self.count_again(8 + attributes.len());
+            self.work(ELEMENT_WORK + attributes.len());
             self.open[at] = Element::within(&self.open[..at], name, attributes, &mut self.sheet);
         }
     }
@@ -285,12 +286,12 @@ impl<'a> Tree<'a> {
                 if let Some(last) = self.open.last_mut().filter(|_| !is_certain) {
                     last.style.is_hidden |= !last.style.is_seen_in(&around);
                 }
-                self.count_again(self.open.len() - index);
+                self.work(self.open.len() - index);
                 return Some(index).filter(|_| is_certain);
             }
             is_certain &= !is_bound(found);
         }
-        self.count_again(self.open.len() - lowest);
+        self.work(self.open.len() - lowest);
         None
     }
 }

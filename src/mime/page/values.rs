@@ -3,11 +3,13 @@
 use cssparser::color::{parse_hash_color, parse_named_color};
 use cssparser::{Delimiter, ParseError, Parser, Token};
 
-use super::style::is_known;
+use super::style::{When, hides, is_known, place};
 use crate::mime::step;
 
 /// The size of plain text in pixels.
 pub(super) const PLAIN_PX: f32 = 16.0;
+/// The most values of a declaration. What has more is not known.
+const VALUES_MAX: usize = 64;
 /// The page that distances in percent refer to, in pixels.
 const PAGE_PX: f32 = 800.0;
 
@@ -21,6 +23,20 @@ pub(super) struct Declaration {
     pub(super) is_important: bool,
     /// Whether every browser takes it in place of a weaker one. What is not known may count, and the weaker one too.
     pub(super) is_certain: bool,
+    /// When it hides an element; `None` if it does not.
+    pub(super) hides: Option<When>,
+    /// How far it moves an element to the left or to the top, and to the other sides, in pixels.
+    pub(super) moved_px: [f32; 2],
+    /// The size that it leaves to an element, as a share.
+    pub(super) scale: f32,
+}
+
+impl Declaration {
+    fn new(property: &str, values: Vec<Value>, is_important: bool, is_certain: bool) -> Self {
+        let (moved_px, scale) = place(property, &values);
+        let hides = hides(property, &values);
+        Self { property: property.to_owned(), values, is_important, is_certain, hides, moved_px, scale }
+    }
 }
 
 /// The declarations that are left. Those of rules in this one may be of all that is in the element.
@@ -55,6 +71,9 @@ fn declaration(parser: &mut Parser<'_>, all: &mut Vec<Declaration>) -> Result<()
     let is_important =
         matches!(&values[..], [.., Value::Word(sign), Value::Word(word)] if sign == "!" && word == "important");
     values.truncate(values.len() - if is_important { 2 } else { 0 });
+    if values.len() > VALUES_MAX {
+        values = vec![Value::Unknown];
+    }
     let plain = ["-webkit-", "-moz-", "-ms-", "-o-"].iter().find_map(|it| written.strip_prefix(it));
     let mut property = plain.unwrap_or(&written).replace("inline-size", "width").replace("block-size", "height");
     let is_for_all = plain.is_none() || matches!(&*property, "background-clip" | "text-fill-color");
@@ -62,7 +81,7 @@ fn declaration(parser: &mut Parser<'_>, all: &mut Vec<Declaration>) -> Result<()
     let mut add = |property: &str, values: Vec<Value>| {
         if !values.is_empty() && is_known(property) {
             let is_certain = is_certain && is_valid(property, &values);
-            all.push(Declaration { property: property.to_owned(), values, is_important, is_certain });
+            all.push(Declaration::new(property, values, is_important, is_certain));
         }
     };
     match &*property {

@@ -432,6 +432,7 @@ pub(super) const SHOWING_HTML: &[&str] = &[
     "<a style=background:#06c;color:#fff;display:block href=https://x.test/><div>XX</div></a>",
     "<style>@media (max-width:768px){.h{display:none}}</style><p class=h>XX</p>",
     "<style>p::selection{color:#fff}p::before{display:none}</style><p>XX</p>",
+    "<bdo dir=ltr>XX</bdo>",
     "<p>x<small>y <sup>1</sup> XX</small></p>",
     "<!--[if !mso]><!--><p>XX</p><!--<![endif]-->",
     "<![if !mso]><p>XX</p><![endif]>",
