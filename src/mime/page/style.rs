@@ -43,13 +43,7 @@ const SQUEEZED: f32 = -0.4;
 /// Nobody sees a colour that differs from the one behind it by less than this.
 const CONTRAST_MIN: f32 = 1.0 / 16.0;
 
-/// Properties that say how text looks and do not hide it by themselves, but by more than one of them.
-const OTHER_PROPERTIES: &str = "background-clip background-color background-image background-size border color float \
-                                font-weight position text-fill-color white-space";
-/// Properties that may hide whatever they say, but for these words.
-const HIDING_PROPERTIES: &str = "animation animation-name clip clip-path contain container-type content \
-                                 content-visibility font-size-adjust line-clamp mask mask-border mask-box-image \
-                                 mask-image mix-blend-mode offset offset-path text-security unicode-bidi";
+/// The words with which properties that may hide do not.
 const HIDING_NOTHING: [&str; 10] =
     ["none", "auto", "normal", "initial", "inherit", "unset", "visible", "embed", "isolate", "\""];
 
@@ -81,14 +75,27 @@ pub(super) fn hides(property: &str, values: &[Value]) -> Option<When> {
         "font-size" | "letter-spacing" | "opacity" | "scale" | "visibility" | "zoom" => (When::Always, false),
         _ if moves(property) => (When::Always, false),
         _ if property.starts_with("overflow") => (When::IsCut, !is(values, &["visible", "initial", "unset"])),
-        _ if is_of(property, HIDING_PROPERTIES) => (When::Always, !is(values, &HIDING_NOTHING)),
+        _ if may_hide(property) => (When::Always, !is(values, &HIDING_NOTHING)),
         _ => return None,
     };
     (hides || values.contains(&Value::Unknown)).then_some(when)
 }
 
-fn is_of(property: &str, list: &str) -> bool {
-    list.split(' ').any(|it| it == property)
+/// Whether a property may hide whatever it says, but for some words.
+#[rustfmt::skip]
+fn may_hide(property: &str) -> bool {
+    matches!(
+        property,
+        "animation" | "animation-name" | "clip" | "clip-path" | "contain" | "container-type" | "content"
+            | "content-visibility" | "font-size-adjust" | "line-clamp" | "mask" | "mask-border" | "mask-box-image"
+            | "mask-image" | "mix-blend-mode" | "offset" | "offset-path" | "text-security" | "unicode-bidi"
+    )
+}
+
+/// Whether a property says how text looks and does not hide it by itself, but with others.
+fn is_of_look(property: &str) -> bool {
+    matches!(property, "background-clip" | "background-color" | "background-image" | "background-size" | "border")
+        || matches!(property, "color" | "float" | "font-weight" | "position" | "text-fill-color" | "white-space")
 }
 
 fn has(values: &[Value], word: &str) -> bool {
@@ -109,7 +116,7 @@ pub(super) fn is_known(property: &str) -> bool {
             matches!(side, "" | "-left" | "-right" | "-top" | "-bottom" | "-x" | "-y" | "-block" | "-inline")
                 || matches!(side, "-block-start" | "-block-end" | "-inline-start" | "-inline-end")
         }
-        None => is_of(property, OTHER_PROPERTIES) || hides(property, &[Value::Unknown]).is_some(),
+        None => is_of_look(property) || hides(property, &[Value::Unknown]).is_some(),
     }
 }
 
@@ -121,15 +128,19 @@ fn is_flat_transform(name: &str) -> bool {
 /// How far a declaration moves an element to the left or to the top, and to the other sides, and what share of its size
 /// is left.
 pub(super) fn place(property: &str, values: &[Value]) -> ([f32; 2], f32) {
-    let parts: Vec<_> = if property == "transform" { calls(values).collect() } else { vec![(property, values)] };
     let ([mut least, mut most], mut scale) = ([0.0_f32; 2], 1.0_f32);
-    for (name, arguments) in parts {
+    let mut add = |(name, arguments): (&str, &[Value])| {
         if moves(name) || name.starts_with("translate") {
             least = distances_px(arguments).fold(least, f32::min);
             most = distances_px(arguments).fold(most, f32::max);
         } else if name.starts_with("scale") || name == "zoom" {
             scale = numbers(arguments).map(f32::abs).fold(scale, f32::min);
         }
+    };
+    if property == "transform" {
+        calls(values).for_each(add)
+    } else {
+        add((property, values))
     }
     ([least, most], scale)
 }

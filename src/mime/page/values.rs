@@ -1,5 +1,7 @@
 //! Declarations of style sheets, with their values: words, lengths, colours and calls of functions.
 
+use std::borrow::Cow;
+
 use cssparser::color::{parse_hash_color, parse_named_color};
 use cssparser::{Delimiter, ParseError, Parser, Token};
 
@@ -67,6 +69,17 @@ pub(super) fn declarations(parser: &mut Parser<'_>) -> Result<Vec<Declaration>, 
 fn declaration(parser: &mut Parser<'_>, all: &mut Vec<Declaration>) -> Result<(), ParseError<()>> {
     let written = parser.expect_ident_cloned()?.to_ascii_lowercase();
     parser.expect_colon()?;
+    let plain = ["-webkit-", "-moz-", "-ms-", "-o-"].iter().find_map(|it| written.strip_prefix(it));
+    let mut property = Cow::Borrowed(plain.unwrap_or(&written));
+    if property.ends_with("-size") {
+        property = property.replace("inline-size", "width").replace("block-size", "height").into();
+    }
+    if matches!(&*property, "background-position" | "background-repeat" | "background-origin") {
+        property = "background-size".into();
+    }
+    if !is_known(&property) && !matches!(&*property, "background" | "font") {
+        return Ok(());
+    }
     let mut values = values(parser);
     let is_important =
         matches!(&values[..], [.., Value::Word(sign), Value::Word(word)] if sign == "!" && word == "important");
@@ -74,12 +87,10 @@ fn declaration(parser: &mut Parser<'_>, all: &mut Vec<Declaration>) -> Result<()
     if values.len() > VALUES_MAX {
         values = vec![Value::Unknown];
     }
-    let plain = ["-webkit-", "-moz-", "-ms-", "-o-"].iter().find_map(|it| written.strip_prefix(it));
-    let mut property = plain.unwrap_or(&written).replace("inline-size", "width").replace("block-size", "height");
     let is_for_all = plain.is_none() || matches!(&*property, "background-clip" | "text-fill-color");
     let is_certain = is_for_all && (property != "font" || is_font(&values));
     let mut add = |property: &str, values: Vec<Value>| {
-        if !values.is_empty() && is_known(property) {
+        if !values.is_empty() {
             let is_certain = is_certain && is_valid(property, &values);
             all.push(Declaration::new(property, values, is_important, is_certain));
         }
@@ -91,17 +102,14 @@ fn declaration(parser: &mut Parser<'_>, all: &mut Vec<Declaration>) -> Result<()
             let size = values.split(|it| *it == Value::Word("/".into())).next().unwrap_or_default();
             add("font-size", size.iter().filter(is_size).cloned().collect());
             add("font-weight", values.into_iter().filter(Value::is_bold).collect());
-            return Ok(());
         }
         "background" => {
             add("background-clip", vec![Value::Word("border-box".to_owned())]);
             add("background-image", vec![Value::Word("none".to_owned())]);
-            property = "background-color".to_owned();
+            add("background-color", values);
         }
-        "background-position" | "background-repeat" | "background-origin" => property = "background-size".to_owned(),
-        _ => {}
+        _ => add(&property, values),
     }
-    add(&property, values);
     Ok(())
 }
 
