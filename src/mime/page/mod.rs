@@ -227,7 +227,9 @@ fn sheets(html: &str) -> Sheet {
         match token {
             Token::Raw { name, attributes, content } if name == "style" => sheet.add(attributes, content),
             // Sheets in some of these do not count, and what is in them is not known here.
-            Token::Open(name, attributes) if is_unshown(&name) && !is_self_closed(attributes) => sheet.doubt_others(),
+            Token::Open(name, attributes) if is_unshown(&name) && !is_self_closed(attributes) => {
+                sheet.is_doubtful = true;
+            }
             _ => {}
         }
     }

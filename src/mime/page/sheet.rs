@@ -31,8 +31,8 @@ pub(super) struct Sheet {
     pub(super) steps_left: usize,
     /// Whether more HTML is read than is searched for codes.
     is_long: bool,
-    /// Whether it is not known if the sheets that are added count.
-    is_doubtful: bool,
+    /// Whether it is not known if the sheets that are still added count.
+    pub(super) is_doubtful: bool,
 }
 
 /// Whether a rule counts.
@@ -90,11 +90,6 @@ impl Sheet {
     /// all steps. A long one has only shown to people what is beyond the part that is searched.
     pub(super) fn is_spent(&self) -> bool {
         self.steps_left == 0 && !self.is_long
-    }
-
-    /// What other sheets show may be hidden, and what they hide may be hidden, too.
-    pub(super) fn doubt_others(&mut self) {
-        self.is_doubtful = true;
     }
 
     /// Adds the rules of a style sheet with these attributes.
@@ -358,11 +353,10 @@ fn feature_counts(parser: &mut Parser<'_>) -> Counts {
         ("prefers-color-scheme", Value::Word(scheme), _) => (scheme == "light", scheme != "light"),
         _ => (false, false),
     };
-    match (is_met, is_unmet) {
-        (true, _) => Counts::Yes,
-        (_, true) => Counts::No,
-        _ => Counts::Maybe,
+    if is_met {
+        return Counts::Yes;
     }
+    if is_unmet { Counts::No } else { Counts::Maybe }
 }
 
 fn skip(parser: &mut Parser<'_>) {

@@ -178,6 +178,8 @@ pub(super) struct Style {
     /// Colours that the text may have in place of `color`: by rules that may count, and as the filling of letters.
     other_colors: [Option<Colors>; 2],
     background: Colors,
+    /// The background of the innermost box, without those of inline elements in it.
+    box_background: Colors,
     /// What may be behind the text if it is not where it seems to be.
     behind: Colors,
 }
@@ -203,6 +205,7 @@ impl Default for Style {
             color: Colors::BLACK,
             other_colors: [None; 2],
             background: Colors::WHITE,
+            box_background: Colors::WHITE,
             behind: Colors::WHITE,
         }
     }
@@ -247,15 +250,19 @@ impl Style {
     fn declare(&mut self, own: &Own<'_>, element: &str, outer: &Self) {
         let is_cell = matches!(element, "td" | "th");
         self.declare_layout(own, element, is_cell, outer);
+        let is_outside = !outer.is_box && (self.is_block || is_block(element));
+        if own.0.is_empty() && !is_outside {
+            return;
+        }
         self.declare_place(own, outer);
         self.declare_text(own, outer);
         let is_lifted = self.moved_px[0] < outer.moved_px[0] - LINE_PX
             || own.get("position").any(false, |it| !is(it, &["static", "relative"]));
-        let is_outside = !outer.is_box && (self.is_block || is_block(element));
         if is_lifted || is_outside {
-            self.background = outer.background.or(outer.behind);
+            self.background = outer.background.or(if is_lifted { outer.behind } else { outer.box_background });
         }
         self.declare_colors(own, outer);
+        self.box_background = if self.is_box { self.background } else { outer.box_background };
         self.behind = outer.behind.or(self.background);
     }
 
