@@ -124,7 +124,8 @@ impl<'a> Reader<'a> {
                 // Others are not seen.
                 Token::Raw { content, .. } => reader.tree.pass_over(content),
             }
-            if reader.tree.is_lost() && form == Form::Searched {
+            // People see the rest of what is lost as well. Nothing in it is found.
+            if reader.tree.is_spent() || reader.tree.is_lost() && form == Form::Searched {
                 break;
             }
         }
@@ -138,9 +139,7 @@ impl<'a> Reader<'a> {
             self.tree.resume();
         }
         let style = self.tree.style();
-        // People see the rest as well. Nothing in it is found.
-        let is_known = !self.tree.is_lost() || self.form == Form::Shown && !self.tree.is_spent();
-        if style.is_seen() && is_known {
+        if style.is_seen() && (self.form == Form::Shown || !self.tree.is_lost()) {
             self.writer.push(text, style);
             self.is_anchor_seen |= !is_blank;
         }

@@ -138,9 +138,9 @@ pub(super) fn place(property: &str, values: &[Value]) -> ([f32; 2], f32) {
         }
     };
     if property == "transform" {
-        calls(values).for_each(add)
+        calls(values).for_each(add);
     } else {
-        add((property, values))
+        add((property, values));
     }
     ([least, most], scale)
 }

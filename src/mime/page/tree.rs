@@ -56,9 +56,9 @@ impl<'a> Tree<'a> {
         self.is_lost || self.sheet.is_spent()
     }
 
-    /// Whether it is not known any more what the rules hide.
+    /// Whether all work is done that the HTML may ask for.
     pub(super) fn is_spent(&self) -> bool {
-        self.sheet.is_spent()
+        self.sheet.is_spent() || self.work_left == 0
     }
 
     /// Hides all that follows where it is not known any more what is in what, if the element of this tag is not seen.

@@ -135,7 +135,7 @@ fn is_valid(property: &str, values: &[Value]) -> bool {
         || match (property, values) {
             ("background-color" | "background-image", _) => is_background(values),
             ("color" | "text-fill-color", [value]) => plain_color(value).is_some_and(|color| color != Colors::ANY),
-            ("opacity", [Value::Number(_)]) | ("line-height", [Value::Number(_)]) => true,
+            ("opacity" | "line-height", [Value::Number(_)]) => true,
             (
                 "font-size" | "letter-spacing" | "line-height" | "width" | "height" | "max-width" | "max-height",
                 [it],
@@ -165,12 +165,12 @@ fn is_font(values: &[Value]) -> bool {
 
 /// Whether values are a known background that is all of a box.
 fn is_background(values: &[Value]) -> bool {
-    let is_sized = |(name, arguments): (&str, &[Value])| {
-        name.is_empty() && arguments.iter().any(|it| it.number().is_some() || *it == Value::Word("/".to_owned()))
-    };
+    let is_function = |it: &&Value| matches!(it, Value::Function(_));
+    let plain = values.split(|it| *it == Value::End).flat_map(|call| call.iter().take_while(|it| !is_function(it)));
+    let is_sized = plain.into_iter().any(|it| it.number().is_some() || *it == Value::Word("/".to_owned()));
     let is_image = values.iter().any(|it| matches!(it, Value::Function(name) if name != "url"));
     let is_any = values.iter().filter_map(plain_color).any(|color| color == Colors::ANY);
-    !is_any && !(is_image && calls(values).any(is_sized))
+    !is_any && !(is_image && is_sized)
 }
 
 /// A part of the value of a declaration. Commas are left out.
@@ -240,7 +240,8 @@ fn is_known_function(name: &str) -> bool {
 impl Value {
     fn with_unit(value: f32, unit: &str) -> Self {
         match unit {
-            "px" => Self::Px(value),
+            // It does not matter how far something turns.
+            "px" | "turn" | "rad" | "grad" => Self::Px(value),
             "deg" => Self::Number(value),
             "em" => Self::Em(value),
             "ex" | "ch" => Self::Em(value / 2.0),
@@ -250,7 +251,6 @@ impl Value {
             "mm" => Self::Px(value * 3.8),
             "rem" | "pc" => Self::Px(value * PLAIN_PX),
             "vw" | "vh" | "vmin" | "vmax" => Self::Px(value * PAGE_PX / 100.0),
-            "turn" | "rad" | "grad" => Self::Px(value),
             _ => Self::Unknown,
         }
     }

@@ -433,6 +433,7 @@ pub(super) const SHOWING_HTML: &[&str] = &[
     "<style>@media (max-width:768px){.h{display:none}}</style><p class=h>XX</p>",
     "<style>p::selection{color:#fff}p::before{display:none}</style><p>XX</p>",
     "<bdo dir=ltr>XX</bdo>",
+    "<p style='background:#06c linear-gradient(90deg,#06c,#0cf);color:#fff'>XX</p>",
     "<table bgcolor=#222222><tr><td><font color=white><p>XX</p></font></td></tr></table>",
     "<body bgcolor=black><font color=white><center><b><div>XX</div></b></center></font></body>",
     "<div style=background:#222><a href=https://x.test/ style=color:#fff><p>XX</p></a></div>",
