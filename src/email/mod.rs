@@ -154,7 +154,7 @@ fn write_of(json: &mut Vec<u8>, email: &StoredEmail, message: &Message<'_>, fiel
             Field::ExpiresAt => text::string(json, &listed.expires_at.to_interface()),
             Field::AttachmentCount => value(json, &message.attachments().len()),
             Field::FromName => text::string(json, message.head().from.first().map_or("", |from| &from.name)),
-            Field::Preview => text::string(json, &preview(message.text())),
+            Field::Preview => text::string(json, &beginning(message.text(), PREVIEW_CHARS_MAX).0),
             Field::Codes => value(json, &findings.codes),
             Field::BodyText => text::string(json, message.text()),
             Field::Header => value(json, &parts::Header::of(message.head())),
@@ -172,22 +172,14 @@ fn value(json: &mut Vec<u8>, value: &impl Serialize) {
     serde_json::to_writer(json, value).expect("texts and numbers are always JSON");
 }
 
-/// The beginning of a text on one line.
-fn preview(text: &str) -> String {
-    let mut preview = String::new();
-    let mut chars_left = PREVIEW_CHARS_MAX;
-    for word in text.split_whitespace() {
-        let word: String = word.chars().take(chars_left).collect();
-        chars_left = chars_left.saturating_sub(word.chars().count() + 1);
-        if !preview.is_empty() {
-            preview.push(' ');
-        }
-        preview += &word;
-        if chars_left == 0 {
-            break;
-        }
+/// The beginning of a text on one line, and whether it is all of it.
+pub fn beginning(text: &str, chars_max: usize) -> (String, bool) {
+    let words: Vec<&str> = text.split_whitespace().take(chars_max).collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(chars_max) {
+        Some((end, _)) => (line[..end].to_owned(), false),
+        None => (line, true),
     }
-    preview
 }
 
 #[cfg(test)]
@@ -236,10 +228,10 @@ mod tests {
 
     #[test]
     fn a_preview_is_one_short_line() {
-        assert_eq!(preview(" Hello,\n\n  your\tcode "), "Hello, your code");
-        assert_eq!(preview(""), "");
-        assert_eq!(preview(&"ü".repeat(500)).chars().count(), PREVIEW_CHARS_MAX);
-        let words = preview(&"ab ".repeat(500));
-        assert!((PREVIEW_CHARS_MAX - 2..=PREVIEW_CHARS_MAX).contains(&words.chars().count()), "{words}");
+        let preview = |text: &str| beginning(text, PREVIEW_CHARS_MAX);
+        assert_eq!(preview(" Hello,\n\n  your\tcode "), ("Hello, your code".to_owned(), true));
+        assert_eq!(preview(""), (String::new(), true));
+        assert_eq!(preview(&"ü".repeat(500)), ("ü".repeat(PREVIEW_CHARS_MAX), false));
+        assert_eq!(preview(&"ab ".repeat(500)).0.chars().count(), PREVIEW_CHARS_MAX);
     }
 }

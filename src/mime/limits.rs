@@ -35,15 +35,19 @@ pub const VISIBLE_TEXT_OCTETS_MAX: usize = 128 * 1024;
 /// The most open elements of HTML. What comes after a deeper one is not read, since browsers move it elsewhere.
 pub const DEPTH_MAX: usize = 512;
 
-/// The most open elements among which the one of an end tag is searched.
-pub const SEARCHED_MAX: usize = 32;
-
 /// The most links of a mail in which codes are searched.
 pub const ANCHORS_MAX: usize = 1_000;
 
 /// The most octets of style sheets that are read.
 pub const SHEET_OCTETS_MAX: usize = 128 * 1024;
 
+/// Short HTML gets as much work as if it had so many octets more.
+pub const WORK_OCTETS_MIN: usize = 400;
+
+/// How much work may be done for each octet of HTML to tell what is in what: elements that are looked at, and octets that
+/// are read again. After that, no more text is seen.
+pub const WORK_PER_OCTET: usize = 6;
+
 /// How often selectors are compared with elements or values are read, for each octet of HTML up to
 /// [`VISIBLE_TEXT_OCTETS_MAX`]. After that, no more text is seen; in longer HTML, style sheets no longer count.
-pub const STEPS_PER_OCTET: usize = 16;
+pub const STEPS_PER_OCTET: usize = 6;

@@ -26,13 +26,11 @@ pub(super) enum Token<'a> {
 #[derive(Debug)]
 pub(super) struct Tokens<'a> {
     rest: &'a str,
-    /// Whether quotes no longer count; see [`Tokens::tag_end`].
-    ignores_quotes: bool,
 }
 
 impl<'a> Tokens<'a> {
     pub(super) fn of(html: &'a str) -> Self {
-        Self { rest: html, ignores_quotes: false }
+        Self { rest: html }
     }
 
     /// Takes the first `length` octets of the rest.
@@ -42,16 +40,22 @@ impl<'a> Tokens<'a> {
         taken
     }
 
-    /// The tag at the start of the rest, with the content of an element without markup.
+    /// The tag at the start of the rest, with the content of an element without markup; `None` if it never ends. Then
+    /// browsers show nothing else.
     fn tag(&mut self) -> Option<Token<'a>> {
-        let Some(end) = self.tag_end() else {
-            self.rest = "";
+        let tag = self.rest[1..].trim_start_matches('/');
+        let name_end = tag.find(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).unwrap_or(tag.len());
+        let mut after = &tag[name_end..];
+        while let Some((_, _, rest)) = next_attribute(after) {
+            after = rest;
+        }
+        let after = skipped(after);
+        let is_closing = self.rest.starts_with("</");
+        self.rest = after.strip_prefix('>').unwrap_or_default();
+        let tag = &tag[..tag.len() - after.len()];
+        if after.is_empty() {
             return None;
-        };
-        let tag = &self.take(end + 1)[1..end];
-        let is_closing = tag.starts_with('/');
-        let tag = tag.trim_start_matches('/');
-        let name_end = tag.find(|c: char| c.is_ascii_whitespace() || c == '/').unwrap_or(tag.len());
+        }
         // Every element that a reader of tokens knows has a shorter name.
         let name = if name_end <= 16 { tag[..name_end].to_ascii_lowercase() } else { String::new() };
         if is_closing {
@@ -62,31 +66,6 @@ impl<'a> Tokens<'a> {
             return Some(Token::Raw { name, attributes: &tag[name_end..], content });
         }
         Some(Token::Open(name, &tag[name_end..]))
-    }
-
-    /// The position of the `>` that ends the tag at the start of the rest. A `>` in a quoted value is skipped.
-    ///
-    /// Once a quoted value never ends, quotes are ignored in all later tags. Searching for the end of each quote would
-    /// take quadratic time.
-    fn tag_end(&mut self) -> Option<usize> {
-        if self.ignores_quotes {
-            return self.rest.find('>');
-        }
-        let mut quote = None;
-        let mut previous = b' ';
-        for (position, octet) in self.rest.bytes().enumerate() {
-            match (quote, octet) {
-                (None, b'>') => return Some(position),
-                (None, b'"' | b'\'') if previous == b'=' => quote = Some(octet),
-                (Some(open), octet) if open == octet => quote = None,
-                _ => {}
-            }
-            if !octet.is_ascii_whitespace() {
-                previous = octet;
-            }
-        }
-        self.ignores_quotes = true;
-        self.rest.find('>')
     }
 
     /// The content of an element without markup; all of the rest if there is no end tag.
@@ -100,6 +79,9 @@ impl<'a> Tokens<'a> {
             if found.is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes()))
                 && self.rest.as_bytes().get(at + name.len()).is_none_or(ends)
             {
+                if name == "script" && is_in_comment(&self.rest[..end]) {
+                    break;
+                }
                 let after = self.rest[at..].find('>').map_or(self.rest.len(), |close| at + close + 1);
                 return &self.take(after)[..end];
             }
@@ -121,6 +103,11 @@ impl<'a> Iterator for Tokens<'a> {
                 [b'<', b'/', b'a'..=b'z' | b'A'..=b'Z', ..] | [b'<', b'a'..=b'z' | b'A'..=b'Z', ..] => {
                     return self.tag();
                 }
+                // In drawings what is in it is text.
+                [b'<', b'!', b'[', ..] => {
+                    let content = self.take(self.rest.find('>').map_or(self.rest.len(), |end| end + 1));
+                    return Some(Token::Raw { name: String::new(), attributes: "", content });
+                }
                 // Declarations, and whatever else is no tag, are comments up to the next bracket.
                 [b'<', b'/' | b'!' | b'?', ..] => {
                     self.take(self.rest.find('>').map_or(self.rest.len(), |end| end + 1));
@@ -133,6 +120,11 @@ impl<'a> Iterator for Tokens<'a> {
             }
         }
     }
+}
+
+/// Whether a script may go on after its end tag, since it has another one in a comment.
+fn is_in_comment(script: &str) -> bool {
+    script.find("<!--").is_some_and(|at| script[at..].to_ascii_lowercase().contains("<script"))
 }
 
 /// The length of the comment at the start of `text`.
@@ -189,24 +181,32 @@ pub(super) fn decoded(value: &str) -> Cow<'_, str> {
 pub(super) fn attributes(attributes: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = attributes;
     std::iter::from_fn(move || {
-        rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
-        if rest.is_empty() {
-            return None;
-        }
-        // An equals sign without a name before it is a part of the name in HTML.
-        let end = rest.find(|c: char| c.is_ascii_whitespace() || c == '=').unwrap_or(rest.len());
-        let name = &rest[..end];
-        let mut value = "";
-        rest = rest[end..].trim_ascii_start();
-        if let Some(after) = rest.strip_prefix('=') {
-            let after = after.trim_ascii_start();
-            (value, rest) = match after.chars().next().filter(|c| matches!(c, '"' | '\'')) {
-                Some(quote) => after[1..].split_once(quote).unwrap_or((&after[1..], "")),
-                None => after.split_at(after.find(|c: char| c.is_ascii_whitespace()).unwrap_or(after.len())),
-            };
-        }
+        let (name, value, after) = next_attribute(rest)?;
+        rest = after;
         Some((name, value))
     })
+}
+
+/// The text after what separates attributes.
+fn skipped(text: &str) -> &str {
+    text.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/')
+}
+
+/// The name and the value of the next attribute in a tag, and what follows; `None` if the tag ends.
+fn next_attribute(text: &str) -> Option<(&str, &str, &str)> {
+    let is_end = |c: char| c.is_ascii_whitespace() || c == '>';
+    let text = skipped(text);
+    let first = text.chars().next().filter(|c| *c != '>')?;
+    // An equals sign without a name before it is a part of the name in HTML.
+    let length = text[first.len_utf8()..].find(|c: char| is_end(c) || matches!(c, '/' | '='));
+    let (name, rest) = text.split_at(length.map_or(text.len(), |length| first.len_utf8() + length));
+    let Some(after) = rest.trim_ascii_start().strip_prefix('=') else { return Some((name, "", rest)) };
+    let after = after.trim_ascii_start();
+    let (value, rest) = match after.chars().next().filter(|c| matches!(c, '"' | '\'')) {
+        Some(quote) => after[1..].split_once(quote).unwrap_or((&after[1..], "")),
+        None => after.split_at(after.find(is_end).unwrap_or(after.len())),
+    };
+    Some((name, value, rest))
 }
 
 /// The value of an attribute of a tag, decoded.

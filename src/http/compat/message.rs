@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::query::Search;
 use super::{Call, Refusal, list};
+use crate::email;
 use crate::http::{Problem, Query};
 use crate::http::{attachment, message as own_message, query, raw, view};
 use crate::mime::{Attachment, Message, NamedAddress};
@@ -205,12 +206,8 @@ pub(super) fn is_attached(attachment: &Attachment) -> bool {
 
 /// The beginning of a text with single blanks.
 fn snippet(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().take(SNIPPET_CHARS_MAX).collect();
-    let line = words.join(" ");
-    match line.char_indices().nth(SNIPPET_CHARS_MAX) {
-        Some((end, _)) => line[..end].to_owned() + "...",
-        None => line,
-    }
+    let (line, is_all) = email::beginning(text, SNIPPET_CHARS_MAX);
+    if is_all { line } else { line + "..." }
 }
 
 /// The values of each header field by its name in the usual spelling, on one line and otherwise as received.

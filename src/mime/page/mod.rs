@@ -15,8 +15,8 @@ mod values;
 mod writer;
 
 use sheet::Sheet;
-use style::Style;
-use tree::{Tree, is_block, is_void};
+use style::{Style, is_unshown};
+use tree::{Tree, is_block, is_drawing, is_self_closed, is_void};
 use writer::{Form, Gap, Writer};
 
 pub use writer::is_unseen;
@@ -122,9 +122,10 @@ impl<'a> Reader<'a> {
                     reader.close(&name);
                 }
                 // Others are not seen.
-                Token::Raw { .. } => {}
+                Token::Raw { content, .. } => reader.tree.pass_over(content),
             }
-            if reader.tree.is_lost() && form == Form::Searched {
+            // People see the rest of what is lost as well. Nothing in it is found.
+            if reader.tree.is_spent() || reader.tree.is_lost() && form == Form::Searched {
                 break;
             }
         }
@@ -138,9 +139,7 @@ impl<'a> Reader<'a> {
             self.tree.resume();
         }
         let style = self.tree.style();
-        // People see the rest as well. Nothing in it is found.
-        let is_known = !self.tree.is_lost() || self.form == Form::Shown && !self.tree.is_spent();
-        if style.is_seen() && is_known {
+        if style.is_seen() && (self.form == Form::Shown || !self.tree.is_lost()) {
             self.writer.push(text, style);
             self.is_anchor_seen |= !is_blank;
         }
@@ -172,7 +171,8 @@ impl<'a> Reader<'a> {
         if let Some(anchor) = &mut self.anchor {
             anchor.is_button |= style.is_boxed;
         }
-        if !is_void(name) {
+        let is_empty = is_drawing(name) && is_self_closed(attributes);
+        if !is_void(name) && !is_empty {
             self.tree.push(element);
         }
     }
@@ -223,10 +223,13 @@ impl<'a> Reader<'a> {
 fn sheets(html: &str) -> Sheet {
     let mut sheet = Sheet::for_octets(html.len());
     for token in Tokens::of(html) {
-        if let Token::Raw { name, attributes, content } = token
-            && name == "style"
-        {
-            sheet.add(attributes, content);
+        match token {
+            Token::Raw { name, attributes, content } if name == "style" => sheet.add(attributes, content),
+            // Sheets in some of these do not count, and what is in them is not known here.
+            Token::Open(name, attributes) if is_unshown(&name) && !is_self_closed(attributes) => {
+                sheet.is_doubtful = true;
+            }
+            _ => {}
         }
     }
     sheet

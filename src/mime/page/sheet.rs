@@ -10,14 +10,13 @@ use cssparser::{Delimiter, ParseError, Parser, Token};
 
 use super::style::{Element, OF_BROWSERS};
 use super::values::{Declaration, Value, declarations, distances_px, values};
-use crate::mime::limits::{SHEET_OCTETS_MAX, STEPS_PER_OCTET, VISIBLE_TEXT_OCTETS_MAX};
+use crate::mime::limits::{SHEET_OCTETS_MAX, STEPS_PER_OCTET, VISIBLE_TEXT_OCTETS_MAX, WORK_OCTETS_MIN};
 use crate::mime::markup;
 
-/// The window of the reader in pixels.
-const WINDOW_PX: f32 = 1_024.0;
+/// The window of the reader is within these widths in pixels.
+const WINDOW_PX: [f32; 2] = [800.0, 2_560.0];
 /// What no element is, and the parts that have no text of the mail, when it is opened.
-const NEVER: &str = "hover active focus focus-within focus-visible visited target checked before after first-letter \
-                     first-line placeholder";
+const NEVER: &str = "hover active focus focus-visible visited target checked before after placeholder selection";
 
 /// All rules of a mail.
 #[derive(Debug, Default)]
@@ -32,6 +31,8 @@ pub(super) struct Sheet {
     pub(super) steps_left: usize,
     /// Whether more HTML is read than is searched for codes.
     is_long: bool,
+    /// Whether it is not known if the sheets that are still added count.
+    pub(super) is_doubtful: bool,
 }
 
 /// Whether a rule counts.
@@ -77,7 +78,7 @@ enum Test {
 impl Sheet {
     /// The rules of browsers, for HTML of so many octets.
     pub(super) fn for_octets(octets: usize) -> Self {
-        let steps_left = STEPS_PER_OCTET * octets.min(VISIBLE_TEXT_OCTETS_MAX);
+        let steps_left = STEPS_PER_OCTET * (octets + WORK_OCTETS_MIN).min(VISIBLE_TEXT_OCTETS_MAX);
         let mut sheet = Self { steps_left, is_long: octets > VISIBLE_TEXT_OCTETS_MAX, ..Self::default() };
         sheet.add_rules(&mut Parser::new(OF_BROWSERS), Counts::Yes);
         // Any selector of the mail is stronger.
@@ -97,6 +98,7 @@ impl Sheet {
         let css = &css[..css.floor_char_boundary(SHEET_OCTETS_MAX - self.octets)];
         self.octets += css.len();
         let counts = on_screen(&mut Parser::new(&media));
+        let counts = if self.is_doubtful { counts.min(Counts::Maybe) } else { counts };
         if counts != Counts::No && (kind.is_empty() || kind.eq_ignore_ascii_case("text/css")) {
             self.add_rules(&mut Parser::new(css), counts);
         }
@@ -146,12 +148,12 @@ impl Sheet {
         if !matches!(parser.next(), Ok(Token::CurlyBracketBlock)) {
             return;
         }
-        let declared = parser.parse_nested_block(|inner| Ok::<_, ParseError<()>>(declarations(inner)));
+        let declared = parser.parse_nested_block(declarations);
         self.steps_left *= usize::from(declared.is_ok());
         let (Ok(selectors), Ok(declared)) = (selectors, declared) else { return };
         // In browsers a selector that is wrong takes the others of its rule with it.
         let is_doubtful = counts == Counts::Maybe || selectors.iter().any(Result::is_err);
-        let cost = declared.iter().map(|it| it.values.len()).sum();
+        let cost = declared.iter().map(|it| 2 + it.values.len()).sum();
         for selector in selectors.into_iter().flatten() {
             let key = selector.parts.last().map_or("*", Part::key).to_owned();
             self.by_key.entry(key).or_default().push(self.selectors.len());
@@ -161,10 +163,11 @@ impl Sheet {
         self.rules.push(declared);
     }
 
-    /// What the rules declare for an element within others, the weakest first, and what rules may declare.
-    pub(super) fn declared(&mut self, element: &Element<'_>, around: &[Element<'_>]) -> [Vec<&[Declaration]>; 2] {
+    /// What the rules declare for an element within others, the weakest first, and whether that counts for certain.
+    pub(super) fn declared(&mut self, element: &Element<'_>, around: &[Element<'_>]) -> Vec<(&Declaration, bool)> {
         let Self { rules, selectors, by_key, steps_left, .. } = self;
         let keys = element.class.split_ascii_whitespace().chain([&*element.id, &element.name, "*"]);
+        let keys = keys.filter(|key| !key.is_empty());
         let mut found: Vec<&Selector> = Vec::new();
         for selector in keys.filter_map(|key| by_key.get(key)).flatten().map(|index| &selectors[*index]) {
             if *steps_left == 0 {
@@ -175,10 +178,9 @@ impl Sheet {
                 found.push(selector);
             }
         }
-        found.sort_by_key(|selector| (selector.weight, selector.rule));
+        found.sort_by_key(|selector| (selector.weight, selector.rule, selector.is_doubtful));
         found.dedup_by_key(|selector| (selector.weight, selector.rule));
-        let of = |is_doubtful| found.iter().filter(move |it| it.is_doubtful == is_doubtful);
-        [false, true].map(|is_doubtful| of(is_doubtful).map(|it| &rules[it.rule][..]).collect())
+        found.iter().flat_map(|it| rules[it.rule].iter().map(|rule| (rule, !it.is_doubtful))).collect()
     }
 }
 
@@ -263,6 +265,8 @@ impl Selector {
             }
             Token::Delim('*') => return Ok(()),
             Token::Colon => match parser.next()?.clone() {
+                // The lines and letters of an element begin so, too.
+                Token::Colon => return self.add(token, parser),
                 Token::Ident(name) if NEVER.split(' ').any(|it| name.eq_ignore_ascii_case(it)) => (Test::Never, 0),
                 // All links are new to the reader.
                 Token::Ident(name) if name.eq_ignore_ascii_case("link") => return Ok(()),
@@ -342,13 +346,17 @@ fn feature_counts(parser: &mut Parser<'_>) -> Counts {
     let values = values(parser);
     let [Value::Word(name), value] = &values[..] else { return Counts::Maybe };
     let px = distances_px(std::slice::from_ref(value)).next();
-    let is_met = match (name.as_str(), value, px) {
-        ("min-width" | "min-device-width", _, Some(px)) => px <= WINDOW_PX,
-        ("max-width" | "max-device-width", _, Some(px)) => px >= WINDOW_PX,
-        ("prefers-color-scheme", Value::Word(scheme), _) => scheme == "light",
-        _ => return Counts::Maybe,
+    let [least, most] = WINDOW_PX;
+    let (is_met, is_unmet) = match (name.as_str(), value, px) {
+        ("min-width" | "min-device-width", _, Some(px)) => (px <= least, px > most),
+        ("max-width" | "max-device-width", _, Some(px)) => (px >= most, px < least),
+        ("prefers-color-scheme", Value::Word(scheme), _) => (scheme == "light", scheme != "light"),
+        _ => (false, false),
     };
-    if is_met { Counts::Yes } else { Counts::No }
+    if is_met {
+        return Counts::Yes;
+    }
+    if is_unmet { Counts::No } else { Counts::Maybe }
 }
 
 fn skip(parser: &mut Parser<'_>) {

@@ -6,14 +6,14 @@
 use super::sheet::Sheet;
 use super::step;
 use super::style::{Element, Style, is_unshown};
-use crate::mime::limits::{DEPTH_MAX, SEARCHED_MAX};
+use crate::mime::limits::{DEPTH_MAX, WORK_OCTETS_MIN, WORK_PER_OCTET};
 
 /// The elements that are in every page, with or without a tag.
 const ROOTS: [&str; 2] = ["html", "body"];
 /// The most elements that go on after what they were in.
 const CUT_MAX: usize = 16;
-/// How many octets of attributes are read again, for each octet of HTML. A tag counts for some.
-const AGAIN_OCTETS_PER_OCTET: usize = 8;
+/// The work for an element.
+const ELEMENT_WORK: usize = 16;
 
 /// The open elements of a page.
 #[derive(Debug)]
@@ -23,8 +23,8 @@ pub(super) struct Tree<'a> {
     open: Vec<Element<'a>>,
     /// The open elements that no tag in them ends but their own, the outermost first: always `html`.
     scopes: Vec<Scope<'a>>,
-    /// How many octets of attributes are still read again.
-    again_left: usize,
+    /// How much more work is done.
+    work_left: usize,
     /// Whether it is not known any more what is in what.
     is_lost: bool,
 }
@@ -43,8 +43,8 @@ struct Scope<'a> {
 
 impl<'a> Tree<'a> {
     pub(super) fn of(sheet: Sheet, octets: usize) -> Self {
-        let again_left = AGAIN_OCTETS_PER_OCTET * octets;
-        let mut tree = Self { sheet, open: Vec::new(), scopes: vec![Scope::default()], again_left, is_lost: false };
+        let work_left = WORK_PER_OCTET * (octets + WORK_OCTETS_MIN);
+        let mut tree = Self { sheet, open: Vec::new(), scopes: vec![Scope::default()], work_left, is_lost: false };
         for name in ROOTS {
             tree.push_new(name, "");
         }
@@ -56,9 +56,9 @@ impl<'a> Tree<'a> {
         self.is_lost || self.sheet.is_spent()
     }
 
-    /// Whether it is not known any more what the rules hide.
+    /// Whether all work is done that the HTML may ask for.
     pub(super) fn is_spent(&self) -> bool {
-        self.sheet.is_spent()
+        self.sheet.is_spent() || self.work_left == 0
     }
 
     /// Hides all that follows where it is not known any more what is in what, if the element of this tag is not seen.
@@ -78,18 +78,22 @@ impl<'a> Tree<'a> {
 
     /// The element that a tag opens in the innermost one.
     pub(super) fn element(&mut self, name: String, attributes: &'a str) -> Element<'a> {
+        self.work(ELEMENT_WORK);
         Element::within(&self.open, name, attributes, &mut self.sheet)
     }
 
     pub(super) fn push(&mut self, element: Element<'a>) {
         let index = self.open.len();
         self.is_lost |= index >= DEPTH_MAX;
-        let table = match element.name.as_str() {
+        let name = element.name.as_str();
+        let table = match name {
             "table" => Some(index),
-            name if is_cell(name) => self.scope().table,
+            "template" => None,
+            // A part of a table ends the others, as it ends a cell.
+            _ if is_cell(name) || is_unshown(name) && !is_drawing(name) => self.scope().table,
             _ => None,
         };
-        if table.is_some() || is_unshown(&element.name) {
+        if table.is_some_and(|_| name == "table" || is_cell(name)) || is_unshown(name) {
             self.scopes.push(Scope { index, table, cut: Vec::new() });
         }
         self.open.push(element);
@@ -111,16 +115,33 @@ impl<'a> Tree<'a> {
         &mut self.scopes[at].cut
     }
 
+    fn hide_rest(&mut self) {
+        self.is_lost = true;
+        self.open.last_mut().into_iter().for_each(|last| last.style.is_hidden = true);
+    }
+
+    /// Passes over the content of an element that is no markup. In a drawing it is.
+    pub(super) fn pass_over(&mut self, content: &str) {
+        self.is_lost |= self.is_in_drawing() && content.contains('<');
+    }
+
+    fn is_in_drawing(&self) -> bool {
+        is_drawing(&self.open[self.scope().index].name)
+    }
+
     /// Ends and opens what a start tag ends and opens without a tag. Whether the tag counts.
     pub(super) fn begin(&mut self, name: &str, attributes: &'a str) -> bool {
         if is_root(name) {
             self.restyle_root(name, attributes);
             return false;
         }
-        let is_in_drawing = matches!(&*self.open[self.scope().index].name, "math" | "svg");
         let is_drawn = !is_block(name) && !is_formatting(name) && !is_unshown(name) && name != "span";
-        if is_in_drawing && is_drawn {
+        if self.is_in_drawing() && is_drawn {
             return false;
+        }
+        if matches!(name, "plaintext" | "frameset") {
+            // What follows is no markup, or not shown at all.
+            self.hide_rest();
         }
         match name {
             "table" if self.scope().table == Some(self.scope().index) => self.cut_off(self.scope().index),
@@ -178,6 +199,11 @@ impl<'a> Tree<'a> {
         }
         let ended = self.open.split_off(index);
         self.scopes.truncate(self.scopes.partition_point(|scope| scope.index < index));
+        let has = |is: fn(&str) -> bool| ended.iter().any(|element| is(&element.name));
+        if has(is_unshown) && has(is_formatting) {
+            // Which of them go on depends on what they are in.
+            self.hide_rest();
+        }
         let cut = self.cut();
         for element in ended.into_iter().take_while(|it| !is_cell(&it.name)).skip(1) {
             let is_alike = |it: &&Element<'_>| it.name == element.name && it.attributes == element.attributes;
@@ -192,17 +218,17 @@ impl<'a> Tree<'a> {
     /// Begins again what was cut off with what it was in, as browsers do.
     pub(super) fn resume(&mut self) {
         for element in std::mem::take(self.cut()) {
-            self.count_again(element.attributes);
+            self.work(element.attributes.len());
             self.push_new(&element.name, element.attributes);
         }
     }
 
-    /// Counts attributes that are read again. Nobody needs as many as there may be.
-    fn count_again(&mut self, attributes: &str) {
+    /// Counts work. Nobody needs as much as there may be.
+    fn work(&mut self, count: usize) {
         step(1);
-        let left = self.again_left.checked_sub(8 + attributes.len());
+        let left = self.work_left.checked_sub(count);
         self.is_lost |= left.is_none();
-        self.again_left = left.unwrap_or_default();
+        self.work_left = left.unwrap_or_default();
     }
 
     /// Gives the attributes of a tag to the element that is open without it.
@@ -219,7 +245,7 @@ impl<'a> Tree<'a> {
         for at in index..self.open.len() {
             let Element { name, attributes, .. } = &self.open[at];
             let (name, attributes) = (name.clone(), *attributes);
-            self.count_again(attributes);
+            self.work(ELEMENT_WORK + attributes.len());
             self.open[at] = Element::within(&self.open[..at], name, attributes, &mut self.sheet);
         }
     }
@@ -249,10 +275,10 @@ impl<'a> Tree<'a> {
 
     /// The innermost open element of this name in the scope, not beyond one that `is_bound`.
     fn position(&mut self, name: &str, is_certain: bool, is_bound: impl Fn(&str) -> bool) -> Option<usize> {
-        let lowest = self.open.len().saturating_sub(SEARCHED_MAX).max(self.scope().index).max(ROOTS.len());
+        let lowest = self.scope().index.max(ROOTS.len());
+        self.open.last().filter(|last| last.may_be_in(name))?;
         let mut is_certain = is_certain;
         for index in (lowest..self.open.len()).rev() {
-            step(1);
             let found = self.open[index].name.as_str();
             if found == name {
                 // In browsers it may end here, and text after it is only seen if it is seen in both cases.
@@ -260,12 +286,27 @@ impl<'a> Tree<'a> {
                 if let Some(last) = self.open.last_mut().filter(|_| !is_certain) {
                     last.style.is_hidden |= !last.style.is_seen_in(&around);
                 }
+                self.work(self.open.len() - index);
                 return Some(index).filter(|_| is_certain);
             }
             is_certain &= !is_bound(found);
         }
+        self.work(self.open.len() - lowest);
         None
     }
+}
+
+/// Whether an element has a language of its own for what is in it.
+pub(super) fn is_drawing(name: &str) -> bool {
+    matches!(name, "math" | "svg")
+}
+
+/// Whether a tag with these attributes ends with a slash that is not in a value.
+pub(super) fn is_self_closed(attributes: &str) -> bool {
+    let before = attributes.strip_suffix('/');
+    before.is_some_and(|it| {
+        it.is_empty() || it.ends_with(['"', '\'']) || it.ends_with(' ') && !it.trim_end().ends_with('=')
+    })
 }
 
 fn is_root(name: &str) -> bool {

@@ -67,6 +67,8 @@ fn rules_that_take_too_long_hide_the_rest() {
         ("*{top:0}".repeat(3_000), 120),
         (format!("*{{margin:{}}}", "0 ".repeat(9_000)), 99),
         ("@media all{".repeat(300), 1),
+        ("a{".repeat(300), 1),
+        (".x{+.h{display:none}}".to_owned(), 1),
     ] {
         let html =
             format!("<style>{rules}.h{{display:none}}</style>{}<p class=h>{SECRET}</p>", "<i></i>".repeat(elements));
@@ -77,8 +79,13 @@ fn rules_that_take_too_long_hide_the_rest() {
 
 #[test]
 fn a_body_that_is_hidden_stays_hidden() {
-    for html in ["<body hidden>x</body>XX", "<html style=display:none><body>x</body></html>XX", "<!-- XX", "<style>XX"]
-    {
+    for html in [
+        "<body hidden>x</body>XX",
+        "<html style=display:none><body>x</body></html>XX",
+        "<!-- XX",
+        "<style>XX",
+        "<script><!--<script></script>XX</script>",
+    ] {
         let html = html.replace("XX", SECRET);
         assert_eq!((visible_text(&html), to_text(&html)), Default::default(), "{html}");
     }
@@ -122,7 +129,7 @@ fn text_for_people_has_paragraphs_items_and_targets() {
         ("<a href=javascript:x>y</a>", "y"),
         ("<img alt=\"a > b\" src=x>after", "after"),
         ("1 < 2 <", "1 < 2 <"),
-        ("<p title=\"never closed>text", "text"),
+        ("x<p title=\"never closed>text", "x"),
         ("<aa\u{20000}\u{16ff0}<!a\u{1057c}</a>x", "x"),
         ("<", "<"),
         ("", ""),
@@ -192,7 +199,7 @@ fn long_html_takes_no_more_steps_than_what_is_searched_for_codes() {
     while sheet.steps_left > 0 {
         let _ = sheet.declared(&element, &[]);
     }
-    assert!(sheet.declared(&element, &[])[0].is_empty());
+    assert!(sheet.declared(&element, &[]).is_empty());
 }
 
 /// Each name of a selector costs a step, and an element keeps no property that is not known.
@@ -205,7 +212,7 @@ fn nothing_in_a_rule_is_free() {
     let _ = sheet.declared(&element, &[]);
     assert!(before - sheet.steps_left >= 1_000, "{}", before - sheet.steps_left);
     let css = "a:b;margin-a:0;margin-a-left:0;".repeat(1_000);
-    assert_eq!(declarations(&mut cssparser::Parser::new(&css)).len(), 0);
+    assert!(declarations(&mut cssparser::Parser::new(&css)).is_ok_and(|all| all.is_empty()));
 }
 
 #[test]
@@ -220,7 +227,7 @@ fn style_sheets_that_take_long_end() {
         let _ = sheet.declared(&bold, std::slice::from_ref(&bold));
     }
     assert_eq!(sheet.steps_left, 0);
-    assert!(sheet.declared(&bold, &[])[0].is_empty());
+    assert!(sheet.declared(&bold, &[]).is_empty());
 }
 
 #[test]

@@ -25,6 +25,9 @@ fn hiding() -> Vec<String> {
         format!("{}<div hidden><b></b></b>XX", divs(510)),
         format!("{}<p hidden>XX</p>", divs(1_600)),
         format!("<div hidden>{}{}XX", divs(510), numbered(99, "<xN></div>")),
+        // Far from its start tag.
+        format!("<b style=color:#000><div style=color:#fff>{}</b>XX", divs(40)),
+        format!("<div style=color:#fff><u style=color:#000>{}</u>XX", "<i>".repeat(40)),
     ];
     let plain = [
         // Content without markup.
@@ -88,6 +91,16 @@ fn hiding() -> Vec<String> {
         "<svg><g><path></g><text>XX</text></svg>",
         "<svg><svg/><svg></svg>XX</svg>",
         "<b hidden><select></b></select>XX",
+        "<svg><style><b hidden></style></svg>XX",
+        "<svg><![CDATA[></svg>XX]]>",
+        "<svg a=b/>XX",
+        "<svg a= />XX",
+        "<div style=color:#fff><object><font color=black></object>XX",
+        "<div style=color:#fff><svg><a style=color:#000></svg>XX",
+        "<table><td><b hidden><object></td></table>XX",
+        "<p title=\">XX",
+        "<div hidden><plaintext></div>XX",
+        "<frameset></frameset>XX",
     ];
     all.extend(plain.map(str::to_owned));
     all
@@ -120,6 +133,12 @@ fn showing() -> Vec<String> {
         "<b hidden><div></b>XX</div>",
         "<p><a href=x hidden>x<p><a href=y>XX</a>",
         "<p><span hidden><p>XX",
+        "<svg/>XX",
+        "<svg width='1' />XX",
+        "<p>x<svg><style>.a{fill:red}</style><title>t</title></svg>XX",
+        "<table><tr><td><video src=x></td><td>XX</td></tr></table>",
+        "<table><tr><td><object data=x></td></tr></table>XX",
+        "<table><tr><td><video src=x><td>XX",
     ];
     all.extend(plain.map(str::to_owned));
     all
