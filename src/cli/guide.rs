@@ -11,7 +11,7 @@ macro_rules! guides {
 }
 
 guides! {
-    "commands" "configuration" "domains" "smtp" "http" "browser" "waiting" "test-suites" "agents" "webhooks" "operations" "storage" "cluster" "performance" "development" "changelog"
+    "commands" "configuration" "domains" "smtp" "http" "waiting" "test-suites" "agents" "webhooks" "operations" "cluster" "development" "changelog"
 }
 
 /// Print a guide, a topic, or the help of a command
