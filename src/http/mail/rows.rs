@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quick_cache::sync::{Cache, DefaultLifecycle};
-use quick_cache::{DefaultHashBuilder, Options, OptionsBuilder, Weighter};
+use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
 use crate::admission::RENDERED;
 use crate::email::{self, Fields};
@@ -14,10 +14,14 @@ use crate::store::StoreError;
 
 /// What an octet of the header section takes at most as text and as JSON, where a control character takes six octets.
 const RENDERED_FIELDS: u64 = 12;
-/// The most octets of JSON in the cache, with an allowance for each entry.
-const CACHE_OCTETS_MAX: u64 = 64 * 1024 * 1024;
-/// The longest JSON of an Email in the cache, in octets. Few are longer without their body.
-const ENTRY_OCTETS_MAX: usize = 4096;
+/// The most octets of JSON without bodies in the cache, with an allowance for each entry.
+const SMALL_OCTETS_MAX: u64 = 48 * 1024 * 1024;
+/// The most octets of JSON with bodies in the cache. They have a part of their own, since a few lists of them would drive
+/// out what makes many others cheap.
+const WHOLE_OCTETS_MAX: u64 = 16 * 1024 * 1024;
+/// The longest JSON of an Email in the cache, in octets. Few are longer without their body, and most mails that programs
+/// wait for are not with it.
+const ENTRY_OCTETS_MAX: usize = 16 * 1024;
 /// What an entry costs beside its JSON, in octets.
 const ENTRY_OCTETS: u64 = 200;
 /// What the JSON of an Email without its body takes, roughly.
@@ -91,7 +95,7 @@ impl Row for Shown {
 
 impl Entry for Shown {
     fn known(&self, api: &Api) -> Option<Arc<[u8]>> {
-        if self.fields.have_body() { None } else { api.shown.0.get(&(self.listed.id, self.fields)) }
+        api.shown.of(self.fields).get(&(self.listed.id, self.fields))
     }
 
     fn room(&self) -> u64 {
@@ -115,20 +119,24 @@ impl Entry for Shown {
             return false;
         }
         let entry = &json[start..];
-        if !self.fields.have_body() && entry.len() <= ENTRY_OCTETS_MAX {
-            api.shown.0.insert((self.listed.id, self.fields), entry.into());
+        if entry.len() <= ENTRY_OCTETS_MAX {
+            api.shown.of(self.fields).insert((self.listed.id, self.fields), entry.into());
         }
         true
     }
 }
 
-/// The JSON of Emails that were listed lately, without their bodies, at most 64 MB. It is made when an Email is first
-/// listed.
+/// The JSON of Emails that were listed lately, at most 64 MB. It is made when an Email is first listed.
 ///
 /// An Email never changes while the process lives, and neither does the retention, so no entry is ever wrong. An Email that
 /// was removed is in no list any more, and its entry leaves when others need the room.
 #[derive(Debug)]
-pub(in crate::http) struct Cached(Cache<Key, Arc<[u8]>, OctetWeighter>);
+pub(in crate::http) struct Cached {
+    small: Entries,
+    whole: Entries,
+}
+
+type Entries = Cache<Key, Arc<[u8]>, OctetWeighter>;
 
 type Key = (EmailId, Fields);
 
@@ -143,14 +151,21 @@ impl Weighter<Key, Arc<[u8]>> for OctetWeighter {
 
 impl Default for Cached {
     fn default() -> Self {
-        Self(Cache::with_options(options(), OctetWeighter, DefaultHashBuilder::default(), DefaultLifecycle::default()))
+        Self { small: entries(SMALL_OCTETS_MAX), whole: entries(WHOLE_OCTETS_MAX) }
     }
 }
 
-fn options() -> Options {
+impl Cached {
+    const fn of(&self, fields: Fields) -> &Entries {
+        if fields.have_body() { &self.whole } else { &self.small }
+    }
+}
+
+fn entries(octets_max: u64) -> Entries {
     let mut options = OptionsBuilder::new();
-    options.estimated_items_capacity(1000).weight_capacity(CACHE_OCTETS_MAX).shards(SHARDS);
-    options.build().expect("both capacities are set")
+    options.estimated_items_capacity(1000).weight_capacity(octets_max).shards(SHARDS);
+    let options = options.build().expect("both capacities are set");
+    Cache::with_options(options, OctetWeighter, DefaultHashBuilder::default(), DefaultLifecycle::default())
 }
 
 #[cfg(test)]
@@ -161,12 +176,12 @@ mod tests {
 
     #[test]
     fn however_many_emails_are_listed_the_room_is_bounded() {
-        let Cached(entries) = Cached::default();
+        let entries = entries(WHOLE_OCTETS_MAX);
         let json: Arc<[u8]> = vec![b'x'; ENTRY_OCTETS_MAX].into();
-        for _ in 0..40_000 {
+        for _ in 0..10_000 {
             entries.insert((random::email_id(Timestamp::from_millis(0)), Fields::WITHOUT_BODY), Arc::clone(&json));
-            assert!(entries.weight() <= CACHE_OCTETS_MAX);
+            assert!(entries.weight() <= WHOLE_OCTETS_MAX);
         }
-        assert!(entries.weight() > CACHE_OCTETS_MAX / 2, "the room is used");
+        assert!(entries.weight() > WHOLE_OCTETS_MAX / 2, "the room is used");
     }
 }

@@ -57,3 +57,24 @@ fn seconds(headers: &HeaderMap) -> u64 {
     let after = headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
     after.unwrap_or(0).max(AGAIN_AFTER.as_secs())
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::to_bytes;
+    use axum::response::IntoResponse;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_busy_service_says_when_the_page_goes_on() {
+        for (after, seconds) in [("1", 10), ("30", 30)] {
+            let busy = (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, after)], "{}").into_response();
+            let answer = shown(busy);
+            assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+            let page = to_bytes(answer.into_body(), PAGE.len() * 2).await.expect("a page");
+            let page = String::from_utf8_lossy(&page);
+            assert!(page.contains("The service is busy"), "{page}");
+            assert!(page.contains(&format!("http-equiv=\"refresh\" content=\"{seconds}\"")), "{page}");
+        }
+    }
+}

@@ -90,6 +90,12 @@ pub(crate) struct Request {
     pub(crate) path: String,
 }
 
+/// Makes each request once.
+pub(crate) fn once(server: SocketAddr, requests: &[Request]) -> Result<()> {
+    let mut client = Client::connect(server)?;
+    requests.iter().try_for_each(|request| client.get(&request.path).map(drop))
+}
+
 /// Has `connections` clients make the requests in turn for `time`.
 pub(crate) fn run(server: SocketAddr, connections: usize, time: Duration, requests: &[Request]) -> Result<Measured> {
     let begun = Instant::now();

@@ -14,7 +14,7 @@ use crate::support::smtp;
 const CONNECTIONS: usize = 16;
 const ROUNDS: usize = 5;
 const ROUND: Duration = Duration::from_secs(2);
-/// Mailboxes with mail. Their lists are several times as long as what the daemon keeps in memory.
+/// Mailboxes with mail. Their whole lists are several times as long as what the daemon keeps in memory.
 const MAILBOXES: usize = 2_000;
 /// Mailboxes that are listed again and again.
 const WATCHED: usize = 20;
@@ -60,6 +60,10 @@ pub(crate) fn run(peers: &[String], report: Report) -> Result<()> {
     for peer in &peers {
         let requests = mailboxes.iter().map(|address| get(peer.list_path(address, EMAILS))).collect();
         cases.push(Case::new(format!("{}: list", peer.name), peer.http, requests, Beside::Health, ""));
+    }
+    // What is kept of a mail is made when it is first listed.
+    for case in &cases {
+        clients::once(case.server, &case.requests)?;
     }
     for _ in 0..ROUNDS {
         for case in &mut cases {

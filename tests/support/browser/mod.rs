@@ -1,16 +1,21 @@
-//! A headless Chromium, driven through chromedriver by the `WebDriver` protocol of the W3C.
+//! A headless Chromium, driven through chromedriver by the `WebDriver` protocol of the W3C, or a headless Firefox, driven
+//! by the protocol that it speaks itself.
 //!
 //! input     clicks, keys and text, as from a person
 //! script    what the page says to an expression, and waiting for it
 //! windows   several windows and tabs
 //! devtools  what only Chromium offers: themes, sizes, no network, the clipboard, pictures
+//! firefox   the start of Firefox, and its protocol
 
 mod devtools;
+mod firefox;
 mod input;
 mod script;
 mod windows;
 
 pub(crate) use input::keys;
+
+use firefox::Marionette;
 
 use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, TcpListener};
@@ -30,20 +35,23 @@ const STARTS_MAX: usize = 5;
 
 /// A browser. It begins with one tab, and methods are about the tab that was opened or chosen last. It reaches this machine by address alone, and nothing else. It ends when this is dropped.
 pub(crate) struct Browser {
-    driver: Child,
-    http: Client,
-    session: String,
+    process: Child,
+    session: Session,
     _home: TempDir,
 }
 
+/// How commands reach it.
+enum Session {
+    /// Through chromedriver, at this URL.
+    Chromium(Client, String),
+    Firefox(Marionette),
+}
+
 impl Browser {
-    /// Starts it.
+    /// Starts Chromium.
     pub(crate) async fn start() -> Self {
         let chromium = programs::find("chromium");
-        let program = programs::find("chromedriver");
         let home = tempfile::tempdir().expect("directory");
-        let (driver, port) =
-            (0..STARTS_MAX).find_map(|_| start(&program, home.path())).expect("a chromedriver that runs");
         let arguments = [
             "--headless=new".to_owned(),
             "--no-sandbox".to_owned(),
@@ -59,12 +67,15 @@ impl Browser {
             format!("--user-data-dir={}", home.path().display()),
         ];
         let options = json!({ "binary": chromium, "args": arguments });
-        let session = format!("http://127.0.0.1:{port}/session");
-        let mut browser = Self { driver, http: http::client(), session, _home: home };
+        let program = programs::find("chromedriver");
+        let (process, port) =
+            (0..STARTS_MAX).find_map(|_| start(&program, home.path())).expect("a chromedriver that runs");
+        let url = format!("http://127.0.0.1:{port}/session");
+        let mut browser = Self { process, session: Session::Chromium(http::client(), url.clone()), _home: home };
         let capabilities = json!({ "capabilities": { "alwaysMatch": { "goog:chromeOptions": options } } });
         let created = browser.command(Method::POST, "", capabilities).await;
-        browser.session.push('/');
-        browser.session.push_str(created["sessionId"].as_str().expect("a session"));
+        let url = format!("{url}/{}", created["sessionId"].as_str().expect("a session"));
+        browser.session = Session::Chromium(http::client(), url);
         browser
     }
 
@@ -90,7 +101,11 @@ impl Browser {
 
     /// The error is that of the driver, as JSON.
     async fn try_command(&self, method: Method, path: &str, body: &Value) -> Result<Value, Value> {
-        let mut request = self.http.request(method, format!("{}{path}", self.session));
+        let (http, session) = match &self.session {
+            Session::Chromium(http, session) => (http, session),
+            Session::Firefox(marionette) => return marionette.command(path, body).await,
+        };
+        let mut request = http.request(method, format!("{session}{path}"));
         if !body.is_null() {
             request = request.json(body);
         }
@@ -122,9 +137,9 @@ fn start(program: &Path, home: &Path) -> Option<(Child, u16)> {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // With the driver goes the browser, which is in its group.
-        let group = Pid::from_child(&self.driver);
+        // Everything that it started is in its group: with a driver goes the browser.
+        let group = Pid::from_child(&self.process);
         let _ = kill_process_group(group, Signal::KILL);
-        let _ = self.driver.wait();
+        let _ = self.process.wait();
     }
 }

@@ -1,8 +1,9 @@
 //! What the page says to an expression of JavaScript, and waiting for it.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::Browser;
+use super::{Browser, Session};
 use crate::support::until::comes_true;
 
 impl Browser {
@@ -36,11 +37,26 @@ impl Browser {
     }
 
     async fn try_eval(&self, expression: &str) -> Result<Value, Value> {
+        if matches!(self.session, Session::Firefox(_)) {
+            return self.try_eval_in_firefox(expression).await;
+        }
         let parameters = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
         let answer = self.try_devtools("Runtime.evaluate", parameters).await?;
         match answer.get("exceptionDetails") {
             Some(details) => Err(details.pointer("/exception/description").unwrap_or(details).clone()),
             None => Ok(answer["result"]["value"].clone()),
+        }
+    }
+
+    async fn try_eval_in_firefox(&self, expression: &str) -> Result<Value, Value> {
+        let script = format!(
+            "const end = arguments[0]; (async () => ({expression}))().then((value) => end({{ value }}), (error) => end({{ error: String(error) }}))"
+        );
+        let body = json!({ "script": script, "args": [] });
+        let mut answer = self.try_command(Method::POST, "/execute/async", &body).await?;
+        match answer.get("error") {
+            Some(error) => Err(error.clone()),
+            None => Ok(answer["value"].take()),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The addresses of this browser: their newest mail, and codes that arrive while another view is shown.
 //! Promise: it outlives the code below it.
 
+use serde_json::json;
+
 use super::{Trial, watch};
 
 /// Notes what a page would notify of, in a browser that permits it.
@@ -61,12 +63,17 @@ async fn a_code_is_told_wherever_one_is(trial: &Trial) {
 }
 
 async fn a_hidden_tab_is_notified(trial: &Trial) {
+    assert_eq!(trial.browser.eval("notified").await, json!([]), "whoever looks at the page is not notified");
+    // A headless browser hides no tab.
+    trial.browser.eval("void Object.defineProperty(document, 'hidden', { value: true })").await;
     let hidden = trial.browser.window().await;
     trial.browser.open_tab().await;
     watch(&trial.browser).await;
     trial.server.send("two@example.test", "Sign in", "Your verification code is 135790.").await;
     trial.browser.turn_to(&hidden).await;
-    trial.browser.until("document.title.startsWith('135790')").await;
+    trial.browser.until("document.title.startsWith('135790') && notified.length > 0").await;
+    let notified = trial.browser.eval("notified.map(([title, body]) => [title, body])").await;
+    assert_eq!(notified, json!([["135790", "two@example.test\nbob@example.com"]]));
     trial.expect_no_complaints().await;
 }
 

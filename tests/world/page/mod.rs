@@ -10,6 +10,7 @@ mod away;
 #[cfg(feature = "cassandra")]
 mod cluster;
 mod deleting;
+mod firefox;
 mod keyboard;
 mod languages;
 mod many;
