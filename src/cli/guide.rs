@@ -5,21 +5,18 @@ use crate::config::settings;
 use crate::error::{Error, Exit};
 
 /// The guides with their Markdown, in the order in which they are listed.
-const GUIDES: [(&str, &str); 16] = [
+const GUIDES: [(&str, &str); 13] = [
     ("commands", include_str!("../../man/guide/commands.md")),
     ("configuration", include_str!("../../man/guide/configuration.md")),
     ("domains", include_str!("../../man/guide/domains.md")),
     ("smtp", include_str!("../../man/guide/smtp.md")),
     ("http", include_str!("../../man/guide/http.md")),
-    ("browser", include_str!("../../man/guide/browser.md")),
     ("waiting", include_str!("../../man/guide/waiting.md")),
     ("test-suites", include_str!("../../man/guide/test-suites.md")),
     ("agents", include_str!("../../man/guide/agents.md")),
     ("webhooks", include_str!("../../man/guide/webhooks.md")),
     ("operations", include_str!("../../man/guide/operations.md")),
-    ("storage", include_str!("../../man/guide/storage.md")),
     ("cluster", include_str!("../../man/guide/cluster.md")),
-    ("performance", include_str!("../../man/guide/performance.md")),
     ("development", include_str!("../../man/guide/development.md")),
     ("changelog", include_str!("../../man/guide/changelog.md")),
 ];

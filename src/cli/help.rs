@@ -31,8 +31,8 @@ Examples:
   tempmail --server https://mail.example.org inbox hello@example.org
 
 Guides (tempmail help GUIDE):
-  commands configuration domains smtp http browser waiting test-suites agents
-  webhooks operations storage cluster performance development changelog
+  commands configuration domains smtp http waiting test-suites agents
+  webhooks operations cluster development changelog
 
 Topics (tempmail help TOPIC):
   exit-codes environment formats

@@ -239,7 +239,7 @@ async fn cases() -> Vec<Case> {
     cases.into_iter().map(|(name, is_genuine, received)| Case { name, is_genuine, received }).collect()
 }
 
-/// The example in this file. A test of the guides checks that the webhooks guide shows it.
+/// The example in this file. The webhooks guide shows that in Python, by a test of the guides, and names the others.
 fn example(name: &str) -> String {
     file(&format!("tests/examples/{name}"))
 }
