@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{Context, STANDARD};
 use super::output::{Column, Format};
+use super::{Context, STANDARD};
 use crate::client::{Client, Destination, running};
 use crate::config::{self, ConfigProblem, SettingInEffect};
 use crate::error::{Error, Exit};

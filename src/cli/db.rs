@@ -9,8 +9,8 @@ use bytes::Bytes;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{Context, STANDARD};
 use super::output::{Bar, Column};
+use super::{Context, STANDARD};
 use crate::client::{self, BackupCounts, CheckReport, Client, Destination, OfflineStore, ProgressCallback, running};
 use crate::config::{self, Sources, StoreLocation};
 use crate::error::{Error, Exit};

@@ -130,7 +130,10 @@ async fn examine(cx: &Context, sources: &Sources, client: &Client) -> Vec<Findin
         Ok((status, settings, domains)) => (status, settings.ok(), domains.unwrap_or_default()),
         Err(_) => (Err(ClientError::TimedOut { server: client.transport().shown().to_owned() }), None, Vec::new()),
     };
-    let Some(config) = in_effect.map(|settings: Vec<SettingInEffect>| Config::from_in_effect(&settings)).or(loaded) else { return findings };
+    let Some(config) = in_effect.map(|settings: Vec<SettingInEffect>| Config::from_in_effect(&settings)).or(loaded)
+    else {
+        return findings;
+    };
     match &status {
         Ok(status) => findings.extend(daemon(status)),
         Err(error) => {

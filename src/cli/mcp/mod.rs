@@ -188,14 +188,14 @@ impl<R: AsyncRead + Unpin> AsyncRead for UntilEnd<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::ServerUrl;
+    use crate::client::{Access, ServerUrl};
 
     #[test]
     fn only_the_domains_of_the_session_are_permitted() {
         let session = |domains: &[&str]| {
             let server: ServerUrl = "http://127.0.0.1:1".parse().expect("a URL");
             let domains = domains.iter().map(|name| name.parse().expect("a name")).collect();
-            let destination = Destination::Server(server, None);
+            let destination = Destination::Server(server, Access::default());
             let (client, ended) = (OnceCell::new(), CancellationToken::new());
             Session { destination, client, domains, tools: Vec::new(), ended }
         };
