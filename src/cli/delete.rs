@@ -173,7 +173,7 @@ async fn count(client: &Client, address: &Address) -> Result<u64, ClientError> {
     Ok(client.newest(address, 1).await?.total)
 }
 
-fn row(target: impl ToString, deleted: u64) -> Value {
+fn row(target: &impl ToString, deleted: u64) -> Value {
     json!({ "target": target.to_string(), "deleted": deleted })
 }
 

@@ -97,11 +97,8 @@ impl Add {
         } else {
             ALL
         };
-        let added = client.call_with_status(Method::POST, path, &[], Some(body)).await;
-        let (status, domain): (u16, Value) = added.map_err(|error| match error.is("mx_mismatch") {
-            true => with_record(error),
-            false => error.into(),
-        })?;
+        let (status, domain): (u16, Value) =
+            client.call_with_status(Method::POST, path, &[], Some(body)).await.map_err(unregistered)?;
         cx.list(&COLUMNS, std::slice::from_ref(&domain), &domain)?;
         let name = self.name;
         cx.hint(&match status {
@@ -112,8 +109,11 @@ impl Add {
     }
 }
 
-/// The refusal with the exact record to create.
-fn with_record(error: ClientError) -> Error {
+/// Why a domain is not registered: where its MX points elsewhere, with the exact record to create.
+fn unregistered(error: ClientError) -> Error {
+    if !error.is("mx_mismatch") {
+        return error.into();
+    }
     let lines =
         |member| zone::records(&error.problem().and_then(|problem| problem.strings(member)).unwrap_or_default());
     let (expected, found) = (lines("expected"), zone::commented(&lines("found")));

@@ -114,16 +114,13 @@ pub(super) async fn emails(
 
 /// The newest mails of an inbox, or of all.
 async fn listed(client: &Client, address: Option<&Address>) -> Result<Known, Error> {
-    let (pages, whole, newest) = match address {
-        Some(address) => {
-            let query = vec![("to", Some(address.to_string())), ("fields", Some(BRIEF.to_owned()))];
-            let pages = client.pages(MAIL, query, Some(PAGE_SIZE));
-            (pages, format!("the mail of {address}"), format!("the newest {EMAILS_MAX} mails of {address}"))
-        }
-        None => {
-            let pages = client.pages(ALL_MAIL, Vec::new(), Some(PAGE_SIZE));
-            (pages, "all mail".to_owned(), format!("the newest {EMAILS_MAX} mails"))
-        }
+    let (pages, whole, newest) = if let Some(address) = address {
+        let query = vec![("to", Some(address.to_string())), ("fields", Some(BRIEF.to_owned()))];
+        let pages = client.pages(MAIL, query, Some(PAGE_SIZE));
+        (pages, format!("the mail of {address}"), format!("the newest {EMAILS_MAX} mails of {address}"))
+    } else {
+        let pages = client.pages(ALL_MAIL, Vec::new(), Some(PAGE_SIZE));
+        (pages, "all mail".to_owned(), format!("the newest {EMAILS_MAX} mails"))
     };
     let rows = pages.rows(EMAILS_MAX).await?;
     let among = if rows.len() < EMAILS_MAX { whole } else { newest };

@@ -187,9 +187,10 @@ impl Inbox {
 
     /// Lists the mail of all addresses, or these addresses.
     async fn of_all(self, cx: &Context, client: &Client) -> Result<Exit, Error> {
-        let (list, columns, what) = match self.mailboxes {
-            true => (MAILBOXES, &OF_MAILBOXES[..], "no address has mail"),
-            false => (ALL_MAIL, &MAILS_OF_ALL[..], "there is no mail"),
+        let (list, columns, what) = if self.mailboxes {
+            (MAILBOXES, &OF_MAILBOXES[..], "no address has mail")
+        } else {
+            (ALL_MAIL, &MAILS_OF_ALL[..], "there is no mail")
         };
         let query = vec![("domain", self.domain.as_ref().map(ToString::to_string))];
         let size = (self.all || self.limit.is_some()).then_some(PAGE_SIZE);

@@ -31,7 +31,7 @@ pub(super) fn of_command_line(error: &clap::Error) -> Value {
 }
 
 fn of_service(problem: &Problem) -> Map<String, Value> {
-    let mut members = problem.other.clone();
+    let mut members = (*problem.other).clone();
     members.entry("type").or_insert_with(|| TYPE.into());
     members.insert("title".to_owned(), problem.title.clone().into());
     members.insert("status".to_owned(), problem.status.into());

@@ -155,7 +155,9 @@ pub async fn back_up(
     take(&backup::header())?;
     let mut batches = store.backup(SystemClock.now());
     while let Some(batch) = batches.try_next().await? {
-        batch.iter().for_each(|item| counts.count(item));
+        for item in &batch {
+            counts.count(item);
+        }
         take(&backup::encode(&batch)?)?;
     }
     drop(batches);

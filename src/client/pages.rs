@@ -53,26 +53,29 @@ pub struct Pages<'c> {
     query: Query,
     /// The most rows of a page; as many as the service likes for `None`.
     size: Option<u64>,
-    /// Where the next page begins; `None` behind the last one.
-    next: Option<Option<String>>,
+    /// Where the next page begins.
+    begin: Option<String>,
+    is_over: bool,
 }
 
 impl Client {
     /// The pages of a list that a query lets through, of at most `size` rows each, or as many as the service likes.
     pub fn pages(&self, list: List, query: Query, size: Option<u64>) -> Pages<'_> {
-        Pages { client: self, list, query, size, next: Some(list.first.map(str::to_owned)) }
+        Pages { client: self, list, query, size, begin: list.first.map(str::to_owned), is_over: false }
     }
 }
 
 impl Pages<'_> {
     /// The next page of at most `most` rows; `None` behind the last one.
     pub async fn next(&mut self, most: u64) -> Result<Option<Page>, ClientError> {
-        let Some(begin) = self.next.clone() else { return Ok(None) };
+        if self.is_over {
+            return Ok(None);
+        }
         let (parameter, member) = self.list.cursor;
         loop {
             let limit = self.size.map(|size| size.min(most));
             let mut query = self.query.clone();
-            query.extend([(parameter, begin.clone()), ("limit", limit.map(|limit| limit.to_string()))]);
+            query.extend([(parameter, self.begin.clone()), ("limit", limit.map(|limit| limit.to_string()))]);
             let mut members: Map<String, Value> = match self.client.get(self.list.path, &query).await {
                 Err(ClientError::TooLarge { .. }) if limit.is_none_or(|limit| limit > 1) => {
                     self.size = Some(limit.map_or(SIZE_AFTER_TOO_LARGE, |limit| limit / 2));
@@ -84,14 +87,15 @@ impl Pages<'_> {
                 return Err(self.client.unintelligible(format!("a page has no '{}'", self.list.member)));
             };
             let next = members.shift_remove(member);
-            self.next = next.as_ref().and_then(Value::as_str).map(|next| Some(next.to_owned()));
-            return Ok(Some(Page { rows, members, has_more: self.next.is_some() }));
+            self.begin = next.as_ref().and_then(Value::as_str).map(str::to_owned);
+            self.is_over = self.begin.is_none();
+            return Ok(Some(Page { rows, members, has_more: !self.is_over }));
         }
     }
 
     /// Where the next page begins.
     pub fn place(&self) -> Option<&str> {
-        self.next.as_ref()?.as_deref()
+        self.begin.as_deref()
     }
 
     /// The rows of all pages, but no more pages once there are `most`.

@@ -30,7 +30,7 @@ pub struct Problem {
     pub retry_after: Option<u64>,
     /// Further members, such as what a DNS check expected and found.
     #[serde(flatten)]
-    pub other: Map<String, Value>,
+    pub other: Box<Map<String, Value>>,
 }
 
 impl Problem {

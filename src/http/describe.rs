@@ -51,7 +51,7 @@ fn strip(value: &mut Value, absent: &[&str]) {
     let is_there = |value: &Value| value[ONLY].as_str().is_none_or(|part| !absent.contains(&part));
     match value {
         Value::Object(members) => {
-            members.remove(ONLY);
+            members.shift_remove(ONLY);
             members.retain(|_, member| is_there(member));
             for member in members.values_mut() {
                 strip(member, absent);

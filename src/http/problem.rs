@@ -123,7 +123,7 @@ codes! {
 pub struct Problem {
     code: Code,
     detail: Cow<'static, str>,
-    members: Map<String, Value>,
+    members: Box<Map<String, Value>>,
     headers: Vec<(HeaderName, HeaderValue)>,
     log_detail: Option<LogDetail>,
 }
@@ -140,7 +140,7 @@ pub(super) struct LogDetail {
 impl Problem {
     /// A problem with an explanation for people. The text may quote the request, but must reveal nothing internal.
     pub fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, detail: detail.into(), members: Map::new(), headers: Vec::new(), log_detail: None }
+        Self { code, detail: detail.into(), members: Box::default(), headers: Vec::new(), log_detail: None }
     }
 
     /// The problem of a value that is not valid, by the name of its parameter, in the query or the body. Addresses, domains,

@@ -75,16 +75,19 @@ impl Column {
     }
 
     /// The column goes before those with a lower rank where a table is too narrow.
+    #[must_use]
     pub const fn rank(self, rank: u8) -> Self {
         Self { rank, ..self }
     }
 
     /// The column takes at most this part of a table's width.
+    #[must_use]
     pub const fn percent(self, most: u16) -> Self {
         Self { width: Some(ColumnConstraint::UpperBoundary(Width::Percentage(most))), ..self }
     }
 
     /// The column takes this width, whatever it has.
+    #[must_use]
     pub const fn exactly(self, width: u16) -> Self {
         Self { width: Some(ColumnConstraint::Absolute(Width::Fixed(width + GAP))), ..self }
     }

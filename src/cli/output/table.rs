@@ -66,8 +66,8 @@ fn chosen(style: Style, columns: &[Column], rows: &[Value], now: Timestamp) -> (
     let room = style.width.map_or(usize::MAX, |width| usize::from(width + GAP));
     let gap = usize::from(GAP);
     while chosen.iter().map(|column| least(column) + gap).sum::<usize>() > room {
-        let last = chosen.iter().map(|(column, _)| column.rank).max().filter(|rank| *rank > 0);
-        let Some(index) = chosen.iter().rposition(|(column, _)| Some(column.rank) == last) else { break };
+        let highest = chosen.iter().map(|(column, _)| column.rank).max().filter(|rank| *rank > 0);
+        let Some(index) = chosen.iter().rposition(|(column, _)| Some(column.rank) == highest) else { break };
         chosen.remove(index);
     }
     let is_tight = chosen.iter().map(|(_, widest)| widest + gap).sum::<usize>() > room;

@@ -182,16 +182,13 @@ struct List {
 impl List {
     async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let client = cx.client().await?;
-        let (columns, webhooks): (&[Column], Vec<Value>) = match &self.address {
-            Some(address) => {
-                let query = [("recipient", Some(address.to_string()))];
-                (&COLUMNS[..8], client.get(PATH, &query).await.map_err(explained)?)
-            }
-            None => {
-                let query = vec![("origin", self.origin), ("domain", self.domain.map(|domain| domain.to_string()))];
-                let pages = client.pages(WEBHOOKS, query, Some(WEBHOOKS_PER_PAGE));
-                (&COLUMNS, pages.rows(usize::MAX).await.map_err(explained)?)
-            }
+        let (columns, webhooks): (&[Column], Vec<Value>) = if let Some(address) = &self.address {
+            let query = [("recipient", Some(address.to_string()))];
+            (&COLUMNS[..8], client.get(PATH, &query).await.map_err(explained)?)
+        } else {
+            let query = vec![("origin", self.origin), ("domain", self.domain.map(|domain| domain.to_string()))];
+            let pages = client.pages(WEBHOOKS, query, Some(WEBHOOKS_PER_PAGE));
+            (&COLUMNS, pages.rows(usize::MAX).await.map_err(explained)?)
         };
         cx.list(columns, &webhooks, &json!(webhooks))?;
         if webhooks.is_empty() {
