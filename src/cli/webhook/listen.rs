@@ -1,5 +1,6 @@
 //! `tempmail webhook listen`: sends events to a receiver on this machine without a registration.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -136,14 +137,17 @@ fn caller(cx: &Context, guard: Guard) -> Result<Caller, Error> {
 impl Forwarder {
     /// Forwards what arrives until the process ends. A service that can't answer is asked again.
     async fn follow(self, cx: &Context, client: &Client, mut query: WaitQuery) -> Result<Exit, Error> {
+        let mut sent = HashSet::new();
         loop {
             let deadline = Instant::now() + WAIT_MAX;
             let found = client.wait(&query, deadline, |error| cx.hint(&format!("{error}; trying again"))).await?;
-            if let Some(detail) = found {
+            let Some(detail) = found else { continue };
+            // Behind a mail that was deleted the service may give those of the same moment again.
+            if sent.insert(detail.email.id.clone()) {
                 let forwarded = self.forward(cx, &detail).await?;
                 cx.print(shown(cx.style, &forwarded))?;
-                query.since = Some(detail.email.id);
             }
+            query.since = Some(detail.email.id);
         }
     }
 
