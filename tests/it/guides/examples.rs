@@ -12,13 +12,7 @@ const SECTIONS: [(&str, &str, &[Example]); 3] = [
     (
         "waiting",
         "\n## In a test suite\n",
-        &[
-            ("sh", "tests/examples/sign_up.sh"),
-            ("python", "tests/examples/test_sign_up.py"),
-            ("js", "tests/examples/sign_up.test.mjs"),
-            ("go", "tests/examples/sign_up_test.go"),
-            ("java", "tests/examples/SignUpTest.java"),
-        ],
+        &[("sh", "tests/examples/sign_up.sh"), ("python", "tests/examples/test_sign_up.py")],
     ),
     ("operations", "\n## A unit for systemd\n", &[("ini", ".package/tempmail.service")]),
 ];
