@@ -23,8 +23,8 @@ const OF_LIST: [&str; 6] = ["id", "recipient", "from", "subject", "message", "re
 /// The columns of a list of mail; the last is for people.
 pub(super) const MAILS: [Column; 5] = [
     Column::id("ID", "id"),
-    Column::time("RECEIVED", "receivedAt").rank(2),
-    Column::text("FROM", "from").rank(1).percent(28),
+    Column::time("RECEIVED", "receivedAt").rank(1),
+    Column::text("FROM", "from").rank(2).percent(28),
     Column::text("SUBJECT", "subject"),
     Column::text("HAS", "has").rank(3),
 ];

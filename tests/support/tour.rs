@@ -61,7 +61,7 @@ impl Tour<'_> {
         let page = http::inbox(self.daemon.http, TO).await;
         let email = page["emails"][0].as_object().expect("an Email");
         let fields: Vec<&str> = email.keys().map(String::as_str).collect();
-        assert_eq!(fields, ["from", "id", "message", "receivedAt", "recipient", "subject"]);
+        assert_eq!(fields, ["id", "recipient", "from", "subject", "message", "receivedAt"]);
         assert!(email.values().all(Value::is_string), "{email:?}");
         assert_eq!((&email["id"], &email["recipient"]), (&Value::from(id), &Value::from(TO)));
     }

@@ -47,7 +47,7 @@ async fn the_newest_mail_of_all_addresses_is_listed_page_by_page() {
     assert_eq!((&first["total"], &first["limit"]), (&json!(9), &json!(4)));
     let email = &first["emails"][2];
     let fields: Vec<&String> = email.as_object().expect("object").keys().collect();
-    assert_eq!(fields, ["expiresAt", "from", "id", "receivedAt", "recipient", "size", "subject"]);
+    assert_eq!(fields, ["id", "recipient", "from", "subject", "receivedAt", "size", "expiresAt"]);
     assert_eq!((&email["recipient"], &email["from"]), (&json!("box0@example.test"), &json!("a@sender.test")));
     for limit in 1..=10 {
         let target = format!("/api/admin/messages?limit={limit}");
