@@ -248,5 +248,5 @@ fn without_a_daemon_there_are_no_rules() {
     Program::serve(dir.path(), &[]).stop();
     let outcome = crate::support::program::local(dir.path(), &["fault", "list"]);
     assert_eq!(outcome.code, Some(6), "{outcome:?}");
-    assert!(outcome.stderr.contains("none runs"), "{outcome:?}");
+    assert!(outcome.stderr.contains("no daemon runs"), "{outcome:?}");
 }
