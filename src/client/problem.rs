@@ -57,8 +57,14 @@ impl Problem {
             ("role_address", _) => {
                 "the administrator can: on the daemon's machine, as the user that runs it, or with a token"
             }
+            ("url_not_allowed", _) if self.other.contains_key("setting") => {
+                "the administrator can permit a network with webhook-allow, but for what the service itself listens on"
+            }
             ("url_not_allowed", _) => {
-                "the administrator can permit a network with webhook-allow, but neither the ports of mail nor the service itself"
+                "no setting permits that; take another port than 25, 465 and 587, and not the service itself"
+            }
+            ("conflict", _) if self.other.contains_key("setting") => {
+                "it is set with --domain or in the configuration file of the daemon; change it there"
             }
             ("domain_unknown", _) => "`tempmail domain list` shows for which domains mail is received",
             ("limit_reached", _) if self.other.get("limit").is_some_and(|limit| limit == "webhooks_for_recipient") => {
@@ -230,7 +236,7 @@ mod tests {
         };
         assert!(hint(503, "mx_host_unset", Some(60)).contains("--mx-host"));
         assert!(hint(401, "token_required", None).contains("--token-file"));
-        assert!(hint(400, "url_not_allowed", None).contains("webhook-allow"));
+        assert!(hint(400, "url_not_allowed", None).contains("no setting"));
         assert_eq!(hint(429, "rate_limited", Some(7)), "try again in 7 s");
         assert_eq!(hint(500, "internal", None), "");
     }

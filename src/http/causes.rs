@@ -70,7 +70,7 @@ impl From<DomainError> for Problem {
             DomainError::Busy => plain(Code::Busy).with_retry_after(5),
             DomainError::TooMany => Self::limit_reached("domains", detail),
             DomainError::TooManyOfClient(_) => Self::limit_reached("domains_for_client", detail),
-            DomainError::Fixed => plain(Code::Conflict),
+            DomainError::Fixed => plain(Code::Conflict).with_member("setting", "domain".into()),
             DomainError::NotRegistered => plain(Code::NotFound),
             DomainError::Store(error) => error.into(),
         }

@@ -13,7 +13,7 @@ use super::{Answer, Api, Caller, Code, Created, Deleted, JsonObject, Problem, Qu
 use crate::model::{Address, Secret, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
 use crate::random;
 use crate::store::{WebhookLimits, WebhookRegistration};
-use crate::webhook::UrlError;
+use crate::webhook::{Refused, UrlError};
 
 /// The longest secret in octets.
 const SECRET_OCTETS_MAX: usize = 1024;
@@ -123,7 +123,10 @@ fn new_webhook(api: &Api, caller: &Caller, recipient: &Address, body: &JsonObjec
 fn url_problem(error: &UrlError) -> Problem {
     let detail = format!("'url': {error}");
     match error {
-        UrlError::Refused(_) => Problem::new(Code::UrlNotAllowed, detail),
+        UrlError::Refused(Refused::NotPublic(_) | Refused::OfMachine(_)) => {
+            Problem::new(Code::UrlNotAllowed, detail).with_member("setting", "webhook-allow".into())
+        }
+        UrlError::Refused(Refused::Own(_) | Refused::Port(_)) => Problem::new(Code::UrlNotAllowed, detail),
         UrlError::TooLong | UrlError::Scheme | UrlError::Malformed | UrlError::UserInformation => {
             Problem::invalid("url", detail)
         }

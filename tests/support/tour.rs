@@ -108,7 +108,8 @@ impl Tour<'_> {
             assert_eq!(outcome.code, Some(0), "{args:?}: {outcome:?}");
         }
         let ids = ["inbox", TO, "-o", "id"];
-        assert_eq!(block_in_place(|| local(&copy, &ids)).stdout.trim_end(), self.ok(&ids));
+        let restored = block_in_place(|| Program::serve(&copy, &[]).tempmail(&ids));
+        assert_eq!(restored.stdout.trim_end(), self.ok(&ids));
     }
 
     async fn deletes_an_inbox(&self) {

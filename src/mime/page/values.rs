@@ -170,7 +170,7 @@ fn is_background(values: &[Value]) -> bool {
     let is_sized = plain.into_iter().any(|it| it.number().is_some() || *it == Value::Word("/".to_owned()));
     let is_image = values.iter().any(|it| matches!(it, Value::Function(name) if name != "url"));
     let is_any = values.iter().filter_map(plain_color).any(|color| color == Colors::ANY);
-    !is_any && !(is_image && is_sized)
+    !(is_any || is_image && is_sized)
 }
 
 /// A part of the value of a declaration. Commas are left out.

@@ -85,10 +85,11 @@ fn mail_that_is_not_as_expected_is_passed_over_and_said_to_lack_what_it_lacks() 
     send(&daemon, "second offer");
     send(&daemon, "news");
     let args = ["--subject", "offer", "--from", "sender.test", "--text", "code"];
-    let outcome = expect(&daemon, &[&["--timeout", "100ms"], &args[..]].concat());
+    // Long enough to look at all three.
+    let outcome = expect(&daemon, &[&["--timeout", "2s"], &args[..]].concat());
     let [first, second, third] = ids(&daemon).try_into().expect("three mails");
     let expected = format!(
-        "error: 3 mails came for {TO} within 100ms, none of them as expected\n  \
+        "error: 3 mails came for {TO} within 2s, none of them as expected\n  \
          {first} from ann@sender.test with subject \"first offer\"\n    \
          its text does not contain \"code\": \"text of first offer\"\n  \
          {second} from ann@sender.test with subject \"second offer\"\n    \

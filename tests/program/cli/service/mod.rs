@@ -371,7 +371,8 @@ async fn check_dns(Query(query): Parameters) -> Response {
 async fn remove_domain(State(contents): State<Shared>, Query(query): Parameters) -> Response {
     let name = query.get("domain").cloned().unwrap_or_default();
     if name == "fixed.test" {
-        return problem(409, "conflict", "fixed.test is fixed by the administrator");
+        let members = json!({"setting": "domain"});
+        return problem_with(409, "conflict", "fixed.test is fixed by the administrator", &members);
     }
     let mut contents = contents.lock().expect("lock");
     let before = contents.domains.len();
