@@ -1,6 +1,5 @@
 //! A file that appears under its name only when it is complete.
 
-use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
@@ -79,13 +78,11 @@ fn directory(target: &Path) -> &Path {
     target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A hidden name beside `target` that no other process has chosen or left behind.
+/// A hidden name beside `target` that no other process has chosen or left behind. It is short, since the target may
+/// have the longest name that there is.
 fn name_beside(target: &Path) -> io::Result<PathBuf> {
-    let name = target.file_name().ok_or_else(|| io::Error::other("not the name of a file"))?;
-    let mut hidden = OsString::from(".");
-    hidden.push(name);
-    hidden.push(format!(".{:016x}", rand::random::<u64>()));
-    Ok(target.with_file_name(hidden))
+    target.file_name().ok_or_else(|| io::Error::other("not the name of a file"))?;
+    Ok(target.with_file_name(format!(".tempmail-{:016x}", rand::random::<u64>())))
 }
 
 #[cfg(test)]

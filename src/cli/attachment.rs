@@ -12,6 +12,7 @@ use crate::client::Client;
 use crate::error::{Error, Exit};
 use crate::mime::safe_filename;
 use crate::model::EmailId;
+use crate::unfinished::Unfinished;
 
 /// What to do where a file is there already.
 const OTHER_FILE: &str = "name another file, or replace it with --yes";
@@ -90,15 +91,17 @@ fn name(filename: &str, index: u64) -> String {
     if safe.is_empty() { format!("attachment-{index}") } else { visible::masked(&safe).into_owned() }
 }
 
+/// A file that is there stays as it is until the new one is complete. Nothing is left of one that could not be written.
 fn write(file: &Path, octets: &[u8], may_replace: bool) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    if may_replace {
-        options.create(true).truncate(true);
-    } else {
-        options.create_new(true);
+    match file.metadata() {
+        Ok(found) if may_replace && !found.is_file() => OpenOptions::new().write(true).open(file)?.write_all(octets),
+        Ok(_) if !may_replace => Err(ErrorKind::AlreadyExists.into()),
+        _ => {
+            let mut begun = Unfinished::beside(file)?;
+            begun.write(octets)?;
+            begun.finish()
+        }
     }
-    options.open(file)?.write_all(octets)
 }
 
 fn failure(file: &Path, error: &io::Error, otherwise: &str) -> Error {

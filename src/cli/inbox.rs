@@ -164,13 +164,16 @@ impl Inbox {
         let number = |number: Option<u64>| number.map(|number| number.to_string());
         query.extend([("page", number(self.page)), ("limit", number(self.limit))]);
         let page: Value = client.get(MAIL.path, &query).await?;
+        let Some(rows) = page[MAIL.member].as_array() else {
+            return Err(Error::new(Exit::Unavailable, "the service does not answer with a list of mail"));
+        };
         let [total, limit, number, pages] =
             ["total", "limit", "page", "pages"].map(|name| page[name].as_u64().unwrap_or(0));
         if self.limit.is_some_and(|wanted| limit < wanted && total > limit) {
             return Err(Error::usage(format!("a page of this service has at most {limit} entries"))
                 .hint("--limit without --page lists as many as you say, --all lists all"));
         }
-        let rows = prepared(cx, page[MAIL.member].as_array().cloned().unwrap_or_default());
+        let rows = prepared(cx, rows.clone());
         cx.list(columns(cx, &MAILS), &rows, &page)?;
         if page["complete"] == false {
             cx.hint(&format!("only the newest {} mails were looked at; --all looks at all", page["scanned"]));

@@ -1,7 +1,5 @@
 //! `tempmail new`: a fresh address.
 
-use serde_json::Value;
-
 use super::Context;
 use crate::error::{Error, Exit};
 use crate::model::DomainName;
@@ -32,8 +30,7 @@ impl New {
         if let Some(prefix) = &self.prefix {
             prefix.parse::<LocalPartPrefix>().map_err(|error| Error::new(Exit::Usage, format!("--prefix: {error}")))?;
         }
-        let query = [("domain", self.domain.map(|domain| domain.to_string())), ("prefix", self.prefix)];
-        let fresh: Value = cx.client().await?.get("/api/addresses/random", &query).await?;
+        let fresh = cx.client().await?.random_address(self.domain.as_ref(), self.prefix.as_deref()).await?;
         let text = |member: &str| fresh[member].as_str().unwrap_or_default();
         cx.answer(&fresh, text("address"))?;
         if fresh["pattern"].is_string() {

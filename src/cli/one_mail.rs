@@ -22,6 +22,11 @@ pub(super) struct OneMail {
 }
 
 impl OneMail {
+    /// The mail with this id, of this address if one is given, or the newest of the address.
+    pub(super) const fn new(what: Named, id: Option<IdOrPart<EmailId>>, latest: bool) -> Self {
+        Self { what, id, latest }
+    }
+
     /// Refuses what names no mail, or two.
     pub(super) fn check(&self) -> Result<(), Error> {
         match (&self.what, &self.id, self.latest) {
@@ -56,7 +61,7 @@ async fn newest(client: &Client, address: &Address) -> Result<EmailId, Error> {
     let page = client.newest(address, 1).await?;
     let newest = page.emails.first().ok_or_else(|| {
         Error::new(Exit::NotFound, format!("there is no mail for {address}"))
-            .hint(format!("`tempmail send-test {address}` sends one"))
+            .hint(format!("`tempmail wait {address}` waits for one"))
     })?;
     newest.id.parse().map_err(|error| Error::new(Exit::Unavailable, error))
 }

@@ -1,39 +1,55 @@
-//! `tempmail open`: a mail in a browser.
+//! `tempmail open`: a mail, an inbox or the page in a browser.
 
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use url::form_urlencoded::byte_serialize;
+
 use super::Context;
+use super::ids::{IdOrPart, Named};
 use super::one_mail::{self, OneMail};
 use super::send_test::reachable;
 use crate::client::{Client, Destination};
 use crate::error::{Error, Exit};
-use crate::model::EmailId;
+use crate::model::{Address, EmailId};
 
 /// What opens an address where BROWSER names nothing.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 
-/// Open a mail in a browser, as its HTML shows it
+/// Open the page in a browser, an inbox in it, or the HTML of a mail
 ///
-/// The page runs no scripts and loads nothing from elsewhere. BROWSER names the browser, else xdg-open (macOS: open)
+/// Without an argument the page is opened, with an address its inbox, and with --latest or an id a mail. The HTML of a mail runs no scripts and loads nothing from elsewhere. BROWSER names the browser, else xdg-open (macOS: open)
 /// chooses it. The address of the page is printed. A browser has the rights of the public: it sees no mail of role addresses.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
+  tempmail open
+  tempmail open hello@example.test
   tempmail open hello@example.test --latest
   tempmail open 9e0f2a3b
   BROWSER=w3m tempmail open hello@example.test --latest")]
 pub(super) struct Open {
-    #[command(flatten)]
-    mail: OneMail,
+    /// The id of a mail or its end, or an address
+    #[arg(value_name = "ID|ADDR")]
+    what: Option<Named>,
+
+    /// Behind an address, the id of one of its mails or the end of the id
+    #[arg(value_name = "ID", conflicts_with = "latest")]
+    id: Option<IdOrPart<EmailId>>,
+
+    /// The newest mail of the address
+    #[arg(long, requires = "what")]
+    latest: bool,
 }
 
 impl Open {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        self.mail.check()?;
-        let client = cx.client().await?;
-        let id = self.mail.id(client).await?;
-        let url = format!("{}/api/mail/messages/{id}/html", base(cx, client, id).await?);
+        let place = match (self.what, self.id, self.latest) {
+            (None, ..) => String::new(),
+            (Some(Named::Inbox(address)), None, false) => format!("#/inbox/{}", in_fragment(&address)),
+            (Some(what), id, latest) => of_mail(cx, OneMail::new(what, id, latest)).await?,
+        };
+        let url = format!("{}/{place}", base(cx, cx.client().await?).await?);
         cx.print(format!("{url}\n"))?;
         for line in browsers(&cx.env) {
             if start(&line, &url) {
@@ -45,10 +61,24 @@ impl Open {
     }
 }
 
-/// Where a browser reaches the service that has this mail.
-async fn base(cx: &Context, client: &Client, id: EmailId) -> Result<String, Error> {
+/// The path of the HTML of a mail.
+async fn of_mail(cx: &Context, mail: OneMail) -> Result<String, Error> {
+    mail.check()?;
+    let client = cx.client().await?;
+    let id = mail.id(client).await?;
     // A mail that is gone is said here and not in the browser.
     client.email(id).await.map_err(one_mail::refused)?;
+    Ok(format!("api/mail/messages/{id}/html"))
+}
+
+/// An address as the page reads it behind the `#`.
+fn in_fragment(address: &Address) -> String {
+    let encoded: String = byte_serialize(address.to_string().as_bytes()).collect();
+    encoded.replace('+', "%20").replace("%40", "@")
+}
+
+/// Where a browser reaches the service.
+async fn base(cx: &Context, client: &Client) -> Result<String, Error> {
     if let Destination::Server(server, _) = cx.globals.target(&cx.env)? {
         return Ok(server.base().to_owned());
     }
@@ -87,6 +117,13 @@ fn start(line: &str, url: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_page_reads_the_address_behind_the_number_sign() {
+        for (address, fragment) in [("a+b@x.test", "a%2Bb@x.test"), ("\"a b#%\"@x.test", "%22a%20b%23%25%22@x.test")] {
+            assert_eq!(in_fragment(&address.parse().expect(address)), fragment);
+        }
+    }
 
     #[test]
     fn the_environment_names_browsers() {

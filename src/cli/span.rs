@@ -64,9 +64,11 @@ impl FromStr for Moment {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let now = (text == "now").then_some(Self::Ago(Duration::ZERO));
         let ago = || value::duration(Duration::ZERO..=AGO_MAX)(text).ok().map(Self::Ago);
-        Timestamp::from_text(text).map(Self::At).or_else(ago).ok_or_else(|| {
-            "a moment is written 2026-01-31T12:00:00Z, '2026-01-31 12:00:00' (UTC), or as how long ago: 2h, at most 365d"
+        let at = || Timestamp::from_text(text).or_else(|| Timestamp::from_text(&format!("{text} 00:00:00")));
+        now.or_else(ago).or_else(|| at().map(Self::At)).ok_or_else(|| {
+            "a moment is `now`, a time such as 2026-01-31T12:00:00Z, '2026-01-31 12:00:00' or 2026-01-31 (UTC), or how long ago: 2h, at most 365d"
                 .to_owned()
         })
     }
@@ -121,10 +123,12 @@ mod tests {
             ("2023-11-14T23:13:20+01:00", 1_700_000_000_000),
             ("1h30m", 1_699_994_600_000),
             ("0s", 1_700_000_000_000),
+            ("now", 1_700_000_000_000),
+            ("2023-11-14", 1_699_920_000_000),
         ] {
             assert_eq!(text.parse::<Moment>().expect(text).at(NOW).millis(), millis, "{text}");
         }
-        for bad in ["", "2", "yesterday", "366d", "2023-11-14", "-1h"] {
+        for bad in ["", "2", "yesterday", "366d", "2023-11", "-1h"] {
             assert!(bad.parse::<Moment>().is_err(), "{bad}");
         }
     }
@@ -137,6 +141,7 @@ mod tests {
             ("90s", Since::Moment(Moment::Ago(Duration::from_secs(90)))),
             ("2023-11-14T22:13:20Z", Since::Moment(Moment::At(NOW))),
             ("2023-11-14 22:13:20", Since::Moment(Moment::At(NOW))),
+            ("2023-11-14", Since::Moment(Moment::At(Timestamp::from_millis(1_699_920_000_000)))),
             (id, Since::Email(id.parse().expect("an id"))),
         ] {
             assert_eq!(text.parse(), Ok(since), "{text}");

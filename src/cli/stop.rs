@@ -34,7 +34,11 @@ impl Stop {
             return Err(Error::usage("stop ends the service on this machine; --server names one elsewhere")
                 .hint("leave out --server and TEMPMAIL_SERVER, or run `tempmail stop` on that machine"));
         }
-        let socket = client::daemon_socket(&cx.globals.sources(ServeArgs::default(), &cx.env))?;
+        let socket = client::daemon_socket(&cx.globals.sources(ServeArgs::default(), &cx.env));
+        let socket = socket.map_err(|error| match error.exit() {
+            Exit::Unavailable => error.hint("there is nothing to stop; --data-dir names another directory"),
+            _ => error,
+        })?;
         let failed = |error: io::Error| Error::new(Exit::Failure, format!("{}: {error}", socket.display()));
         let owner = UnixStream::connect(&socket).await.and_then(|stream| stream.peer_cred()).map_err(failed)?;
         // A process in another container has no number here.

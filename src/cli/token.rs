@@ -1,30 +1,29 @@
 //! `tempmail token`: what remote callers show to be the administrator.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
+use std::io;
 use std::ops::RangeInclusive;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::Context;
 use super::ids::{self, Part};
 use super::output::Column;
+use super::{Context, STANDARD};
 use crate::client::{Client, Method};
 use crate::config::value;
 use crate::error::{Error, Exit};
 use crate::model::{Scope, TokenName};
+use crate::unfinished::Unfinished;
 
 const PATH: &str = "/api/admin/tokens";
 const COLUMNS: [Column; 6] = [
     Column::text("NAME", "name"),
-    Column::text("SCOPE", "scope"),
+    Column::text("SCOPE", "scope").rank(2),
     Column::state("STATUS", "status"),
-    Column::time("CREATED", "createdAt").rank(1),
-    Column::time("EXPIRES", "expiresAt"),
+    Column::time("CREATED", "createdAt").rank(3),
+    Column::time("EXPIRES", "expiresAt").rank(1),
     Column::id("ID", "id"),
 ];
 const LIFE: RangeInclusive<Duration> = Duration::from_mins(1)..=Duration::from_hours(3650 * 24);
@@ -84,16 +83,18 @@ struct New {
     #[arg(long, value_name = "SCOPE", default_value_t)]
     scope: Scope,
 
-    /// Write the token into this new file, which only you can read, instead of printing it
-    #[arg(short = 'O', long, value_name = "FILE")]
+    /// Write the token into this new file, which only you can read, instead of printing it; - prints it
+    #[arg(short = 'O', long, value_name = "FILE|-")]
     out: Option<PathBuf>,
 }
 
 impl New {
     async fn run(self, cx: &Context, client: &Client) -> Result<Exit, Error> {
-        if let Some(file) = self.out.as_ref().filter(|file| file.symlink_metadata().is_ok()) {
-            return Err(unwritten(file, &io::ErrorKind::AlreadyExists.into()));
-        }
+        // A file that can't be written is said before there is a token.
+        let out = self.out.filter(|file| file.as_os_str() != STANDARD);
+        let out = out
+            .map(|file| new_file(&file).map(|begun| (begun, file.clone())).map_err(|error| unwritten(&file, &error)));
+        let out = out.transpose()?;
         let mut body = json!({ "name": self.name, "scope": self.scope });
         if let Some(life) = self.expires {
             body["expiresInSeconds"] = life.as_secs().into();
@@ -102,8 +103,13 @@ impl New {
         let Some(token) = created["token"].as_str().map(str::to_owned) else {
             return Err(Error::new(Exit::Unavailable, "the service does not answer with a token"));
         };
-        if let Some(file) = self.out {
-            write(&file, &token).map_err(|error| unwritten(&file, &error))?;
+        if let Some((mut begun, file)) = out {
+            if let Err(error) = begun.write(format!("{token}\n").as_bytes()).and_then(|()| begun.finish()) {
+                // Nobody has it, so nobody may.
+                let id = created["id"].as_str().map(str::to_owned);
+                client.call::<Value>(Method::DELETE, PATH, &[("id", id)], None).await?;
+                return Err(unwritten(&file, &error));
+            }
             cx.hint(&format!("the token is in {}; the service cannot show it again", file.display()));
             created["token"] = Value::Null;
             return cx.answer(&created, &file.display().to_string()).map(|()| Exit::Ok);
@@ -114,10 +120,12 @@ impl New {
     }
 }
 
-fn write(file: &Path, token: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?;
-    writeln!(file, "{token}")?;
-    file.sync_all()
+/// Begins a file that is not there yet.
+fn new_file(file: &Path) -> io::Result<Unfinished> {
+    if file.symlink_metadata().is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    Unfinished::beside(file)
 }
 
 fn unwritten(file: &Path, error: &io::Error) -> Error {
@@ -171,9 +179,14 @@ struct Revoke {
 impl Revoke {
     async fn run(self, cx: &Context, client: &Client) -> Result<Exit, Error> {
         let tokens: Vec<Value> = client.get(PATH, &[]).await?;
-        let is_named = |token: &Value| token["name"] == *self.token || token["id"] == *self.token;
+        let is_named = |token: &&Value| token["name"] == *self.token || token["id"] == *self.token;
+        let named = tokens.iter().filter(is_named).count();
+        if named > 1 {
+            return Err(Error::usage(format!("{} is the id of one token and the name of another", self.token))
+                .hint("revoke each by what only it has, as `tempmail token list` shows it"));
+        }
         let id = match self.token.parse::<Part>() {
-            Ok(part) if !tokens.iter().any(is_named) => ids::token(tokens, &part)?,
+            Ok(part) if named == 0 => ids::token(tokens, &part)?,
             _ => self.token.clone(),
         };
         let answer: Value = client.call(Method::DELETE, PATH, &[("id", Some(id))], None).await?;

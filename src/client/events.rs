@@ -78,6 +78,7 @@ impl Events<'_> {
                 continue;
             }
             let data = serde_json::from_str(&data).map_err(|error| self.client.unintelligible(error.to_string()))?;
+            self.backoff = Backoff::default();
             return Ok(MailEvent { event, data });
         }
     }
@@ -91,7 +92,6 @@ impl Events<'_> {
         let Some((pieces, decoder)) = &mut self.open else { return Err(broken("it is not open")) };
         loop {
             if let Some((block, id)) = decoder.next() {
-                self.backoff = Backoff::default();
                 self.last_id = id.or(self.last_id.take());
                 return Ok(block);
             }

@@ -34,7 +34,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::model::{Address, EmailId};
+use crate::model::{Address, DomainName, EmailId};
 
 pub use axum::http::Method;
 pub use backoff::Backoff;
@@ -141,6 +141,20 @@ impl Client {
     pub async fn newest(&self, to: &Address, limit: u64) -> Result<EmailPage, ClientError> {
         let fields = [("to", to.to_string()), ("limit", limit.to_string()), ("fields", BRIEF.to_owned())];
         self.get("/api/mail/messages", &fields.map(|(name, value)| (name, Some(value)))).await
+    }
+
+    /// A fresh address, with what else the service says of it.
+    pub async fn random_address(
+        &self,
+        domain: Option<&DomainName>,
+        prefix: Option<&str>,
+    ) -> Result<Value, ClientError> {
+        let query = [("domain", domain.map(ToString::to_string)), ("prefix", prefix.map(str::to_owned))];
+        let fresh: Value = self.get("/api/addresses/random", &query).await?;
+        match fresh["address"].as_str() {
+            Some(address) if !address.is_empty() => Ok(fresh),
+            _ => Err(self.unintelligible("its answer has no 'address'".to_owned())),
+        }
     }
 
     /// What the daemon is, where it listens and how much it keeps. The administrator's.

@@ -87,7 +87,11 @@ impl Pages<'_> {
                 return Err(self.client.unintelligible(format!("a page has no '{}'", self.list.member)));
             };
             let next = members.shift_remove(member);
-            self.begin = next.as_ref().and_then(Value::as_str).map(str::to_owned);
+            let next = next.as_ref().and_then(Value::as_str).map(str::to_owned);
+            if next.is_some() && next == self.begin {
+                return Err(self.client.unintelligible("a page leads to itself".to_owned()));
+            }
+            self.begin = next;
             self.is_over = self.begin.is_none();
             return Ok(Some(Page { rows, members, has_more: !self.is_over }));
         }

@@ -10,6 +10,8 @@ use url::{Host, Url};
 
 use crate::error::{Error, Exit};
 
+/// How much of a file with certificates is read, in octets.
+const AUTHORITIES_OCTETS_MAX: u64 = 1 << 20;
 /// The longest token in octets.
 const TOKEN_OCTETS_MAX: u64 = 4096;
 
@@ -80,6 +82,9 @@ impl FromStr for ServerUrl {
         if text.is_empty() {
             return Err(malformed());
         }
+        if text.starts_with(':') {
+            return format!("http://localhost{text}").parse();
+        }
         // Without a scheme `localhost:8080` would parse, as the scheme `localhost`.
         if !text.contains("://") {
             let plain: Self = format!("http://{text}").parse()?;
@@ -112,7 +117,9 @@ pub struct Access {
 /// The certificates in a PEM file.
 pub fn authorities(path: &Path) -> Result<Vec<reqwest::Certificate>, Error> {
     let named = |error: &dyn fmt::Display| Error::usage(format!("{}: {error}", path.display()));
-    let pem = std::fs::read(path).map_err(|error| named(&error))?;
+    let mut pem = Vec::new();
+    let file = std::fs::File::open(path).map_err(|error| named(&error))?;
+    file.take(AUTHORITIES_OCTETS_MAX).read_to_end(&mut pem).map_err(|error| named(&error))?;
     let found = reqwest::Certificate::from_pem_bundle(&pem).map_err(|_| named(&"it has no certificate in PEM"))?;
     if found.is_empty() { Err(named(&"it has no certificate in PEM")) } else { Ok(found) }
 }

@@ -11,6 +11,9 @@ use crate::model::Address;
 /// The longest that one request waits. Proxies often cut off a request that has no answer after a minute.
 const REQUEST_MAX: Duration = Duration::from_secs(50);
 
+/// The pause before a service is asked again that waits for much less time than it was asked to.
+const PAUSE: Duration = Duration::from_secs(1);
+
 /// What mail to wait for. The service reads the values.
 #[derive(Clone, Debug)]
 pub struct WaitQuery {
@@ -43,11 +46,17 @@ impl Client {
     ) -> Result<Option<EmailDetail>, ClientError> {
         let mut backoff = Backoff::default();
         while Instant::now() < deadline {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match timeout_at(deadline, self.wait_once(wanted, left.min(REQUEST_MAX))).await {
+            let asked_at = Instant::now();
+            let asked = deadline.saturating_duration_since(asked_at).min(REQUEST_MAX);
+            match timeout_at(deadline, self.wait_once(wanted, asked)).await {
                 Err(_elapsed) => break,
                 Ok(Ok(Some(email))) => return Ok(Some(email)),
-                Ok(Ok(None)) => backoff = Backoff::default(),
+                Ok(Ok(None)) => {
+                    backoff = Backoff::default();
+                    if asked_at.elapsed() < asked / 2 {
+                        sleep(PAUSE.min(deadline.saturating_duration_since(Instant::now()))).await;
+                    }
+                }
                 Ok(Err(error)) if error.may_pass() => {
                     if backoff.is_first() {
                         on_away(&error);

@@ -204,8 +204,7 @@ async fn new_address(session: &Session, given: NewAddress) -> Result<String, Err
         session.check_domain(domain)?;
     }
     let domain = domain.as_ref().or(session.domains.first());
-    let query = [("domain", domain.map(ToString::to_string)), ("prefix", given.prefix.clone())];
-    let fresh: Value = session.client().await?.get("/api/addresses/random", &query).await?;
+    let fresh = session.client().await?.random_address(domain, given.prefix.as_deref()).await?;
     Ok(text::short(fresh["address"].as_str().unwrap_or_default()))
 }
 

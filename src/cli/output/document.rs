@@ -57,7 +57,7 @@ fn for_programs(name: &str, value: &Value) -> String {
 }
 
 fn is_time(name: &str) -> bool {
-    ["At", "oldest", "newest"].iter().any(|end| name.ends_with(end))
+    ["At", "oldest", "newest", "notAfter"].iter().any(|end| name.ends_with(end))
 }
 
 #[cfg(test)]

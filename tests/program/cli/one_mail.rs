@@ -95,7 +95,7 @@ async fn every_attachment_is_saved_and_nothing_is_replaced() {
 }
 
 #[tokio::test]
-async fn a_browser_is_given_the_page_of_a_mail() {
+async fn a_browser_is_given_a_mail_an_inbox_or_the_page() {
     let dir = tempfile::tempdir().expect("directory");
     let daemon = daemon(dir.path(), &["Subject: x\r\nContent-Type: text/html\r\n\r\n<b>bold</b>"]).await;
     let opened = with_env(dir.path(), "BROWSER", "/nowhere/browser:echo opened %s", &["open", TO, "--latest"]);
@@ -108,6 +108,11 @@ async fn a_browser_is_given_the_page_of_a_mail() {
     assert!(url.starts_with(&format!("http://{}/api/mail/messages/", daemon.http)), "{url}");
     let page = reqwest::get(&url).await.expect("the page").text().await.expect("text");
     assert!(page.contains("<b>bold</b>"), "{page}");
+
+    for (args, place) in [(&["open"][..], ""), (&["open", TO], "#/inbox/hello@example.test")] {
+        let opened = with_env(dir.path(), "BROWSER", "true", args);
+        assert_eq!((opened.code, opened.stdout), (Some(0), format!("http://{}/{place}\n", daemon.http)), "{args:?}");
+    }
 
     let none = with_env(dir.path(), "BROWSER", "/nowhere/browser", &["open", TO, "--latest"]);
     assert_eq!((none.code, none.stdout), (Some(1), format!("{url}\n")));

@@ -107,6 +107,8 @@ fn a_token_goes_into_a_file_of_its_owner_and_others_who_may_read_it_are_said() {
 
     let again = daemon.tempmail(&["token", "new", "--name", "other", "--out", path]);
     assert_eq!((again.code, again.stdout.as_str()), (Some(5), ""), "{again:?}");
+    let nowhere = daemon.tempmail(&["token", "new", "--name", "other", "--out", "/nowhere/token"]);
+    assert_eq!((nowhere.code, nowhere.stdout.as_str()), (Some(1), ""), "{nowhere:?}");
     assert_eq!(daemon.tempmail(&["token", "ls"]).stdout.lines().count(), 1, "nothing was made");
 }
 
