@@ -18,7 +18,7 @@ use super::Api;
 use super::access_log::Line;
 use super::browser::Grant;
 use super::caller::Caller;
-use super::forwarded::{self, is_forwarded, is_trusted};
+use super::forwarded::{self, is_forwarded};
 use super::memory;
 use super::problem::{Code, LogDetail, Problem};
 use super::rate_limit;
@@ -52,9 +52,7 @@ impl Api {
                 "a request came through a proxy, but no trusted-proxies are set: all clients behind it share its limits"
             ));
         }
-        // A trusted proxy speaks for others, whatever it says of them.
-        let is_here = client.is_loopback() && !is_forwarded && !is_trusted(proxies, peer);
-        Caller { is_here, ..Caller::public(client, admission) }
+        Caller { is_here: client.is_loopback() && !is_forwarded, ..Caller::public(client, admission) }
     }
 
     /// Answers a request, unless its token is wrong or its client has used up a quota.

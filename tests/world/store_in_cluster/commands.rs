@@ -39,7 +39,11 @@ async fn a_backup_of_a_directory_goes_into_a_cluster_and_back() {
     assert_eq!(restored.code, Some(0), "{}", restored.stderr);
     let counts: Value = serde_json::from_str(&restored.stdout).expect("JSON");
     assert_eq!((&counts["emails"], &counts["domains"]), (&Value::from(3), &Value::from(1)));
-    let listed_by = |service: Program| service.tempmail(&["inbox", "b@example.test", "-o", "id"]).stdout;
+    let listed_by = |service: Program| {
+        let listed = service.tempmail(&["inbox", "b@example.test", "-o", "id"]).stdout;
+        service.stop();
+        listed
+    };
     let node = ["--store", &store, "--cassandra-timeout", "10s"];
     assert_eq!(listed_by(Program::serve(&dir.path().join("node"), &node)), listed);
     let checked = cluster(&["db", "check"]);
