@@ -19,14 +19,14 @@
 //!                          and in a cluster 451 4.3.0
 //! ------------------------------------------------------------------ the sender's part ends here
 //!      -> events           hints to the requests that wait for this mailbox; each then looks at the store
-//!      -> http             reads rows from memory, and reserves memory (http/memory) before it loads mail; cli asks http
+//!      -> http             reads rows from memory, and reserves memory (http/memory) before it loads mail; cli asks it
 //!      -> reader           loads and parses (mime) on one of a few threads, and only when somebody reads the message
 //!      -> expiry           removes Emails in small steps between the writer's groups; it follows from time,
 //!                          and the registry notes up to when it was done
 //! ```
 //!
-//! Commands about mail or domains are HTTP requests to [`http::router`]. [`client`] sends them over one of three transports:
-//! TCP, the daemon's Unix socket, or a router in the command's own process over the store that this process opens.
+//! Commands about mail or domains are HTTP requests, which [`client`] sends over TCP or through the daemon's Unix socket.
+//! Without a service they end with exit code 6; only `db check`, `db backup` and `db restore` open a store themselves.
 //!
 //! # The way of an event
 //!

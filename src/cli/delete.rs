@@ -6,9 +6,9 @@ use std::io::{BufRead, Read as _};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Context;
 use super::ids::{self, IdOrPart, Named, Target};
 use super::output::Column;
+use super::{Context, STANDARD};
 use crate::client::{Client, ClientError, Method};
 use crate::error::{Error, Exit};
 use crate::model::{Address, EmailId};
@@ -54,7 +54,7 @@ type DeleteTarget = Target<EmailId>;
 impl Delete {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let hint = "--yes deletes without a question, --dry-run shows what would go";
-        if !self.dry_run && !cx.globals.yes && self.target.as_deref() == Some("-") {
+        if !self.dry_run && !cx.globals.yes && self.target.as_deref() == Some(STANDARD) {
             let cause = "deleting what standard input names needs --yes: no question can be answered there";
             return Err(Error::usage(cause).hint(hint));
         }
@@ -96,8 +96,8 @@ impl Delete {
     fn named(&self) -> Result<(Option<Address>, Vec<Named>), Error> {
         let ids = || self.id.iter().cloned().map(Named::Email).collect();
         match self.target.as_deref() {
-            Some("-") if self.id.is_empty() => Ok((None, read_named(std::io::stdin().lock())?)),
-            Some("-") => Err(Error::usage("--id and - say different things").hint("give one of them")),
+            Some(STANDARD) if self.id.is_empty() => Ok((None, read_named(std::io::stdin().lock())?)),
+            Some(STANDARD) => Err(Error::usage("--id and - say different things").hint("give one of them")),
             Some(address) => {
                 let address: Address = address
                     .parse()

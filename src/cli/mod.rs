@@ -3,12 +3,12 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve new inbox read open delete send_test status stop man completions/ domain webhook/ token fault db config
+//! serve new inbox read open watch delete send_test status stop man completions/ domain webhook/ token fault db config
 //! doctor    checks of the service and its machine
 //! sendmail/ mail from programs that call `sendmail`
 //! mcp/      tools for the programs of language models    wait, wanted   `wait` and `expect`
 //! globals   flags of every command     context   what a command is given
-//! one_mail  which mail a command is about                ids       ids by their end or beginning
+//! one_mail, attachment   which mail a command is about, and its files     ids   ids by their end or beginning
 //! problem   errors as JSON          removed   what replaces a command that has gone
 //! domain_hint, span, zone   what a few commands share
 //! hangup    what SIGHUP does to the daemon

@@ -11,8 +11,6 @@ use crate::client::{Client, Events, MailEvent};
 use crate::error::{Error, Exit};
 use crate::model::Address;
 
-/// How many characters of an id a line for people has.
-const ID_END: usize = 8;
 /// How often is looked whether somebody still reads the output.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
@@ -83,9 +81,8 @@ fn line(style: Style, event: &MailEvent) -> String {
         Some(Format::Json | Format::Ndjson) => output::json_line(event),
         None | Some(Format::Table) => {
             let what = event.event.strip_prefix("email.").unwrap_or(&event.event);
-            // Other commands take the end of an id for it.
-            let end = id.char_indices().nth_back(ID_END - 1).map_or(id, |(start, _)| &id[start..]);
-            let fields = [what, end, recipient, from, subject];
+            let end = output::short_id(id);
+            let fields = [what, &end, recipient, from, subject];
             let shown: Vec<_> = fields.iter().filter(|it| !it.is_empty()).map(|it| visible::line(it)).collect();
             shown.join("  ") + "\n"
         }

@@ -24,6 +24,7 @@ const BOUNDS: &[(&str, &str)] = &[
     ("smtp/", "crate::http crate::mime axum hyper"),
     ("http/", "crate::smtp"),
     ("service", "crate::cli crate::client crate::http"),
+    ("client/", "crate::cli crate::http crate::service crate::smtp"),
     ("connections/", "crate::smtp crate::http crate::store crate::service crate::daemon crate::cli"),
     ("tls/", "crate::smtp crate::http crate::store crate::config crate::daemon crate::cli"),
 ];

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::super::Context;
+use super::super::{Context, STANDARD};
 use crate::error::Error;
 use crate::model::Secret;
 use crate::webhook::has_prefix_alone;
@@ -24,9 +24,9 @@ pub(super) fn read(cx: &Context, path: &str) -> Result<Secret, Error> {
 }
 
 fn of_path(path: &str) -> Result<Secret, Error> {
-    let name = if path == "-" { "standard input" } else { path };
+    let name = if path == STANDARD { "standard input" } else { path };
     let failed = |error: std::io::Error| Error::usage(format!("{name}: {error}"));
-    if path == "-" {
+    if path == STANDARD {
         return of(name, std::io::stdin().lock());
     }
     of(name, std::fs::File::open(path).map_err(failed)?)
