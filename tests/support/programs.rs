@@ -9,11 +9,15 @@ use memchr::memmem;
 
 /// The path of a program, which must be installed.
 pub(crate) fn find(program: &str) -> PathBuf {
+    installed(program).unwrap_or_else(|| panic!("this test needs the program {program}"))
+}
+
+/// The path of a program, if it is installed.
+pub(crate) fn installed(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     // The directories of Postfix's programs are not in every PATH, and that of git's commands is in none.
     let system = ["/usr/sbin", "/sbin", "/usr/lib/git-core"].map(PathBuf::from);
-    let found = std::env::split_paths(&path).chain(system).map(|dir| dir.join(program)).find(|file| file.is_file());
-    found.unwrap_or_else(|| panic!("this test needs the program {program}"))
+    std::env::split_paths(&path).chain(system).map(|dir| dir.join(program)).find(|file| file.is_file())
 }
 
 /// Fails unless the user is root.

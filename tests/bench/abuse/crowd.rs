@@ -8,11 +8,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use clap::ValueEnum;
 use socket2::{Domain, Socket, Type};
 
 use super::Result;
 
-const ORDER: &str = "--crowd";
+const ORDER: &str = "crowd";
 /// How often a slow client sends an octet.
 const OCTET_EVERY: Duration = Duration::from_secs(10);
 /// How many of them share the sending: each of these groups has its turn within that time.
@@ -24,7 +25,7 @@ const PER_NETWORK: usize = 100;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a client does.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Habit {
     /// One octet each ten seconds: of a message, or of a command.
     Slow,
@@ -92,6 +93,7 @@ impl Drop for Crowd {
 }
 
 /// The orders to the process of a crowd.
+#[derive(clap::Args)]
 pub(crate) struct Orders {
     habit: Habit,
     clients: usize,
@@ -99,13 +101,6 @@ pub(crate) struct Orders {
 }
 
 impl Orders {
-    /// The orders, if this is such a process.
-    pub(crate) fn parse(args: &[String]) -> Option<Self> {
-        let [order, habit, clients, server] = args else { return None };
-        let habit = if habit == "slow" { Habit::Slow } else { Habit::Idle };
-        (order == ORDER).then_some(Self { habit, clients: clients.parse().ok()?, server: server.parse().ok()? })
-    }
-
     /// Connects, says how many were greeted, keeps to the habit until the input ends, and says how often one that was
     /// ended has connected again.
     pub(crate) fn obey(&self) -> Result<()> {

@@ -5,8 +5,8 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpStream};
 
 use super::crowd::{connect, reply};
-use super::support::Result;
-use super::support::daemon::Daemon;
+use crate::support::Result;
+use crate::support::daemon::Daemon;
 
 const PIECE_OCTETS: usize = 1 << 20;
 const PIECES: usize = 1024;

@@ -7,9 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::crowd::{address, connect, is_open};
-use super::support::figures::percentile;
-use super::support::{Result, http};
 use super::verdict;
+use crate::support::figures::percentile;
+use crate::support::{Result, http};
 
 /// How often a client sends an octet.
 const OCTET_EVERY: Duration = Duration::from_secs(1);

@@ -3,10 +3,11 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::support::Result;
 use crate::support::daemon::Daemon;
 use crate::support::figures::percentile;
 use crate::support::smtp::Session;
-use crate::support::{Result, waiter};
+use crate::wait::waiter::Waiter;
 
 const MAILS: usize = 300;
 const OCTETS: usize = 4096;
@@ -17,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The times from the sender's 250 to the waiter's first octet: the median, and the 99th percentile.
 pub(crate) fn measure(at: &Daemon, sender: &Daemon, to: &str) -> Result<(Duration, Duration)> {
     let mut session = Session::open(sender.smtp_address())?;
-    let mut waiter = waiter::Waiter::connect(at.http_address(), to)?;
+    let mut waiter = Waiter::connect(at.http_address(), to)?;
     let mut times = Vec::with_capacity(MAILS);
     for mail in 0..MAILS {
         waiter.ask()?;

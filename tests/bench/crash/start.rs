@@ -11,7 +11,7 @@ use tempmail::model::{Address, Delivery, Envelope, Greeting, Protocol, Subaddres
 use tempmail::random;
 use tempmail::store::{EmbeddedStore, Store, StoreOptions};
 
-use super::Result;
+use crate::support::Result;
 
 const MAIL_OCTETS: usize = 16 << 10;
 /// Deliveries at once while the store is filled.
@@ -25,7 +25,7 @@ const KILLS: usize = 3;
 
 /// Fills a store with so many gigabytes, and kills the daemon on it under load a few times; prints the time from its start
 /// to the first 220.
-pub(super) fn run(gigabytes: usize) -> Result<()> {
+pub(crate) fn run(gigabytes: usize) -> Result<()> {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let data = dir.path().join("data");
     std::fs::create_dir(&data)?;

@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use clap::ValueEnum;
+
 use crate::support::Result;
 
 /// A round that takes longer hangs.
@@ -30,7 +32,7 @@ impl Connections {
 }
 
 /// Whom the messages of a round are for.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Mailboxes {
     /// All for one.
     One,

@@ -23,7 +23,7 @@ impl Peer {
     /// Starts every known server whose program is given as `NAME=PATH`, or is on the PATH.
     pub(crate) fn start_all(given: &[String]) -> Result<Vec<Self>> {
         let mut programs: Vec<(&'static str, PathBuf)> =
-            KNOWN.iter().filter_map(|name| Some((*name, programs::find(name)?))).collect();
+            KNOWN.iter().filter_map(|name| Some((*name, programs::installed(name)?))).collect();
         for peer in given {
             let known = peer.split_once('=').and_then(|(name, path)| Some((KNOWN.iter().find(|k| **k == name)?, path)));
             let (name, path) = known.ok_or_else(|| format!("--peer {peer}: give {}=PATH", KNOWN.join("=PATH or ")))?;

@@ -6,12 +6,12 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::figure;
+use super::figure;
+use super::waiter::Waiter;
 use crate::support::Result;
 use crate::support::daemon::Daemon;
 use crate::support::figures::percentile;
 use crate::support::smtp::Session;
-use crate::waiter::Waiter;
 
 const MAILBOXES: usize = 50;
 const SESSIONS: usize = 10;

@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::figure;
+use super::figure;
+use super::waiter::Waiter;
 use crate::support::daemon::Daemon;
 use crate::support::smtp::Session;
 use crate::support::{Result, http};
-use crate::waiter::Waiter;
 
 pub(crate) fn run(requests: usize) -> Result<()> {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);

@@ -7,24 +7,22 @@
 //! again at its next turn. One client sends without a line's end, and the memory of the daemon is watched.
 //!
 //! Slow clients of HTTP are measured by how long they stay, and by how long others wait meanwhile.
-//!
-//! `cargo bench --bench abuse -- [PART [CLIENTS]]`: `slow`, `idle`, `address`, `endless` or `web`, all five if none is named,
-//! and how many slow (2,000 if not said) or idle (10,000) clients, or slow clients of HTTP (5,000) there are. What is wrong fails; nothing fails for being slow.
 
 mod crowd;
 mod flood;
 mod honest;
-#[path = "../support/mod.rs"]
-mod support;
 mod web;
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::ValueEnum;
+
+use crate::support::Result;
+use crate::support::daemon::Daemon;
 use crowd::{Crowd, Habit};
-use support::Result;
-use support::daemon::Daemon;
+
+pub(crate) use crowd::Orders;
 
 /// How long a rate is measured at once, and how often, alone and beside a crowd.
 const ROUND: Duration = Duration::from_secs(6);
@@ -35,70 +33,55 @@ const PER_ADDRESS: usize = 50;
 const MEMORY_MB_MAX: u64 = 300;
 const GROWTH_KB_MAX: u64 = 1024;
 
-/// What is measured at once.
-#[derive(Clone, Copy)]
-enum Part {
-    Crowd(Habit, usize),
+/// Honest clients that a part has beside the others, and their connections.
+const SPARE_PLACES: usize = 1_000;
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Part {
+    Slow,
+    Idle,
+    /// More connections than one address may have.
     Address,
-    Endless(flood::Place),
-    Web(usize),
+    /// A line without an end.
+    Endless,
+    /// Slow clients of HTTP.
+    Web,
 }
 
-fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
-    let outcome = match crowd::Orders::parse(&args) {
-        Some(orders) => orders.obey(),
-        None => parts(&args).and_then(|parts| parts.into_iter().try_for_each(run)),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("abuse: {error}");
-            ExitCode::FAILURE
+/// Measures one part, or all of them, with so many clients.
+pub(crate) fn run(part: Option<Part>, clients: Option<usize>) -> Result<()> {
+    let parts = part.as_ref().map_or_else(Part::value_variants, std::slice::from_ref);
+    parts.iter().try_for_each(|part| part.run(clients))
+}
+
+impl Part {
+    fn run(self, clients: Option<usize>) -> Result<()> {
+        let clients = clients.unwrap_or(match self {
+            Self::Slow => 2_000,
+            Self::Idle => 10_000,
+            Self::Web => 5_000,
+            Self::Address | Self::Endless => 0,
+        });
+        let start = || -> Result<Daemon> {
+            let places = (SPARE_PLACES + clients * 3 / 2).to_string();
+            let connections = ["--max-smtp-connections", &places, "--max-http-connections", &places];
+            Daemon::start(&[&connections[..], &["--limit-exempt", "127.0.0.1/32"]].concat())
+        };
+        match self {
+            Self::Slow => beside(&start()?, Habit::Slow, clients),
+            Self::Idle => beside(&start()?, Habit::Idle, clients),
+            Self::Address => turned_away(start()?.smtp_address()),
+            Self::Web => web::slow(start()?.http_address(), clients),
+            Self::Endless => flood::Place::ALL.into_iter().try_for_each(|place| endless(&start()?, place)),
         }
     }
 }
 
-fn parts(args: &[String]) -> Result<Vec<Part>> {
-    let crowds = [Part::Crowd(Habit::Slow, 2_000), Part::Crowd(Habit::Idle, 10_000)];
-    let endless = flood::Place::ALL.map(Part::Endless);
-    let web = Part::Web(5_000);
-    let clients = args.get(1).map(|text| text.parse()).transpose()?;
-    let crowd = |part: Part| match (part, clients) {
-        (Part::Crowd(habit, _), Some(clients)) => Part::Crowd(habit, clients),
-        (Part::Web(_), Some(clients)) => Part::Web(clients),
-        (part, _) => part,
-    };
-    let chosen = match args.first().map(String::as_str) {
-        None => return Ok(crowds.into_iter().chain([Part::Address]).chain(endless).chain([web]).collect()),
-        Some("endless") => return Ok(endless.into()),
-        Some("slow") => crowds[0],
-        Some("idle") => crowds[1],
-        Some("address") => Part::Address,
-        Some("web") => web,
-        Some(other) => return Err(format!("{other} is none of slow, idle, address, endless, web").into()),
-    };
-    Ok(vec![crowd(chosen)])
-}
-
-fn run(part: Part) -> Result<()> {
-    let clients = if let Part::Crowd(_, clients) | Part::Web(clients) = part { clients } else { 0 };
-    let places = (1_000 + clients * 3 / 2).to_string();
-    let connections = ["--max-smtp-connections", &places, "--max-http-connections", &places];
-    let daemon = Daemon::start(&[&connections[..], &["--limit-exempt", "127.0.0.1/32"]].concat())?;
-    match part {
-        Part::Crowd(habit, clients) => beside(&daemon, habit, clients),
-        Part::Address => turned_away(daemon.smtp_address()),
-        Part::Web(clients) => web::slow(daemon.http_address(), clients),
-        Part::Endless(place) => {
-            let grown_kb = flood::endless(&daemon, place)?;
-            let verdict = verdict(grown_kb < GROWTH_KB_MAX);
-            println!(
-                "1 GB without a line's end as {place}: {grown_kb} KB more; target of {GROWTH_KB_MAX} KB {verdict}"
-            );
-            Ok(())
-        }
-    }
+fn endless(daemon: &Daemon, place: flood::Place) -> Result<()> {
+    let grown_kb = flood::endless(daemon, place)?;
+    let verdict = verdict(grown_kb < GROWTH_KB_MAX);
+    println!("1 GB without a line's end as {place}: {grown_kb} KB more; target of {GROWTH_KB_MAX} KB {verdict}");
+    Ok(())
 }
 
 /// The rate of honest senders alone and beside a crowd.

@@ -5,83 +5,29 @@
 //! each message, in interleaved rounds, because the speed of a shared machine changes from minute to minute. The daemon's
 //! processor time for each message depends less on what else runs there, and the time of an fdatasync after 4 KB, measured
 //! before each round, says what the disk takes. After each round the daemon is asked over HTTP whether it has every message.
-//!
-//! `cargo bench --bench ingest -- [MESSAGES] [--to one|each] [--json]`: messages per round (20,000 if not said), all to one
-//! mailbox or each to its own. Nothing fails for being slow.
-//!
-//! `cargo bench --bench ingest -- expiry [EMAILS]`: what messages wait for the store while 500,000 others expire at once,
-//! with and without the pauses between the steps, and while a backup is made.
 
 mod disk;
 mod pauses;
 mod postfix;
 mod sink;
-#[path = "../support/mod.rs"]
-mod support;
 
-use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::json;
 
-use postfix::{Connections, Load, Mailboxes};
+use crate::support::daemon::Daemon;
+use crate::support::{Result, figures, http, programs};
+use postfix::{Connections, Load};
 use sink::Sink;
-use support::Result;
-use support::daemon::Daemon;
-use support::{figures, http, programs};
+
+pub(crate) use pauses::run as expiry;
+pub(crate) use postfix::Mailboxes;
 
 const ROUNDS: usize = 3;
-const MESSAGES: usize = 20_000;
-/// Messages that expire at once if not said.
-const EXPIRING: usize = 500_000;
-const USAGE: &str = "usage: cargo bench --bench ingest -- [MESSAGES] [--to one|each] [--json] | expiry [EMAILS]";
 
-fn main() -> ExitCode {
-    match begin() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("ingest: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn begin() -> Result<()> {
-    // Cargo adds --bench by itself.
-    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
-    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["expiry"] => pauses::run(EXPIRING),
-        ["expiry", emails] => pauses::run(emails.parse().map_err(|_| USAGE)?),
-        _ => run(options(args.into_iter())?),
-    }
-}
-
-/// What to send in a round, and how to print the figures.
-struct Options {
-    messages: usize,
-    mailboxes: Mailboxes,
-    is_json: bool,
-}
-
-fn options(mut args: impl Iterator<Item = String>) -> Result<Options> {
-    let mut options = Options { messages: MESSAGES, mailboxes: Mailboxes::One, is_json: false };
-    while let Some(arg) = args.next() {
-        match (arg.as_str(), arg.parse()) {
-            ("--json", _) => options.is_json = true,
-            ("--to", _) => match args.next().as_deref() {
-                Some("one") => options.mailboxes = Mailboxes::One,
-                Some("each") => options.mailboxes = Mailboxes::Each,
-                _ => return Err(USAGE.into()),
-            },
-            (_, Ok(number)) if number > 0 => options.messages = number,
-            _ => return Err(USAGE.into()),
-        }
-    }
-    Ok(options)
-}
-
-fn run(Options { messages, mailboxes, is_json }: Options) -> Result<()> {
-    let (Some(source), Some(sink)) = (programs::find("smtp-source"), programs::find("smtp-sink")) else {
+/// Sends so many messages in each round.
+pub(crate) fn run(messages: usize, mailboxes: Mailboxes, is_json: bool) -> Result<()> {
+    let (Some(source), Some(sink)) = (programs::installed("smtp-source"), programs::installed("smtp-sink")) else {
         eprintln!("skipped: needs smtp-source and smtp-sink, which come with Postfix: apt-get install postfix");
         return Ok(());
     };

@@ -8,14 +8,11 @@
 //! processors of one machine, so a further node brings no further processor. The figures show what a mail costs, and not how
 //! far a cluster of real machines goes.
 //!
-//! `cargo bench --features cassandra --bench cluster -- [MAILS]`: mails of 4 KB per round, over 20 connections, each to a
-//! mailbox of its own (2,000 if not said). It needs what `tests/cassandra/install.sh` installs.
+//! Needs what `tests/cassandra/install.sh` installs.
 
 mod raw;
-mod support;
 mod waking;
 
-use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,39 +20,22 @@ use tempmail::config::{Config, Revision};
 use tempmail::store::StoreOptions;
 use tempmail::store::cassandra::{CassandraOptions, CassandraStore};
 
-use support::Result;
-use support::daemon::Daemon;
-use support::figures::per_second;
-use support::ring::Ring;
-use support::smtp;
+use crate::support::Result;
+use crate::support::daemon::Daemon;
+use crate::support::figures::per_second;
+use crate::support::ring::Ring;
+use crate::support::smtp;
 
 const NODES: usize = 3;
 const ROUNDS: usize = 3;
-const MAILS: usize = 2000;
 const SESSIONS: usize = 20;
 const OCTETS: usize = 4096;
 /// How long an idle service is watched, for the statements that it runs without mail.
 const IDLE: Duration = Duration::from_secs(4);
 const LOOKS: usize = 4;
 
-fn main() -> ExitCode {
-    match begin() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("cluster: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn begin() -> Result<()> {
-    // Cargo adds --bench by itself.
-    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
-    let mails = match &args[..] {
-        [] => MAILS,
-        [mails] => mails.parse()?,
-        _ => return Err("usage: cargo bench --features cassandra --bench cluster -- [MAILS]".into()),
-    };
+/// Sends so many mails of 4 KB in each round, over 20 connections, each to a mailbox of its own.
+pub(crate) fn run(mails: usize) -> Result<()> {
     let ring = Ring::of_three();
     let runtime = tokio::runtime::Runtime::new()?;
     let contact_points: Vec<String> = ring.contact_points().iter().map(ToString::to_string).collect();

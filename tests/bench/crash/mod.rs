@@ -1,54 +1,29 @@
-//! Power cuts by the thousand: as many images as requested, of the same kind as in the test `store::crash`.
+//! Power cuts by the thousand, as many as requested, of the same kind as in the test `store::crash`; and how soon mail is
+//! taken again after a kill.
 //!
-//! `cargo bench --bench crash -- [IMAGES]`: 1,000 if not said, 100 of each workload. It ends at the first image that breaks
-//! a promise, with exit code 1, its seed and its files. `TEMPMAIL_CRASH_SEED=N` opens that one image.
-//!
-//! `cargo bench --bench crash -- start [GIGABYTES]`: how soon the binary takes mail again after a kill, with a store of 2 GB
-//! if not said.
+//! It ends at the first image that breaks a promise, with exit code 1, its seed and its files. `TEMPMAIL_CRASH_SEED=N` opens
+//! that one image.
 
 #[path = "../../it/store/crash/images/mod.rs"]
 mod images;
 mod start;
-mod support;
 
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Instant;
 
+use crate::support::Result;
 use images::{IMAGES, Images, SEED};
 
-/// Images if not said.
-const IMAGES_WANTED: u64 = 1_000;
+pub(crate) use start::run as start;
+
 const IMAGES_OF_EACH: u64 = 100;
-const GIGABYTES: usize = 2;
-const USAGE: &str = "usage: cargo bench --bench crash -- [IMAGES | start [GIGABYTES]]";
 
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
-
-fn main() -> ExitCode {
-    // Cargo adds --bench by itself.
-    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
-    match run(&args.iter().map(String::as_str).collect::<Vec<_>>()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("crash: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run(args: &[&str]) -> Result<()> {
+/// Opens so many images, 100 of each workload.
+pub(crate) fn run(images: u64) -> Result<()> {
     if let Ok(seed) = std::env::var(SEED) {
         return examine(seed.parse()?, 1);
     }
-    let first = u64::from(rand::random::<u32>()) * IMAGES;
-    match args {
-        [] => examine(first, IMAGES_WANTED),
-        ["start"] => start::run(GIGABYTES),
-        ["start", gigabytes] => start::run(gigabytes.parse().map_err(|_| USAGE)?),
-        [images] => examine(first, images.parse().map_err(|_| USAGE)?),
-        _ => Err(USAGE.into()),
-    }
+    examine(u64::from(rand::random::<u32>()) * IMAGES, images)
 }
 
 /// Opens so many images, those of the first workload from seed `first` on.

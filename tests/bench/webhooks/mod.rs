@@ -1,25 +1,21 @@
 //! The speed of webhooks: events per second, the effect of bad receivers on others, and of failing webhooks on mail.
 //!
 //! Figures that are compared come from the same run. The receiver runs in this process. Slowness never fails the benchmark.
-//!
-//! `cargo bench --bench webhooks -- [throughput|isolation|failing]` runs one part, or all three without an argument.
 
 mod failing;
 mod isolation;
 mod plain;
 mod receiver;
-#[path = "../support/mod.rs"]
-mod support;
 mod throughput;
 
 use std::os::unix::net::UnixStream;
-use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::ValueEnum;
+
+use crate::support::daemon::Daemon;
+use crate::support::{Result, http};
 use receiver::Conduct;
-use support::Result;
-use support::daemon::Daemon;
-use support::http;
 
 /// Two receivers answer at once: bare sockets and a real HTTP server. One takes as long as a disk write, and one as long as
 /// a receiver that is not far away.
@@ -30,31 +26,23 @@ const RECEIVERS: [(&str, Conduct); 4] = [
     ("bare sockets answer after 10 ms", Conduct::Answers(Duration::from_millis(10))),
 ];
 
-fn main() -> ExitCode {
-    // Cargo adds --bench by itself.
-    let parts: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
-    match run(&parts) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("webhooks: {error}");
-            ExitCode::FAILURE
-        }
-    }
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum Part {
+    Throughput,
+    Isolation,
+    Failing,
 }
 
-fn run(parts: &[String]) -> Result<()> {
-    let names = ["throughput", "isolation", "failing"];
-    if parts.iter().any(|part| !names.contains(&part.as_str())) {
-        return Err(format!("usage: cargo bench --bench webhooks -- [{}]", names.join("|")).into());
-    }
-    let is_wanted = |name: &str| parts.is_empty() || parts.iter().any(|part| part == name);
-    if is_wanted("throughput") {
+/// Measures one part, or all of them.
+pub(crate) fn run(part: Option<Part>) -> Result<()> {
+    let is_wanted = |it| part.is_none_or(|part| part == it);
+    if is_wanted(Part::Throughput) {
         RECEIVERS.into_iter().try_for_each(|(name, conduct)| throughput::run(name, conduct))?;
     }
-    if is_wanted("isolation") {
+    if is_wanted(Part::Isolation) {
         isolation::run()?;
     }
-    if is_wanted("failing") {
+    if is_wanted(Part::Failing) {
         failing::run()?;
     }
     Ok(())
