@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::domains::check_served;
 use super::{Answer, Api, Code, Problem, Query};
@@ -15,16 +15,8 @@ use crate::random;
 /// Where an address is if every domain is served. Nobody can register this name (RFC 2606).
 const RESERVED: &str = "example.test";
 
-/// A fresh address.
-#[derive(Debug, Serialize)]
-pub(super) struct FreshAddress {
-    address: String,
-    #[serde(flatten)]
-    place: Place,
-}
-
 /// A domain for a fresh address.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     domain: DomainName,
     /// The pattern of the settings that covers the domain, if the domain was not chosen by its own name.
@@ -32,18 +24,18 @@ struct Place {
 }
 
 /// Answers with the address. Nothing is stored: a mailbox needs no creation.
-pub(super) async fn random(State(api): State<Arc<Api>>, query: Query) -> Answer<FreshAddress> {
+pub(super) async fn random(State(api): State<Arc<Api>>, query: Query) -> Answer<Value> {
     let prefix = query.opt("prefix")?;
-    let place = match query.opt("domain")? {
+    let Place { domain, pattern } = match query.opt("domain")? {
         Some(domain) => {
             check_served(&api, &domain)?;
             Place { domain, pattern: None }
         }
         None => chosen(&api.domains.table.list()).ok_or_else(no_domain)?,
     };
-    let address = Address::new(&random::local_part(prefix.as_ref()), place.domain.clone());
+    let address = Address::new(&random::local_part(prefix.as_ref()), domain.clone());
     let address = address.map_err(|_| Problem::internal())?.to_string();
-    Ok(Json(FreshAddress { address, place }))
+    Ok(Json(json!({ "address": address, "domain": domain, "pattern": pattern })))
 }
 
 fn no_domain() -> Problem {

@@ -6,11 +6,11 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::domains::check_served;
 use super::{Answer, Api, Caller, Code, Created, Deleted, JsonObject, Problem, Query};
-use crate::model::{Address, Secret, Timestamp, WebhookId, WebhookRecord, WebhookStatus};
+use crate::model::{Address, Secret, Timestamp, WebhookRecord, WebhookStatus};
 use crate::random;
 use crate::store::{WebhookLimits, WebhookRegistration};
 use crate::webhook::{Refused, UrlError};
@@ -20,49 +20,29 @@ const SECRET_OCTETS_MAX: usize = 1024;
 /// How long after its registration a webhook without a delivery can be evicted for a new one.
 const EVICTABLE_AFTER: Duration = Duration::from_hours(1);
 
-/// The answer to a registration.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Registered {
-    id: WebhookId,
-    status: &'static str,
-}
-
-/// A webhook in a list. The secret is never in it.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct WebhookJson {
-    id: WebhookId,
-    recipient: String,
-    url: String,
-    signed: bool,
-    status: &'static str,
-    created_at: String,
-    last_delivery_at: Option<String>,
-    failures: u32,
-    dropped: u64,
-    /// The reason why the webhook is disabled.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    disabled_reason: Option<String>,
-}
-
-impl WebhookJson {
-    pub(super) fn of(record: WebhookRecord, caller: &Caller) -> Self {
-        let (status, disabled_reason) = match record.status {
-            WebhookStatus::Active => ("active", None),
-            WebhookStatus::Disabled(reason) => ("disabled", Some(reason)),
-        };
-        let WebhookRecord { id, recipient, failures, dropped, .. } = record;
+/// A webhook in a list as JSON. The secret is never in it, and `disabledReason` only if the webhook is disabled.
+pub(super) fn shown(record: &WebhookRecord, caller: &Caller) -> Value {
+    let mut webhook = json!({
+        "id": record.id,
+        "recipient": record.recipient,
         // The path of a URL is often a credential.
-        let url = if caller.reads_all() { record.url } else { record.origin };
-        let signed = record.secret.is_some();
-        let created_at = record.created_at.to_interface();
-        let last_delivery_at = record.last_delivery_at.map(Timestamp::to_interface);
-        Self { id, recipient, url, signed, status, created_at, last_delivery_at, failures, dropped, disabled_reason }
+        "url": if caller.reads_all() { &record.url } else { &record.origin },
+        "signed": record.secret.is_some(),
+        "status": "active",
+        "createdAt": record.created_at.to_interface(),
+        "lastDeliveryAt": record.last_delivery_at.map(Timestamp::to_interface),
+        "failures": record.failures,
+        "dropped": record.dropped,
+    });
+    if let WebhookStatus::Disabled(reason) = &record.status {
+        webhook["status"] = "disabled".into();
+        webhook["disabledReason"] = reason.as_str().into();
     }
+    webhook
 }
 
 /// `POST /api/webhooks`: 201 for a new webhook, 200 if the recipient, URL and secret were registered before.
-pub(super) async fn register(State(api): State<Arc<Api>>, caller: Caller, body: JsonObject) -> Created<Registered> {
+pub(super) async fn register(State(api): State<Arc<Api>>, caller: Caller, body: JsonObject) -> Created<Value> {
     let recipient: Address = body.req("recipient")?;
     let record = new_webhook(&api, &caller, &recipient, &body)?;
     api.permit(&caller, &record.mailbox)?;
@@ -74,7 +54,7 @@ pub(super) async fn register(State(api): State<Arc<Api>>, caller: Caller, body: 
         unproven_before: api.clock.now().before(EVICTABLE_AFTER),
     };
     let id = record.id;
-    let answer = |status, id| Ok((status, Json(Registered { id, status: "ok" })));
+    let answer = |status, id| Ok((status, Json(json!({ "id": id, "status": "ok" }))));
     let (limit, detail) = match api.store.register_webhook(record, limits).await? {
         WebhookRegistration::New => return answer(StatusCode::CREATED, id),
         WebhookRegistration::Same(found) => return answer(StatusCode::OK, found.id),
@@ -134,11 +114,11 @@ fn url_problem(error: &UrlError) -> Problem {
 }
 
 /// `GET /api/webhooks?recipient=`, in the order of registration.
-pub(super) async fn list(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Answer<Vec<WebhookJson>> {
+pub(super) async fn list(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Answer<Vec<Value>> {
     let mailbox = query.address("recipient")?.mailbox(api.config.mail.subaddressing);
     api.permit(&caller, &mailbox)?;
     let records = api.store.webhooks(&mailbox).await?;
-    Ok(Json(records.into_iter().map(|record| WebhookJson::of(record, &caller)).collect()))
+    Ok(Json(records.iter().map(|record| shown(record, &caller)).collect()))
 }
 
 /// `DELETE /api/webhooks?id=`: an unknown id is not an error.

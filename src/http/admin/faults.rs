@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::http::{Answer, Api, Code, Created, Deleted, JsonObject, Problem, Query};
 use crate::smtp::fault::{Entry, Faults, FaultsError};
@@ -13,35 +13,24 @@ use crate::smtp::fault::{Entry, Faults, FaultsError};
 /// When to ask again for a daemon.
 const RETRY_AFTER_SECONDS: u32 = 5;
 
-/// A rule in effect.
-#[derive(Debug, Serialize)]
-pub(super) struct FaultJson {
-    id: u64,
-    rule: String,
-    /// `settings` or `request`.
-    source: &'static str,
-    matched: u64,
-    injected: u64,
-}
-
-impl From<Entry> for FaultJson {
-    fn from(entry: Entry) -> Self {
-        let Entry { id, rule, is_setting, matched, injected } = entry;
-        Self { id, rule: rule.to_string(), source: if is_setting { "settings" } else { "request" }, matched, injected }
-    }
+/// A rule in effect as JSON. Its `source` is `settings` or `request`.
+fn shown(entry: Entry) -> Value {
+    let Entry { id, rule, is_setting, matched, injected } = entry;
+    let source = if is_setting { "settings" } else { "request" };
+    json!({ "id": id, "rule": rule.to_string(), "source": source, "matched": matched, "injected": injected })
 }
 
 /// `GET /api/admin/faults`, in the order in which the rules are checked.
-pub(super) async fn list(State(api): State<Arc<Api>>) -> Answer<Vec<FaultJson>> {
-    Ok(Json(faults(&api)?.list().into_iter().map(FaultJson::from).collect()))
+pub(super) async fn list(State(api): State<Arc<Api>>) -> Answer<Vec<Value>> {
+    Ok(Json(faults(&api)?.list().into_iter().map(shown).collect()))
 }
 
 /// `POST /api/admin/faults` with `rule`.
-pub(super) async fn add(State(api): State<Arc<Api>>, body: JsonObject) -> Created<FaultJson> {
+pub(super) async fn add(State(api): State<Arc<Api>>, body: JsonObject) -> Created<Value> {
     let rule = body.req("rule")?;
     let added = faults(&api)?.add(rule)?;
     tracing::info!(id = added.id, rule = %added.rule, "a rule for faults was added");
-    Ok((StatusCode::CREATED, Json(added.into())))
+    Ok((StatusCode::CREATED, Json(shown(added))))
 }
 
 /// `DELETE /api/admin/faults?id=`, or without `id` for all.

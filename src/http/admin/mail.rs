@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
+use serde_json::json;
 
 use crate::email::Fields;
 use crate::http::mail::rows::{Entry, Row, Shown};
@@ -13,27 +13,6 @@ use crate::http::mail::writer;
 use crate::http::{Api, Caller, Problem, Query};
 use crate::model::{Listed, StoredEmail};
 use crate::store::{NewestEmail, NewestPage, NewestQuery};
-
-/// A mailbox with Emails.
-#[derive(Debug, Serialize)]
-struct MailboxJson<'a> {
-    /// The address as the newest Email has it.
-    address: &'a str,
-    messages: u64,
-    /// When the newest Email was received.
-    newest: String,
-    octets: u64,
-}
-
-/// What follows the entries of a page.
-#[derive(Debug, Serialize)]
-struct Foot {
-    /// How many there are; null for those of one domain.
-    total: Option<u64>,
-    limit: usize,
-    /// The value of `after` for the next page; null at the end.
-    next: Option<String>,
-}
 
 /// `GET /api/admin/messages?domain=&after=&limit=`, newest first.
 pub(super) async fn messages(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Result<Response, Problem> {
@@ -46,7 +25,8 @@ pub(super) async fn mailboxes(State(api): State<Arc<Api>>, caller: Caller, query
     answer(api, caller, &query, ("mailboxes", true), |newest| newest).await
 }
 
-/// A page of the list `name`, whose entries are `shown`.
+/// A page of the list `name`, whose entries are `shown`. Its `total` is null for one domain. `next` is the `after` of the
+/// next page; null at the end.
 async fn answer<E: Entry>(
     api: Arc<Api>,
     caller: Caller,
@@ -57,8 +37,7 @@ async fn answer<E: Entry>(
     let limit = query.limit(api.config.http.page_size_default, api.config.http.page_size_max)?;
     let NewestPage { emails, total, next } =
         api.store.newest(wanted(query, limit, by_mailbox)?, api.clock.now()).await?;
-    let foot = Foot { total, limit, next: next.map(|next| next.to_string()) };
-    let foot = serde_json::to_string(&foot).map_err(|_| Problem::internal())?;
+    let foot = json!({ "total": total, "limit": limit, "next": next.map(|next| next.to_string()) }).to_string();
     let body = writer::body(api, caller, name, emails.into_iter().map(shown).collect(), |_| foot).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
 }
@@ -81,7 +60,7 @@ impl Row for NewestEmail {
     }
 }
 
-/// The mailbox of an Email, which is the newest in it.
+/// The mailbox of an Email, which is the newest in it. The address is as that Email has it.
 impl Entry for NewestEmail {
     fn room(&self) -> u64 {
         self.listed.size_octets
@@ -89,12 +68,12 @@ impl Entry for NewestEmail {
 
     fn write(&self, _: &Api, email: &StoredEmail, json: &mut Vec<u8>) -> bool {
         let Some(recipient) = email.recipient() else { return false };
-        let mailbox = MailboxJson {
-            address: &recipient.address,
-            messages: self.mailbox_emails,
-            newest: self.listed.received_at.to_interface(),
-            octets: self.mailbox_octets,
-        };
+        let mailbox = json!({
+            "address": recipient.address,
+            "messages": self.mailbox_emails,
+            "newest": self.listed.received_at.to_interface(),
+            "octets": self.mailbox_octets,
+        });
         serde_json::to_writer(json, &mailbox).is_ok()
     }
 }

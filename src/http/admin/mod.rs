@@ -4,7 +4,6 @@ mod backup;
 mod domains;
 mod faults;
 mod mail;
-mod stats;
 mod status;
 mod tokens;
 mod webhooks;
@@ -31,7 +30,7 @@ pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
         .route("/domains/verify", post(domains::verify))
         .route("/status", get(status::show))
         .route("/config", get(config))
-        .route("/stats", get(stats::show))
+        .route("/stats", get(status::stats))
         .route("/messages", get(mail::messages))
         .route("/mailboxes", get(mail::mailboxes))
         .route("/tokens", get(tokens::list).post(tokens::create).delete(tokens::revoke))

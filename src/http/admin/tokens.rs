@@ -6,49 +6,34 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::http::{Answer, Api, Created, Deleted, JsonObject, Problem, Query};
-use crate::model::{Scope, Timestamp, TokenName, TokenRecord};
+use crate::model::{Scope, Timestamp, TokenRecord};
 
 /// The longest life of a token that expires.
 const LIFE_MAX: Duration = Duration::from_hours(10 * 365 * 24);
 
-/// A token.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct TokenJson {
-    id: String,
-    name: TokenName,
-    scope: Scope,
-    /// `active` or `expired`.
-    status: &'static str,
-    created_at: String,
-    /// Null for a token that is valid until it is revoked.
-    expires_at: Option<String>,
-    /// The token itself, only in the answer to its creation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    token: Option<String>,
-}
-
-impl TokenJson {
-    fn of(record: &TokenRecord, now: Timestamp) -> Self {
-        let (id, name, scope) = (record.id(), record.name.clone(), record.scope);
-        let status = if record.is_expired(now) { "expired" } else { "active" };
-        let created_at = record.created_at.to_interface();
-        let expires_at = record.expires_at.map(Timestamp::to_interface);
-        Self { id, name, scope, status, created_at, expires_at, token: None }
-    }
+/// A token as JSON. It is `active` or `expired`; `expiresAt` is null if it is valid until it is revoked.
+fn shown(record: &TokenRecord, now: Timestamp) -> Value {
+    json!({
+        "id": record.id(),
+        "name": record.name,
+        "scope": record.scope,
+        "status": if record.is_expired(now) { "expired" } else { "active" },
+        "createdAt": record.created_at.to_interface(),
+        "expiresAt": record.expires_at.map(Timestamp::to_interface),
+    })
 }
 
 /// `GET /api/admin/tokens`, in the order of creation.
-pub(super) async fn list(State(api): State<Arc<Api>>) -> Json<Vec<TokenJson>> {
+pub(super) async fn list(State(api): State<Arc<Api>>) -> Json<Vec<Value>> {
     let now = api.clock.now();
-    Json(api.tokens.list().iter().map(|record| TokenJson::of(record, now)).collect())
+    Json(api.tokens.list().iter().map(|record| shown(record, now)).collect())
 }
 
-/// `POST /api/admin/tokens` with `name`, and optionally `scope` and `expiresInSeconds`.
-pub(super) async fn create(State(api): State<Arc<Api>>, body: JsonObject) -> Created<TokenJson> {
+/// `POST /api/admin/tokens` with `name`, and optionally `scope` and `expiresInSeconds`. Only this answer has the token itself.
+pub(super) async fn create(State(api): State<Arc<Api>>, body: JsonObject) -> Created<Value> {
     let now = api.clock.now();
     let name = body.req("name")?;
     let scope: Scope = body.opt("scope")?.unwrap_or_default();
@@ -59,8 +44,9 @@ pub(super) async fn create(State(api): State<Arc<Api>>, body: JsonObject) -> Cre
     }
     let (record, secret) = api.tokens.create(name, scope, life.map(|life| now.plus(life)), now).await?;
     tracing::info!(name = %record.name, scope = %record.scope, "a token was created");
-    let token = Some(secret.expose().to_owned());
-    Ok((StatusCode::CREATED, Json(TokenJson { token, ..TokenJson::of(&record, now) })))
+    let mut created = shown(&record, now);
+    created["token"] = secret.expose().into();
+    Ok((StatusCode::CREATED, Json(created)))
 }
 
 /// `DELETE /api/admin/tokens?id=`, with the name of a token or its id.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use crate::http::webhooks::WebhookJson;
+use crate::http::webhooks::shown;
 use crate::http::{Answer, Api, Caller, Code, Deleted, JsonObject, Problem, Query, message, query};
-use crate::model::{AttemptRecord, EmailId, EventId, Timestamp, Verdict, WebhookId, WebhookRecord};
+use crate::model::{AttemptRecord, Timestamp, Verdict, WebhookRecord};
 use crate::store::{Replay, Replayed, WebhookFilter, WebhookSweep};
 use crate::webhook::Target;
 
@@ -19,36 +19,20 @@ const LIMIT_MAX: usize = 100;
 /// The most webhooks of a page.
 const PAGE_MAX: usize = 1_000;
 
-/// A webhook in the administrator's list.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ListedJson {
-    #[serde(flatten)]
-    webhook: WebhookJson,
-    /// The client that registered it, an IPv4 address or an IPv6 /64; null for the administrator.
-    registered_by: Option<String>,
-}
-
-/// A page of all webhooks.
-#[derive(Debug, Serialize)]
-pub(super) struct PageJson {
-    webhooks: Vec<ListedJson>,
-    /// The value of `after` for the next page; null on the last page.
-    next: Option<WebhookId>,
-}
-
-/// `GET /api/admin/webhooks?origin=&domain=&after=&limit=`, in the order of their ids.
-pub(super) async fn list(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Answer<PageJson> {
+/// `GET /api/admin/webhooks?origin=&domain=&after=&limit=`, in the order of their ids. Each has the client that registered
+/// it, an IPv4 address or an IPv6 /64; null for the administrator. `next` is the `after` of the next page; null on the last.
+pub(super) async fn list(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Answer<Value> {
     let limit = query.limit(LIMIT_MAX, PAGE_MAX)?;
     let after = query.opt("after")?;
     let origin = query.get("origin")?.map(origin).transpose()?;
     let filter = WebhookFilter { origin, domain: query.opt("domain")? };
     let page = api.store.all_webhooks(filter, after, limit).await?;
-    let listed = page.webhooks.into_iter().map(|record| ListedJson {
-        registered_by: record.registrant.map(|registrant| registrant.to_string()),
-        webhook: WebhookJson::of(record, &caller),
+    let listed = page.webhooks.iter().map(|record| {
+        let mut webhook = shown(record, &caller);
+        webhook["registeredBy"] = record.registrant.map(|registrant| registrant.to_string()).into();
+        webhook
     });
-    Ok(Json(PageJson { webhooks: listed.collect(), next: page.next }))
+    Ok(Json(json!({ "webhooks": listed.collect::<Vec<_>>(), "next": page.next })))
 }
 
 /// `DELETE /api/admin/webhooks?origin=`: deletes all webhooks of an origin.
@@ -65,41 +49,26 @@ fn origin(text: &str) -> Result<String, Problem> {
     })
 }
 
-/// An attempt to deliver an event.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct DeliveryJson {
-    /// The event's `webhook-id`.
-    event: EventId,
-    /// The Email's id; null for a test.
-    email: Option<EmailId>,
-    /// The number of the attempt, from 1.
-    attempt: u32,
-    at: String,
-    duration_millis: u64,
-    status: Option<u16>,
-    /// The error as a stable code; null after a success.
-    error: Option<String>,
-    /// The beginning of the receiver's answer.
-    response: String,
-    /// `delivered`, `retry` or `given_up`.
-    result: &'static str,
-    next_attempt_at: Option<String>,
-}
-
-impl From<AttemptRecord> for DeliveryJson {
-    fn from(attempt: AttemptRecord) -> Self {
-        let AttemptRecord {
-            event, email, number: attempt, at, duration_millis, status, error, response, verdict, ..
-        } = attempt;
-        let (result, next_attempt_at) = match verdict {
-            Verdict::Delivered => ("delivered", None),
-            Verdict::Retry(at) => ("retry", Some(at.to_interface())),
-            Verdict::GivenUp => ("given_up", None),
-        };
-        let at = at.to_interface();
-        Self { event, email, attempt, at, duration_millis, status, error, response, result, next_attempt_at }
-    }
+/// An attempt to deliver an event as JSON. `event` is its `webhook-id`, and `email` is null for a test. `error` is a stable
+/// code, null after a success. `response` is the beginning of the receiver's answer.
+fn delivery(attempt: AttemptRecord) -> Value {
+    let (result, next_attempt_at) = match attempt.verdict {
+        Verdict::Delivered => ("delivered", None),
+        Verdict::Retry(at) => ("retry", Some(at.to_interface())),
+        Verdict::GivenUp => ("given_up", None),
+    };
+    json!({
+        "event": attempt.event,
+        "email": attempt.email,
+        "attempt": attempt.number,
+        "at": attempt.at.to_interface(),
+        "durationMillis": attempt.duration_millis,
+        "status": attempt.status,
+        "error": attempt.error,
+        "response": attempt.response,
+        "result": result,
+        "nextAttemptAt": next_attempt_at,
+    })
 }
 
 type IdOfPath = Result<Path<String>, PathRejection>;
@@ -111,11 +80,11 @@ async fn webhook(api: &Api, id: IdOfPath) -> Result<WebhookRecord, Problem> {
 }
 
 /// `GET /api/admin/webhooks/{id}/deliveries?limit=`, newest first.
-pub(super) async fn deliveries(State(api): State<Arc<Api>>, id: IdOfPath, query: Query) -> Answer<Vec<DeliveryJson>> {
+pub(super) async fn deliveries(State(api): State<Arc<Api>>, id: IdOfPath, query: Query) -> Answer<Vec<Value>> {
     let limit = query.limit(LIMIT_MAX, LIMIT_MAX)?;
     let webhook = webhook(&api, id).await?;
     let attempts = api.store.attempts(webhook.id, limit, api.clock.now()).await?;
-    Ok(Json(attempts.into_iter().map(DeliveryJson::from).collect()))
+    Ok(Json(attempts.into_iter().map(delivery).collect()))
 }
 
 /// `POST /api/admin/webhooks/{id}/replay`: sends ended events again under their `webhook-id`, as far as there is room.
@@ -142,7 +111,7 @@ fn which(body: &JsonObject) -> Result<Replay, Problem> {
 }
 
 /// `POST /api/admin/webhooks/{id}/test`: sends a sample event now and answers with the attempt.
-pub(super) async fn test(State(api): State<Arc<Api>>, id: IdOfPath) -> Answer<DeliveryJson> {
+pub(super) async fn test(State(api): State<Arc<Api>>, id: IdOfPath) -> Answer<Value> {
     let webhook = webhook(&api, id).await?;
-    Ok(Json(api.webhooks.test(&webhook).await?.into()))
+    Ok(Json(delivery(api.webhooks.test(&webhook).await?)))
 }
