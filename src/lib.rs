@@ -91,11 +91,11 @@
 //!           process, panics, dns (`webhook listen`, `doctor`), mime (names of files, visible text), model; never the store
 //! client    daemon (whether one listens), config, store (offline work), error, model
 //! daemon    everybody: it makes listeners and store, and runs what serves
-//! service   everybody but cli, client and http: the only one that puts parts together
+//! service   what it hands to each room: smtp, webhook, domains, tokens, admission, store, tls, reader, panics, connections, config
 //! http      service, admission, store, events, domains, tokens, smtp/fault, dns (reports), email, reader, mime, webhook (the
 //!           guard, a test), tls (its state), panics, connections, config, model
 //! webhook   admission, store (the outbox), reader, email, mime, dns (the resolver), tls, config, model
-//! smtp      service, admission, store, domains, tls, connections, config, model
+//! smtp      admission, store, domains, tls, connections, config, model
 //! domains   admission, dns, store, config, model
 //! expiry    store, model
 //! store     events, tls (a cluster's connections), config, model

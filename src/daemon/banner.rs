@@ -3,10 +3,11 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::assembly::example_domain;
 use crate::config::value::{show_duration, show_size};
 use crate::connections::{Listening, Purpose};
 use crate::model::DomainPattern;
-use crate::service::{Service, example_domain};
+use crate::service::Service;
 use crate::tls::Certificate;
 
 /// The facts of a start.
@@ -39,7 +40,7 @@ impl Banner {
             DomainPattern::Any => "example.test".to_owned(),
         });
         Self {
-            listening: service.daemon.as_ref().map(|daemon| daemon.listening.clone()).unwrap_or_default(),
+            listening: service.listening.clone(),
             has_page: config.http.public.web,
             shows_all: config.dev,
             tls: service.tls.as_deref().map(|keeper| shown(&keeper.certificate())),

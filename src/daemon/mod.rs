@@ -4,7 +4,7 @@
 //! listeners   binds every address                 port_owner  the process on a taken port
 //! opening     the data directory and the store    socket      Unix sockets and their files
 //! supervisor  readiness and watchdog              tasks       what runs, and restarts
-//! banner      what a terminal shows at the start   history  the last hour in numbers
+//! banner      what a terminal shows at the start   assembly  the parts of a service, put together
 //! ```
 //!
 //! `cli/serve` loads the settings and raises the limit of open files. The daemon then binds every listener, locks the data
@@ -16,8 +16,8 @@
 //! webhooks 3 s. Then the store commits what is queued, seals its segment and closes. Tasks in the background begin again
 //! after a panic; a listener or the store's writer that panics cancels the token, and the program ends with 1.
 
+mod assembly;
 mod banner;
-mod history;
 mod listeners;
 mod opening;
 mod port_owner;
@@ -38,7 +38,7 @@ use crate::domains::verifier;
 use crate::expiry::{self, Outlived};
 use crate::model::Timestamp;
 use crate::panics::Panics;
-use crate::service::{Running, Service};
+use crate::service::{Service, history};
 use crate::store::disk::Directory;
 use crate::store::{OpenError, Storage, StoreError};
 use crate::tls::{self, CertificateError, CertificateFiles, CertificateSource, Keeper};
@@ -48,7 +48,6 @@ use crate::{http, smtp};
 use tasks::Tasks;
 
 pub use banner::Banner;
-pub use history::History;
 pub use listeners::{BindError, Listeners};
 pub use opening::{LOCK_TIMEOUT, hold_data_dir, open_store};
 pub use socket::try_socket;
@@ -97,9 +96,7 @@ impl Daemon {
         clock: Arc<dyn Clock>,
         panics: Panics,
     ) -> Result<Self, DaemonError> {
-        let (listening, history) = (listeners.listening(), History::default());
-        let running = Running { started_at: clock.now(), listening, panics, history };
-        let service = Service::open(config, store, clock, tls, Some(running)).await?;
+        let service = assembly::assemble(config, store, clock, tls, listeners.listening(), panics).await?;
         Ok(Self { service, listeners, directory: None, supervisor: None, sessions: Handle::current() })
     }
 
@@ -119,6 +116,11 @@ impl Daemon {
     #[must_use]
     pub fn receiving_on(self, sessions: Handle) -> Self {
         Self { sessions, ..self }
+    }
+
+    /// The HTTP interface without a socket, which shows its paths.
+    pub fn interface(&self) -> axum::Router {
+        http::router(Arc::clone(&self.service))
     }
 
     /// The message for the person who started it.
@@ -141,7 +143,7 @@ impl Daemon {
         let http = listeners.take(&[Purpose::Http, Purpose::Https, Purpose::Metrics, Purpose::Control])?;
         let (config, store) = (&service.config, &service.store);
         let mut tasks = Tasks::new(Arc::clone(&service), shutdown.clone());
-        let receiving = smtp::serve(mail, Arc::clone(&service), Handle::current(), shutdown.clone());
+        let receiving = smtp::serve(mail, Arc::clone(&service.smtp), Handle::current(), shutdown.clone());
         tasks.spawn_on(&sessions, "SMTP", receiving);
         tasks.spawn("HTTP", http::serve(http, Arc::clone(&service), shutdown.clone()));
         tasks.spawn_restarting("the store", |service, stop| async move {

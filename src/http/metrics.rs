@@ -15,6 +15,7 @@ use super::problem::Problem;
 use crate::admission::What;
 use crate::config::Revision;
 use crate::metrics::{self, IntCounterVec, IntGauge, Measured, MetricFamily, collect, gauge, number, numbers};
+use crate::service::Service;
 use crate::store::{ClusterStatus, StoreStats};
 
 /// The classes of statuses that the service sends.
@@ -44,10 +45,8 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<impl IntoRespons
 
 /// What the parts of the program count.
 fn of_parts(api: &Api) -> Vec<MetricFamily> {
-    let mut parts: Vec<&dyn Measured> = vec![&*api.store, &*api.domains, &*api.webhooks.counters, &*api.requests];
-    if let Some(daemon) = &api.daemon {
-        parts.extend([&*api.smtp as &dyn Measured, &daemon.panics]);
-    }
+    let Service { store, domains, webhooks, smtp, panics, .. } = &**api;
+    let parts: [&dyn Measured; 6] = [&**store, &**domains, &*webhooks.counters, &*api.requests, &smtp.counters, panics];
     parts.into_iter().flat_map(Measured::metrics).collect()
 }
 

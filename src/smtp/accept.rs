@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +20,7 @@ use crate::connections::{HeaderError, Purpose, Stream, read_header};
 /// A connection that has a place among all.
 pub(super) struct Incoming {
     pub(super) receiver: Arc<Receiver>,
+    pub(super) handshakes: Handle,
     pub(super) purpose: Purpose,
     pub(super) stream: Stream,
     /// The peer's address, which may be that of a proxy.
@@ -29,35 +31,34 @@ impl Incoming {
     /// Serves the connection to its end.
     pub(super) async fn serve(mut self, mut place: Permit, stop: &CancellationToken) {
         let receiver = Arc::clone(&self.receiver);
-        let service = &receiver.service;
-        let _gauge = service.smtp.connected();
+        let _gauge = receiver.counters.connected();
         let mut address = self.peer;
         if self.is_from_proxy() {
             let named = stop.run_until_cancelled(self.named_client()).await;
             let Some(Some(client)) = named else { return };
             address = client;
-            let who = service.admission.who(address);
+            let who = receiver.admission.who(address);
             if let Err(refused) = self.count(who).and_then(|()| place.pass_to(who)) {
                 return self.refuse(&Reply::of_refused(refused));
             }
         }
-        if let Err(refusal) = refuse_client(&service.config.smtp, address) {
+        if let Err(refusal) = refuse_client(&receiver.config.smtp, address) {
             return self.refuse(&refusal);
         }
-        let Self { purpose, stream, .. } = self;
+        let Self { purpose, stream, handshakes, .. } = self;
         let dialect = Dialect {
             purpose,
-            offers_tls: service.tls.is_some() && matches!(stream, Stream::Tcp(_)),
-            offers_auth: service.config.smtp.auth == SmtpAuth::AcceptAny && purpose != Purpose::Lmtp,
+            offers_tls: receiver.tls.is_some() && matches!(stream, Stream::Tcp(_)),
+            offers_auth: receiver.config.smtp.auth == SmtpAuth::AcceptAny && purpose != Purpose::Lmtp,
         };
         let context = Context {
-            config: &service.config,
-            admission: &service.admission,
+            config: &receiver.config,
+            admission: &receiver.admission,
             who: place.who(),
             address,
-            backend: &Mailroom { service, address },
-            tls: service.tls.as_deref().map(|tls| (tls, &receiver.handshakes)),
-            counters: &service.smtp,
+            backend: &Mailroom { receiver: &receiver, address },
+            tls: receiver.tls.as_deref().map(|tls| (tls, &handshakes)),
+            counters: &receiver.counters,
             refusals: &receiver.refusals,
             stop,
         };
@@ -68,15 +69,14 @@ impl Incoming {
     pub(super) fn admit(&self) -> Option<Permit> {
         // A server in front speaks for many clients, and the client behind a proxy is not known yet.
         let is_client = !self.is_from_proxy() && self.purpose != Purpose::Lmtp;
-        let who = if is_client { self.receiver.service.admission.who(self.peer) } else { Who::Server };
-        let admitted =
-            self.count(who).and_then(|()| self.receiver.service.admission.admit(who, What::SmtpConnection, 1));
+        let who = if is_client { self.receiver.admission.who(self.peer) } else { Who::Server };
+        let admitted = self.count(who).and_then(|()| self.receiver.admission.admit(who, What::SmtpConnection, 1));
         admitted.map_err(|refused| self.refuse(&Reply::of_refused(refused))).ok()
     }
 
     /// Counts a new connection of a client.
     fn count(&self, who: Who) -> Result<(), Refused> {
-        self.receiver.service.admission.spend(who, What::NewSmtpConnections, 1).map(drop)
+        self.receiver.admission.spend(who, What::NewSmtpConnections, 1).map(drop)
     }
 
     /// Sends the only reply on a connection. The socket is new, so its buffer has room and nothing waits. Before a TLS
@@ -85,9 +85,9 @@ impl Incoming {
         let mut octets = Vec::new();
         reply.write(&mut octets);
         if self.purpose != Purpose::Smtps && self.stream.try_write(&octets).is_ok() {
-            self.receiver.service.smtp.replied(reply);
+            self.receiver.counters.replied(reply);
         } else if let Some(limit) = reply.limit() {
-            self.receiver.service.smtp.refused(limit);
+            self.receiver.counters.refused(limit);
         }
         self.receiver.refusals.log(self.peer, "", reply);
     }
@@ -96,13 +96,13 @@ impl Incoming {
     /// server is the client itself.
     fn is_from_proxy(&self) -> bool {
         let is_proxy =
-            |peer: &IpAddr| self.receiver.service.config.smtp.proxy_from.iter().any(|network| network.contains(peer));
+            |peer: &IpAddr| self.receiver.config.smtp.proxy_from.iter().any(|network| network.contains(peer));
         matches!(self.stream, Stream::Tcp(_)) && self.purpose != Purpose::Lmtp && is_proxy(&self.peer)
     }
 
     /// The client that the PROXY header names. `None`: no valid header came in time, and the connection must be closed.
     async fn named_client(&mut self) -> Option<IpAddr> {
-        let ends_at = Instant::now() + self.receiver.service.config.constants.proxy_timeout;
+        let ends_at = Instant::now() + self.receiver.config.constants.proxy_timeout;
         let error = match timeout_at(ends_at, read_header(&mut self.stream)).await {
             Ok(Ok(SourceAddress::Address(client))) => return Some(client),
             Ok(Ok(SourceAddress::OfSocket)) => return Some(self.peer),
@@ -114,7 +114,7 @@ impl Incoming {
             Ok(Err(error)) => error.to_string(),
             Err(_) => "it took too long".to_owned(),
         };
-        self.receiver.service.smtp.refused(Limit::ProxyHeader);
+        self.receiver.counters.refused(Limit::ProxyHeader);
         tracing::warn!(proxy = %self.peer, error, "smtp connection closed: no PROXY header");
         None
     }

@@ -4,13 +4,13 @@ use std::net::IpAddr;
 
 use futures_util::future::BoxFuture;
 
+use super::Receiver;
 use super::fault::{Injected, Parties, Stage};
 use super::reply::Reply;
 use super::session::Message;
 use crate::config::SmtpConfig;
 use crate::model::{Address, Delivery, DomainName, DomainStatus, Envelope};
 use crate::random;
-use crate::service::Service;
 use crate::store::StoreError;
 
 /// What a session asks the service.
@@ -34,20 +34,20 @@ pub trait Backend: Send + Sync {
 /// The daemon takes what the administrator does not refuse, for active domains, while there is room on the disk and in
 /// the mailbox.
 pub(super) struct Mailroom<'a> {
-    pub(super) service: &'a Service,
+    pub(super) receiver: &'a Receiver,
     /// The client's address.
     pub(super) address: IpAddr,
 }
 
 impl Backend for Mailroom<'_> {
     fn sender(&self, reverse_path: &str) -> Result<(), Reply> {
-        refuse_sender(&self.service.config.smtp, reverse_path)?;
+        refuse_sender(&self.receiver.config.smtp, reverse_path)?;
         // At MAIL the store has got nothing yet, so even an unknown outcome is a plain failure.
-        self.service.store.accepts().map_err(|error| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED))
+        self.receiver.store.accepts().map_err(|error| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED))
     }
 
     fn recipient<'a>(&'a self, address: &'a Address) -> BoxFuture<'a, Result<(), Reply>> {
-        let Service { domains, store, config, clock, .. } = self.service;
+        let Receiver { domains, store, config, clock, .. } = self.receiver;
         Box::pin(async move {
             if domains.must_look_up(address.domain()) {
                 domains.look_up(address.domain()).await;
@@ -63,7 +63,7 @@ impl Backend for Mailroom<'_> {
     }
 
     fn receive(&self, message: Message) -> BoxFuture<'_, Result<usize, StoreError>> {
-        let Service { store, config, clock, .. } = self.service;
+        let Receiver { store, config, clock, .. } = self.receiver;
         let received_at = clock.now();
         let envelope = Envelope::new(
             self.address,
@@ -86,7 +86,7 @@ impl Backend for Mailroom<'_> {
     }
 
     fn fault(&self, stage: Stage, parties: Parties<'_>) -> Option<Injected> {
-        self.service.faults.check(stage, parties)
+        self.receiver.faults.check(stage, parties)
     }
 }
 

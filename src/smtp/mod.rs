@@ -47,9 +47,15 @@ pub use reply::Reply;
 pub use session::{Context, Message, converse};
 
 use accept::Incoming;
+use fault::Faults;
 
+use crate::admission::Admission;
+use crate::clock::Clock;
+use crate::config::Config;
 use crate::connections::{Listener, Purpose};
-use crate::service::Service;
+use crate::domains::Registry;
+use crate::store::Storage;
+use crate::tls::Keeper;
 
 /// What a session speaks and offers. It follows from the listener of its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,34 +76,67 @@ impl Dialect {
 }
 
 /// What all sessions share.
-struct Receiver {
-    service: Arc<Service>,
+pub struct Receiver {
+    config: Arc<Config>,
+    clock: Arc<dyn Clock>,
+    store: Arc<dyn Storage>,
+    admission: Arc<Admission>,
+    domains: Arc<Registry>,
+    tls: Option<Arc<Keeper>>,
+    /// The rules for faults on purpose.
+    pub faults: Faults,
+    /// Counters since the start.
+    pub counters: Counters,
     /// The log lines of refusals.
     refusals: Refusals,
-    /// The runtime of TLS handshakes, whose arithmetic would keep the sessions of others waiting.
-    handshakes: Handle,
 }
 
-/// Receives mail on `listeners` until `stop` is cancelled; TLS handshakes take place on the runtime `handshakes`.
+impl Receiver {
+    /// What receives mail into `store`, for `domains`.
+    pub fn new(
+        config: &Arc<Config>,
+        clock: &Arc<dyn Clock>,
+        store: Arc<dyn Storage>,
+        admission: &Arc<Admission>,
+        domains: &Arc<Registry>,
+        tls: Option<Arc<Keeper>>,
+        faults: Faults,
+    ) -> Self {
+        Self {
+            config: Arc::clone(config),
+            clock: Arc::clone(clock),
+            store,
+            admission: Arc::clone(admission),
+            domains: Arc::clone(domains),
+            tls,
+            faults,
+            counters: Counters::default(),
+            refusals: Refusals::default(),
+        }
+    }
+}
+
+/// Receives mail on `listeners` until `stop` is cancelled. TLS handshakes take place on the runtime `handshakes`, since
+/// their arithmetic would keep the sessions of others waiting.
 ///
 /// At a stop the listeners close at once, and each session replies 421 and closes. A session whose message is at the store
 /// sends the store's answer first. A session that has not ended after the drain timeout is closed without a reply.
 pub async fn serve(
     listeners: Vec<(Purpose, Listener)>,
-    service: Arc<Service>,
+    receiver: Arc<Receiver>,
     handshakes: Handle,
     stop: CancellationToken,
 ) {
-    let drain_timeout = service.config.constants.drain_timeout;
-    let receiver = Arc::new(Receiver { service, refusals: Refusals::default(), handshakes });
+    let drain_timeout = receiver.config.constants.drain_timeout;
     // Each listener has a task of its own, so that a flood at one keeps nobody from the others.
     let mut serving = JoinSet::new();
     for (purpose, listener) in listeners {
-        let (receiver, stopping) = (Arc::clone(&receiver), stop.clone());
+        let (receiver, handshakes, stopping) = (Arc::clone(&receiver), handshakes.clone(), stop.clone());
         serving.spawn(listener.serve(purpose, stop.clone(), drain_timeout, move |stream, peer| {
             // A client of a Unix socket gets the address of loopback.
             let peer = peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.ip().to_canonical());
-            let incoming = Incoming { receiver: Arc::clone(&receiver), purpose, stream, peer };
+            let (receiver, handshakes) = (Arc::clone(&receiver), handshakes.clone());
+            let incoming = Incoming { receiver, handshakes, purpose, stream, peer };
             let (place, stop) = (incoming.admit()?, stopping.clone());
             Some(async move { incoming.serve(place, &stop).await })
         }));

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tempmail::daemon::{Daemon, Listeners};
 use tempmail::http::problem::Code;
-use tempmail::http::router;
 use tempmail::mime::codes::{CONFIDENCE_MIN, LinkKind};
-use tempmail::service::Service;
+use tempmail::panics::Panics;
 use tempmail::store::{EmbeddedStore, StoreOptions};
 
 use super::TestServer;
@@ -88,8 +88,9 @@ async fn paths(settings: &str) -> Vec<String> {
     let disk = Arc::new(TestDisk::default());
     let store = EmbeddedStore::open_on(disk, &StoreOptions::from_config(&config)).expect("open");
     let clock = Arc::new(SetClock::at(START));
-    let service = Service::open(config, Arc::new(store), clock, None, None).await.expect("a service");
-    let shown = format!("{:?}", router(service));
+    let listeners = Listeners::bind(&config).expect("free ports");
+    let daemon = Daemon::new(config, Arc::new(store), listeners, None, clock, Panics::default()).await;
+    let shown = format!("{:?}", daemon.expect("a daemon").interface());
     let paths = shown.split('"').filter(|text| text.starts_with('/') && !text.contains("{*")).map(str::to_owned);
     let paths: Vec<String> = paths.collect();
     assert!(paths.len() > 20, "the router does not show its paths: {shown}");

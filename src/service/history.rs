@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-use crate::service::Service;
+use super::Service;
 
 /// How often each series gets a number.
 const EVERY: Duration = Duration::from_secs(10);
@@ -57,17 +57,16 @@ impl History {
     }
 }
 
-/// Adds to the history of a daemon until `stop`. While the store cannot be read, its numbers are 0.
-pub(super) async fn run(service: Arc<Service>, stop: CancellationToken) {
-    let Some(running) = &service.daemon else { return };
+/// Adds to the history of the service until `stop`. While the store cannot be read, its numbers are 0.
+pub async fn run(service: Arc<Service>, stop: CancellationToken) {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     while stop.run_until_cancelled(ticks.tick()).await.is_some() {
         let stats = service.store.stats().await.unwrap_or_default();
-        let (messages, refusals) = service.smtp.received_and_refused();
+        let (messages, refusals) = service.smtp.counters.received_and_refused();
         let (delivered, failed) = service.webhooks.counters.delivered_and_failed();
         let counters = [messages, refusals, delivered, failed];
-        running.history.note(counters, [stats.emails, stats.live_octets]);
+        service.history.note(counters, [stats.emails, stats.live_octets]);
     }
 }
 
