@@ -1,6 +1,7 @@
 //! Registering, pinning and removing domains.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -13,7 +14,8 @@ use crate::admission::{Admission, What, Who};
 use crate::clock::Clock;
 use crate::config::{Config, DomainsConfig};
 use crate::dns::{self, Failure, FoundDetail, MxReport, Ours, Resolver};
-use crate::model::{Client, DomainName, DomainPattern, DomainRecord};
+use crate::metrics::{Measured, MetricFamily, collect, numbers};
+use crate::model::{Client, DomainName, DomainPattern, DomainRecord, DomainStatus};
 use crate::store::{Storage, StoreError};
 
 /// How long a whole check may take, however many queries it makes.
@@ -189,5 +191,24 @@ impl Registry {
         let result = check.await.unwrap_or(Err(Failure::TimedOut));
         self.counters.checked(&result);
         result
+    }
+}
+
+impl Measured for Registry {
+    /// Each domain counts once, and a wildcard counts as one active domain.
+    fn metrics(&self) -> Vec<MetricFamily> {
+        let domains = self.table.list();
+        let active = domains.iter().filter(|entry| entry.status() == DomainStatus::Active).count();
+        let help = "Domains, fixed and registered; a wildcard counts as one.";
+        let by_status = [(["active"], active as u64), (["deactivated"], (domains.len() - active) as u64)];
+        let mut metrics = numbers("tempmail_domains", help, ["status"], by_status);
+        metrics.extend(collect(&[&self.counters.0]));
+        metrics
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry").finish_non_exhaustive()
     }
 }

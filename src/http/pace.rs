@@ -10,7 +10,11 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::transport::{CROWDED_MAX, Server};
+use crate::admission::What;
+use crate::service::Service;
+
+/// The longest that a peer may keep octets waiting in a crowd.
+const CROWDED_MAX: Duration = Duration::from_secs(10);
 
 /// The time that an octet earns its peer for the next ones: a second for each 16 KB.
 const EARNED_BY_OCTET: Duration = Duration::from_micros(61);
@@ -18,16 +22,22 @@ const EARNED_BY_OCTET: Duration = Duration::from_micros(61);
 /// A stream that fails when its peer has kept octets waiting for too long.
 pub(super) struct Paced<S> {
     inner: S,
-    server: Arc<Server>,
+    service: Arc<Service>,
     /// Since when a write has been waiting for the peer, and when that is looked at again.
     stalled: Option<(Instant, Pin<Box<Sleep>>)>,
     /// How long writes waited before, less the time that the peer has earned by taking octets.
     waited: Duration,
 }
 
+/// How long a peer may take for what may take `time` as long as there is no crowd.
+pub(super) fn patience(service: &Service, time: Duration) -> Duration {
+    let is_crowded = [What::HttpConnection, What::AnswerOctets].iter().any(|what| service.admission.is_crowded(*what));
+    if is_crowded { time.min(CROWDED_MAX) } else { time }
+}
+
 impl<S: AsyncWrite + Unpin> Paced<S> {
-    pub(super) const fn new(inner: S, server: Arc<Server>) -> Self {
-        Self { inner, server, stalled: None, waited: Duration::ZERO }
+    pub(super) const fn new(inner: S, service: Arc<Service>) -> Self {
+        Self { inner, service, stalled: None, waited: Duration::ZERO }
     }
 
     /// What a write gave, or that it has failed, since the peer has kept its octets waiting for too long.
@@ -36,11 +46,11 @@ impl<S: AsyncWrite + Unpin> Paced<S> {
             self.waited += self.stalled.take().map_or(Duration::ZERO, |(since, _)| since.elapsed());
             return polled;
         }
-        let (timeout, waited) = (self.server.service.config.constants.http_write_timeout, self.waited);
+        let (timeout, waited) = (self.service.config.constants.http_write_timeout, self.waited);
         let (since, timer) =
             self.stalled.get_or_insert_with(|| (Instant::now(), Box::pin(sleep(timeout.min(CROWDED_MAX)))));
         while timer.as_mut().poll(cx).is_ready() {
-            let left = self.server.patience(timeout).saturating_sub(waited + since.elapsed());
+            let left = patience(&self.service, timeout).saturating_sub(waited + since.elapsed());
             if left.is_zero() {
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
             }

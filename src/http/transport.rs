@@ -7,7 +7,6 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -24,7 +23,7 @@ use tower::ServiceExt;
 use super::body::BodyTimeout;
 use super::caller::Caller;
 use super::forwarded;
-use super::pace::Paced;
+use super::pace::{Paced, patience};
 use super::problem::Problem;
 use super::rate_limit;
 use super::routers;
@@ -33,8 +32,6 @@ use crate::connections::{self, Listener, Purpose, Stream};
 use crate::service::Service;
 use crate::tls::{Keeper, ServerTls};
 
-/// The longest timeout while connections are crowded.
-pub(super) const CROWDED_MAX: Duration = Duration::from_secs(10);
 /// The longest head that is always accepted, in octets; hyper needs 8,192. One of more than twice this length always gets
 /// 431.
 const HEAD_OCTETS_MAX: usize = 32 * 1024;
@@ -71,10 +68,10 @@ pub async fn serve(listeners: Vec<(Purpose, Listener)>, service: Arc<Service>, s
 }
 
 /// What the connections of a listener share.
-pub(super) struct Server {
+struct Server {
     purpose: Purpose,
     router: Router,
-    pub(super) service: Arc<Service>,
+    service: Arc<Service>,
     /// TLS from the first octet.
     tls: Option<ServerTls>,
     stop: CancellationToken,
@@ -84,13 +81,6 @@ pub(super) struct Server {
 type Place = Option<Permit>;
 
 impl Server {
-    /// How long a peer may take for what may take `time` as long as there is no crowd.
-    pub(super) fn patience(&self, time: Duration) -> Duration {
-        let admission = &self.service.admission;
-        let is_crowded = [What::HttpConnection, What::AnswerOctets].iter().any(|what| admission.is_crowded(*what));
-        if is_crowded { time.min(CROWDED_MAX) } else { time }
-    }
-
     /// Gives a connection its place. `None`: it has been refused.
     fn admit(&self, stream: &Stream, peer: Option<SocketAddr>) -> Option<Place> {
         // Without an address there are no limits, so nobody comes in that way but at the control socket.
@@ -129,7 +119,7 @@ impl Server {
 
     /// Does the server's side of a TLS handshake in time. `None`: the connection must be closed.
     async fn secure(&self, stream: Stream, tls: ServerTls) -> Option<Stream> {
-        let timeout = self.patience(self.service.config.tls.handshake_timeout);
+        let timeout = patience(&self.service, self.service.config.tls.handshake_timeout);
         let error = match tokio::time::timeout(timeout, stream.secure(tls)).await {
             Ok(Ok((stream, _))) => return Some(stream),
             Ok(Err(error)) => error.to_string(),
@@ -145,11 +135,11 @@ impl Server {
         let caller = peer.map_or_else(Caller::administrator, public);
         let mut connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(self.patience(self.service.config.constants.http_head_timeout))
+            .header_read_timeout(patience(&self.service, self.service.config.constants.http_head_timeout))
             .max_buf_size(HEAD_OCTETS_MAX)
             .max_headers(FIELDS_MAX)
             .serve_connection(
-                TokioIo::new(Paced::new(stream, Arc::clone(self))),
+                TokioIo::new(Paced::new(stream, Arc::clone(&self.service))),
                 service_fn(|request| self.answer(request, &caller)),
             );
         let result = tokio::select! {
@@ -175,7 +165,7 @@ impl Server {
     ) -> impl Future<Output = Result<Response, Infallible>> + Send + use<> {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(caller.clone());
-        let timeout = self.patience(self.service.config.constants.http_body_timeout);
+        let timeout = patience(&self.service, self.service.config.constants.http_body_timeout);
         request.extensions_mut().insert(BodyTimeout(timeout));
         self.router.clone().oneshot(request)
     }

@@ -3,6 +3,17 @@
 //! The parser of addresses in mail-parser is not used. It drops a quoted local part without brackets, keeps source
 //! routes, spaces and words beside an address, and takes quadratic time for encoded words that never end.
 
+use serde::Serialize;
+
+/// A mailbox in a header field (RFC 5322 section 3.4).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct NamedAddress {
+    /// The display name, decoded; empty if there is none.
+    pub name: String,
+    /// The `local-part@domain` as written.
+    pub address: String,
+}
+
 /// The mailboxes with an address: the display name, empty if there is none, and the `local-part@domain`.
 pub(super) fn mailboxes(value: &str) -> Vec<(String, String)> {
     let (mut mailboxes, mut outside, mut inside, mut is_open) = (Vec::new(), Vec::new(), None, false);

@@ -7,9 +7,9 @@ use mail_parser::DateTime;
 use mail_parser::parsers::MessageStream;
 use memchr::memmem;
 
-use super::head::NamedAddress;
+use super::addresses::{self, NamedAddress};
+use super::charset;
 use super::limits::{FIELD_OCTETS_MAX, HEADER_SECTION_OCTETS_MAX};
-use super::{addresses, charset};
 use crate::model::Timestamp;
 
 /// A line without its end, with the positions of its start and of the next line.

@@ -1,18 +1,8 @@
 //! Who wrote a message to whom, and when, as its header says.
 
-use serde::Serialize;
-
+use super::addresses::NamedAddress;
 use super::fields::{Field, Section};
 use crate::model::Timestamp;
-
-/// A mailbox in a header field (RFC 5322 section 3.4).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct NamedAddress {
-    /// The display name, decoded; empty if there is none.
-    pub name: String,
-    /// The `local-part@domain` as written.
-    pub address: String,
-}
 
 /// The header fields of originators, destinations and identification (RFC 5322 sections 3.6.1 to 3.6.4).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

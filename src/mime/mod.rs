@@ -35,10 +35,11 @@ use std::cell::OnceCell;
 use fields::{Field, Section};
 use structure::{Leaf, Structure};
 
+pub use addresses::NamedAddress;
 pub use attachment::{Attachment, safe_filename};
 pub use codes::{Findings, addresses, findings, visible_text};
 pub use escape::from_text;
-pub use head::{Head, NamedAddress};
+pub use head::Head;
 pub use limits::VISIBLE_TEXT_OCTETS_MAX;
 pub use page::{is_unseen, to_text};
 

@@ -1,18 +1,18 @@
 //! The dispatcher: looks which webhooks have due events, and runs a lane for each of them.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio::sync::Notify;
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::attempt::EventSender;
-use super::lane::Lane;
+use super::lane::{Lane, joined};
 use super::places::Places;
 use crate::model::{Timestamp, WebhookId};
 use crate::store::StoreError;
@@ -135,9 +135,4 @@ impl Dispatcher {
             tracing::info!(webhooks = self.lanes.len(), "stopped amid attempts; the next start makes them again");
         }
     }
-}
-
-/// The result of a task, which catches its own panics and is never cancelled.
-pub(super) fn joined<T>(ended: Result<T, JoinError>) -> T {
-    ended.unwrap_or_else(|error| resume_unwind(error.into_panic()))
 }

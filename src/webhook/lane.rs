@@ -1,16 +1,16 @@
 //! The lane of one webhook: attempts at its due events, the oldest first, until none is due.
 
 use std::collections::HashSet;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::attempt::{Ended, EventSender, STORE_PAUSE};
-use super::dispatcher::joined;
 use super::places::{Places, is_good};
 use crate::model::{Timestamp, WebhookId};
 use crate::store::{DueQuery, StoreError};
@@ -156,6 +156,11 @@ impl Lane {
 /// A pause that was doubled so often.
 fn doubled(first: Duration, doublings: Option<u32>) -> Duration {
     doublings.map_or(Duration::ZERO, |doublings| first.saturating_mul(1 << doublings.min(20)).min(PAUSE_MAX))
+}
+
+/// The result of a task, which catches its own panics and is never cancelled.
+pub(super) fn joined<T>(ended: Result<T, JoinError>) -> T {
+    ended.unwrap_or_else(|error| resume_unwind(error.into_panic()))
 }
 
 #[cfg(test)]

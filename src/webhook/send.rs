@@ -197,7 +197,8 @@ impl Answered {
 mod tests {
     use async_trait::async_trait;
 
-    use super::super::guard::{GuardSettings, Refused};
+    use super::super::guard::GuardSettings;
+    use super::super::refused::Refused;
     use super::*;
     use crate::clock::SystemClock;
     use crate::dns::{Addresses, MxAnswer};

@@ -5,7 +5,7 @@ use std::fmt;
 use hyper::Uri;
 use url::{Host, Url};
 
-use super::guard::Refused;
+use super::refused::Refused;
 
 /// The longest URL in octets, both as given and in canonical form.
 pub const URL_OCTETS_MAX: usize = 2048;

@@ -2,18 +2,32 @@
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue};
 
-use super::Sources;
+use crate::config::ServeArgs;
 use crate::config::error::{ConfigProblem, ValueOrigin, at};
 use crate::config::file;
 use crate::config::list::{MARK, joined};
 use crate::config::removed;
 use crate::config::setting::{Setting, Shape, all, reader, variable};
 use crate::config::value::ValueError;
+
+/// Everything that settings are read from, as it was when the program began.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// `--data-dir`
+    pub data_dir: Option<PathBuf>,
+    /// `--config`
+    pub config_file: Option<PathBuf>,
+    /// The flags of `serve`.
+    pub args: ServeArgs,
+    /// At least `TEMPMAIL_*`, `XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `HOME` and `STATE_DIRECTORY`. An empty variable counts
+    /// as not set.
+    pub env: BTreeMap<String, String>,
+}
 
 /// Values of a setting as texts, and the source that has them.
 #[derive(Clone, Debug)]

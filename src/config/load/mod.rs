@@ -12,10 +12,11 @@ use layers::{Layers, argument, keys, layers};
 
 use super::error::{ConfigError, ConfigProblem, ValueOrigin, did_you_mean};
 use super::setting::{Setting, all, reader, variable};
-use super::{Certificate, Config, DEV, REVISION_ONE, Revision, ServeArgs, SettingInEffect, check, file, paths};
+use super::{Certificate, Config, DEV, REVISION_ONE, Revision, SettingInEffect, check, file, paths};
 use crate::model::Secret;
 
 pub(super) use layers::Given;
+pub use layers::Sources;
 
 /// The configuration file of the whole machine.
 const SYSTEM_CONFIG_FILE: &str = "/etc/tempmail/config.toml";
@@ -27,20 +28,6 @@ const ADMIN_TOKEN_OCTETS_MIN: usize = 32;
 
 /// Variables that are no settings of `serve`: the place of the file, a token, and what the client reads.
 const OTHER_VARIABLES: [&str; 4] = ["TEMPMAIL_CONFIG", ADMIN_TOKEN, "TEMPMAIL_SERVER", "TEMPMAIL_TOKEN"];
-
-/// Everything that settings are read from, as it was when the program began.
-#[derive(Clone, Debug, Default)]
-pub struct Sources {
-    /// `--data-dir`
-    pub data_dir: Option<PathBuf>,
-    /// `--config`
-    pub config_file: Option<PathBuf>,
-    /// The flags of `serve`.
-    pub args: ServeArgs,
-    /// At least `TEMPMAIL_*`, `XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `HOME` and `STATE_DIRECTORY`. An empty variable counts
-    /// as not set.
-    pub env: BTreeMap<String, String>,
-}
 
 /// The settings, and what was read for them.
 #[derive(Clone, Debug)]

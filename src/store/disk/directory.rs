@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use rustix::fs::{FallocateFlags, FlockOperation, OFlags, fcntl_getfl, fcntl_setfl};
 
-use super::replace::{STORE, earlier_files};
+use super::layout::{STORE, earlier_files, settle};
 use super::{BLOCK_OCTETS, Disk, DiskFile};
 use crate::store::OpenError;
 use crate::store::error::is_out_of_space;
@@ -78,7 +78,7 @@ impl Directory {
         lock.seek(SeekFrom::Start(0)).map_err(from_io)?;
         // A full disk must not prevent opening: deletion frees space.
         let _ = write!(lock, "{}", std::process::id());
-        super::replace::settle(path).map_err(from_io)?;
+        settle(path).map_err(from_io)?;
         Ok(Self { path: path.into(), store: path.join(STORE), handle, store_handle: OnceLock::new(), _lock: lock })
     }
 

@@ -5,6 +5,7 @@
 //! or renaming of a file until [`Disk::sync_dir`] has returned.
 
 mod directory;
+mod layout;
 mod replace;
 
 use std::fmt::Debug;
@@ -12,7 +13,7 @@ use std::io;
 use std::sync::Arc;
 
 pub use directory::Directory;
-pub use replace::OldFiles;
+pub use layout::OldFiles;
 
 /// The unit in which files are read and written at best: the size of a page, and of most file systems' blocks.
 pub(crate) const BLOCK_OCTETS: usize = 4096;

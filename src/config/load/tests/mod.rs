@@ -12,7 +12,7 @@ use examples::{companions, example};
 use tempfile::TempDir;
 
 use super::*;
-use crate::config::{Certificate, Shape, StoreLocation, Trust, settings};
+use crate::config::{Certificate, ServeArgs, Shape, StoreLocation, Trust, settings};
 
 /// Sources that no machine's own settings leak into.
 struct World {

@@ -5,12 +5,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use super::row::{Row, Table, decode};
-use super::{ENDINGS_KEY, TOKENS_KEY};
 use crate::model::{AttemptRecord, DomainRecord, Mailbox, TokenRecord, WebhookId, WebhookRecord};
 use crate::store::StoreError;
 use crate::store::change::Ending;
 use crate::store::receiver_health::ReceiverHealth;
 
+/// The key of the row with the endings.
+pub(super) const ENDINGS_KEY: &[u8] = b"endings";
+/// The key of the row with all tokens.
+pub(super) const TOKENS_KEY: &[u8] = b"tokens";
 /// The most records of delivery logs that wait to be written. Beyond them, the oldest are lost.
 const UNWRITTEN_RECORDS_MAX: usize = 4096;
 

@@ -29,7 +29,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use file::{FileError, RegistryFile};
-use memory::{Memory, Unwritten};
+use memory::{ENDINGS_KEY, Memory, TOKENS_KEY, Unwritten};
 use row::{Row, Table};
 
 pub(crate) use file::NAME;
@@ -43,13 +43,9 @@ use crate::store::names::HashKey;
 
 /// How many rows of a backup are written together.
 const LOADED_AT_ONCE: usize = 1_000;
-/// The key of the row with the endings.
-const ENDINGS_KEY: &[u8] = b"endings";
 /// The most endings that are kept: each is one more time that the clock was set back or the retention made shorter. Beyond
 /// them the first one is forgotten.
 const ENDINGS_MAX: usize = 64;
-/// The key of the row with all tokens.
-const TOKENS_KEY: &[u8] = b"tokens";
 
 /// The registry of a store.
 ///
