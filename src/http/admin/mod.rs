@@ -22,10 +22,9 @@ use super::{Api, Caller, Code, Problem};
 use crate::config::{Revision, SettingInEffect};
 use domains::AdminDomainJson;
 
-/// The routes of `/api/admin` and below.
+/// The routes of `/api/admin` and below. Revision 1 has no webhooks.
 pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
-    let below = Router::new()
-        .merge(webhook_routes(revision))
+    let mut below = Router::new()
         .route("/domains", get(list::<AdminDomainJson>).post(domains::add).delete(domains::remove))
         .route("/domains/verify", post(domains::verify))
         .route("/status", get(status::show))
@@ -37,20 +36,16 @@ pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
         .route("/faults", get(faults::list).post(faults::add).delete(faults::remove))
         .route("/backup", get(backup::show))
         .fallback(super::unknown_path);
-    // The nested router does not handle its own path with a slash at the end.
-    let all = Router::new().nest("/api/admin", below).route("/api/admin/", any(super::unknown_path));
-    all.layer(middleware::from_fn(check))
-}
-
-fn webhook_routes(revision: Revision) -> Router<Arc<Api>> {
-    match revision {
-        Revision::One => Router::new(),
-        Revision::Two => Router::new()
+    if revision == Revision::Two {
+        below = below
             .route("/webhooks", get(webhooks::list).delete(webhooks::remove))
             .route("/webhooks/{id}/deliveries", get(webhooks::deliveries))
             .route("/webhooks/{id}/replay", post(webhooks::replay))
-            .route("/webhooks/{id}/test", post(webhooks::test)),
+            .route("/webhooks/{id}/test", post(webhooks::test));
     }
+    // The nested router does not handle its own path with a slash at the end.
+    let all = Router::new().nest("/api/admin", below).route("/api/admin/", any(super::unknown_path));
+    all.layer(middleware::from_fn(check))
 }
 
 /// `GET /api/admin/config`: every setting in effect, in the order of the guide.
