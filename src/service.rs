@@ -1,4 +1,4 @@
-//! What the rooms of the service share. It is built once, by a daemon or by a command where none runs.
+//! What the rooms of the service share. A daemon builds it once.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -49,11 +49,11 @@ pub struct Service {
     pub smtp: Arc<Counters>,
     /// The rules for faults of SMTP on purpose.
     pub faults: Arc<Faults>,
-    /// What is of a running daemon alone; `None` in a command.
-    pub daemon: Option<Running>,
+    /// What a daemon knows of itself.
+    pub daemon: Running,
 }
 
-/// What only a running daemon has.
+/// What a daemon knows of itself.
 #[derive(Debug)]
 pub struct Running {
     /// When it started.
@@ -66,8 +66,15 @@ pub struct Running {
     pub history: History,
 }
 
+impl Running {
+    /// A daemon that started at this time, and listens nowhere yet.
+    pub fn started_at(started_at: Timestamp) -> Self {
+        Self { started_at, listening: Listening::default(), panics: Panics::default(), history: History::default() }
+    }
+}
+
 impl Service {
-    /// Puts the parts together over an open store; none of them runs yet.
+    /// Puts the parts together over an open store; none of them runs yet. Without `daemon` it listens nowhere.
     pub async fn open(
         mut config: Config,
         store: Arc<dyn Storage>,
@@ -78,6 +85,7 @@ impl Service {
         if config.domains.fixed.is_empty() && config.domains.mx_hosts.is_empty() && store.domains().await?.is_empty() {
             config.domains.fixed.push(example_domain());
         }
+        let daemon = daemon.unwrap_or_else(|| Running::started_at(clock.now()));
         let config = Arc::new(config);
         let dns = DnsResolver::new(config.domains.resolvers.clone(), config.constants.dns_timeout);
         let resolver: Arc<dyn Resolver> = Arc::new(dns);
@@ -85,11 +93,11 @@ impl Service {
         let registry =
             Registry::open(&config, store.clone(), Arc::clone(&resolver), Arc::clone(&clock), Arc::clone(&admission));
         let domains = registry.await?;
-        let guard = Arc::new(guard(&config, daemon.as_ref()));
+        let guard = Arc::new(guard(&config, &daemon.listening));
         let webhooks = Arc::new(sender(&config, &store, &guard, &admission, resolver, &clock)?);
         let tokens = Tokens::open(store.clone(), &config.data_dir, config.admin_token.as_ref(), clock.now()).await?;
         let reader = Reader::start(READERS)?;
-        let faults = Arc::new(Faults::new(config.smtp.faults.clone(), exposure(&config, daemon.as_ref())));
+        let faults = Arc::new(Faults::new(config.smtp.faults.clone(), exposure(&config, &daemon.listening)));
         Ok(Arc::new(Self {
             config,
             clock,
@@ -142,15 +150,14 @@ fn sender(
 }
 
 /// Why no rules for faults may be added while a daemon listens where it does.
-fn exposure(config: &Config, daemon: Option<&Running>) -> Option<String> {
+fn exposure(config: &Config, listening: &Listening) -> Option<String> {
     let of_mail = [Purpose::Smtp, Purpose::Smtps, Purpose::Lmtp].into_iter();
-    let listens = daemon.into_iter().flat_map(|daemon| of_mail.clone().flat_map(|of| daemon.listening.tcp(of)));
-    config::exposure(config, listens)
+    config::exposure(config, of_mail.flat_map(|of| listening.tcp(of)))
 }
 
 /// What webhooks may be sent to: nothing that is ours, at the addresses we listen on and those that lead to us.
-fn guard(config: &Config, daemon: Option<&Running>) -> Guard {
-    let listening: Vec<SocketAddr> = daemon.map(|daemon| daemon.listening.all_tcp()).unwrap_or_default();
+fn guard(config: &Config, listening: &Listening) -> Guard {
+    let listening = listening.all_tcp();
     let ports: Vec<u16> = listening.iter().map(SocketAddr::port).collect();
     let forwarded =
         config.domains.public_addresses.iter().flat_map(|ip| ports.iter().map(|port| SocketAddr::new(*ip, *port)));

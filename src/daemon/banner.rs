@@ -39,7 +39,7 @@ impl Banner {
             DomainPattern::Any => "example.test".to_owned(),
         });
         Self {
-            listening: service.daemon.as_ref().map(|daemon| daemon.listening.clone()).unwrap_or_default(),
+            listening: service.daemon.listening.clone(),
             has_page: config.http.public.web,
             shows_all: config.dev,
             tls: service.tls.as_deref().map(|keeper| shown(&keeper.certificate())),

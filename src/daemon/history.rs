@@ -59,7 +59,6 @@ impl History {
 
 /// Adds to the history of a daemon until `stop`. While the store cannot be read, its numbers are 0.
 pub(super) async fn run(service: Arc<Service>, stop: CancellationToken) {
-    let Some(running) = &service.daemon else { return };
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     while stop.run_until_cancelled(ticks.tick()).await.is_some() {
@@ -67,7 +66,7 @@ pub(super) async fn run(service: Arc<Service>, stop: CancellationToken) {
         let (messages, refusals) = service.smtp.received_and_refused();
         let (delivered, failed) = service.webhooks.counters.delivered_and_failed();
         let counters = [messages, refusals, delivered, failed];
-        running.history.note(counters, [stats.emails, stats.live_octets]);
+        service.daemon.history.note(counters, [stats.emails, stats.live_octets]);
     }
 }
 

@@ -97,8 +97,7 @@ impl Daemon {
         clock: Arc<dyn Clock>,
         panics: Panics,
     ) -> Result<Self, DaemonError> {
-        let (listening, history) = (listeners.listening(), History::default());
-        let running = Running { started_at: clock.now(), listening, panics, history };
+        let running = Running { listening: listeners.listening(), panics, ..Running::started_at(clock.now()) };
         let service = Service::open(config, store, clock, tls, Some(running)).await?;
         Ok(Self { service, listeners, directory: None, supervisor: None, sessions: Handle::current() })
     }

@@ -40,10 +40,8 @@ pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<impl IntoRespons
 
 /// What the parts of the program count.
 fn of_parts(api: &Api) -> Vec<MetricFamily> {
-    let mut parts: Vec<&dyn Measured> = vec![&*api.store, &*api.domains, &*api.webhooks.counters, &*api.requests];
-    if let Some(daemon) = &api.daemon {
-        parts.extend([&*api.smtp as &dyn Measured, &daemon.panics]);
-    }
+    let (webhooks, panics) = (&*api.webhooks.counters, &api.daemon.panics);
+    let parts: [&dyn Measured; 6] = [&*api.store, &*api.domains, webhooks, &*api.requests, &*api.smtp, panics];
     parts.into_iter().flat_map(Measured::metrics).collect()
 }
 

@@ -1,6 +1,6 @@
 //! The HTTP interface: connections, middleware, and one file for the handlers of each resource.
 //!
-//! [`router`] is the whole interface without a socket. The command line also uses it within its own process. The
+//! [`router`] is the whole interface without a socket. The
 //! interface shows the counters and the rules for faults of SMTP, and knows nothing else of it. Every error is a
 //! [`Problem`], but for heads that hyper itself refuses, and every value from outside is bounded before its use. The
 //! transport and the edge find the [`Caller`] of a request, which decides what it may do.

@@ -7,20 +7,17 @@ use axum::extract::State;
 use axum::http::StatusCode;
 
 use crate::http::{Answer, Api, Code, Created, Deleted, JsonObject, Problem, Query};
-use crate::smtp::fault::{Entry, Faults, FaultsError};
-
-/// When to ask again for a daemon.
-const RETRY_AFTER_SECONDS: u32 = 5;
+use crate::smtp::fault::{Entry, FaultsError};
 
 /// `GET /api/admin/faults`, in the order in which the rules are checked.
 pub(super) async fn list(State(api): State<Arc<Api>>) -> Answer<Vec<Entry>> {
-    Ok(Json(faults(&api)?.list()))
+    Ok(Json(api.faults.list()))
 }
 
 /// `POST /api/admin/faults` with `rule`.
 pub(super) async fn add(State(api): State<Arc<Api>>, body: JsonObject) -> Created<Entry> {
     let rule = body.req("rule")?;
-    let added = faults(&api)?.add(rule)?;
+    let added = api.faults.add(rule)?;
     tracing::info!(id = added.id, rule = %added.rule, "a rule for faults was added");
     Ok((StatusCode::CREATED, Json(added)))
 }
@@ -32,17 +29,9 @@ pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Answer<
     if id.is_some_and(|id| !(1..=i64::MAX.unsigned_abs()).contains(&id)) {
         return Err(Problem::invalid("id", "'id' must be the number of a rule"));
     }
-    let removed = faults(&api)?.remove(id);
+    let removed = api.faults.remove(id);
     tracing::info!(id, removed, "rules for faults were removed");
     Ok(Json(Deleted::number(removed as u64)))
-}
-
-fn faults(api: &Api) -> Result<&Faults, Problem> {
-    if api.daemon.is_none() {
-        let problem = Problem::new(Code::NotReady, "rules for faults are in the memory of a daemon, and none runs");
-        return Err(problem.with_retry_after(RETRY_AFTER_SECONDS));
-    }
-    Ok(&api.faults)
 }
 
 impl From<FaultsError> for Problem {

@@ -15,22 +15,20 @@ use crate::tls::Keeper;
 
 /// Answers with the status, and with the last hour in numbers if `history` is true.
 ///
-/// Without a daemon, what only a daemon has is null, and the lists of listeners are empty. `cause` is there while mail is not
-/// accepted, `store` while it can be read, and `cluster` if the store is in one.
+/// `cause` is there while mail is not accepted, `store` while it can be read, and `cluster` if the store is in one.
 pub(super) async fn show(State(api): State<Arc<Api>>, query: Query) -> Answer<Value> {
     let domains = api.domains.table.list();
     let active = domains.iter().filter(|entry| entry.status() == DomainStatus::Active).count();
-    let config = &api.config;
-    let daemon = api.daemon.as_ref();
-    let history = query.flag("history")?.then_some(daemon).flatten();
-    let listen = |purpose| daemon.map(|daemon| daemon.listening.shown(purpose)).unwrap_or_default();
+    let (config, daemon) = (&api.config, &api.daemon);
+    let history = query.flag("history")?.then(|| daemon.history.to_json());
+    let listen = |purpose| daemon.listening.shown(purpose);
     let stats = api.store.stats().await;
     let accepts = api.store.accepts();
     let trouble = accepts.as_ref().err().or(stats.as_ref().err());
     let mut status = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "revision": config.revision.number(),
-        "startedAt": daemon.map(|daemon| daemon.started_at.to_interface()),
+        "startedAt": daemon.started_at.to_interface(),
         "smtpListen": listen(Purpose::Smtp),
         "smtpsListen": listen(Purpose::Smtps),
         "lmtpListen": listen(Purpose::Lmtp),
@@ -43,8 +41,8 @@ pub(super) async fn show(State(api): State<Arc<Api>>, query: Query) -> Answer<Va
         "mxHosts": config.domains.mx_hosts,
         "retentionSeconds": config.mail.retention.as_secs(),
         "maxMessageOctets": config.mail.message_octets_max,
-        "panics": daemon.map(|daemon| daemon.panics.count()),
-        "smtp": daemon.map(|_| api.smtp.to_json()),
+        "panics": daemon.panics.count(),
+        "smtp": api.smtp.to_json(),
         "domains": { "active": active, "deactivated": domains.len() - active },
         "acceptsMail": accepts.is_ok(),
     });
@@ -52,7 +50,7 @@ pub(super) async fn show(State(api): State<Arc<Api>>, query: Query) -> Answer<Va
         ("cause", trouble.map(|error| json!(cause(error).0))),
         ("store", stats.as_ref().ok().map(|stats| json!(stats))),
         ("cluster", api.store.cluster().map(|cluster| json!(cluster))),
-        ("history", history.map(|daemon| daemon.history.to_json())),
+        ("history", history),
     ];
     for (name, part) in parts {
         part.into_iter().for_each(|part| status[name] = part);
