@@ -1,4 +1,5 @@
-//! `/api/admin`: paths for the administrator and for bearers of tokens. Any other caller gets 401 for every path.
+//! `/api/admin`: paths for the administrator and for bearers of tokens. [`super::authentication`] gives any other caller 401
+//! for every path.
 
 mod backup;
 mod domains;
@@ -10,15 +11,12 @@ mod webhooks;
 
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
-use axum::http::{HeaderValue, header};
-use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::extract::State;
 use axum::routing::{any, get, post};
 use axum::{Json, Router};
 
+use super::Api;
 use super::domains::list;
-use super::{Api, Caller, Code, Problem};
 use crate::config::{Revision, SettingInEffect};
 use domains::AdminDomainJson;
 
@@ -44,24 +42,10 @@ pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
             .route("/webhooks/{id}/test", post(webhooks::test));
     }
     // The nested router does not handle its own path with a slash at the end.
-    let all = Router::new().nest("/api/admin", below).route("/api/admin/", any(super::unknown_path));
-    all.layer(middleware::from_fn(check))
+    Router::new().nest("/api/admin", below).route("/api/admin/", any(super::unknown_path))
 }
 
 /// `GET /api/admin/config`: every setting in effect, in the order of the guide.
 async fn config(State(api): State<Arc<Api>>) -> Json<Vec<SettingInEffect>> {
     Json(api.config.in_effect())
-}
-
-async fn check(caller: Caller, request: Request, next: Next) -> Response {
-    if caller.reads_all() { next.run(request).await } else { administrator_only().into_response() }
-}
-
-/// The problem of a caller from the public on a path of the administrator.
-pub(super) fn administrator_only() -> Problem {
-    Problem::new(
-        Code::TokenRequired,
-        "this path is for the administrator only; send a token, or use the command tempmail on the machine of the service",
-    )
-    .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
 }
