@@ -37,19 +37,17 @@ impl Api {
     /// With the setting `dev` the public reads what the administrator reads. It writes what it writes else, and has the
     /// limits of its client.
     pub(super) fn permit_route(&self, caller: &mut Caller, request: &Request) -> Result<(), Problem> {
-        let is_read = is_read(request.method());
+        let (method, is_read) = (request.method(), is_read(request.method()));
+        let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
+        if !caller.reads_all() && is_read && self.config.dev && self.is_all_mail_open(caller) {
+            caller.scope = Some(Scope::Read);
+        }
         match caller.scope {
             Some(Scope::Admin) => Ok(()),
-            Some(Scope::Read) if is_read => Ok(()),
+            // A backup has the secrets of webhooks, which no other answer has.
+            Some(Scope::Read) if is_read && route != "/api/admin/backup" => Ok(()),
             Some(Scope::Read) => Err(scope_insufficient()),
-            None if is_read && self.config.dev && self.is_all_mail_open(caller) => {
-                caller.scope = Some(Scope::Read);
-                Ok(())
-            }
-            None => match request.extensions().get::<MatchedPath>() {
-                Some(route) => check_part(self.config.http.public, request.method(), route.as_str()),
-                None => Ok(()),
-            },
+            None => check_public(self.config.http.public, method, route),
         }
     }
 
@@ -80,12 +78,15 @@ pub(super) fn is_read(method: &Method) -> bool {
     [Method::GET, Method::HEAD].contains(method)
 }
 
-/// Refuses a request of the public for a part that is closed. `route` is the pattern of the path.
+/// Refuses a request of the public for what is the administrator's, or a part that is closed. `route` is the pattern of
+/// the path.
 ///
 /// A route below `/api/mail` reads mail unless it is known to do something else. So a new route is closed rather than
 /// open.
-fn check_part(config: PublicConfig, method: &Method, route: &str) -> Result<(), Problem> {
+fn check_public(config: PublicConfig, method: &Method, route: &str) -> Result<(), Problem> {
     let (is_public, what) = match route {
+        "/api/mail/messages" if method == Method::POST => return Err(administrator_only()),
+        route if route.starts_with("/api/admin") => return Err(administrator_only()),
         "/api/domains" if method == Method::POST => (config.domains, "registering domains"),
         "/api/webhooks" => (config.webhooks, "webhooks"),
         "/api/mail/delete" => (config.delete, "deleting mail"),
@@ -97,6 +98,15 @@ fn check_part(config: PublicConfig, method: &Method, route: &str) -> Result<(), 
     }
     Err(Problem::new(Code::TokenRequired, format!("this service asks for a token: {what}"))
         .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")))
+}
+
+/// The problem of a caller from the public on a path of the administrator.
+pub(super) fn administrator_only() -> Problem {
+    Problem::new(
+        Code::TokenRequired,
+        "this path is for the administrator only; send a token, or use the command tempmail on the machine of the service",
+    )
+    .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
 }
 
 pub(super) fn token_invalid() -> Problem {
@@ -168,7 +178,7 @@ mod tests {
                 ("GET", "/healthz"),
             ];
             let is_refused =
-                |(method, route): &(&str, &str)| check_part(config, &method.parse().expect("method"), route).is_err();
+                |(method, route): &(&str, &str)| check_public(config, &method.parse().expect("method"), route).is_err();
             requests.into_iter().filter(is_refused).map(|(method, route)| format!("{method} {route}")).collect()
         };
         assert_eq!(refused(open), Vec::<String>::new());

@@ -32,15 +32,6 @@ pub(super) struct Browsers {
     has_loopback_origins: bool,
 }
 
-/// What the page that sent a request may read of the answer.
-#[derive(Debug)]
-pub(super) struct Grant {
-    /// The value of `Access-Control-Allow-Origin`.
-    allow_origin: Option<HeaderValue>,
-    /// Whether the answer depends on the origin, so that caches must keep one for each.
-    varies: bool,
-}
-
 impl Browsers {
     /// The settings, or their defaults for listeners that only this machine reaches, or for others.
     pub(super) fn new(config: &HttpConfig) -> Self {
@@ -55,11 +46,12 @@ impl Browsers {
         }
     }
 
-    /// Refuses a request for a host that is not permitted, or of a page that may not send it.
-    pub(super) fn check<B>(&self, request: &Request<B>) -> Result<Grant, Problem> {
+    /// Refuses a request for a host that is not permitted, or of a page that may not send it. Returns whose pages may read the
+    /// answer, as the value of `Access-Control-Allow-Origin`.
+    pub(super) fn check<B>(&self, request: &Request<B>) -> Result<Option<HeaderValue>, Problem> {
         self.check_host(request)?;
         let Some(origins) = &self.origins else {
-            return Ok(Grant { allow_origin: Some(HeaderValue::from_static("*")), varies: false });
+            return Ok(Some(HeaderValue::from_static("*")));
         };
         let origin = request.headers().get(header::ORIGIN);
         let is_named = origin.is_some_and(|origin| {
@@ -73,7 +65,19 @@ impl Browsers {
                 "a page of another origin sent this request; add the origin to the setting http-allowed-origins",
             ));
         }
-        Ok(Grant { allow_origin: origin.filter(|_| is_named).cloned(), varies: true })
+        Ok(origin.filter(|_| is_named).cloned())
+    }
+
+    /// Writes the fields for the pages that may read an answer.
+    pub(super) fn write(&self, allow_origin: Option<HeaderValue>, headers: &mut HeaderMap) {
+        if let Some(origin) = allow_origin {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
+        }
+        // Where the answer depends on the origin, caches must keep one for each.
+        if self.origins.is_some() {
+            headers.append(header::VARY, HeaderValue::from_static("Origin"));
+        }
     }
 
     fn check_host<B>(&self, request: &Request<B>) -> Result<(), Problem> {
@@ -90,19 +94,6 @@ impl Browsers {
             Code::HostNotAllowed,
             "this service does not answer for this Host; add it to the setting http-allowed-hosts",
         ))
-    }
-}
-
-impl Grant {
-    /// Writes the fields for the page that asked.
-    pub(super) fn write(self, headers: &mut HeaderMap) {
-        if let Some(origin) = self.allow_origin {
-            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-            headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
-        }
-        if self.varies {
-            headers.append(header::VARY, HeaderValue::from_static("Origin"));
-        }
     }
 }
 
@@ -287,7 +278,7 @@ mod tests {
         let browsers = rules(&["mail.test", "x.test"], origins);
         let request = Request::builder().method("POST").header("host", host).header("origin", origin);
         let grant = browsers.check(&request.body(()).expect("request"));
-        (grant.is_ok(), grant.is_ok_and(|grant| grant.allow_origin.is_some()))
+        (grant.is_ok(), grant.is_ok_and(|origin| origin.is_some()))
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
@@ -16,7 +16,6 @@ use uuid::Uuid;
 
 use super::Api;
 use super::access_log::Line;
-use super::browser::Grant;
 use super::caller::Caller;
 use super::forwarded::{self, is_forwarded};
 use super::memory;
@@ -91,16 +90,23 @@ pub(super) async fn pass(State(api): State<Arc<Api>>, mut request: Request, next
     let is_page = config.public.web && web::is_document(&request);
     // What a page may not send uses up nobody's quota.
     let checked = caller.address.map(|_| api.browsers.check(&request)).transpose();
-    let (mut response, grant) = match checked {
-        Ok(grant) => (api.handle(caller, request, next, id).await, grant),
+    let (mut response, allowed) = match checked {
+        Ok(allowed) => (api.handle(caller, request, next, id).await, allowed),
         Err(problem) => (problem.into_response(), None),
     };
     if is_page {
         response = web::shown(response);
     }
     let id = HeaderValue::try_from(id.to_string()).expect("hexadecimal digits and hyphens");
-    response.headers_mut().insert(REQUEST_ID, id);
-    finish(response.headers_mut(), grant);
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, id);
+    for (name, value) in COMMON_FIELDS {
+        // A page of mail has a policy of its own.
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    if let Some(allow_origin) = allowed {
+        api.browsers.write(allow_origin, headers);
+    }
     line.write(config.access_log, in_flight.route(), &response);
     in_flight.end(response.status());
     response
@@ -140,15 +146,4 @@ fn options() -> Response {
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     (StatusCode::NO_CONTENT, fields).into_response()
-}
-
-/// Adds the header fields of every answer, and those for the page that asked.
-fn finish(headers: &mut HeaderMap, grant: Option<Grant>) {
-    for (name, value) in COMMON_FIELDS {
-        // A page of mail has a policy of its own.
-        headers.entry(name).or_insert(HeaderValue::from_static(value));
-    }
-    if let Some(grant) = grant {
-        grant.write(headers);
-    }
 }

@@ -23,46 +23,26 @@ pub(super) async fn ready(State(api): State<Arc<Api>>) -> Answer<Value> {
         return Ok(Json(json!({ "status": "ready" })));
     };
     tracing::warn!(%error, "the service is not ready: the store can't accept or read mail");
-    let (cause, detail) = Cause::of(&error).texts();
+    let (cause, detail) = cause(&error);
     Err(Problem::new(Code::NotReady, detail).with_member("cause", json!(cause)).with_retry_after(10))
 }
 
-/// Why the service is not ready. Only the log shows the disk's error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
-    StorageFull,
-    WriterEnded,
-    Stopping,
-    StoreUnavailable,
-}
+/// Why the service is not ready: a stable code, and a text for people. Only the log shows the disk's error.
+pub(super) type Cause = (&'static str, &'static str);
 
-impl Cause {
-    pub(super) const ALL: [Self; 4] = [Self::StorageFull, Self::WriterEnded, Self::Stopping, Self::StoreUnavailable];
+const STORAGE_FULL: Cause = ("storage_full", "the disk is full; mail can be read and deleted, but new mail is refused");
+const WRITER_ENDED: Cause = ("writer_ended", "the writer of the store has ended; the service is stopping");
+const STOPPING: Cause = ("stopping", "the service is stopping");
+const STORE_UNAVAILABLE: Cause = ("store_unavailable", "the store failed");
+pub(super) const CAUSES: [Cause; 4] = [STORAGE_FULL, WRITER_ENDED, STOPPING, STORE_UNAVAILABLE];
 
-    pub(super) fn of(error: &StoreError) -> Self {
-        match error {
-            StoreError::Full => Self::StorageFull,
-            StoreError::WriterEnded => Self::WriterEnded,
-            StoreError::Stopping => Self::Stopping,
-            _ => Self::StoreUnavailable,
-        }
-    }
-
-    /// The stable code of the cause.
-    pub(super) const fn as_str(self) -> &'static str {
-        self.texts().0
-    }
-
-    /// The code, and the cause as a text for people.
-    const fn texts(self) -> (&'static str, &'static str) {
-        match self {
-            Self::StorageFull => {
-                ("storage_full", "the disk is full; mail can be read and deleted, but new mail is refused")
-            }
-            Self::WriterEnded => ("writer_ended", "the writer of the store has ended; the service is stopping"),
-            Self::Stopping => ("stopping", "the service is stopping"),
-            Self::StoreUnavailable => ("store_unavailable", "the store failed"),
-        }
+/// The cause that an error of the store is.
+pub(super) const fn cause(error: &StoreError) -> Cause {
+    match error {
+        StoreError::Full => STORAGE_FULL,
+        StoreError::WriterEnded => WRITER_ENDED,
+        StoreError::Stopping => STOPPING,
+        _ => STORE_UNAVAILABLE,
     }
 }
 
@@ -79,7 +59,7 @@ mod tests {
             (StoreError::WriterEnded, "writer_ended"),
             (StoreError::Stopping, "stopping"),
         ] {
-            assert_eq!(Cause::of(&error).as_str(), cause);
+            assert_eq!(super::cause(&error).0, cause);
         }
     }
 }

@@ -10,13 +10,12 @@ use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 
 use super::Api;
-use super::health::Cause;
+use super::health::{CAUSES, cause};
 use super::problem::Problem;
 use crate::admission::What;
 use crate::config::Revision;
 use crate::metrics::{self, IntCounterVec, IntGauge, Measured, MetricFamily, collect, gauge, number, numbers};
 use crate::service::Service;
-use crate::store::{ClusterStatus, StoreStats};
 
 /// The classes of statuses that the service sends.
 const CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
@@ -26,12 +25,9 @@ const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Answers with every metric of the revision, by name. Metrics of a store that can't be read are left out.
 pub(super) async fn show(State(api): State<Arc<Api>>) -> Result<impl IntoResponse, Problem> {
-    let stats = api.store.stats().await;
-    let accepts = api.store.accepts();
-    let trouble = accepts.as_ref().err().or(stats.as_ref().err()).map(Cause::of);
     let mut families = of_parts(&api);
     families.extend(of_process(&api));
-    families.extend(of_store(accepts.is_ok(), trouble, stats.ok(), api.store.cluster()));
+    families.extend(of_store(&api).await);
     let is_of =
         |family: &MetricFamily| api.config.revision == Revision::Two || !family.name().starts_with("tempmail_webhook");
     families.retain(|family| is_of(family) && !family.get_metric().is_empty());
@@ -53,75 +49,38 @@ fn of_parts(api: &Api) -> Vec<MetricFamily> {
 fn of_process(api: &Api) -> Vec<MetricFamily> {
     let config = &api.config;
     let revision = if config.revision == Revision::One { "1" } else { "2" };
+    let build = [([env!("CARGO_PKG_VERSION"), revision], 1)];
     let limits = [
         (["smtpConnections"], config.smtp.connections_max as u64),
         (["domains"], config.domains.registered_max as u64),
     ];
-    [
-        numbers(
-            "tempmail_build_info",
-            "The program and the revision of its interface; always 1.",
-            ["version", "revision"],
-            [([env!("CARGO_PKG_VERSION"), revision], 1)],
-        ),
-        numbers(
-            "tempmail_limit",
-            "The most that the settings permit: max-smtp-connections, max-domains.",
-            ["of"],
-            limits,
-        ),
-        number(
-            "tempmail_http_requests_waiting",
-            "HTTP requests that wait for mail now, as a part of tempmail_http_requests_in_flight.",
-            api.admission.held(What::Waiting),
-        ),
-    ]
-    .concat()
-}
-
-fn of_store(
-    accepts_mail: bool,
-    trouble: Option<Cause>,
-    stats: Option<StoreStats>,
-    cluster: Option<ClusterStatus>,
-) -> Vec<MetricFamily> {
-    let causes = Cause::ALL.into_iter().map(|cause| ([cause.as_str()], u64::from(trouble == Some(cause))));
-    let nodes = cluster.map_or(1, |status| status.living_nodes.into());
-    let mut families = [
-        number(
-            "tempmail_store_accepts_mail",
-            "1 while mail is accepted, 0 while the store would refuse it.",
-            u64::from(accepts_mail),
-        ),
-        numbers(
-            "tempmail_store_trouble",
-            "1 for the cause that /readyz reports now, 0 for the others.",
-            ["cause"],
-            causes,
-        ),
-        number(
-            "tempmail_cluster_nodes",
-            "Nodes of the service that live and share the store; 1 without a cluster.",
-            nodes,
-        ),
-    ]
-    .concat();
-    for (name, help, value) in stats.into_iter().flat_map(of_stats) {
-        families.extend(number(name, help, value));
-    }
+    let help = "The program and the revision of its interface; always 1.";
+    let mut families = numbers("tempmail_build_info", help, ["version", "revision"], build);
+    let help = "The most that the settings permit: max-smtp-connections, max-domains.";
+    families.extend(numbers("tempmail_limit", help, ["of"], limits));
+    let help = "HTTP requests that wait for mail now, as a part of tempmail_http_requests_in_flight.";
+    families.extend(number("tempmail_http_requests_waiting", help, api.admission.held(What::Waiting)));
     families
 }
 
-fn of_stats(stats: StoreStats) -> [(&'static str, &'static str, u64); 3] {
-    [
-        (
-            "tempmail_store_emails",
-            "Emails, one for each recipient, including expired Emails that are not removed yet.",
-            stats.emails,
-        ),
-        ("tempmail_store_disk_bytes", "Octets of all files of the store by their length.", stats.disk_octets),
-        ("tempmail_webhook_events_waiting", "Pending events.", stats.events),
-    ]
+async fn of_store(api: &Api) -> Vec<MetricFamily> {
+    let (stats, accepts) = (api.store.stats().await, api.store.accepts());
+    let trouble = accepts.as_ref().err().or(stats.as_ref().err()).map(cause);
+    let causes = CAUSES.map(|cause| ([cause.0], u64::from(trouble == Some(cause))));
+    let nodes = api.store.cluster().map_or(1, |status| status.living_nodes.into());
+    let help = "1 for the cause that /readyz reports now, 0 for the others.";
+    let mut families = numbers("tempmail_store_trouble", help, ["cause"], causes);
+    let help = "1 while mail is accepted, 0 while the store would refuse it.";
+    families.extend(number("tempmail_store_accepts_mail", help, accepts.is_ok().into()));
+    let help = "Nodes of the service that live and share the store; 1 without a cluster.";
+    families.extend(number("tempmail_cluster_nodes", help, nodes));
+    let Ok(stats) = stats else { return families };
+    let help = "Emails, one for each recipient, including expired Emails that are not removed yet.";
+    families.extend(number("tempmail_store_emails", help, stats.emails));
+    let help = "Octets of all files of the store by their length.";
+    families.extend(number("tempmail_store_disk_bytes", help, stats.disk_octets));
+    families.extend(number("tempmail_webhook_events_waiting", "Pending events.", stats.events));
+    families
 }
 
 /// Counters of requests since the start, and the number of requests in progress.

@@ -132,13 +132,8 @@ fn routers(service: Arc<Service>, stop: CancellationToken) -> (Router, Router) {
 }
 
 fn routes(api: &Api) -> Router<Arc<Api>> {
-    let revision = api.config.revision;
-    let metrics = match api.config.http.metrics_listen.as_slice() {
-        [] => metrics_route(),
-        // They have a listener of their own, so that strangers do not see them.
-        _ => Router::new(),
-    };
-    health_routes()
+    let (revision, config) = (api.config.revision, &api.config.http);
+    let mut routes = health_routes()
         .route("/", get(root::show))
         .route("/docs", get(docs::show))
         .route("/openapi.json", describe::route(&api.config))
@@ -155,11 +150,21 @@ fn routes(api: &Api) -> Router<Arc<Api>> {
         .route("/api/domains", get(domains::list::<domains::DomainJson>).post(domains::register))
         .route("/api/domains/active", get(domains::active))
         .route("/api/domains/check-dns", get(domains::check_dns))
-        .merge(metrics)
-        .merge(web_routes(api))
-        .merge(webhook_routes(revision))
         .merge(admin::routes(revision))
-        .fallback(unknown_path)
+        .fallback(unknown_path);
+    if revision == Revision::Two {
+        let webhooks = get(webhooks::list).post(webhooks::register).delete(webhooks::delete);
+        routes = routes.route("/api/webhooks", webhooks);
+    }
+    // The files of the page for people. Its document is at `/`.
+    if config.public.web {
+        routes = routes.route("/web/{version}/{file}", get(web::file));
+    }
+    // Where they have a listener of their own, strangers do not see them.
+    if config.metrics_listen.is_empty() {
+        routes = routes.merge(metrics_route());
+    }
+    routes
 }
 
 fn health_routes() -> Router<Arc<Api>> {
@@ -168,23 +173,6 @@ fn health_routes() -> Router<Arc<Api>> {
 
 fn metrics_route() -> Router<Arc<Api>> {
     Router::new().route("/metrics", get(metrics::show))
-}
-
-/// The files of the page for people. Its document is at `/`.
-fn web_routes(api: &Api) -> Router<Arc<Api>> {
-    if !api.config.http.public.web {
-        return Router::new();
-    }
-    Router::new().route("/web/{version}/{file}", get(web::file))
-}
-
-/// The routes of webhooks. Revision 1 has none.
-fn webhook_routes(revision: Revision) -> Router<Arc<Api>> {
-    let webhooks = get(webhooks::list).post(webhooks::register).delete(webhooks::delete);
-    match revision {
-        Revision::One => Router::new(),
-        Revision::Two => Router::new().route("/api/webhooks", webhooks),
-    }
 }
 
 async fn unknown_path() -> Problem {

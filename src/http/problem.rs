@@ -6,8 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use super::edge::COMMON_FIELDS;
 use crate::model::Timestamp;
@@ -123,7 +122,7 @@ codes! {
 pub struct Problem {
     code: Code,
     detail: Cow<'static, str>,
-    members: Box<Map<String, Value>>,
+    members: Vec<(&'static str, Value)>,
     headers: Vec<(HeaderName, HeaderValue)>,
     log_detail: Option<LogDetail>,
 }
@@ -140,7 +139,7 @@ pub(super) struct LogDetail {
 impl Problem {
     /// A problem with an explanation for people. The text may quote the request, but must reveal nothing internal.
     pub fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, detail: detail.into(), members: Box::default(), headers: Vec::new(), log_detail: None }
+        Self { code, detail: detail.into(), members: Vec::new(), headers: Vec::new(), log_detail: None }
     }
 
     /// The problem of a value that is not valid, by the name of its parameter, in the query or the body. Addresses, domains,
@@ -168,8 +167,8 @@ impl Problem {
 
     /// The problem with a further member in its body.
     #[must_use]
-    pub fn with_member(mut self, name: &str, value: Value) -> Self {
-        self.members.insert(name.to_owned(), value);
+    pub fn with_member(mut self, name: &'static str, value: Value) -> Self {
+        self.members.push((name, value));
         self
     }
 
@@ -222,15 +221,14 @@ impl Problem {
 
     fn body(&self) -> Vec<u8> {
         let (status, word) = self.code.row();
-        let body = Body {
-            r#type: "about:blank",
-            title: status.canonical_reason().unwrap_or("Error"),
-            status: status.as_u16(),
-            detail: &self.detail,
-            code: word,
-            members: &self.members,
-        };
-        serde_json::to_vec(&body).expect("texts and JSON")
+        let title = status.canonical_reason().unwrap_or("Error");
+        let mut body = json!({
+            "type": "about:blank", "title": title, "status": status.as_u16(), "detail": self.detail, "code": word,
+        });
+        for (name, value) in &self.members {
+            body[*name] = value.clone();
+        }
+        body.to_string().into_bytes()
     }
 
     /// The problem as the last answer on a connection, in HTTP/1.1, for where no request was read.
@@ -249,17 +247,6 @@ impl Problem {
         octets.extend(body);
         octets
     }
-}
-
-#[derive(Serialize)]
-struct Body<'a> {
-    r#type: &'static str,
-    title: &'static str,
-    status: u16,
-    detail: &'a str,
-    code: &'static str,
-    #[serde(flatten)]
-    members: &'a Map<String, Value>,
 }
 
 impl IntoResponse for Problem {

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use futures_util::future::BoxFuture;
 
 use super::Receiver;
-use super::fault::{Injected, Parties, Stage};
+use super::fault::{Fault, Parties, Stage};
 use super::reply::Reply;
 use super::session::Message;
 use crate::config::SmtpConfig;
@@ -25,8 +25,8 @@ pub trait Backend: Send + Sync {
     /// Keeps a message, and returns how many Emails it became. `Ok`: it is on the disk and visible.
     fn receive(&self, message: Message) -> BoxFuture<'_, Result<usize, StoreError>>;
 
-    /// The fault on purpose at this moment of a session.
-    fn fault(&self, _stage: Stage, _parties: Parties<'_>) -> Option<Injected> {
+    /// The fault on purpose at this moment of a session, and the number of its rule.
+    fn fault(&self, _stage: Stage, _parties: Parties<'_>) -> Option<(u64, Fault)> {
         None
     }
 }
@@ -85,7 +85,7 @@ impl Backend for Mailroom<'_> {
         })
     }
 
-    fn fault(&self, stage: Stage, parties: Parties<'_>) -> Option<Injected> {
+    fn fault(&self, stage: Stage, parties: Parties<'_>) -> Option<(u64, Fault)> {
         self.receiver.faults.check(stage, parties)
     }
 }

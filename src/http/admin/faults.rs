@@ -5,29 +5,21 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use serde_json::{Value, json};
 
 use crate::http::{Answer, Api, Code, Created, Deleted, JsonObject, Problem, Query};
 use crate::smtp::fault::{Entry, FaultsError};
 
-/// A rule in effect as JSON. Its `source` is `settings` or `request`.
-fn shown(entry: Entry) -> Value {
-    let Entry { id, rule, is_setting, matched, injected } = entry;
-    let source = if is_setting { "settings" } else { "request" };
-    json!({ "id": id, "rule": rule.to_string(), "source": source, "matched": matched, "injected": injected })
-}
-
 /// `GET /api/admin/faults`, in the order in which the rules are checked.
-pub(super) async fn list(State(api): State<Arc<Api>>) -> Answer<Vec<Value>> {
-    Ok(Json(api.smtp.faults.list().into_iter().map(shown).collect()))
+pub(super) async fn list(State(api): State<Arc<Api>>) -> Answer<Vec<Entry>> {
+    Ok(Json(api.smtp.faults.list()))
 }
 
 /// `POST /api/admin/faults` with `rule`.
-pub(super) async fn add(State(api): State<Arc<Api>>, body: JsonObject) -> Created<Value> {
+pub(super) async fn add(State(api): State<Arc<Api>>, body: JsonObject) -> Created<Entry> {
     let rule = body.req("rule")?;
     let added = api.smtp.faults.add(rule)?;
     tracing::info!(id = added.id, rule = %added.rule, "a rule for faults was added");
-    Ok((StatusCode::CREATED, Json(shown(added))))
+    Ok((StatusCode::CREATED, Json(added)))
 }
 
 /// `DELETE /api/admin/faults?id=`, or without `id` for all.

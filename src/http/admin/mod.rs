@@ -1,4 +1,5 @@
-//! `/api/admin`: paths for the administrator and for bearers of tokens. Any other caller gets 401 for every path.
+//! `/api/admin`: paths for the administrator and for bearers of tokens. [`super::authentication`] gives any other caller 401
+//! for every path.
 
 mod backup;
 mod domains;
@@ -10,22 +11,18 @@ mod webhooks;
 
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
-use axum::http::{HeaderValue, header};
-use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::extract::State;
 use axum::routing::{any, get, post};
 use axum::{Json, Router};
 
+use super::Api;
 use super::domains::list;
-use super::{Api, Caller, Code, Problem};
 use crate::config::{Revision, SettingInEffect};
 use domains::AdminDomainJson;
 
-/// The routes of `/api/admin` and below.
+/// The routes of `/api/admin` and below. Revision 1 has no webhooks.
 pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
-    let below = Router::new()
-        .merge(webhook_routes(revision))
+    let mut below = Router::new()
         .route("/domains", get(list::<AdminDomainJson>).post(domains::add).delete(domains::remove))
         .route("/domains/verify", post(domains::verify))
         .route("/status", get(status::show))
@@ -37,36 +34,18 @@ pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
         .route("/faults", get(faults::list).post(faults::add).delete(faults::remove))
         .route("/backup", get(backup::show))
         .fallback(super::unknown_path);
-    // The nested router does not handle its own path with a slash at the end.
-    let all = Router::new().nest("/api/admin", below).route("/api/admin/", any(super::unknown_path));
-    all.layer(middleware::from_fn(check))
-}
-
-fn webhook_routes(revision: Revision) -> Router<Arc<Api>> {
-    match revision {
-        Revision::One => Router::new(),
-        Revision::Two => Router::new()
+    if revision == Revision::Two {
+        below = below
             .route("/webhooks", get(webhooks::list).delete(webhooks::remove))
             .route("/webhooks/{id}/deliveries", get(webhooks::deliveries))
             .route("/webhooks/{id}/replay", post(webhooks::replay))
-            .route("/webhooks/{id}/test", post(webhooks::test)),
+            .route("/webhooks/{id}/test", post(webhooks::test));
     }
+    // The nested router does not handle its own path with a slash at the end.
+    Router::new().nest("/api/admin", below).route("/api/admin/", any(super::unknown_path))
 }
 
 /// `GET /api/admin/config`: every setting in effect, in the order of the guide.
 async fn config(State(api): State<Arc<Api>>) -> Json<Vec<SettingInEffect>> {
     Json(api.config.in_effect())
-}
-
-async fn check(caller: Caller, request: Request, next: Next) -> Response {
-    if caller.reads_all() { next.run(request).await } else { administrator_only().into_response() }
-}
-
-/// The problem of a caller from the public on a path of the administrator.
-pub(super) fn administrator_only() -> Problem {
-    Problem::new(
-        Code::TokenRequired,
-        "this path is for the administrator only; send a token, or use the command tempmail on the machine of the service",
-    )
-    .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
 }

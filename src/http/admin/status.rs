@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde_json::{Value, json};
 
 use crate::connections::Purpose;
-use crate::http::health::Cause;
+use crate::http::health::cause;
 use crate::http::{Answer, Api, Query};
 use crate::model::{DomainStatus, Timestamp};
 use crate::store::DetailedStats;
@@ -47,7 +47,7 @@ pub(super) async fn show(State(api): State<Arc<Api>>, query: Query) -> Answer<Va
         "acceptsMail": accepts.is_ok(),
     });
     let parts = [
-        ("cause", trouble.map(|error| json!(Cause::of(error).as_str()))),
+        ("cause", trouble.map(|error| json!(cause(error).0))),
         ("store", stats.as_ref().ok().map(|stats| json!(stats))),
         ("cluster", api.store.cluster().map(|cluster| json!(cluster))),
         ("history", history),

@@ -1,5 +1,7 @@
 //! Deleting messages: by their ids, by a search, or all.
 
+use std::collections::BTreeSet;
+
 use axum::body::Bytes;
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
@@ -9,16 +11,15 @@ use serde::Deserialize;
 
 use super::query::Search;
 use super::{Call, Refusal, list};
-use crate::http::body::read_body;
-use crate::http::delete::delete_one;
+use crate::http::body::{media_type, read_body};
 use crate::http::mail::scan::EMAILS_MAX;
-use crate::http::query;
 use crate::http::{Code, Problem, Query};
+use crate::http::{delete, query};
 use crate::model::EmailId;
 
 /// The longest body in octets. It has room for thousands of ids.
 const BODY_OCTETS_MAX: u64 = 256 * 1024;
-/// How many Emails are deleted at once. The store makes them durable together.
+/// How many messages are deleted at once. The store makes that durable together.
 const AT_ONCE: usize = 32;
 
 /// The ids in a JSON body. The original ignores the case of the name.
@@ -30,25 +31,20 @@ struct Ids {
 
 /// `DELETE /api/v1/messages`: those with the ids of the body, or all without ids.
 pub(super) async fn messages(call: Call, request: Request) -> Result<Response, Refusal> {
-    let is_form = request
-        .headers()
-        .get(CONTENT_TYPE)
-        .is_some_and(|value| value.as_bytes().to_ascii_lowercase().starts_with(b"application/x-www-form-urlencoded"));
+    let is_form = media_type(request.headers()) == "application/x-www-form-urlencoded";
     let ids = ids(&read_body(request, BODY_OCTETS_MAX).await?, is_form)?;
     if ids.is_empty() {
         delete_all(&call).await?;
     }
     // An id of another form is that of no message.
-    let ids: Vec<EmailId> = ids.iter().filter_map(|id| query::id(id).ok()).collect();
-    delete_messages(&call, &ids).await?;
+    delete_messages(&call, ids.iter().filter_map(|id| query::id(id).ok()).collect()).await?;
     Ok(ok())
 }
 
 /// `DELETE /api/v1/search?query=`: those among the newest messages that a search finds.
 pub(super) async fn found(call: Call) -> Result<Response, Refusal> {
     let (found, _) = list::matching(&call, Search::required(&call.query)?, EMAILS_MAX).await?;
-    let ids: Vec<EmailId> = found.iter().map(|listed| listed.id).collect();
-    delete_messages(&call, &ids).await?;
+    delete_messages(&call, found.iter().map(|listed| listed.id).collect()).await?;
     Ok(ok())
 }
 
@@ -71,13 +67,13 @@ fn ids(body: &Bytes, is_form: bool) -> Result<Vec<String>, Problem> {
     Ok(serde_json::from_slice::<Option<Ids>>(body).map_err(unread)?.unwrap_or_default().ids.unwrap_or_default())
 }
 
-/// Deletes every Email that the caller may delete and that was there at the call.
+/// Deletes every message that was there at the call.
 async fn delete_all(call: &Call) -> Result<(), Problem> {
     let mut after = None;
     loop {
-        let page = call.api.store.newest(list::page_after(after), call.api.clock.now()).await?;
-        let ids: Vec<EmailId> = page.emails.iter().map(|newest| newest.listed.id).collect();
-        delete_emails(call, &ids).await?;
+        let page = list::page(call, after).await?;
+        let ids = page.emails.iter().map(|newest| newest.listed.id).collect();
+        delete_messages(call, ids).await?;
         after = page.next;
         if after.is_none() {
             return Ok(());
@@ -86,42 +82,28 @@ async fn delete_all(call: &Call) -> Result<(), Problem> {
 }
 
 /// Deletes the messages of Emails: of each message all Emails that the caller may delete. An unknown id is no error.
-async fn delete_messages(call: &Call, ids: &[EmailId]) -> Result<(), Problem> {
+async fn delete_messages(call: &Call, ids: Vec<EmailId>) -> Result<(), Problem> {
     for ids in ids.chunks(AT_ONCE) {
-        let mut emails = Vec::new();
-        for id in ids {
-            emails.extend(of_message(call, *id).await?);
-        }
-        delete_emails(call, &emails).await?;
+        let messages = join_all(ids.iter().map(|id| of_message(call, *id))).await;
+        let emails: BTreeSet<EmailId> =
+            messages.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+        delete::delete_all(&call.api, emails.into_iter()).await?;
     }
     Ok(())
 }
 
-/// All Emails of the message that an Email is of; none if the caller may not read that one.
+/// All Emails of the message that an Email is of, but those that the caller may not read; none if that is one of them.
 async fn of_message(call: &Call, id: EmailId) -> Result<Vec<EmailId>, Problem> {
-    match call.api.email(&call.caller, id).await {
-        Ok((email, _room)) => Ok(email.envelope.recipients.iter().map(|recipient| recipient.id).collect()),
-        Err(problem) if problem.code() == Code::EmailDamaged => Ok(vec![id]),
-        Err(problem) => unless_hidden(problem).map(|()| Vec::new()),
-    }
-}
-
-/// Deletes those Emails that the caller may delete. None goes on after an error is told.
-async fn delete_emails(call: &Call, ids: &[EmailId]) -> Result<(), Problem> {
-    for ids in ids.chunks(AT_ONCE) {
-        let deletions = ids.iter().map(|id| delete_one(&call.api, &call.caller, *id));
-        for deleted in join_all(deletions).await {
-            deleted.map(drop).or_else(unless_hidden)?;
+    let Call { api, caller, .. } = call;
+    match api.email(caller, id).await {
+        Ok((email, _room)) => {
+            let recipients = email.envelope.recipients.iter();
+            Ok(recipients.filter(|it| api.permit(caller, &it.mailbox).is_ok()).map(|it| it.id).collect())
         }
-    }
-    Ok(())
-}
-
-/// No error for a message that the caller can't see.
-fn unless_hidden(problem: Problem) -> Result<(), Problem> {
-    match problem.code() {
-        Code::NotFound | Code::RoleAddress => Ok(()),
-        _ => Err(problem),
+        // Who may read all mail may delete what nobody can read.
+        Err(problem) if problem.code() == Code::EmailDamaged && caller.reads_all() => Ok(vec![id]),
+        Err(problem) if [Code::NotFound, Code::RoleAddress].contains(&problem.code()) => Ok(Vec::new()),
+        Err(problem) => Err(problem),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::http::mail::scan::EMAILS_MAX;
 use crate::http::mail::writer;
 use crate::http::{Api, Caller, Problem, Query};
 use crate::model::{Listed, StoredEmail};
-use crate::store::{NewestCursor, NewestQuery, StoreError};
+use crate::store::{NewestCursor, NewestPage, NewestQuery, StoreError};
 
 /// How many messages are listed where a request does not say.
 const LIMIT_DEFAULT: usize = 50;
@@ -108,7 +108,7 @@ async fn newest(call: &Call, wanted: usize) -> Result<(Vec<Message>, u64), Probl
     let (mut messages, mut known, mut emails, mut after) = (Vec::<Message>::new(), HashMap::new(), 0, None);
     let mut total = 0;
     for _ in 0..QUESTIONS_MAX {
-        let page = call.api.store.newest(page_after(after), call.api.clock.now()).await?;
+        let page = page(call, after).await?;
         emails += page.emails.len();
         for email in page.emails.into_iter().map(|newest| newest.listed) {
             // The Emails of a message share their octets, which tells without a look into them that they belong together.
@@ -131,9 +131,10 @@ async fn newest(call: &Call, wanted: usize) -> Result<(Vec<Message>, u64), Probl
     Ok((messages, total))
 }
 
-/// The question for the Emails of all inboxes that follow a position, newest first.
-pub(super) fn page_after(after: Option<NewestCursor>) -> NewestQuery {
-    NewestQuery { by_mailbox: false, domain: None, after, limit: EMAILS_AT_ONCE }
+/// The Emails of all inboxes that follow a position, newest first.
+pub(super) async fn page(call: &Call, after: Option<NewestCursor>) -> Result<NewestPage, StoreError> {
+    let query = NewestQuery { by_mailbox: false, domain: None, after, limit: EMAILS_AT_ONCE };
+    call.api.store.newest(query, call.api.clock.now()).await
 }
 
 /// The messages that a search finds, newest first, at most `limit`, each as an Email that the caller may read; and how

@@ -118,34 +118,23 @@ impl Serialize for Shown<'_, '_> {
         json.serialize_entry("Username", "")?;
         json.serialize_entry("Tags", &[(); 0])?;
         json.serialize_entry("Size", &email.listed.size_octets)?;
-        if is_whole { self.end_whole(&mut json) } else { self.end_in_list(&mut json) }?;
-        json.end()
-    }
-}
-
-impl Shown<'_, '_> {
-    /// The members that only a list has.
-    fn end_in_list<M: SerializeMap>(&self, json: &mut M) -> Result<(), M::Error> {
-        let attachments = self.message.attachments().iter().filter(|it| is_attached(it));
-        json.serialize_entry("Created", &self.email.listed.received_at.to_rfc3339_millis())?;
-        json.serialize_entry("Attachments", &attachments.count())?;
-        json.serialize_entry("Snippet", &snippet(self.message.text()))
-    }
-
-    /// The members that only a single message has.
-    fn end_whole<M: SerializeMap>(&self, json: &mut M) -> Result<(), M::Error> {
-        let &Self { email, message, .. } = self;
+        let (attached, inline): (Vec<_>, Vec<_>) = message.attachments().iter().partition(|it| is_attached(it));
+        if !is_whole {
+            json.serialize_entry("Created", &email.listed.received_at.to_rfc3339_millis())?;
+            json.serialize_entry("Attachments", &attached.len())?;
+            json.serialize_entry("Snippet", &snippet(message.text()))?;
+            return json.end();
+        }
         let sender = email.envelope.reverse_path.as_str();
-        let (attachments, inline): (Vec<_>, Vec<_>) = message.attachments().iter().partition(|it| is_attached(it));
-        let date = message.head().date.unwrap_or(email.listed.received_at);
         let return_path = if sender.is_empty() { message.from().unwrap_or_default() } else { sender };
         json.serialize_entry("ReturnPath", return_path)?;
         json.serialize_entry("ListUnsubscribe", &list_unsubscribe(message))?;
-        json.serialize_entry("Date", &date.to_rfc3339_millis())?;
+        json.serialize_entry("Date", &head.date.unwrap_or(email.listed.received_at).to_rfc3339_millis())?;
         json.serialize_entry("Text", message.text())?;
         json.serialize_entry("HTML", if message.has_html() { message.html() } else { "" })?;
         json.serialize_entry("Inline", &parts(&inline))?;
-        json.serialize_entry("Attachments", &parts(&attachments))
+        json.serialize_entry("Attachments", &parts(&attached))?;
+        json.end()
     }
 }
 
@@ -223,13 +212,12 @@ fn fields(message: &Message<'_>) -> BTreeMap<String, Vec<String>> {
 
 /// A field's name with a capital at the beginning and after each hyphen, all else in lower case.
 fn usual_spelling(name: &str) -> String {
-    let mut is_first = true;
-    let spelt = name.chars().map(|c| {
-        let c = if is_first { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
-        is_first = c == '-';
-        c
+    let words = name.split('-').map(|word| {
+        let mut word = word.to_ascii_lowercase();
+        word.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
+        word
     });
-    spelt.collect()
+    words.collect::<Vec<_>>().join("-")
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! The language of searches: words and filters, all of which a message must fulfil.
 
-use std::cell::LazyCell;
-
 use super::message::{Address, is_attached};
 use crate::http::{Code, Problem, Query};
 use crate::mime::Message;
@@ -13,48 +11,36 @@ const TERMS_MAX: usize = 20;
 const UNSUPPORTED: [&str; 7] = ["tag:", "is:", "has:", "after:", "before:", "larger:", "smaller:"];
 /// The header fields whose text is searched for words.
 const SEARCHED_FIELDS: [&str; 7] = ["From", "Subject", "To", "Cc", "Bcc", "Reply-To", "Return-Path"];
-/// Filters that ask for a text somewhere, each with its colon.
-const WITHIN: [(&str, Within); 8] = [
-    ("from:", Within::From),
-    ("to:", Within::To),
-    ("cc:", Within::Cc),
-    ("bcc:", Within::Bcc),
-    ("reply-to:", Within::ReplyTo),
-    ("addressed:", Within::Addressed),
-    ("subject:", Within::Subject),
-    ("message-id:", Within::MessageId),
+/// Filters that ask for a text somewhere, each with its colon and where it asks.
+const FILTERS: [(&str, Texts); 8] = [
+    ("from:", |_, message| texts(Address::all(&message.head().from))),
+    ("to:", |_, message| texts(Address::all(&message.head().to))),
+    ("cc:", |_, message| texts(Address::all(&message.head().cc))),
+    ("bcc:", |email, message| texts(Address::hidden(email, message))),
+    ("reply-to:", |_, message| texts(Address::all(&message.head().reply_to))),
+    ("addressed:", |email, message| FILTERS[..5].iter().flat_map(|(_, texts)| texts(email, message)).collect()),
+    ("subject:", |_, message| vec![message.subject()]),
+    ("message-id:", |_, message| vec![&message.head().message_id]),
 ];
 
-/// A search. Without terms every message is found.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Search(Vec<Term>);
+/// Texts of a message. One of them must have what a filter asks for.
+type Texts = for<'a> fn(&'a StoredEmail, &'a Message<'_>) -> Vec<&'a str>;
 
-/// One word or filter.
-#[derive(Debug, PartialEq, Eq)]
-struct Term {
-    /// Whether a message must not fulfil it.
-    is_excluded: bool,
-    within: Within,
-    /// What is searched there, in lower case.
-    part: String,
+/// A search. Without terms every message is found.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    filters: Vec<(Texts, Term)>,
+    /// These are searched in the header fields that people read, the body, and the names of attachments.
+    words: Vec<Term>,
 }
 
-/// Where a text is searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Within {
-    From,
-    To,
-    Cc,
-    Bcc,
-    ReplyTo,
-    /// Any of the five before.
-    Addressed,
-    Subject,
-    MessageId,
-    /// The header fields that people read, the body, and the names of attachments.
-    All,
-    /// Nothing is searched: a message must have an attachment.
-    Attachments,
+/// What is searched.
+#[derive(Debug, PartialEq, Eq)]
+struct Term {
+    /// Whether a message must not have it.
+    is_excluded: bool,
+    /// A [`plain`] text.
+    part: String,
 }
 
 impl Search {
@@ -70,36 +56,24 @@ impl Search {
     }
 
     fn parse(text: &str) -> Result<Self, Problem> {
-        let terms = words(text).into_iter().filter_map(|word| Term::parse(&word).transpose());
-        let terms: Vec<Term> = terms.collect::<Result<_, _>>()?;
-        if terms.len() > TERMS_MAX {
+        let mut search = Self::default();
+        let words = words(text);
+        if words.len() > TERMS_MAX {
             return Err(Problem::invalid("query", format!("a search has at most {TERMS_MAX} words")));
         }
-        Ok(Self(terms))
+        words.iter().try_for_each(|word| search.add(word))?;
+        Ok(search)
     }
 
-    /// Whether it finds a message.
-    pub(super) fn is_met(&self, email: &StoredEmail, message: &Message<'_>) -> bool {
-        self.is_met_in(email, message, || searched(message))
-    }
-
-    /// The same, with all text of the message that is searched for words. It is made only if a word is searched.
-    fn is_met_in(&self, email: &StoredEmail, message: &Message<'_>, text: impl FnOnce() -> String) -> bool {
-        let text = LazyCell::new(text);
-        self.0.iter().all(|term| term.is_met(email, message, &text) != term.is_excluded)
-    }
-}
-
-impl Term {
-    /// The term of a word; `None` if it asks for nothing.
-    fn parse(word: &str) -> Result<Option<Self>, Problem> {
+    /// Adds a word or filter, unless it asks for nothing.
+    fn add(&mut self, word: &str) -> Result<(), Problem> {
         let rest = word.strip_prefix(['-', '!']).filter(|rest| !rest.is_empty());
         let (is_excluded, text) = (rest.is_some(), rest.unwrap_or(word).to_lowercase());
-        if !text.chars().any(char::is_alphanumeric) {
-            return Ok(None);
-        }
         if ["has:attachment", "has:attachments"].contains(&text.as_str()) {
-            return Ok(Some(Self { is_excluded, within: Within::Attachments, part: String::new() }));
+            let attached: Texts =
+                |_, message| message.attachments().iter().filter(|it| is_attached(it)).map(|_| "").collect();
+            self.filters.push((attached, Term { is_excluded, part: String::new() }));
+            return Ok(());
         }
         if let Some(name) = UNSUPPORTED.iter().find(|name| text.starts_with(**name)) {
             let detail = format!(
@@ -108,38 +82,33 @@ impl Term {
             );
             return Err(Problem::invalid("query", detail));
         }
-        let named = WITHIN.iter().find_map(|(name, within)| Some((*within, text.strip_prefix(name)?)));
-        let (within, part) = named.unwrap_or((Within::All, &text));
-        let part = if within == Within::Subject { part.to_owned() } else { plain(part) };
-        Ok((!part.is_empty()).then_some(Self { is_excluded, within, part }))
+        let filter = FILTERS.iter().find_map(|(name, texts)| Some((*texts, text.strip_prefix(name)?)));
+        let term = Term { is_excluded, part: plain(filter.map_or(&text, |(_, part)| part)) };
+        match filter {
+            _ if !term.part.contains(char::is_alphanumeric) => {}
+            Some((texts, _)) => self.filters.push((texts, term)),
+            None => self.words.push(term),
+        }
+        Ok(())
     }
 
-    /// Whether a message has what is searched. `text` is all of its text that is searched for words.
-    fn is_met(
-        &self,
-        email: &StoredEmail,
-        message: &Message<'_>,
-        text: &LazyCell<String, impl FnOnce() -> String>,
-    ) -> bool {
-        let part = &self.part;
-        let head = message.head();
-        let addresses = match self.within {
-            Within::From => Address::all(&head.from),
-            Within::To => Address::all(&head.to),
-            Within::Cc => Address::all(&head.cc),
-            Within::ReplyTo => Address::all(&head.reply_to),
-            Within::Bcc => Address::hidden(email, message),
-            Within::Addressed => {
-                let named = [&head.from, &head.to, &head.cc, &head.reply_to].map(|all| Address::all(all));
-                [named.concat(), Address::hidden(email, message)].concat()
-            }
-            Within::Subject => return message.subject().to_lowercase().contains(part),
-            Within::MessageId => return head.message_id.to_lowercase().contains(part),
-            Within::All => return text.contains(part),
-            Within::Attachments => return message.attachments().iter().any(is_attached),
-        };
-        addresses.iter().any(|one| one.address.to_lowercase().contains(part) || plain(one.name).contains(part))
+    /// Whether it finds a message.
+    pub(super) fn is_met(&self, email: &StoredEmail, message: &Message<'_>) -> bool {
+        let passes = self.filters.iter().all(|(texts, term)| {
+            texts(email, message).into_iter().any(|text| plain(text).contains(&term.part)) != term.is_excluded
+        });
+        // All the text is made once, and only if it matters.
+        if !passes || self.words.is_empty() {
+            return passes;
+        }
+        let text = searched(message);
+        self.words.iter().all(|term| text.contains(&term.part) != term.is_excluded)
     }
+}
+
+/// The names and addresses in which a filter searches.
+fn texts(addresses: Vec<Address<'_>>) -> Vec<&str> {
+    addresses.into_iter().flat_map(|Address { name, address }| [name, address]).collect()
 }
 
 /// The text in which words are searched.
@@ -169,65 +138,28 @@ fn words(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-    use std::net::Ipv4Addr;
-
     use super::*;
-    use crate::model::{Envelope, Greeting, Listed, Place, Protocol, Subaddressing, Timestamp};
-    use crate::random;
 
-    fn email() -> StoredEmail {
-        let at = Timestamp::from_millis(0);
-        let protocol = Protocol::plain(Greeting::Ehlo);
-        let client = Ipv4Addr::LOCALHOST.into();
-        let envelope =
-            Envelope::new(client, String::new(), protocol, String::new(), &[], Subaddressing::Keep, || unreachable!());
-        let id = random::email_id(at);
-        let listed = Listed { id, sequence: 1, received_at: at, expires_at: at, size_octets: 0, place: Place([0; 16]) };
-        StoredEmail { listed, envelope, raw: bytes::Bytes::new() }
-    }
-
-    fn terms(text: &str) -> Vec<(bool, Within, String)> {
-        let Search(terms) = Search::parse(text).expect(text);
-        terms.into_iter().map(|term| (term.is_excluded, term.within, term.part)).collect()
+    /// The filters and words of a search.
+    fn terms(text: &str) -> (Vec<(&'static str, bool, String)>, Vec<(bool, String)>) {
+        let Search { filters, words } = Search::parse(text).expect(text);
+        let name = |texts: Texts| {
+            FILTERS.iter().find(|(_, known)| std::ptr::fn_addr_eq(*known, texts)).map_or("", |(name, _)| *name)
+        };
+        let filters = filters.into_iter().map(|(texts, term)| (name(texts), term.is_excluded, term.part));
+        (filters.collect(), words.into_iter().map(|term| (term.is_excluded, term.part)).collect())
     }
 
     #[test]
     fn a_search_is_words_and_filters() {
-        assert_eq!(
-            terms("to:Ann@X.test subject:\"Your Code\" !from:spam \"two words\" -no"),
-            [
-                (false, Within::To, "ann@x.test".into()),
-                (false, Within::Subject, "your code".into()),
-                (true, Within::From, "spam".into()),
-                (false, Within::All, "two words".into()),
-                (true, Within::All, "no".into()),
-            ]
-        );
-        let words = ["http://a.test/x", "foo:bar"].map(|word| (false, Within::All, word.to_owned()));
-        assert_eq!(terms("http://a.test/x foo:bar"), words);
-        assert_eq!(terms("  - ! to: \"\" <>"), []);
-        assert_eq!(terms("has:attachments"), [(false, Within::Attachments, String::new())]);
-    }
-
-    #[test]
-    fn text_is_made_once_and_only_where_words_are_searched() {
-        let made = |query: &str| {
-            let (email, made) = (email(), Cell::new(0));
-            let text = || {
-                made.set(made.get() + 1);
-                "one two".to_owned()
-            };
-            let message = Message::new(b"Subject: s\r\nTo: ann@x.test\r\n\r\none two");
-            assert!(Search::parse(query).expect(query).is_met_in(&email, &message, text), "{query}");
-            made.get()
-        };
-        for query in ["", "to:ann", "to:ann subject:s !from:bob", "!has:attachment", "to:ann !to:bob"] {
-            assert_eq!(made(query), 0, "{query}");
-        }
-        for query in ["one", "one two !three to:ann"] {
-            assert_eq!(made(query), 1, "{query}");
-        }
+        let (filters, words) = terms("to:Ann@X.test subject:\"Your Code\" !from:spam \"two words\" -no");
+        let expected = [("to:", false, "ann@x.test"), ("subject:", false, "your code"), ("from:", true, "spam")];
+        assert_eq!(filters, expected.map(|(name, is_excluded, part)| (name, is_excluded, part.to_owned())));
+        assert_eq!(words, [(false, "two words".to_owned()), (true, "no".to_owned())]);
+        let words = ["http://a.test/x", "foo:bar"].map(|word| (false, word.to_owned()));
+        assert_eq!(terms("http://a.test/x foo:bar"), (vec![], words.to_vec()));
+        assert_eq!(terms("  - ! to: \"\" <>"), Default::default());
+        assert_eq!(terms("has:attachments"), (vec![("", false, String::new())], vec![]));
     }
 
     #[test]

@@ -102,15 +102,13 @@ async fn delete_each(api: &Arc<Api>, caller: &Caller, ids: &[EmailId]) -> Result
 
 /// Deletes these Emails and returns those that were there. All deletions end before a failure is told, so that none goes
 /// on afterwards.
-async fn delete_all(api: &Api, ids: impl Iterator<Item = EmailId>) -> Result<BTreeSet<EmailId>, Problem> {
+pub(in crate::http) async fn delete_all(
+    api: &Api,
+    ids: impl Iterator<Item = EmailId>,
+) -> Result<BTreeSet<EmailId>, Problem> {
     let now = api.clock.now();
     let deletions = ids.map(async |id| Ok::<_, Problem>(api.store.delete(id, now).await?.then_some(id)));
     join_all(deletions).await.into_iter().filter_map(Result::transpose).collect()
-}
-
-/// Deletes one Email, if `caller` may. `false` if there is none.
-pub(in crate::http) async fn delete_one(api: &Arc<Api>, caller: &Caller, id: EmailId) -> Result<bool, Problem> {
-    Ok(is_deletable(api, caller, id).await? && api.store.delete(id, api.clock.now()).await?)
 }
 
 /// Whether `caller` may delete an Email; `false` if there is none. For the administrator always `true`, even if there is none.

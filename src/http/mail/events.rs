@@ -22,7 +22,7 @@ use super::writer;
 use crate::admission::Permit;
 use crate::email::Fields;
 use crate::events::{Event, Happening, Hint, Position, Subscription};
-use crate::http::admin::administrator_only;
+use crate::http::authentication::administrator_only;
 use crate::http::{Api, Caller, Problem, Query, Room};
 use crate::model::{Listed, Mailbox};
 use crate::store::EmailsAfter;

@@ -16,7 +16,9 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-pub use rules::{Entry, Faults, FaultsError, Injected};
+use serde::{Serialize, Serializer};
+
+pub use rules::{Entry, Faults, FaultsError};
 
 use crate::model::Address;
 
@@ -120,6 +122,12 @@ pub struct Rule {
     pattern: Option<String>,
     times: Times,
     fault: Fault,
+}
+
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 impl Rule {

@@ -10,9 +10,9 @@ use crate::smtp::reply::Reply;
 impl Session<'_> {
     /// Carries out the fault of this stage, if there is one. All earlier replies are written before.
     pub(super) async fn meet(&mut self, stage: Stage, parties: Parties<'_>) -> Result<(), Refused> {
-        let Some(injected) = self.context.backend.fault(stage, parties) else { return Ok(()) };
-        tracing::debug!(client = %self.context.address, stage = stage.as_str(), rule = injected.id, "fault on purpose");
-        let Fault { delay, outcome } = injected.fault;
+        let Some((rule, fault)) = self.context.backend.fault(stage, parties) else { return Ok(()) };
+        tracing::debug!(client = %self.context.address, stage = stage.as_str(), rule, "fault on purpose");
+        let Fault { delay, outcome } = fault;
         self.io.flush().await?;
         if !delay.is_zero() {
             self.io.pause(delay).await;

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::super::*;
 use crate::config::Revision;
 use crate::model::{Address, DomainName};
-use crate::smtp::fault::{Faults, Injected};
+use crate::smtp::fault::{Fault, Faults};
 use crate::store::StoreError;
 
 /// Accepts mail for example.test while there is room.
@@ -91,7 +91,7 @@ impl Backend for OneDomain {
         Box::pin(async move { outcome.map(|()| emails) })
     }
 
-    fn fault(&self, stage: Stage, parties: Parties<'_>) -> Option<Injected> {
+    fn fault(&self, stage: Stage, parties: Parties<'_>) -> Option<(u64, Fault)> {
         let injected = self.faults.check(stage, parties);
         if injected.is_some() && self.stops_at_fault {
             self.stop.cancel();
