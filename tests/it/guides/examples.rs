@@ -10,11 +10,11 @@ type Example = (&'static str, &'static str);
 const SECTIONS: [(&str, &str, &[Example]); 3] = [
     ("webhooks", "\n## Verify a delivery\n", &[("python", "tests/examples/verify.py")]),
     (
-        "waiting",
+        "testing",
         "\n## In a test suite\n",
         &[("sh", "tests/examples/sign_up.sh"), ("python", "tests/examples/test_sign_up.py")],
     ),
-    ("operations", "\n## A unit for systemd\n", &[("ini", ".package/tempmail.service")]),
+    ("operate", "\n## A unit for systemd\n", &[("ini", ".package/tempmail.service")]),
 ];
 
 #[test]
