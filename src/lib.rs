@@ -13,7 +13,7 @@
 //!                          and the octets of DATA and BDAT take memory of admission as they arrive
 //!      -> Delivery         envelope with an id per recipient, octets as sent, received_at, expires_at
 //!      -> Store::receive   a request in a queue of 64 MB; when the queue is full, the session and its peer wait
-//!      -> writer thread    takes all queued requests as one group: decides the facts, appends them to the journal, ONE
+//!      -> writer thread    takes queued requests as one group: decides the facts, appends them to the journal, ONE
 //!                          fdatasync, then applies them to the rows in memory, which makes the group visible
 //!      -> 250              full: 452 4.3.1, mailbox full: 452 4.2.2, failed: 451 4.3.0, stopping: 421 4.3.2, unknown: no reply,
 //!                          and in a cluster 451 4.3.0
