@@ -86,10 +86,7 @@ fn each_exit_code_has_a_row() {
     let guide = guide("reference");
     for code in Exit::ALL.map(Exit::code) {
         let start = format!("| {code} | ");
-        assert!(
-            guide.lines().any(|line| line.starts_with(&start)),
-            "the reference has no row for exit code {code}"
-        );
+        assert!(guide.lines().any(|line| line.starts_with(&start)), "the reference has no row for exit code {code}");
     }
 }
 
