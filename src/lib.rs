@@ -13,7 +13,7 @@
 //!                          and the octets of DATA and BDAT take memory of admission as they arrive
 //!      -> Delivery         envelope with an id per recipient, octets as sent, received_at, expires_at
 //!      -> Store::receive   a request in a queue of 64 MB; when the queue is full, the session and its peer wait
-//!      -> writer thread    takes all queued requests as one group: decides the facts, appends them to the journal, ONE
+//!      -> writer thread    takes queued requests as one group: decides the facts, appends them to the journal, ONE
 //!                          fdatasync, then applies them to the rows in memory, which makes the group visible
 //!      -> 250              full: 452 4.3.1, mailbox full: 452 4.2.2, failed: 451 4.3.0, stopping: 421 4.3.2, unknown: no reply,
 //!                          and in a cluster 451 4.3.0
@@ -22,7 +22,7 @@
 //!      -> http             reads rows from memory, and reserves memory (http/memory) before it loads mail; cli asks it
 //!      -> reader           loads and parses (mime) on one of a few threads, and only when somebody reads the message
 //!      -> expiry           removes Emails in small steps between the writer's groups; it follows from time,
-//!                          and the registry notes up to when it was done
+//!                          and the registry notes how far it came
 //! ```
 //!
 //! Commands about mail or domains are HTTP requests, which [`client`] sends over TCP or through the daemon's Unix socket.
@@ -39,19 +39,18 @@
 //!                     with pending events, and runs a lane for each that has a due one
 //!      -> lane        attempts at the events of one webhook, the oldest first: at most 4 at once, and 1 after a failure
 //!      -> attempt     takes a place, which admission has for good webhooks, doubtful ones and slow calls
-//!           send      asks for the way: the guard and the limits of the host have to permit it
-//!           request   reads the message, asks last whether the event is still pending, parses, and makes body, headers and
-//!                     signatures
+//!           send      finds the way: the guard and the limits of the host have to permit it
+//!           reader    reads the message if the event is still pending, and parses it
+//!           request   makes body, headers and signatures
 //!           post      one POST within limits of time and size, over a connection that ends with the attempt
 //!           record    decides by outcome and schedule when the event ends or is retried, and writes the line of the log. The
 //!                     lane goes on when that is stored, so a crash repeats no more than was under way
 //! ```
 //!
 //! The outbox is the only copy of an event. The dispatcher's memory is a hint that is checked when the message is read. After a
-//! crash between call and record the event is sent again under the same id. The id is a keyed hash of webhook and Email, so it
-//! needs no row. Deleting or expiring an Email leaves its events, which keep the message. A replay adds an event about an Email
-//! that still exists. One change ends some hundred events at most. A webhook with more is deleted or disabled by a
-//! series of changes, and expiry ends what a crash left of such a series.
+//! crash between call and record the event is sent again under the same id, a keyed hash of webhook and Email. Deleting or
+//! expiring an Email leaves its events, which keep the message. A replay adds an event about an Email that still exists. One
+//! change ends some hundred events at most; a webhook with more is deleted or disabled by a series of changes.
 //!
 //! # In a cluster
 //!
@@ -70,12 +69,12 @@
 //! # What must stay true
 //!
 //! 1. No 250 before the fdatasync that covers the message has returned and the rows show it; `smtp/session/transaction`
-//!    alone says it. After a 4yz the message is not in the store. If that is uncertain, the connection closes without a reply. A store in
-//!    a cluster is the exception: there a 451 may come after the message was stored, and the sender sends it again.
+//!    alone says it. After a 4yz the message is not in the store. If that is uncertain, the connection closes without a reply;
+//!    in a cluster it is a 451, and the sender sends again.
 //! 2. A MIME error never loses, refuses or delays a mail. Any octets give an Email with what could be read.
 //! 3. What must survive a crash is in the journal, in the same record as its cause, or was typed in and is in the registry.
 //! 4. Modules that decide are pure: they do no I/O, read no clock and draw no random number; `now` is an argument.
-//!    `tests/it/layout` lists them.
+//!    `tests/it/layout.rs` lists them.
 //! 5. Everything from outside has a bound in memory, time and disk.
 //! 6. An error in DNS deactivates no domain.
 //! 7. No request leaves for an address that `webhook/guard` has not permitted a moment before.
@@ -91,10 +90,11 @@
 //!           process, panics, dns (`webhook listen`, `doctor`), mime (names of files, visible text), model; never the store
 //! client    daemon (whether one listens), config, store (offline work), error, model
 //! daemon    everybody: it makes listeners and store, and runs what serves
-//! service   what it hands to each room: smtp, webhook, domains, tokens, admission, store, tls, reader, panics, connections, config
+//! service   what it hands to each room: smtp, webhook, domains, tokens, admission, store, tls, reader, panics, connections,
+//!           config, model
 //! http      service, admission, store, events, domains, tokens, smtp/fault, dns (reports), email, reader, mime, webhook (the
 //!           guard, a test), tls (its state), panics, connections, config, model
-//! webhook   admission, store (the outbox), reader, email, mime, dns (the resolver), tls, config, model
+//! webhook   admission, store (the outbox), reader, email, mime, dns (the resolver), tls, model
 //! smtp      admission, store, domains, tls, connections, config, model
 //! domains   admission, dns, store, config, model
 //! expiry    store, model
@@ -107,7 +107,9 @@
 //! config    smtp/fault, model
 //! admission config, model
 //! connections tls, config (endpoints), model
-//! events, random  model
+//! process   admission, config (how many files are open at most)
+//! logging   config
+//! events, random, clock  model
 //! model     nobody
 //! ```
 //!
@@ -116,7 +118,7 @@
 //! rules, and for the one home of each large dependency, such as redb in `store/embedded/registry`.
 //!
 //! Tests of the service in their own process are in `tests/it`, those of the binary in `tests/program`, and those that need
-//! other programs in `tests/world`. What each test file promises outlives the code, unless its top comment says otherwise.
+//! other programs in `tests/world`.
 
 pub mod admission;
 pub mod cli;

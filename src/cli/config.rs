@@ -19,7 +19,7 @@ const COLUMNS: [Column; 3] =
 
 /// Show the settings, check a configuration file or write one
 ///
-/// `tempmail help configuration` lists all settings.
+/// `tempmail help reference` lists all settings.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -125,7 +125,7 @@ impl Check {
         let loaded = checked.map_err(|error| {
             let is_unread = matches!(error.problems[..], [ConfigProblem::Unreadable(..), ..]);
             Error::new(if is_unread { Exit::Usage } else { Exit::CheckFailed }, error).hint(
-                "`tempmail help configuration` lists all settings, and `tempmail config init` prints a file with them",
+                "`tempmail help reference` lists all settings, and `tempmail config init` prints a file with them",
             )
         })?;
         for warning in &loaded.warnings {

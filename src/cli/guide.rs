@@ -5,34 +5,33 @@ use crate::config::settings;
 use crate::error::{Error, Exit};
 
 /// The guides with their Markdown, in the order in which they are listed.
-const GUIDES: [(&str, &str); 13] = [
-    ("commands", include_str!("../../man/guide/commands.md")),
-    ("configuration", include_str!("../../man/guide/configuration.md")),
-    ("domains", include_str!("../../man/guide/domains.md")),
-    ("smtp", include_str!("../../man/guide/smtp.md")),
+const GUIDES: [(&str, &str); 12] = [
+    ("testing", include_str!("../../man/guide/testing.md")),
     ("http", include_str!("../../man/guide/http.md")),
-    ("waiting", include_str!("../../man/guide/waiting.md")),
-    ("test-suites", include_str!("../../man/guide/test-suites.md")),
-    ("agents", include_str!("../../man/guide/agents.md")),
     ("webhooks", include_str!("../../man/guide/webhooks.md")),
-    ("operations", include_str!("../../man/guide/operations.md")),
+    ("smtp", include_str!("../../man/guide/smtp.md")),
+    ("commands", include_str!("../../man/guide/commands.md")),
+    ("operate", include_str!("../../man/guide/operate.md")),
+    ("domains", include_str!("../../man/guide/domains.md")),
     ("cluster", include_str!("../../man/guide/cluster.md")),
+    ("agents", include_str!("../../man/guide/agents.md")),
+    ("reference", include_str!("../../man/guide/reference.md")),
     ("development", include_str!("../../man/guide/development.md")),
     ("changelog", include_str!("../../man/guide/changelog.md")),
 ];
 
 /// The topics, each with the guides and headings of its sections.
 const TOPICS: [(&str, &[(&str, &str)]); 3] = [
-    ("exit-codes", &[("commands", "Exit codes")]),
+    ("exit-codes", &[("reference", "Exit codes")]),
     (
         ENVIRONMENT,
         &[
-            ("configuration", "How to set a value"),
-            ("configuration", "The configuration file"),
-            ("commands", "Flags of every command"),
+            ("reference", "How to set a value"),
+            ("reference", "The configuration file"),
+            ("commands", "Where a command is carried out"),
         ],
     ),
-    ("formats", &[("commands", "Output"), ("commands", "Ids"), ("commands", "Fields in a pipe")]),
+    ("formats", &[("commands", "Output"), ("commands", "Ids")]),
 ];
 /// The topic that ends with the variables of the settings.
 const ENVIRONMENT: &str = "environment";
@@ -41,7 +40,7 @@ const ENVIRONMENT: &str = "environment";
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  tempmail help configuration
+  tempmail help reference
   tempmail help exit-codes
   tempmail help domain add
   tempmail help http > http.md")]

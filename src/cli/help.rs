@@ -31,8 +31,8 @@ Examples:
   tempmail --server https://mail.example.org inbox hello@example.org
 
 Guides (tempmail help GUIDE):
-  commands configuration domains smtp http waiting test-suites agents
-  webhooks operations cluster development changelog
+  testing http webhooks smtp commands operate domains cluster agents
+  reference development changelog
 
 Topics (tempmail help TOPIC):
   exit-codes environment formats

@@ -172,7 +172,7 @@ impl From<ConfigError> for Error {
         } else if is_about(|problem| matches!(problem, ConfigProblem::Unreadable(..))) {
             "give another file with --config, or make one with `tempmail config init`"
         } else {
-            "`tempmail help configuration` explains each setting"
+            "`tempmail help reference` explains each setting"
         };
         Self::new(Exit::BadConfig, error).hint(hint)
     }

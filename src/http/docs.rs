@@ -9,7 +9,11 @@ use axum::http::header;
 use axum::response::IntoResponse;
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
+use super::problem::Code;
+
 const GUIDE: &str = include_str!("../../man/guide/http.md");
+/// A heading of the page, to which the guide links in the reference.
+const CODES: &str = "Problem codes";
 const HEAD: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>tempmail</title>\
     <meta name=\"viewport\" content=\"width=device-width\"></head>\n<body>\n\
     <p>For programs: <a href=\"/openapi.json\">/openapi.json</a>.</p>\n";
@@ -21,8 +25,20 @@ pub(super) async fn show() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], PAGE.as_str())
 }
 
+/// The guide with the table of codes, which is the reference's elsewhere.
+fn guide() -> String {
+    let rows = Code::ALL.iter().map(|code| {
+        let (status, word) = code.row();
+        format!("| `{word}` | {} | {} |\n", status.as_u16(), code.meaning())
+    });
+    let table: String = rows.collect();
+    let guide = GUIDE.replace("(reference.md#problem-codes)", "(#problem-codes)");
+    format!("{guide}\n## {CODES}\n\n| Code | Status | When |\n|---|---|---|\n{table}")
+}
+
 fn page() -> String {
-    let mut events: Vec<Event<'_>> = Parser::new_ext(GUIDE, Options::ENABLE_TABLES).collect();
+    let guide = guide();
+    let mut events: Vec<Event<'_>> = Parser::new_ext(&guide, Options::ENABLE_TABLES).collect();
     for at in 0..events.len() {
         let (before, rest) = events.split_at_mut(at + 1);
         match &mut before[at] {

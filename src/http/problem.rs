@@ -16,11 +16,11 @@ pub(super) const CONTENT_TYPE: &str = "application/problem+json";
 
 /// Declares the codes, each with what it means, its status and its text.
 macro_rules! codes {
-    ($(#[doc = $meaning:literal] $name:ident = $status:ident $text:literal,)+) => {
+    ($($(#[doc = $meaning:literal])+ $name:ident = $status:ident $text:literal,)+) => {
         /// The stable code of an error, for programs.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Code {
-            $(#[doc = $meaning] $name,)+
+            $($(#[doc = $meaning])+ $name,)+
         }
 
         impl Code {
@@ -33,6 +33,14 @@ macro_rules! codes {
                     $(Self::$name => (StatusCode::$status, $text),)+
                 }
             }
+
+            /// When the code is given, for people.
+            pub fn meaning(self) -> &'static str {
+                let text = match self {
+                    $(Self::$name => concat!($($meaning),+),)+
+                };
+                text.trim_start()
+            }
         }
     };
 }
@@ -42,75 +50,79 @@ codes! {
     AddressInvalid = BAD_REQUEST "address_invalid",
     /// A name is not a domain name.
     DomainInvalid = BAD_REQUEST "domain_invalid",
-    /// An id is not valid.
+    /// An id is not a UUID, or not the number of a rule for faults.
     IdInvalid = BAD_REQUEST "id_invalid",
-    /// A URL is not valid for a webhook.
+    /// `url` or `origin` is not an `http://` or `https://` URL, has user information, or has more than 2,048 octets.
     UrlInvalid = BAD_REQUEST "url_invalid",
-    /// No webhook may be sent to a URL: its address is not public, it has a port of mail, or it leads to this service.
+    /// `url` leads to an address that is not public, to a port of mail, or to the service or its machine.
     UrlNotAllowed = BAD_REQUEST "url_not_allowed",
-    /// Another value in the query or the body is not valid, is there twice, or excludes another one.
+    /// `parameter` names a value in the query or the body that is not valid, is there twice, or excludes another one.
+    /// Without it the query is not percent-encoded UTF-8.
     ParameterInvalid = BAD_REQUEST "parameter_invalid",
-    /// A required value is missing in the query or the body.
+    /// A required parameter is missing, or a required field in the body.
     ParameterMissing = BAD_REQUEST "parameter_missing",
-    /// The query is too long.
+    /// The query has more than 8,192 octets.
     QueryTooLong = URI_TOO_LONG "query_too_long",
-    /// The body is not a JSON object, or incomplete.
+    /// The body is not a JSON object, or it is incomplete.
     JsonInvalid = BAD_REQUEST "json_invalid",
-    /// The body is too long.
+    /// The body has more than 64 KB, or a submitted message more than `max-message-size`.
     BodyTooLarge = PAYLOAD_TOO_LARGE "body_too_large",
-    /// The body did not arrive in time.
+    /// The body took more than 10 s.
     BodyTimeout = REQUEST_TIMEOUT "body_timeout",
     /// The body is not declared as JSON.
     ContentTypeUnsupported = UNSUPPORTED_MEDIA_TYPE "content_type_unsupported",
-    /// The request has no valid Host, or more than one (RFC 9112 section 3.2 demands the status 400).
+    /// The request has no valid Host, or more than one.
     HostInvalid = BAD_REQUEST "host_invalid",
-    /// The service does not answer for this Host.
+    /// The service does not answer for this Host; see "Browsers" in the HTTP guide.
     HostNotAllowed = MISDIRECTED_REQUEST "host_not_allowed",
-    /// Pages of this origin may not write.
+    /// A page of another origin sent the request, and may not; see "Browsers" in the HTTP guide.
     OriginNotAllowed = FORBIDDEN "origin_not_allowed",
     /// The path, or this part of a closed service, needs a token.
     TokenRequired = UNAUTHORIZED "token_required",
     /// The token is wrong, has expired, or was revoked.
     TokenInvalid = UNAUTHORIZED "token_invalid",
-    /// The scope of the token does not permit the request.
+    /// The token permits only reading.
     ScopeInsufficient = FORBIDDEN "scope_insufficient",
     /// The address is a role address, which is for the administrator only.
     RoleAddress = FORBIDDEN "role_address",
-    /// The message, webhook or domain does not exist, or no longer exists.
+    /// There is no such message, webhook or registered domain.
     NotFound = NOT_FOUND "not_found",
     /// The path does not exist.
     UnknownPath = NOT_FOUND "unknown_path",
-    /// The path does not have this method.
+    /// The path has other methods, which Allow lists.
     MethodNotAllowed = METHOD_NOT_ALLOWED "method_not_allowed",
-    /// The MX record of the domain points elsewhere.
+    /// The MX record points elsewhere; `expected` and `found` say more.
     MxMismatch = UNPROCESSABLE_ENTITY "mx_mismatch",
-    /// The service receives no mail for the domain of an address.
+    /// The service receives no mail for the domain of `recipient`.
     DomainUnknown = UNPROCESSABLE_ENTITY "domain_unknown",
     /// A mailbox has as much mail as it may have.
     MailboxFull = UNPROCESSABLE_ENTITY "mailbox_full",
-    /// There is as much of something as there may be.
+    /// `limit` names what there is enough of; see "Limits of what is kept" in the HTTP guide.
     LimitReached = UNPROCESSABLE_ENTITY "limit_reached",
-    /// The request contradicts what is there: a name that is taken, or what the settings fix.
+    /// A token has this name already, the settings fix the domain, or SMTP can be reached from other machines, so
+    /// faults need `trusted-network`.
     Conflict = CONFLICT "conflict",
-    /// The client has too many requests in a minute, connections, or requests that wait for mail.
+    /// The client or its network has used up a rate limit, or its share of the connections or of the places to wait. With
+    /// Retry-After.
     RateLimited = TOO_MANY_REQUESTS "rate_limited",
-    /// All places for something are taken: connections, requests that wait for mail, memory for answers, or others.
+    /// All connections or places to wait are taken, or all memory for answers, turns for checks of DNS or tests of
+    /// webhooks, or the client's share of these. With Retry-After.
     Busy = SERVICE_UNAVAILABLE "busy",
-    /// The service stops.
+    /// The service stops, and a request that waits for mail ends. With Retry-After.
     Stopping = SERVICE_UNAVAILABLE "stopping",
-    /// No `mx-host` is set.
+    /// No `mx-host` is set, so no domain can be checked.
     MxHostUnset = SERVICE_UNAVAILABLE "mx_host_unset",
-    /// DNS gave no answer about the domain.
+    /// DNS gave no answer, so nothing is known about the domain. With Retry-After.
     DnsUnavailable = SERVICE_UNAVAILABLE "dns_unavailable",
-    /// The store failed or is stopping.
+    /// The store failed or is stopping. With Retry-After.
     StoreUnavailable = SERVICE_UNAVAILABLE "store_unavailable",
-    /// The disk is full.
+    /// The disk is full, or the store has `max-emails` Emails.
     StorageFull = INSUFFICIENT_STORAGE "storage_full",
-    /// The service is not ready.
+    /// See `/readyz`. With Retry-After.
     NotReady = SERVICE_UNAVAILABLE "not_ready",
     /// The message on the disk differs from what was written.
     EmailDamaged = INTERNAL_SERVER_ERROR "email_damaged",
-    /// The program has a defect.
+    /// The program has a defect; the log says more.
     Internal = INTERNAL_SERVER_ERROR "internal",
 }
 

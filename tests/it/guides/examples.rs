@@ -1,4 +1,4 @@
-//! The guides show the examples as they are in `tests/examples`, where they are run, and the unit as it is packaged.
+//! The guides show the examples as they are in `tests/examples`, where they are run.
 //! Promise: it outlives the code below it.
 
 use super::{file, guide, path};
@@ -7,14 +7,9 @@ const UPDATE: &str = "UPDATE_GUIDES=1 cargo test --locked --test it guides::exam
 /// The language of a block, and the file that it shows by its path from the root of the package.
 type Example = (&'static str, &'static str);
 /// Sections of guides, with their examples.
-const SECTIONS: [(&str, &str, &[Example]); 3] = [
+const SECTIONS: [(&str, &str, &[Example]); 2] = [
     ("webhooks", "\n## Verify a delivery\n", &[("python", "tests/examples/verify.py")]),
-    (
-        "waiting",
-        "\n## In a test suite\n",
-        &[("sh", "tests/examples/sign_up.sh"), ("python", "tests/examples/test_sign_up.py")],
-    ),
-    ("operations", "\n## A unit for systemd\n", &[("ini", ".package/tempmail.service")]),
+    ("testing", "\n## In a test suite\n", &[("python", "tests/examples/test_sign_up.py")]),
 ];
 
 #[test]

@@ -1,31 +1,65 @@
-//! What is made from the program's own: the tables of settings and commands in the guides.
+//! What the reference guide has from the program: the tables of settings, commands, problem codes and metrics.
 //! Promise: it outlives the code below it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use tempmail::config::{FIRST, Setting, settings};
+use tempmail::http::problem::Code;
 
 use super::{guide, path};
+use crate::support::exposition::Exposition;
+use crate::support::test_server::TestServer;
 
 const UPDATE: &str = "UPDATE_GUIDES=1 cargo test --locked --test it guides::generated";
-const FIRST_HEADING: &str = "## The eleven settings that people change first\n";
-const COMMANDS_HEADING: &str = "## All commands\n";
 
-/// Compares the end of a guide, from `heading` on, with the expected text. Writes that text if an update was requested.
-fn compare(name: &str, heading: &str, generated: &str) {
-    let text = guide(name);
-    let (stored, found) = text.split_once(heading).expect(heading);
-    if found == generated {
+/// Compares each section with what the program says. Writes the sections if an update was requested.
+#[tokio::test]
+async fn the_reference_says_what_the_program_says() {
+    let sections = [
+        ("Settings", settings_tables()),
+        ("All commands", commands_table()),
+        ("Problem codes", codes_table()),
+        ("Metrics", metrics_table().await),
+    ];
+    let stored = guide("reference");
+    let wanted = sections.iter().fold(stored.clone(), |text, (heading, table)| with_section(&text, heading, table));
+    if wanted == stored {
         return;
     }
     if std::env::var_os("UPDATE_GUIDES").is_some() {
-        std::fs::write(path(&format!("man/guide/{name}.md")), [stored, heading, generated].concat()).expect("a file");
+        std::fs::write(path("man/guide/reference.md"), wanted).expect("a file");
         return;
     }
-    let old: Vec<&str> = found.lines().collect();
-    let changed: Vec<&str> = generated.lines().filter(|line| !old.contains(line)).collect();
-    panic!("man/guide/{name}.md is stale; write it with\n{UPDATE}\nnew or changed lines:\n{}", changed.join("\n"));
+    let old: Vec<&str> = stored.lines().collect();
+    let changed: Vec<&str> = wanted.lines().filter(|line| !old.contains(line)).collect();
+    panic!("man/guide/reference.md is stale; write it with\n{UPDATE}\nnew or changed lines:\n{}", changed.join("\n"));
+}
+
+/// The text with `table` as its section of this heading.
+fn with_section(text: &str, heading: &str, table: &str) -> String {
+    let heading = format!("\n## {heading}\n");
+    let (before, rest) = text.split_once(&heading).unwrap_or_else(|| panic!("the reference has no section{heading}"));
+    let after = rest.find("\n## ").map_or("", |end| &rest[end..]);
+    [before, &heading, table, after].concat()
+}
+
+/// Every setting with its default and bounds, by subject.
+fn settings_tables() -> String {
+    const HEAD: &str = "\n| Setting | Default | Meaning and bounds |\n|---|---|---|\n";
+    let mut text = format!("\n### The eleven that people change first\n{HEAD}");
+    text.extend(FIRST.map(|key| row(Setting::find(key).expect(key))));
+    let mut subject = "";
+    for setting in settings().filter(|setting| !FIRST.contains(&&*setting.key)) {
+        if setting.subject != subject {
+            subject = &setting.subject;
+            // Writing to a String does not fail.
+            let _ = write!(text, "\n### {subject}\n{HEAD}");
+        }
+        text.push_str(&row(setting));
+    }
+    assert_eq!(text.lines().filter(|line| line.starts_with("| `")).count(), settings().count());
+    text
 }
 
 fn row(setting: &Setting) -> String {
@@ -35,26 +69,7 @@ fn row(setting: &Setting) -> String {
     format!("| `{}` | {default} | {} |\n", setting.key, setting.help).replace('*', "\\*")
 }
 
-#[test]
-fn the_configuration_guide_has_every_setting_with_its_default_and_bounds() {
-    const HEAD: &str = "\n| Setting | Default | Meaning and bounds |\n|---|---|---|\n";
-    let mut text = HEAD.to_owned();
-    text.extend(FIRST.map(|key| row(Setting::find(key).expect(key))));
-    let mut subject = "";
-    for setting in settings().filter(|setting| !FIRST.contains(&&*setting.key)) {
-        if setting.subject != subject {
-            subject = &setting.subject;
-            // Writing to a String does not fail.
-            let _ = write!(text, "\n## {subject}\n{HEAD}");
-        }
-        text.push_str(&row(setting));
-    }
-    compare("configuration", FIRST_HEADING, &text);
-    assert_eq!(text.lines().filter(|line| line.starts_with("| `")).count(), settings().count());
-}
-
-#[test]
-fn the_commands_guide_has_every_command() {
+fn commands_table() -> String {
     let mut rows = BTreeMap::new();
     let mut command = tempmail::cli::command();
     command.build();
@@ -67,5 +82,29 @@ fn the_commands_guide_has_every_command() {
         }
     }
     let rows: String = rows.into_values().collect();
-    compare("commands", COMMANDS_HEADING, &format!("\n| Command | What it does |\n|---|---|\n{rows}"));
+    format!("\n| Command | What it does |\n|---|---|\n{rows}")
+}
+
+fn codes_table() -> String {
+    let rows = Code::ALL.iter().map(|code| {
+        let (status, word) = code.row();
+        format!("| `{word}` | {} | {} |\n", status.as_u16(), code.meaning())
+    });
+    let rows: String = rows.collect();
+    format!("\n| Code | Status | When |\n|---|---|---|\n{rows}")
+}
+
+async fn metrics_table() -> String {
+    let server = TestServer::start().await;
+    // The first scrape can't count itself.
+    Exposition::of(server.http()).await;
+    let metrics = Exposition::of(server.http()).await;
+    server.stop().await;
+    assert!(metrics.families.len() > 20, "{metrics:?}");
+    let rows = metrics.families.iter().map(|(name, family)| {
+        let labels: Vec<String> = family.labels().into_iter().map(|label| format!("`{label}`")).collect();
+        format!("| `{name}` | {} | {} | {} |\n", family.kind, labels.join(", "), family.help)
+    });
+    let rows: String = rows.collect();
+    format!("\n| Metric | Type | Labels | What it is |\n|---|---|---|---|\n{rows}")
 }

@@ -234,7 +234,7 @@ async fn the_page_names_each_operation_and_loads_nothing() {
         }
         // Links within the page lead somewhere.
         let links: Vec<&str> = page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-        assert!(links.len() > 10, "{links:?}");
+        assert!(links.len() > 3, "{links:?}");
         for link in links {
             assert!(page.contains(&format!("id=\"{link}\"")), "{link}");
         }
