@@ -39,6 +39,9 @@ impl Api {
     pub(super) fn permit_route(&self, caller: &mut Caller, request: &Request) -> Result<(), Problem> {
         let (method, is_read) = (request.method(), is_read(request.method()));
         let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
+        // A path there that does not exist has no route.
+        let below_admin = request.uri().path().strip_prefix("/api/admin");
+        let is_below_admin = below_admin.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         if !caller.reads_all() && is_read && self.config.dev && self.is_all_mail_open(caller) {
             caller.scope = Some(Scope::Read);
         }
@@ -47,6 +50,7 @@ impl Api {
             // A backup has the secrets of webhooks, which no other answer has.
             Some(Scope::Read) if is_read && route != "/api/admin/backup" => Ok(()),
             Some(Scope::Read) => Err(scope_insufficient()),
+            None if is_below_admin => Err(administrator_only()),
             None => check_public(self.config.http.public, method, route),
         }
     }
@@ -78,15 +82,13 @@ pub(super) fn is_read(method: &Method) -> bool {
     [Method::GET, Method::HEAD].contains(method)
 }
 
-/// Refuses a request of the public for what is the administrator's, or a part that is closed. `route` is the pattern of
-/// the path.
+/// Refuses a request of the public for a part that is closed, or the administrator's. `route` is the pattern of the path.
 ///
 /// A route below `/api/mail` reads mail unless it is known to do something else. So a new route is closed rather than
 /// open.
 fn check_public(config: PublicConfig, method: &Method, route: &str) -> Result<(), Problem> {
     let (is_public, what) = match route {
         "/api/mail/messages" if method == Method::POST => return Err(administrator_only()),
-        route if route.starts_with("/api/admin") => return Err(administrator_only()),
         "/api/domains" if method == Method::POST => (config.domains, "registering domains"),
         "/api/webhooks" => (config.webhooks, "webhooks"),
         "/api/mail/delete" => (config.delete, "deleting mail"),

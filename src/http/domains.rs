@@ -37,9 +37,9 @@ impl From<DomainEntry> for DomainJson {
     }
 }
 
-/// `GET /api/domains`, and for the administrator `GET /api/admin/domains`, each in its form.
-pub(super) async fn list<T: From<DomainEntry>>(State(api): State<Arc<Api>>) -> Json<Vec<T>> {
-    Json(api.domains.table.list().into_iter().map(T::from).collect())
+/// `GET /api/domains`
+pub(super) async fn list(State(api): State<Arc<Api>>) -> Json<Vec<DomainJson>> {
+    Json(api.domains.table.list().into_iter().map(DomainJson::from).collect())
 }
 
 /// `GET /api/domains/active`
@@ -55,14 +55,13 @@ pub(super) async fn check_dns(State(api): State<Arc<Api>>, caller: Caller, query
 
 /// `POST /api/domains`: 201 for a new domain, 200 for a registered domain, which is checked again.
 pub(super) async fn register(State(api): State<Arc<Api>>, caller: Caller, body: JsonObject) -> Created<DomainJson> {
-    let registered = api.domains.register(new_domain(&body)?, caller.client()).await?;
-    Ok(answer(registered))
+    let (domain, is_new) = api.domains.register(new_domain(&body)?, caller.client()).await?;
+    Ok((status(is_new), Json(domain.into())))
 }
 
-/// The answer to a registration, which says whether the domain is new.
-pub(super) fn answer<T: From<DomainEntry>>((domain, is_new): (DomainEntry, bool)) -> (StatusCode, Json<T>) {
-    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-    (status, Json(domain.into()))
+/// The status of the answer to a registration, which says whether what was registered is new.
+pub(super) const fn status(is_new: bool) -> StatusCode {
+    if is_new { StatusCode::CREATED } else { StatusCode::OK }
 }
 
 /// Refuses a domain that no mail is received for.

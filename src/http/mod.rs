@@ -147,7 +147,7 @@ fn routes(api: &Api) -> Router<Arc<Api>> {
         .route("/api/mail/messages/{id}/attachments/{index}", get(attachment::show))
         .route("/api/mail/delete", axum::routing::delete(delete::delete))
         .route("/api/addresses/random", get(addresses::random))
-        .route("/api/domains", get(domains::list::<domains::DomainJson>).post(domains::register))
+        .route("/api/domains", get(domains::list).post(domains::register))
         .route("/api/domains/active", get(domains::active))
         .route("/api/domains/check-dns", get(domains::check_dns))
         .merge(admin::routes(revision))

@@ -4,46 +4,37 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::domains::{DomainEntry, Round};
-use crate::http::domains::{DomainJson, answer, new_domain};
+use crate::http::domains::{DomainJson, new_domain, status};
 use crate::http::{Answer, Api, Created, Deleted, JsonObject, Query};
 
-/// A domain as the administrator sees it.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct AdminDomainJson {
-    #[serde(flatten)]
-    public: DomainJson,
-    owner: Option<String>,
-    email: Option<String>,
-    pinned: bool,
-    fixed: bool,
-    /// The client that registered it, an IPv4 address or an IPv6 /64; null for the administrator.
-    registered_by: Option<String>,
+/// A domain as the administrator sees it. `registeredBy` is a client, an IPv4 address or an IPv6 /64; null for the
+/// administrator.
+fn shown(entry: DomainEntry) -> Value {
+    let record = entry.record.clone();
+    let record = record.as_deref();
+    let mut domain = json!(DomainJson::from(entry));
+    domain["owner"] = record.and_then(|record| record.owner.as_deref()).into();
+    domain["email"] = record.and_then(|record| record.email.as_deref()).into();
+    domain["pinned"] = record.is_some_and(|record| record.pinned).into();
+    domain["fixed"] = record.is_none().into();
+    domain["registeredBy"] = record.and_then(|record| record.registrant).map(|client| client.to_string()).into();
+    domain
 }
 
-impl From<DomainEntry> for AdminDomainJson {
-    fn from(entry: DomainEntry) -> Self {
-        let record = entry.record.as_deref();
-        Self {
-            owner: record.and_then(|record| record.owner.clone()),
-            email: record.and_then(|record| record.email.clone()),
-            pinned: record.is_some_and(|record| record.pinned),
-            fixed: record.is_none(),
-            registered_by: record.and_then(|record| record.registrant).map(|registrant| registrant.to_string()),
-            public: entry.into(),
-        }
-    }
+/// `GET /api/admin/domains`
+pub(super) async fn list(State(api): State<Arc<Api>>) -> Json<Vec<Value>> {
+    Json(api.domains.table.list().into_iter().map(shown).collect())
 }
 
 /// `POST /api/admin/domains`: registers a domain like `POST /api/domains`, or pins it with `skipDnsCheck`.
-pub(super) async fn add(State(api): State<Arc<Api>>, body: JsonObject) -> Created<AdminDomainJson> {
+pub(super) async fn add(State(api): State<Arc<Api>>, body: JsonObject) -> Created<Value> {
     let new = new_domain(&body)?;
     let is_pinned = body.flag("skipDnsCheck")?;
-    let added = if is_pinned { api.domains.pin(new).await? } else { api.domains.register(new, None).await? };
-    Ok(answer(added))
+    let (added, is_new) = if is_pinned { api.domains.pin(new).await? } else { api.domains.register(new, None).await? };
+    Ok((status(is_new), Json(shown(added))))
 }
 
 /// `DELETE /api/admin/domains?domain=`

@@ -16,14 +16,12 @@ use axum::routing::{any, get, post};
 use axum::{Json, Router};
 
 use super::Api;
-use super::domains::list;
 use crate::config::{Revision, SettingInEffect};
-use domains::AdminDomainJson;
 
 /// The routes of `/api/admin` and below. Revision 1 has no webhooks.
 pub(super) fn routes(revision: Revision) -> Router<Arc<Api>> {
     let mut below = Router::new()
-        .route("/domains", get(list::<AdminDomainJson>).post(domains::add).delete(domains::remove))
+        .route("/domains", get(domains::list).post(domains::add).delete(domains::remove))
         .route("/domains/verify", post(domains::verify))
         .route("/status", get(status::show))
         .route("/config", get(config))

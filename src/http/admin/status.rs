@@ -22,9 +22,9 @@ pub(super) async fn show(State(api): State<Arc<Api>>, query: Query) -> Answer<Va
     let config = &api.config;
     let history = query.flag("history")?.then(|| api.history.to_json());
     let listen = |purpose| api.listening.shown(purpose);
-    let stats = api.store.stats().await;
+    let counts = api.store.stats().await;
     let accepts = api.store.accepts();
-    let trouble = accepts.as_ref().err().or(stats.as_ref().err());
+    let trouble = accepts.as_ref().err().or(counts.as_ref().err());
     let mut status = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "revision": config.revision.number(),
@@ -48,12 +48,14 @@ pub(super) async fn show(State(api): State<Arc<Api>>, query: Query) -> Answer<Va
     });
     let parts = [
         ("cause", trouble.map(|error| json!(cause(error).0))),
-        ("store", stats.as_ref().ok().map(|stats| json!(stats))),
+        ("store", counts.as_ref().ok().map(|counts| json!(counts))),
         ("cluster", api.store.cluster().map(|cluster| json!(cluster))),
         ("history", history),
     ];
     for (name, part) in parts {
-        part.into_iter().for_each(|part| status[name] = part);
+        if let Some(part) = part {
+            status[name] = part;
+        }
     }
     Ok(Json(status))
 }

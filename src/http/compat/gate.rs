@@ -3,38 +3,24 @@
 //! Those may to whom all mail is open without a token ([`Api::is_all_mail_open`]). All others need a token: as a bearer
 //! (RFC 6750), or as the password of Basic (RFC 7617), which clients of this interface can send.
 
-use std::sync::Arc;
-
-use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, header};
-use axum::middleware::Next;
-use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::Refusal;
 use crate::http::authentication::{is_read, scope_insufficient};
 use crate::http::{Api, Caller, Code, Problem};
 use crate::model::Scope;
 
-/// Refuses callers that may not see all mail. One with a valid token in Basic is its bearer.
-pub(super) async fn pass(
-    State(api): State<Arc<Api>>,
-    mut caller: Caller,
-    mut request: Request,
-    next: Next,
-) -> Result<Response, Refusal> {
-    let is_read = is_read(request.method());
-    let is_open = (is_read || api.config.http.public.delete) && api.is_all_mail_open(&caller);
-    if !caller.reads_all() && !is_open {
-        let token = password(request.headers()).ok_or_else(token_required)?;
-        api.bear(&mut caller, &token).await?;
-        if !is_read && caller.scope == Some(Scope::Read) {
-            return Err(scope_insufficient().into());
-        }
-        request.extensions_mut().insert(caller);
+/// Refuses a caller that may not see all mail. One with a valid token in Basic is its bearer.
+pub(super) async fn check(api: &Api, caller: &mut Caller, parts: &Parts) -> Result<(), Problem> {
+    let is_read = is_read(&parts.method);
+    let is_open = (is_read || api.config.http.public.delete) && api.is_all_mail_open(caller);
+    if caller.reads_all() || is_open {
+        return Ok(());
     }
-    Ok(next.run(request).await)
+    api.bear(caller, &password(&parts.headers).ok_or_else(token_required)?).await?;
+    if is_read || caller.scope == Some(Scope::Admin) { Ok(()) } else { Err(scope_insufficient()) }
 }
 
 /// The password of Basic credentials, if there are any.

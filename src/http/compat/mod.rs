@@ -24,7 +24,6 @@ use axum::Router;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
-use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
@@ -32,10 +31,10 @@ use super::{Api, Caller, Code, Problem, Query};
 use crate::config::CompatApi;
 
 /// The routes of the chosen interface.
-pub(super) fn routes(api: &Arc<Api>) -> Router<Arc<Api>> {
+pub(super) fn routes(api: &Api) -> Router<Arc<Api>> {
     match api.config.http.compat_api {
         CompatApi::Off => Router::new(),
-        CompatApi::Mailpit => mailpit().layer(middleware::from_fn_with_state(Arc::clone(api), gate::pass)),
+        CompatApi::Mailpit => mailpit(),
     }
 }
 
@@ -51,7 +50,8 @@ fn mailpit() -> Router<Arc<Api>> {
         .route("/view/{file}", get(message::page))
 }
 
-/// A request: who sent it, and its query as forms encode it, where a `+` is a blank.
+/// A request that is permitted: who sent it, and its query as forms encode it, where a `+` is a blank. Every handler asks for
+/// it.
 struct Call {
     api: Arc<Api>,
     caller: Caller,
@@ -62,7 +62,8 @@ impl FromRequestParts<Arc<Api>> for Call {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Refusal> {
-        let Ok(caller) = Caller::from_request_parts(parts, api).await;
+        let Ok(mut caller) = Caller::from_request_parts(parts, api).await;
+        gate::check(api, &mut caller, parts).await?;
         let query = Query::parse(&parts.uri.query().unwrap_or_default().replace('+', "%20"))?;
         Ok(Self { api: Arc::clone(api), caller, query })
     }

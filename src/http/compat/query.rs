@@ -85,7 +85,7 @@ impl Search {
         let filter = FILTERS.iter().find_map(|(name, texts)| Some((*texts, text.strip_prefix(name)?)));
         let term = Term { is_excluded, part: plain(filter.map_or(&text, |(_, part)| part)) };
         match filter {
-            _ if !term.part.contains(char::is_alphanumeric) => {}
+            _ if term.part.is_empty() || !text.contains(char::is_alphanumeric) => {}
             Some((texts, _)) => self.filters.push((texts, term)),
             None => self.words.push(term),
         }
@@ -140,26 +140,25 @@ fn words(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// The filters and words of a search.
-    fn terms(text: &str) -> (Vec<(&'static str, bool, String)>, Vec<(bool, String)>) {
+    /// The filters of a search and then its words. A `-` is before those that are excluded.
+    fn terms(text: &str) -> Vec<String> {
         let Search { filters, words } = Search::parse(text).expect(text);
-        let name = |texts: Texts| {
-            FILTERS.iter().find(|(_, known)| std::ptr::fn_addr_eq(*known, texts)).map_or("", |(name, _)| *name)
-        };
-        let filters = filters.into_iter().map(|(texts, term)| (name(texts), term.is_excluded, term.part));
-        (filters.collect(), words.into_iter().map(|term| (term.is_excluded, term.part)).collect())
+        let name = |texts: Texts| FILTERS.iter().find(|(_, known)| std::ptr::fn_addr_eq(*known, texts));
+        let filters = filters.into_iter().map(|(texts, term)| (name(texts).map_or("has:", |(name, _)| *name), term));
+        let terms = filters.chain(words.into_iter().map(|term| ("", term)));
+        terms.map(|(name, term)| format!("{}{name}{}", if term.is_excluded { "-" } else { "" }, term.part)).collect()
     }
 
     #[test]
     fn a_search_is_words_and_filters() {
-        let (filters, words) = terms("to:Ann@X.test subject:\"Your Code\" !from:spam \"two words\" -no");
-        let expected = [("to:", false, "ann@x.test"), ("subject:", false, "your code"), ("from:", true, "spam")];
-        assert_eq!(filters, expected.map(|(name, is_excluded, part)| (name, is_excluded, part.to_owned())));
-        assert_eq!(words, [(false, "two words".to_owned()), (true, "no".to_owned())]);
-        let words = ["http://a.test/x", "foo:bar"].map(|word| (false, word.to_owned()));
-        assert_eq!(terms("http://a.test/x foo:bar"), (vec![], words.to_vec()));
-        assert_eq!(terms("  - ! to: \"\" <>"), Default::default());
-        assert_eq!(terms("has:attachments"), (vec![("", false, String::new())], vec![]));
+        assert_eq!(
+            terms("to:Ann@X.test subject:\"Your Code\" \"two words\" !from:spam -no"),
+            ["to:ann@x.test", "subject:your code", "-from:spam", "two words", "-no"]
+        );
+        assert_eq!(terms("http://a.test/x foo:bar"), ["http://a.test/x", "foo:bar"]);
+        assert_eq!(terms("  - ! to: \"\" <>"), [""; 0]);
+        assert_eq!(terms("to:* subject:\u{2713} *"), ["to:*", "subject:\u{2713}"]);
+        assert_eq!(terms("has:attachments"), ["has:"]);
     }
 
     #[test]
