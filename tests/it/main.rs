@@ -3,6 +3,7 @@
 mod codes;
 mod config;
 mod domains;
+mod exits;
 mod guides;
 mod http;
 mod layout;
@@ -18,6 +19,7 @@ mod suites;
 #[path = "../support"]
 mod support {
     pub mod answer;
+    pub mod canned;
     pub mod certificates;
     pub mod clock;
     pub mod command;
@@ -26,6 +28,7 @@ mod support {
     pub mod exposition;
     pub mod files;
     pub mod http;
+    pub mod in_process;
     pub mod mail;
     pub mod outbox;
     pub mod program;

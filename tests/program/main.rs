@@ -17,7 +17,6 @@ mod support {
     pub mod smtp_peer;
     pub mod terminal;
     pub mod tour;
-    pub mod transcript;
     pub mod until;
     pub mod webhook_sink;
 }

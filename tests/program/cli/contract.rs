@@ -1,4 +1,4 @@
-//! The contract of every command: transports, streams, errors. The exit codes are in `exits`.
+//! The contract of every command: transports, streams, errors. The exit codes have a suite of their own.
 //! Promise: it outlives the code below it.
 
 use super::service::{Service, email, id_of};
