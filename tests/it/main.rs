@@ -1,5 +1,6 @@
 //! Tests of the service in this process, over real sockets.
 
+mod cli;
 mod codes;
 mod config;
 mod domains;
@@ -19,7 +20,6 @@ mod suites;
 #[path = "../support"]
 mod support {
     pub mod answer;
-    pub mod canned;
     pub mod certificates;
     pub mod clock;
     pub mod command;
@@ -27,6 +27,7 @@ mod support {
     pub mod document;
     pub mod exposition;
     pub mod files;
+    pub mod front;
     pub mod http;
     pub mod in_process;
     pub mod mail;

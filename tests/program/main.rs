@@ -12,6 +12,7 @@ mod support {
     pub mod dns_zone;
     pub mod document;
     pub mod files;
+    pub mod front;
     pub mod http;
     pub mod program;
     pub mod smtp_peer;

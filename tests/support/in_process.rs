@@ -56,6 +56,13 @@ impl CommandLine {
         Outcome { code, stdout: stdout.text(), stderr }
     }
 
+    /// What it prints, octet by octet.
+    pub(crate) fn printed(self) -> Vec<u8> {
+        let stdout = Shared::default();
+        self.run_into(stdout.clone());
+        stdout.bytes()
+    }
+
     /// Runs it with this for standard output. Its exit code, and what it says on standard error.
     pub(crate) fn run_into(self, stdout: impl Write + Send + 'static) -> (Option<i32>, String) {
         let stderr = Shared::default();
@@ -88,8 +95,12 @@ impl CommandLine {
 struct Shared(Arc<Mutex<Vec<u8>>>);
 
 impl Shared {
+    fn bytes(&self) -> Vec<u8> {
+        self.0.lock().expect("the output").clone()
+    }
+
     fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().expect("the output")).into_owned()
+        String::from_utf8_lossy(&self.bytes()).into_owned()
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{SNAPSHOTS, mails::TO};
-use crate::support::canned::Canned;
+use crate::support::front::{Answer, Front};
 use crate::support::in_process::CommandLine;
 use crate::support::test_server::TestServer;
 use crate::support::transcript::Transcript;
@@ -74,17 +74,16 @@ fn each_list_of_webhooks_at_each_width_and_in_each_form() {
     let mut hostile = delivery("retry", Some(503));
     hostile["response"] = "<html>\u{1b}[2J漢字かな交じり文の答え\u{202e}".into();
     let log = json!([delivery("delivered", Some(200)), hostile, delivery("retry", None), delivery("given_up", None)]);
-    let service = Canned::start(vec![
-        ("GET /api/webhooks", 200, json!(all[..2].iter().map(|one| shown(one, false)).collect::<Vec<_>>())),
-        (
-            "GET /api/admin/webhooks",
-            200,
-            json!({ "webhooks": all.iter().map(|one| shown(one, true)).collect::<Vec<_>>(), "next": null }),
-        ),
-        ("GET /api/admin/webhooks/{id}/deliveries", 200, log),
-    ]);
+    let front = Front::alone();
+    let of_all = |is_administrator: bool, all: &[Value]| {
+        Value::from_iter(all.iter().map(|webhook| shown(webhook, is_administrator)))
+    };
+    front.answers("GET /api/webhooks", Answer::json(&of_all(false, &all[..2])));
+    let page = json!({ "webhooks": of_all(true, &all), "next": null });
+    front.answers("GET /api/admin/webhooks", Answer::json(&page));
+    front.answers("GET /api/admin/webhooks/{id}/deliveries", Answer::json(&log));
     for (name, args) in LISTS {
-        Transcript::of_each_form(service.dir(), args).check(SNAPSHOTS, name);
+        Transcript::of_each_form(front.dir(), args).check(SNAPSHOTS, name);
     }
 }
 
