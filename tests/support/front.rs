@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderName, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -56,10 +56,14 @@ impl Answer {
 
 impl IntoResponse for Answer {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.status).expect("a status");
-        let pause = (self.status >= 400).then_some((header::RETRY_AFTER, "60".to_owned()));
-        let fields: Vec<_> = std::iter::once(self.field).chain(pause).collect();
-        (status, axum::response::AppendHeaders(fields), self.body).into_response()
+        let mut response = Response::new(Body::from(self.body));
+        *response.status_mut() = StatusCode::from_u16(self.status).expect("a status");
+        let (name, value) = self.field;
+        response.headers_mut().insert(name, value.parse().expect("a value"));
+        if self.status >= 400 {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
+        }
+        response
     }
 }
 

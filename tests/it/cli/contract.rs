@@ -83,7 +83,7 @@ fn a_server_that_is_not_there_or_not_ours_is_exit_code_6() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_token_comes_from_a_file_or_the_environment() {
-    let service = Service::start().await;
+    let service = Service::with("mx-host = 'mx.example.net'").await;
     let secret = service.run_local(&["token", "new", "--name", "ci"]).await.ok().stdout;
     let file = tempfile::NamedTempFile::new().expect("file");
     std::fs::write(file.path(), &secret).expect("write");
