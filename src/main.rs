@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use tempmail::cli::{Surroundings, run};
+
 fn main() -> ExitCode {
-    tempmail::cli::run(std::env::args_os()).into()
+    run(std::env::args_os(), Surroundings::of_process()).into()
 }

@@ -1,15 +1,18 @@
 //! The context of every command: the flags, the connection to the service, and the three streams.
 
 use std::collections::BTreeMap;
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::fs::File;
+use std::io::{self, BufRead, ErrorKind, Read};
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::sync::Arc;
 
-use rustix::termios::{Winsize, tcgetwinsize};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::globals::{ColorChoice, Globals};
 use super::output::{self, Column, Format, Style, pager, visible};
+use super::{STANDARD, Streams, Surroundings};
 use crate::client::{Client, Destination, choose};
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, Exit};
@@ -27,22 +30,25 @@ pub struct Context {
     pub globals: Globals,
     /// The environment.
     pub env: BTreeMap<String, String>,
+    /// The three streams.
+    pub streams: Arc<Streams>,
     /// What standard output is and how it is used.
     pub style: Style,
     client: OnceCell<Client>,
 }
 
 impl Context {
-    /// The context of this process.
-    pub fn new(globals: Globals, env: BTreeMap<String, String>) -> Result<Self, Error> {
-        let is_terminal = std::io::stdout().is_terminal();
+    /// The context of a command.
+    pub fn new(globals: Globals, surroundings: Surroundings) -> Result<Self, Error> {
+        let is_terminal = surroundings.streams.terminal.is_stdout;
         let style = Style {
             is_terminal,
-            is_colored: is_colored(globals.color, is_terminal, &env),
-            width: is_terminal.then(|| width(&env)),
+            is_colored: is_colored(globals.color, is_terminal, &surroundings.env),
+            width: is_terminal.then(|| width(&surroundings).unwrap_or(WIDTH_DEFAULT).max(WIDTH_MIN)),
             format: globals.format()?,
         };
-        Ok(Self { globals, env, style, client: OnceCell::new() })
+        let Surroundings { env, streams } = surroundings;
+        Ok(Self { globals, env, streams, style, client: OnceCell::new() })
     }
 
     /// The client; the service is looked for at the first call.
@@ -81,12 +87,21 @@ impl Context {
 
     /// Writes data to standard output.
     pub fn print(&self, data: impl AsRef<[u8]>) -> Result<(), Error> {
-        let mut stdout = std::io::stdout().lock();
-        stdout.write_all(data.as_ref()).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
+        self.streams.print(data.as_ref()).map_err(|error| match error.kind() {
             // The reader of the output has seen enough.
             ErrorKind::BrokenPipe => Error::new(Exit::Ok, error),
             _ => Error::new(Exit::Failure, format!("standard output: {error}")),
         })
+    }
+
+    /// Standard input.
+    pub fn stdin(&self) -> impl BufRead + Send + use<> {
+        self.streams.stdin()
+    }
+
+    /// The file of this name: standard input for `-`.
+    pub fn input(&self, path: &Path) -> io::Result<Box<dyn Read>> {
+        if path.as_os_str() == STANDARD { Ok(Box::new(self.stdin())) } else { Ok(Box::new(File::open(path)?)) }
     }
 
     /// Prints a list; `whole` is what JSON shows.
@@ -123,21 +138,23 @@ impl Context {
 
     /// Writes text for people, the last that a command does: through the pager where it is longer than the terminal.
     pub fn show(&self, text: &str) -> Result<(), Error> {
-        let is_long =
-            self.style.is_terminal && size().is_some_and(|size| pager::is_longer(text, size.ws_col, size.ws_row));
+        let is_longer = |(columns, rows)| pager::is_longer(text, columns, rows);
+        let is_long = self.style.is_terminal && self.streams.terminal.size.is_some_and(is_longer);
         if is_long { self.page(text) } else { self.print(text) }
     }
 
     /// Ends the process with the pager, which shows text for people. Writes it as it is where there is no pager.
     pub fn page(&self, text: &str) -> Result<(), Error> {
-        pager::hand_over(text, &self.env);
+        if self.streams.is_of_process {
+            pager::hand_over(text, &self.env);
+        }
         self.print(text)
     }
 
     /// A hint for a person, on standard error; nothing with `--quiet`.
     pub fn hint(&self, text: &str) {
         if !self.globals.quiet {
-            say("", text);
+            self.streams.say("", text);
         }
     }
 
@@ -151,41 +168,30 @@ impl Context {
     /// What only `--verbose` shows, on standard error.
     pub fn verbose(&self, text: &str) {
         if self.globals.verbose > 0 {
-            say("", text);
+            self.streams.say("", text);
         }
     }
 
     /// Whether progress is shown: a person watches the terminal.
     pub fn shows_progress(&self) -> bool {
-        !self.globals.quiet && std::io::stderr().is_terminal()
+        !self.globals.quiet && self.streams.is_of_process && self.streams.terminal.is_stderr
     }
 
     /// Whether a question can be asked and answered.
     pub fn can_ask(&self) -> bool {
-        std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+        self.streams.terminal.is_stdin && self.streams.terminal.is_stderr
     }
 
     /// Asks a question on the terminal; only `y` and `yes` are a yes.
     pub async fn ask(&self, question: &str) -> Result<bool, Error> {
-        let mut stderr = std::io::stderr().lock();
-        // A terminal that takes no question gives no answer either.
-        let _ = write!(stderr, "{} [y/N] ", visible::line(question)).and_then(|()| stderr.flush());
-        drop(stderr);
-        let read = tokio::task::spawn_blocking(|| {
-            let mut answer = String::new();
-            std::io::stdin().read_line(&mut answer).map(|_| answer)
-        });
+        self.streams.complain(&format!("{} [y/N] ", visible::line(question)));
+        let streams = Arc::clone(&self.streams);
+        let read = tokio::task::spawn_blocking(move || streams.line());
         let failed = |error: String| Error::new(Exit::Failure, format!("standard input: {error}"));
         let answer =
             read.await.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))?;
         Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
     }
-}
-
-/// A line or more on standard error. Its text may come from a server.
-pub(super) fn say(label: &str, text: &str) {
-    // Nothing can be done where standard error is closed.
-    let _ = writeln!(std::io::stderr().lock(), "{label}{}", visible::block(text));
 }
 
 /// Whether a stream is coloured.
@@ -198,15 +204,10 @@ pub(super) fn is_colored(choice: ColorChoice, is_terminal: bool, env: &BTreeMap<
     }
 }
 
-/// The size of the terminal, where it tells.
-fn size() -> Option<Winsize> {
-    tcgetwinsize(std::io::stdout()).ok().filter(|size| size.ws_col > 0)
-}
-
-fn width(env: &BTreeMap<String, String>) -> u16 {
-    let of_terminal = || size().map(|size| size.ws_col);
-    let of_env = || env.get("COLUMNS").and_then(|columns| columns.parse().ok());
-    of_terminal().or_else(of_env).unwrap_or(WIDTH_DEFAULT).max(WIDTH_MIN)
+/// The columns of the terminal, or those that the environment names.
+pub(super) fn width(Surroundings { env, streams }: &Surroundings) -> Option<u16> {
+    let of_terminal = streams.terminal.size.map(|(columns, _)| columns);
+    of_terminal.or_else(|| env.get("COLUMNS")?.parse().ok())
 }
 
 #[cfg(test)]

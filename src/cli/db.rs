@@ -1,7 +1,7 @@
 //! `tempmail db`: the store as a whole: check, backup and restore.
 
 use std::fs::File;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -214,7 +214,7 @@ struct Backup {
 impl Backup {
     async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let is_piped = self.file.as_os_str() == STANDARD;
-        if is_piped && io::stdout().is_terminal() {
+        if is_piped && cx.style.is_terminal {
             return Err(Error::usage("a backup is no text for a terminal").hint("name a file, or pipe it somewhere"));
         }
         let failed = |error: io::Error| Error::new(Exit::Failure, format!("{}: {error}", self.file.display()));

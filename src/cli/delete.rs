@@ -61,7 +61,7 @@ impl Delete {
         if !self.dry_run {
             cx.must_ask("deleting", hint)?;
         }
-        let (address, named) = self.named()?;
+        let (address, named) = self.named(cx)?;
         let client = cx.client().await?;
         let targets = resolved(client, address.as_ref(), named).await?;
         if !self.dry_run && !confirmed(cx, client, &targets).await? {
@@ -93,10 +93,10 @@ impl Delete {
     /// Every target, checked before anything is deleted.
     ///
     /// With ids an address is the one that they belong to.
-    fn named(&self) -> Result<(Option<Address>, Vec<Named>), Error> {
+    fn named(&self, cx: &Context) -> Result<(Option<Address>, Vec<Named>), Error> {
         let ids = || self.id.iter().cloned().map(Named::Email).collect();
         match self.target.as_deref() {
-            Some(STANDARD) if self.id.is_empty() => Ok((None, read_named(std::io::stdin().lock())?)),
+            Some(STANDARD) if self.id.is_empty() => Ok((None, read_named(cx.stdin())?)),
             Some(STANDARD) => Err(Error::usage("--id and - say different things").hint("give one of them")),
             Some(address) => {
                 let address: Address = address

@@ -97,19 +97,14 @@ pub(super) async fn emails(
     address: Option<&Address>,
     ids: &[IdOrPart<EmailId>],
 ) -> Result<Vec<EmailId>, Error> {
-    let part = ids.iter().find_map(|id| match id {
-        IdOrPart::Part(part) => Some(part),
-        IdOrPart::Whole(_) => None,
-    });
-    let known = match (part, address) {
-        (None, _) => Known::of(Vec::new(), ["id", "from", "subject"], String::new()),
-        (Some(_), _) if address.is_some() || client.is_administrator() => listed(client, address).await?,
-        (Some(Part(part)), _) => {
-            return Err(needs_whole_id(part, "mail")
-                .hint("name the address too: `tempmail read ADDR ID`, `tempmail delete ADDR --id ID`"));
+    let known = async |part: &Part| {
+        if address.is_some() || client.is_administrator() {
+            return listed(client, address).await;
         }
+        let hint = "name the address too: `tempmail read ADDR ID`, `tempmail delete ADDR --id ID`";
+        Err(needs_whole_id(part, "mail").hint(hint))
     };
-    ids.iter().map(|id| known.whole(id)).collect()
+    whole(ids, known).await
 }
 
 /// The newest mails of an inbox, or of all.
@@ -129,21 +124,14 @@ async fn listed(client: &Client, address: Option<&Address>) -> Result<Known, Err
 
 /// The ids of webhooks. Parts are looked for among all webhooks, which only the administrator can list.
 pub(super) async fn webhooks(client: &Client, ids: &[IdOrPart<WebhookId>]) -> Result<Vec<WebhookId>, Error> {
-    let part = ids.iter().find_map(|id| match id {
-        IdOrPart::Part(Part(part)) => Some(part),
-        IdOrPart::Whole(_) => None,
-    });
-    let rows = match part {
-        None => Vec::new(),
-        Some(_) if client.is_administrator() => {
-            client.pages(WEBHOOKS, Vec::new(), Some(WEBHOOKS_PER_PAGE)).rows(usize::MAX).await.map_err(explained)?
-        }
-        Some(part) => {
+    let known = async |part: &Part| {
+        if !client.is_administrator() {
             return Err(needs_whole_id(part, "webhooks").hint("`tempmail webhook list ADDR -o id` prints whole ids"));
         }
+        let rows = client.pages(WEBHOOKS, Vec::new(), Some(WEBHOOKS_PER_PAGE)).rows(usize::MAX).await;
+        Ok(Known::of(rows.map_err(explained)?, ["id", "recipient", "url"], "the webhooks".to_owned()))
     };
-    let known = Known::of(rows, ["id", "recipient", "url"], "the webhooks".to_owned());
-    ids.iter().map(|id| known.whole(id)).collect()
+    whole(ids, known).await
 }
 
 /// The id of one webhook.
@@ -158,10 +146,27 @@ pub(super) async fn events(
     webhook: WebhookId,
     ids: &[IdOrPart<EventId>],
 ) -> Result<Vec<EventId>, Error> {
-    let has_part = ids.iter().any(|id| matches!(id, IdOrPart::Part(_)));
-    let path = format!("/api/admin/webhooks/{webhook}/deliveries");
-    let rows = if has_part { client.get(&path, &[]).await.map_err(explained)? } else { Vec::new() };
-    let known = Known::of(rows, ["event", "at", "result"], "the events of its log".to_owned());
+    let known = async |_: &Part| {
+        let path = format!("/api/admin/webhooks/{webhook}/deliveries");
+        let rows = client.get(&path, &[]).await.map_err(explained)?;
+        Ok(Known::of(rows, ["event", "at", "result"], "the events of its log".to_owned()))
+    };
+    whole(ids, known).await
+}
+
+/// The whole ids. What parts are looked for in is asked for once, and only if there is a part.
+async fn whole<I>(ids: &[IdOrPart<I>], known: impl AsyncFnOnce(&Part) -> Result<Known, Error>) -> Result<Vec<I>, Error>
+where
+    I: FromStr<Err: std::error::Error + Send + Sync + 'static> + Copy,
+{
+    let first = ids.iter().find_map(|id| match id {
+        IdOrPart::Part(part) => Some(part),
+        IdOrPart::Whole(_) => None,
+    });
+    let known = match first {
+        Some(part) => known(part).await?,
+        None => Known::of(Vec::new(), ["id"; 3], String::new()),
+    };
     ids.iter().map(|id| known.whole(id)).collect()
 }
 
@@ -172,7 +177,7 @@ pub(super) fn token(tokens: Vec<Value>, part: &Part) -> Result<String, Error> {
 }
 
 /// Why a caller who may not list all of `what` cannot name one by a part of its id.
-fn needs_whole_id(part: &str, what: &str) -> Error {
+fn needs_whole_id(Part(part): &Part, what: &str) -> Error {
     Error::usage(format!("{part} is a part of an id, and only the administrator can look through all {what}"))
 }
 

@@ -7,7 +7,7 @@
 //! doctor    checks of the service and its machine
 //! sendmail/ mail from programs that call `sendmail`
 //! mcp/      tools for the programs of language models    wait, wanted   `wait` and `expect`
-//! globals   flags of every command     context   what a command is given
+//! globals   flags of every command     context   what a command is given     surroundings   where it runs
 //! one_mail, attachment   which mail a command is about, and its files     ids   ids by their end or beginning
 //! problem   errors as JSON          removed   what replaces a command that has gone
 //! domain_hint, span, zone   what a few commands share
@@ -47,6 +47,7 @@ mod serve;
 mod span;
 mod status;
 mod stop;
+mod surroundings;
 mod token;
 mod wait;
 mod wanted;
@@ -54,11 +55,9 @@ mod watch;
 mod webhook;
 mod zone;
 
-use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::{self, IsTerminal, Read, Write as _};
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::{FromArgMatches, Parser, Subcommand};
 use tokio::runtime::Builder;
@@ -68,9 +67,12 @@ use crate::error::{Error, Exit};
 pub use context::Context;
 pub use globals::{ColorChoice, Globals};
 pub use help::command;
+pub use surroundings::{Streams, Surroundings, Terminal};
 
 /// The name of a file that stands for standard input or output.
 const STANDARD: &str = "-";
+/// The columns of help where no terminal tells.
+const HELP_WIDTH: u16 = 100;
 
 /// Disposable mail in one binary: receives over SMTP, keeps mail for a short time, gives it out as JSON.
 #[derive(Parser, Debug)]
@@ -114,22 +116,27 @@ enum Command {
 }
 
 /// Carries out a command line; how the process is to end.
-pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
+pub fn run(args: impl IntoIterator<Item = OsString>, surroundings: Surroundings) -> Exit {
     let args = as_command(args.into_iter().collect());
+    let streams = Arc::clone(&surroundings.streams);
     if let [_] = args[..] {
-        return first_steps();
+        // Nothing can be done where nobody reads it.
+        let _ = streams.print(help::FIRST_STEPS.as_bytes());
+        return Exit::Ok;
     }
-    let parsed = command().try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
+    let width = context::width(&surroundings).unwrap_or(HELP_WIDTH);
+    let parsed = command().term_width(width.into()).try_get_matches_from(&args);
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(error) => return refuse(&removed::explained(error, &args), &Globals::among(&args[1..])),
+        Err(error) => return refuse(&removed::explained(error, &args), &Globals::among(&args[1..]), &surroundings),
     };
     let globals = cli.globals.clone();
-    carry_out(cli).unwrap_or_else(|error| {
+    let is_colored = context::is_colored(globals.color, streams.terminal.is_stderr, &surroundings.env);
+    carry_out(cli, surroundings).unwrap_or_else(|error| {
         match error.exit() {
             Exit::Ok => {}
-            _ if globals.is_json() => context::say("", output::json_line(&problem::of(&error)).trim_end()),
-            _ => show(&error, &globals),
+            _ if globals.is_json() => streams.say("", output::json_line(&problem::of(&error)).trim_end()),
+            _ => show(&error, &globals, is_colored, &streams),
         }
         error.exit()
     })
@@ -149,25 +156,29 @@ fn as_command(mut args: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// Shows help, or what is wrong with a command line.
-fn refuse(error: &clap::Error, globals: &Globals) -> Exit {
+fn refuse(error: &clap::Error, globals: &Globals, Surroundings { env, streams }: &Surroundings) -> Exit {
     let is_wrong = error.use_stderr();
     if is_wrong && globals.is_json() {
-        context::say("", output::json_line(&problem::of_command_line(error)).trim_end());
+        streams.say("", output::json_line(&problem::of_command_line(error)).trim_end());
         return Exit::Usage;
     }
-    let is_terminal = if is_wrong { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
-    let is_colored = context::is_colored(globals.color, is_terminal, &environment());
+    let is_terminal = if is_wrong { streams.terminal.is_stderr } else { streams.terminal.is_stdout };
+    let is_colored = context::is_colored(globals.color, is_terminal, env);
     let text = error.render();
     let text = if is_colored { text.ansi().to_string() } else { text.to_string() };
+    if is_wrong {
+        streams.complain(&text);
+        return Exit::Usage;
+    }
     // Nothing can be done where nobody reads it.
-    let _ = if is_wrong { io::stderr().write_all(text.as_bytes()) } else { io::stdout().write_all(text.as_bytes()) };
-    if is_wrong { Exit::Usage } else { Exit::Ok }
+    let _ = streams.print(text.as_bytes());
+    Exit::Ok
 }
 
 /// Carries out a command on this thread; only the daemon has more. A signal has its default action, so it also ends a
 /// command that is blocked.
-fn carry_out(cli: Cli) -> Result<Exit, Error> {
-    let cx = Context::new(cli.globals, environment())?;
+fn carry_out(cli: Cli, surroundings: Surroundings) -> Result<Exit, Error> {
+    let cx = Context::new(cli.globals, surroundings)?;
     let mut builder = match cli.command {
         Command::Serve(_) => Builder::new_multi_thread(),
         _ => Builder::new_current_thread(),
@@ -210,31 +221,10 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
     }
 }
 
-/// The file of this name: standard input for `-`.
-fn input(path: &Path) -> io::Result<Box<dyn Read>> {
-    if path.as_os_str() == STANDARD { Ok(Box::new(io::stdin())) } else { Ok(Box::new(File::open(path)?)) }
-}
-
-/// What the program prints without any argument.
-fn first_steps() -> Exit {
-    let mut stdout = io::stdout().lock();
-    // Nothing can be done where nobody reads it.
-    let _ = stdout.write_all(help::FIRST_STEPS.as_bytes()).and_then(|()| stdout.flush());
-    Exit::Ok
-}
-
-/// The environment, without variables that are no UTF-8: none of ours can be meant by them.
-fn environment() -> BTreeMap<String, String> {
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect()
-}
-
-fn show(error: &Error, globals: &Globals) {
-    let is_colored = context::is_colored(globals.color, io::stderr().is_terminal(), &environment());
-    context::say(if is_colored { "\u{1b}[1;31merror:\u{1b}[0m " } else { "error: " }, &error.to_string());
+fn show(error: &Error, globals: &Globals, is_colored: bool, streams: &Streams) {
+    streams.say(if is_colored { "\u{1b}[1;31merror:\u{1b}[0m " } else { "error: " }, &error.to_string());
     if let Some(hint) = error.what_to_do().filter(|_| !globals.quiet) {
-        context::say(if is_colored { "\u{1b}[1mhint:\u{1b}[0m " } else { "hint: " }, hint);
+        streams.say(if is_colored { "\u{1b}[1mhint:\u{1b}[0m " } else { "hint: " }, hint);
     }
 }
 

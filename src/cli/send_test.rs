@@ -57,7 +57,7 @@ fn host_and_port(text: &str) -> Result<String, String> {
 
 impl SendTest {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let file = self.file.as_deref().map(read).transpose()?.map(|raw| with_crlf(&raw));
+        let file = self.file.as_deref().map(|path| read(cx, path)).transpose()?.map(|raw| with_crlf(&raw));
         let client = cx.client().await?;
         let server = self.smtp_server(cx, client).await?;
         let since = client.newest(&self.address, 1).await?.emails.into_iter().next().map(|email| email.id);
@@ -120,10 +120,10 @@ pub(super) fn reachable(listener: SocketAddr) -> SocketAddr {
 }
 
 /// The message in a file.
-fn read(path: &Path) -> Result<Vec<u8>, Error> {
+fn read(cx: &Context, path: &Path) -> Result<Vec<u8>, Error> {
     let name = path.display();
     let mut raw = Vec::new();
-    super::input(path)
+    cx.input(path)
         .and_then(|file| file.take(MESSAGE_OCTETS_MAX + 1).read_to_end(&mut raw))
         .map_err(|error| Error::usage(format!("{name} can't be read: {error}")))?;
     if raw.len() as u64 > MESSAGE_OCTETS_MAX {

@@ -1,6 +1,5 @@
 //! `tempmail serve`: the daemon.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -65,8 +64,8 @@ impl Serve {
             // A start can end at any point: the next one finds nothing worse than after a crash.
             () = shutdown.cancelled() => return Ok(Exit::Ok),
         };
-        if std::io::stderr().is_terminal() && !cx.globals.quiet {
-            eprintln!("{}", daemon.banner().reached_by(command));
+        if cx.shows_progress() {
+            cx.hint(&daemon.banner().reached_by(command).to_string());
         } else {
             daemon.banner().log();
         }

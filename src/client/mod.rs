@@ -47,7 +47,7 @@ pub use offline::{BackupCounts, CheckReport, Finding, OfflineStore, ProgressCall
 pub use pages::{ALL_MAIL, List, MAIL, MAILBOXES, Page, Pages, WEBHOOKS};
 pub use problem::{ClientError, Problem};
 pub use server::{Access, ServerUrl, ServerUrlError, Token, authorities};
-pub use status::{DomainCounts, Status};
+pub use status::Status;
 pub use transport::Transport;
 pub use wait::WaitQuery;
 

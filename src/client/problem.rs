@@ -161,53 +161,49 @@ impl ClientError {
         let error = Error::from(self);
         if is_gone { error.hint(hint) } else { error }
     }
+
+    /// What the user can do about it.
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Refused(problem) => return problem.hint(),
+            Self::Unreachable { server, reason } if reason == NO_TLS => {
+                format!("give --server {}", server.replacen("https:", "http:", 1))
+            }
+            Self::Unreachable { server, reason } if reason == NO_HTTP && server.starts_with("http:") => {
+                format!("if it has TLS, give --server {}", server.replacen("http:", "https:", 1))
+            }
+            Self::Unreachable { reason, .. } if reason == NO_TRUST => {
+                "if the certificate is a private one, give --ca-file FILE with that of its authority".to_owned()
+            }
+            Self::Unreachable { .. } => "see that `tempmail serve` runs there and that the address is right".to_owned(),
+            Self::TimedOut { .. } => "try again; `tempmail status` shows its state".to_owned(),
+            Self::BrokenOff { .. } => {
+                "try again; if it is damaged, `tempmail db check` on the stopped store says where".to_owned()
+            }
+            Self::Redirected { location, .. } => {
+                format!("redirects are not followed; if that is the place, give --server {location}")
+            }
+            Self::TooLarge { .. } => "ask for less, for example with --limit 1".to_owned(),
+            Self::WrongBase { .. } => {
+                "leave out the path of --server, or give the one that a proxy puts before `/api`".to_owned()
+            }
+            Self::Unintelligible { .. } => "see that --server names the service's base address".to_owned(),
+        })
+    }
 }
 
 impl From<ClientError> for Error {
     fn from(error: ClientError) -> Self {
-        let (exit, hint) = match &error {
-            ClientError::Refused(problem) => (Exit::of_problem(problem.status, &problem.code), problem.hint()),
-            ClientError::Unreachable { server, reason } if reason == NO_TLS => {
-                (Exit::Unavailable, Some(format!("give --server {}", server.replacen("https:", "http:", 1))))
-            }
-            ClientError::Unreachable { server, reason } if reason == NO_HTTP && server.starts_with("http:") => (
-                Exit::Unavailable,
-                Some(format!("if it has TLS, give --server {}", server.replacen("http:", "https:", 1))),
-            ),
-            ClientError::Unreachable { reason, .. } if reason == NO_TRUST => (
-                Exit::Unavailable,
-                Some("if the certificate is a private one, give --ca-file FILE with that of its authority".to_owned()),
-            ),
-            ClientError::Unreachable { .. } => (
-                Exit::Unavailable,
-                Some("see that `tempmail serve` runs there and that the address is right".to_owned()),
-            ),
-            ClientError::TimedOut { .. } => {
-                (Exit::Unavailable, Some("try again; `tempmail status` shows its state".into()))
-            }
-            ClientError::BrokenOff { .. } => (
-                Exit::Unavailable,
-                Some("try again; if it is damaged, `tempmail db check` on the stopped store says where".to_owned()),
-            ),
-            ClientError::Redirected { location, .. } => (
-                Exit::Unavailable,
-                Some(format!("redirects are not followed; if that is the place, give --server {location}")),
-            ),
-            ClientError::TooLarge { .. } => {
-                (Exit::Failure, Some("ask for less, for example with --limit 1".to_owned()))
-            }
-            ClientError::WrongBase { .. } => (
-                Exit::Unavailable,
-                Some("leave out the path of --server, or give the one that a proxy puts before `/api`".to_owned()),
-            ),
-            ClientError::Unintelligible { .. } => {
-                (Exit::Unavailable, Some("see that --server names the service's base address".to_owned()))
-            }
+        let exit = match &error {
+            ClientError::Refused(problem) => Exit::of_problem(problem.status, &problem.code),
+            ClientError::TooLarge { .. } => Exit::Failure,
+            _ => Exit::Unavailable,
         };
-        let shown = Self::new(exit, error);
+        let hint = error.hint();
+        let error = Self::new(exit, error);
         match hint {
-            Some(hint) => shown.hint(hint),
-            None => shown,
+            Some(hint) => error.hint(hint),
+            None => error,
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Tests of the service in this process, over real sockets.
 
+mod cli;
 mod codes;
 mod config;
 mod domains;
+mod exits;
 mod guides;
 mod http;
 mod layout;
@@ -25,7 +27,9 @@ mod support {
     pub mod document;
     pub mod exposition;
     pub mod files;
+    pub mod front;
     pub mod http;
+    pub mod in_process;
     pub mod mail;
     pub mod outbox;
     pub mod program;

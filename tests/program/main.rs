@@ -12,12 +12,12 @@ mod support {
     pub mod dns_zone;
     pub mod document;
     pub mod files;
+    pub mod front;
     pub mod http;
     pub mod program;
     pub mod smtp_peer;
     pub mod terminal;
     pub mod tour;
-    pub mod transcript;
     pub mod until;
     pub mod webhook_sink;
 }

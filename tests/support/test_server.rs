@@ -28,7 +28,7 @@ use super::answer::Answer;
 use super::clock::SetClock;
 use super::command::Outcome;
 use super::http;
-use super::program;
+use super::in_process::CommandLine;
 use super::smtp_peer::SmtpPeer;
 use super::until::until;
 
@@ -268,12 +268,10 @@ impl TestServer {
         last.get()
     }
 
-    /// A command of the binary that reaches this daemon through its control socket.
+    /// A command in this process that reaches this daemon through its control socket.
     pub(crate) async fn tempmail(&self, args: &[&str]) -> Outcome {
-        let dir = self.dir.path().to_owned();
-        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-        let run = move || program::local(&dir, &args.iter().map(String::as_str).collect::<Vec<_>>());
-        tokio::task::spawn_blocking(run).await.expect("the command")
+        let line = CommandLine::on_data(self.dir(), args);
+        tokio::task::spawn_blocking(|| line.run()).await.expect("the command")
     }
 
     /// Waits until it has ended by itself: the error that ended it.

@@ -5,13 +5,12 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
 
 use insta::{Settings, assert_snapshot};
 
 use super::command::Outcome;
-use super::program::{local, terminal_command};
-use super::{files, terminal};
+use super::files;
+use super::in_process::CommandLine;
 
 /// The columns of the terminals that lists are shown on.
 pub(crate) const WIDTHS: [u16; 3] = [60, 80, 120];
@@ -136,11 +135,11 @@ impl Transcript {
     pub(crate) fn of_each_form(dir: &Path, args: &[&str]) -> Self {
         let mut transcript = Self::default();
         for width in WIDTHS {
-            transcript.on_terminal(width, args, terminal_command(dir, args));
+            transcript.on_terminal(width, args, CommandLine::on_data(dir, args));
         }
         for form in FORMS {
             let args = [args, &["-o", form]].concat();
-            transcript.add(&args, &local(dir, &args));
+            transcript.add(&args, &CommandLine::on_data(dir, &args).run());
         }
         transcript
     }
@@ -159,8 +158,8 @@ impl Transcript {
     }
 
     /// Runs a command on a terminal of so many columns and adds it.
-    pub(crate) fn on_terminal(&mut self, columns: u16, args: &[&str], command: Command) {
-        let screen = terminal::on_terminal(command, columns, "");
+    pub(crate) fn on_terminal(&mut self, columns: u16, args: &[&str], command: CommandLine) {
+        let screen = command.on_terminal(columns);
         self.line(&format!("$ tempmail {}  # {columns} columns", quoted(args)));
         self.0.push_str(&screen.text);
         self.end(screen.code);

@@ -24,6 +24,7 @@ mod support {
     pub mod exposition;
     pub mod files;
     pub mod http;
+    pub mod in_process;
     #[cfg(feature = "cassandra")]
     pub mod keyspaces;
     pub mod mail;

@@ -2,7 +2,6 @@
 
 mod column;
 mod document;
-mod hidden;
 mod json_list;
 pub mod pager;
 mod paragraph;

@@ -1,8 +1,11 @@
 //! Text from mail made safe to show: characters that steer a terminal or cannot be seen are made visible.
+//!
+//! Which characters have no picture at all is the one table of `mime`. Two kinds of them stay beside characters beyond ASCII,
+//! where scripts and emoji need them: joiners (U+200C, U+200D), and selectors of the form of a character.
 
 use std::borrow::Cow;
 
-use super::hidden;
+use crate::mime::is_unseen;
 
 /// `text` on one line: every hidden character, line ends and tabs included, is made visible.
 pub fn line(text: &str) -> Cow<'_, str> {
@@ -45,24 +48,44 @@ fn made_visible(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
 
 /// `text` with what `push` makes of every hidden character.
 fn replaced(text: &str, is_kept: impl Fn(char) -> bool, push: impl Fn(char, &mut String)) -> Cow<'_, str> {
-    if !text.chars().any(|c| hidden::is_unseen(c) && !is_kept(c)) {
+    if !text.chars().any(|c| is_unseen(c) && !is_kept(c)) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
-    let (mut before, mut base) = (None, None);
-    let mut rest = text.chars();
+    let (mut before, mut rest) = (None, text.chars());
     while let Some(c) = rest.next() {
-        if is_kept(c) || !hidden::is_hidden(c, before, base, rest.clone().next()) {
+        if is_kept(c) || !is_hidden(c, before, rest.clone().next()) {
             shown.push(c);
         } else {
             push(c, &mut shown);
         }
         before = Some(c);
-        if !hidden::is_modifier(c) {
-            base = before;
-        }
     }
     Cow::Owned(shown)
+}
+
+/// Whether `c` is to be made visible between these neighbours.
+fn is_hidden(c: char, before: Option<char>, after: Option<char>) -> bool {
+    let is_of_script = |c: char| !c.is_ascii() && !c.is_whitespace() && !is_unseen(c);
+    let is_before = before.is_some_and(is_of_script);
+    let is_after = after.is_some_and(is_of_script);
+    match c {
+        '\u{200c}' | '\u{200d}' => !((is_before || before.is_some_and(is_selector)) && is_after),
+        c if is_selector(c) => !(is_before || is_after),
+        c => is_unseen(c),
+    }
+}
+
+/// Whether `c` chooses the form of the character before it.
+fn is_selector(c: char) -> bool {
+    matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// Whether a terminal would act on `c`, or show the text around it in another order (UAX #9).
+fn is_steering(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 fn format_code(code: u32) -> String {
@@ -89,7 +112,7 @@ pub fn json(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         // All of them are in the basic plane, so one escape each is enough.
-        if hidden::is_steering(c) && c != '\n' {
+        if is_steering(c) && c != '\n' {
             shown.push_str(&escape(c));
         } else {
             shown.push(c);
@@ -125,7 +148,7 @@ mod tests {
             ("so\u{ad}ft\u{2060}\u{3164}\u{34f}", "so<U+00AD>ft<U+2060><U+3164><U+034F>"),
             ("bl\u{2800}ank\u{115f}", "bl<U+2800>ank<U+115F>"),
             ("a\u{200d}b c\u{200c}d", "a<U+200D>b c<U+200C>d"),
-            ("x\u{fe00}\u{fe01}\u{e0100} \u{fe0f}", "x\u{fe00}<U+FE01><U+E0100> <U+FE0F>"),
+            ("x\u{fe00}\u{fe01}\u{e0100} \u{fe0f}", "x<U+FE00><U+FE01><U+E0100> <U+FE0F>"),
             ("\u{1f468}\u{200d}\u{200d}\u{1f469}", "\u{1f468}<U+200D><U+200D>\u{1f469}"),
             ("\u{645}\u{200c} \u{200c}\u{645}", "\u{645}<U+200C> <U+200C>\u{645}"),
         ] {
@@ -179,7 +202,7 @@ mod tests {
         let given = "\u{9b}\u{202e}\u{7f}é";
         let text = serde_json::to_string_pretty(&[given]).expect("json");
         let shown = json(&text);
-        assert!(!shown.chars().any(|c| hidden::is_steering(c) && c != '\n'));
+        assert!(!shown.chars().any(|c| is_steering(c) && c != '\n'));
         assert_eq!(serde_json::from_str::<Vec<String>>(&shown).expect("json"), [given]);
     }
 }

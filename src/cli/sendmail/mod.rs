@@ -11,7 +11,7 @@ mod options;
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
-use std::io::{Read, stdin};
+use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use super::Context;
@@ -68,7 +68,7 @@ impl Sendmail {
                 .hint("leave out --server, or send it there by `tempmail send-test ADDR --file FILE`"));
         }
         let receiver = receiver(&options, cx).await.map_err(in_sendmail)?;
-        let raw = read(&options, receiver.octets_max).await?;
+        let raw = read(cx, &options, receiver.octets_max).await?;
         let submission = submission(&options, &receiver, &raw, cx)?;
         let reply = submit(&receiver.smtp, &submission).await.map_err(refused)?;
         if options.is_verbose {
@@ -98,10 +98,10 @@ fn local(smtp: &str) -> Result<SocketAddr, String> {
     address.ok_or_else(|| format!("-S names a loopback address with its port, such as 127.0.0.1:2525, not {smtp}"))
 }
 
-async fn read(options: &Options, octets_max: u64) -> Result<Vec<u8>, Error> {
+async fn read(cx: &Context, options: &Options, octets_max: u64) -> Result<Vec<u8>, Error> {
     let ends_at_dot = !options.ignores_dot;
+    let mut stdin = cx.stdin();
     let read = tokio::task::spawn_blocking(move || {
-        let mut stdin = stdin().lock();
         let raw = input::message(&mut stdin, ends_at_dot, octets_max);
         // A caller that writes the rest would otherwise be killed by SIGPIPE before it sees the exit code.
         let _ = std::io::copy(&mut stdin.take(MESSAGE_OCTETS_MAX), &mut std::io::sink());

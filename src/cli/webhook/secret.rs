@@ -1,6 +1,7 @@
 //! A secret from a file or standard input; never from the command line, where every process could read it.
 
 use std::io::Read;
+use std::path::Path;
 
 use super::super::{Context, STANDARD};
 use crate::error::Error;
@@ -13,7 +14,9 @@ const OCTETS_MAX: u64 = 1_024;
 /// The secret in the file `path`, or on standard input for `-`: everything but one final line end. What looks as if it were
 /// another key than it is gets a hint.
 pub(super) fn read(cx: &Context, path: &str) -> Result<Secret, Error> {
-    let secret = of_path(path)?;
+    let name = if path == STANDARD { "standard input" } else { path };
+    let source = cx.input(Path::new(path)).map_err(|error| Error::usage(format!("{name}: {error}")))?;
+    let secret = of(name, source)?;
     if has_prefix_alone(&secret) {
         cx.hint(
             "no base64 follows whsec_ in the secret, so the text itself is the key, whsec_ included; a proper one: \
@@ -21,15 +24,6 @@ pub(super) fn read(cx: &Context, path: &str) -> Result<Secret, Error> {
         );
     }
     Ok(secret)
-}
-
-fn of_path(path: &str) -> Result<Secret, Error> {
-    let name = if path == STANDARD { "standard input" } else { path };
-    let failed = |error: std::io::Error| Error::usage(format!("{name}: {error}"));
-    if path == STANDARD {
-        return of(name, std::io::stdin().lock());
-    }
-    of(name, std::fs::File::open(path).map_err(failed)?)
 }
 
 fn of(name: &str, source: impl Read) -> Result<Secret, Error> {
@@ -68,10 +62,5 @@ mod tests {
         for bad in [&b""[..], b"\n", b"\xff", format!("{longest}x").as_bytes(), "x".repeat(5_000).as_bytes()] {
             assert!(of("x", bad).is_err(), "{bad:?}");
         }
-    }
-
-    #[test]
-    fn a_file_that_is_not_there_is_named() {
-        assert!(of_path("/does/not/exist").expect_err("no file").to_string().starts_with("/does/not/exist: "));
     }
 }

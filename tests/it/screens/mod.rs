@@ -1,16 +1,20 @@
-//! Lists of mail and settings with content that is wide or hostile, at three widths and in each form. The clock of the
-//! daemon stands still, so that they are the same in each run.
+//! Help and lists as users see them. Lists have content that is wide or hostile, at three widths and in each form. The clock
+//! of the daemon stands still, so that they are the same in each run.
 //! Promise: it outlives the code below it.
 
+mod help;
 mod mails;
+mod webhooks;
 
 use mails::TO;
 
-use crate::support::program::terminal_command;
+use crate::exits;
+use crate::support::in_process::CommandLine;
 use crate::support::test_server::TestServer;
 use crate::support::transcript::{Transcript, WIDTHS, none_is_left_over};
 
-const SNAPSHOTS: &str = "tests/it/screens/snapshots";
+/// Where the snapshots are, those of errors too.
+pub(super) const SNAPSHOTS: &str = "tests/it/screens/snapshots";
 
 /// The snapshots, each with its command.
 const LISTS: [(&str, &[&str]); 8] = [
@@ -51,7 +55,7 @@ async fn each_list_at_each_width_and_in_each_form() {
         }
         let mut doctor = Transcript::default();
         for width in WIDTHS {
-            doctor.on_terminal(width, &["doctor"], terminal_command(&dir, &["doctor"]));
+            doctor.on_terminal(width, &["doctor"], CommandLine::on_data(&dir, &["doctor"]));
         }
         doctor.check(SNAPSHOTS, DOCTOR);
     });
@@ -61,5 +65,6 @@ async fn each_list_at_each_width_and_in_each_form() {
 
 #[test]
 fn each_snapshot_belongs_to_a_test() {
-    none_is_left_over(SNAPSHOTS, LISTS.iter().map(|(name, _)| *name).chain([DOCTOR]).map(str::to_owned));
+    let lists = LISTS.iter().map(|(name, _)| *name).chain([DOCTOR]).map(str::to_owned);
+    none_is_left_over(SNAPSHOTS, lists.chain(help::names()).chain(webhooks::names()).chain(exits::names()));
 }

@@ -1,10 +1,20 @@
 //! What the daemon knows is offered, and what a stranger wrote does no harm.
 //! Promise: it outlives the code below it.
 
-use super::super::service::{Service, domain, email};
+use serde_json::{Value, json};
+
 use crate::support::completions::{HOSTILE_LOCAL, Machine, complete, gives, offers};
+use crate::support::front::{Answer, Front};
 
 const NONE: [&str; 0] = [];
+
+/// A service that knows these domains.
+fn with_domains(names: &[&str]) -> Front {
+    let front = Front::alone();
+    let domain = |name: &&str| json!({"domain": name, "status": "active", "addedAt": "2023-11-14 22:13:20", "lastCheckedAt": null, "lastCheckResult": null});
+    front.answers("GET /api/domains", Answer::json(&names.iter().map(domain).collect::<Value>()));
+    front
+}
 
 #[test]
 fn values_come_from_the_daemon() {
@@ -50,15 +60,17 @@ fn the_beginning_of_an_id_completes_to_the_whole_id() {
 
 #[test]
 fn what_a_stranger_wrote_cannot_leave_its_line() {
-    let service = Service::start();
+    let names = ["a`b`.test", "$(c).test", "d\te.test", "f\ng.test", "-h.test", "i j", "", "good.test"];
+    let front = with_domains(&names);
     let hostile = "$(touch pwned) `touch pwned` \"'\\ a\tb\r\nc\u{1b}]0;pwned\u{7}\u{202e}\u{85}d\0";
-    service.contents().emails = vec![email(1, "ann@example.test", hostile)];
-    service.contents().domains =
-        ["a`b`.test", "$(c).test", "d\te.test", "f\ng.test", "-h.test", "i j", "", "good.test"]
-            .map(|name| domain(name, "active"))
-            .into();
+    let mail = json!({
+        "id": "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a01", "recipient": "ann@example.test", "from": "ann@sender.test",
+        "subject": hostile, "receivedAt": "2023-11-14 22:13:20",
+    });
+    let page = json!({ "emails": [mail], "total": 1, "page": 1, "limit": 20, "pages": 1 });
+    front.answers("GET /api/mail/messages", Answer::json(&page));
     let home = tempfile::tempdir().expect("directory");
-    let server = [("TEMPMAIL_SERVER", service.url())];
+    let server = [("TEMPMAIL_SERVER", front.url())];
     let server = server.each_ref().map(|(name, url)| (*name, url.as_str()));
     let subject = "$(touch pwned) `touch pwned` \"'\\ a b  c␛]0;pwned␇<U+202E> d␀";
     let mail = format!("9e0f2a01\tann@sender.test  {subject}\n");
@@ -84,8 +96,7 @@ fn an_address_that_a_shell_would_act_on_is_not_offered() {
 
 #[test]
 fn flags_and_variables_say_who_is_asked() {
-    let (one, two) = (Machine::start(), Service::start());
-    two.contents().domains = vec![domain("elsewhere.test", "active")];
+    let (one, two) = (Machine::start(), with_domains(&["elsewhere.test"]));
     let home = tempfile::tempdir().expect("directory");
     let of = |env: &[(&str, &str)], line: &str, expected: &[&str]| {
         offers(|| complete(home.path(), env, line), line, expected);

@@ -8,8 +8,8 @@ use std::path::Path;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::Signal;
 
-use super::super::service::Service;
 use crate::support::completions::{Machine, complete};
+use crate::support::front::{Answer, Front};
 
 /// No values come. What the program knows by itself still comes. Each answer comes within the minute that a command may take
 /// here: other commands wait 150 s, and for ever for a pipe or for a place in the queue of a daemon.
@@ -72,8 +72,11 @@ fn a_server_that_is_silent_wrong_or_absent_says_nothing() {
     let home = tempfile::tempdir().expect("directory");
     let silent = TcpListener::bind("127.0.0.1:0").expect("bind");
     let silent = format!("http://{}", silent.local_addr().expect("address"));
-    let service = Service::start();
-    let wrong = format!("{}/redirecting", service.url());
+    let front = Front::alone();
+    for path in ["mail/messages", "admin/messages", "domains", "admin/domains", "webhooks", "admin/webhooks"] {
+        front.answers(&format!("GET /redirecting/api/{path}"), Answer::redirect("https://elsewhere.test/"));
+    }
+    let wrong = format!("{}/redirecting", front.url());
     let token = [("TEMPMAIL_TOKEN", "secret")];
     for server in [silent.as_str(), wrong.as_str(), "http://127.0.0.1:9", "http://no.such.host.invalid", "no-url"] {
         nothing(home.path(), &token, &format!("--server {server}"));

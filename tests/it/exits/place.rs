@@ -2,18 +2,18 @@
 
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use super::Outcome;
 use super::cases::Place;
 use super::commands::Cause;
-use crate::support::command::{outcome, tempmail};
+use crate::support::command::{Outcome, outcome, tempmail};
 use crate::support::dns_zone::DnsZone;
 use crate::support::files::of_another_user;
+use crate::support::in_process::CommandLine;
 use crate::support::program::{Program, local, remote};
 
 /// An address where nothing listens.
@@ -78,64 +78,69 @@ impl Places {
         words.map(named).collect()
     }
 
+    /// The words of a command with this flag before them.
+    fn line(&self, flag: &str, value: &str, typed: &str) -> Vec<String> {
+        let flag = [flag.to_owned(), value.to_owned()];
+        flag.into_iter().chain(self.words(typed)).collect()
+    }
+
     /// A command with the configuration, browser and standard input of the test, and no server and no data directory.
-    fn command(&self) -> Command {
-        let mut command = tempmail(&self.path("config"));
-        command.env("BROWSER", "true").env("LOGNAME", "me").stderr(Stdio::piped());
-        command.stdin(std::fs::File::open(self.path("mail.eml")).expect("the mail"));
-        command
+    fn command(&self, words: &[String]) -> CommandLine {
+        let mail = std::fs::read(self.path("mail.eml")).expect("the mail");
+        CommandLine::new(&self.path("config"), words).env("BROWSER", "true").env("LOGNAME", "me").fed(mail)
     }
 
-    fn on(&self, flag: &str, value: impl AsRef<std::ffi::OsStr>, typed: &str) -> Command {
-        let mut command = self.command();
-        command.arg(flag).arg(value).args(self.words(typed));
-        command
+    /// Carries out a command in this process, unless it is `serve`, which logs for the whole of a process.
+    fn outcome(&self, words: &[String]) -> Outcome {
+        if words.iter().any(|word| word == "serve") {
+            return outcome(tempmail(&self.path("config")).args(words));
+        }
+        self.command(words).run()
     }
 
-    fn on_server(&self, server: std::net::SocketAddr, typed: &str) -> Command {
-        self.on("--server", format!("http://{server}"), typed)
+    fn path_text(&self, name: &str) -> String {
+        self.path(name).display().to_string()
     }
 
     /// Carries out a line of the table of causes that belong to some commands.
     pub(super) fn run(&self, place: Place, typed: &str) -> Outcome {
-        outcome(&mut match place {
-            Place::Daemon => self.on("--data-dir", self.path("data"), typed),
-            Place::Public => self.on_server(self.daemon.http, typed),
-            Place::Stopped => self.on("--data-dir", self.path("stopped"), typed),
+        self.outcome(&match place {
+            Place::Daemon => self.line("--data-dir", &self.path_text("data"), typed),
+            Place::Public => self.line("--server", &format!("http://{}", self.daemon.http), typed),
+            Place::Stopped => self.line("--data-dir", &self.path_text("stopped"), typed),
         })
     }
 
     /// Carries out a command where this cause comes to it.
     pub(super) fn caused(&self, cause: Cause, typed: &str) -> Outcome {
-        outcome(&mut match cause {
-            Cause::Flag => {
-                let mut command = self.on("--data-dir", self.path("data"), typed);
-                command.arg("--no-such-flag");
-                command
-            }
-            Cause::NoServer => self.on("--server", NOBODY, typed),
-            Cause::NoDirectory => self.on("--data-dir", self.path("missing"), typed),
-            Cause::NoToken => self.on_server(self.daemon.http, typed),
-            Cause::RateLimit => self.on_server(self.busy.http, typed),
-            Cause::Config => self.on("--config", self.path("bad.toml"), typed),
-            Cause::NotOurs => self.on("--data-dir", &self.not_ours, typed),
+        let on_data = self.line("--data-dir", &self.path_text("data"), typed);
+        let on_server = |server: &Program| self.line("--server", &format!("http://{}", server.http), typed);
+        self.outcome(&match cause {
+            Cause::Flag => [on_data, vec!["--no-such-flag".to_owned()]].concat(),
+            Cause::NoServer => self.line("--server", NOBODY, typed),
+            Cause::NoDirectory => self.line("--data-dir", &self.path_text("missing"), typed),
+            Cause::NoToken => on_server(&self.daemon),
+            Cause::RateLimit => on_server(&self.busy),
+            Cause::Config => self.line("--config", &self.path_text("bad.toml"), typed),
+            Cause::NotOurs => self.line("--data-dir", &self.not_ours.display().to_string(), typed),
             Cause::Interrupt => return self.signalled(Signal::INT, typed),
             Cause::Terminate => return self.signalled(Signal::TERM, typed),
             Cause::NoReader => {
                 let (reader, writer) = std::io::pipe().expect("a pipe");
                 drop(reader);
-                let mut command = self.on("--data-dir", self.path("data"), typed);
-                let output = command.stdout(writer).spawn().expect("run").wait_with_output();
-                return Outcome::from(output.expect("its end"));
+                let (code, stderr) = self.command(&on_data).run_into(writer);
+                return Outcome { code, stdout: String::new(), stderr };
             }
         })
     }
 
-    /// Sends a signal to a command as soon as it has asked a server, which does not answer.
+    /// Sends a signal to a process with the command as soon as it has asked a server, which does not answer.
     fn signalled(&self, signal: Signal, typed: &str) -> Outcome {
         let silent = TcpListener::bind("127.0.0.1:0").expect("bind");
-        let mut command = self.on_server(silent.local_addr().expect("address"), typed);
-        let child = command.stdout(Stdio::piped()).spawn().expect("run");
+        let server = format!("http://{}", silent.local_addr().expect("address"));
+        let mut command = tempmail(&self.path("config"));
+        command.args(self.line("--server", &server, typed)).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().expect("run");
         let asked: TcpStream = silent.accept().expect("a request").0;
         asked.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
         asked.peek(&mut [0]).expect("a request");

@@ -1,19 +1,18 @@
 //! The contract of every command: transports, streams, errors. The exit codes are in `exits`.
 //! Promise: it outlives the code below it.
 
-use super::service::{Service, email, id_of};
-use super::{TO, run};
-use crate::support::command::{outcome, tempmail};
-use crate::support::program::local;
+use super::{Service, TO, alone, run};
+use crate::support::command::Outcome;
+use crate::support::front::{Answer, Front};
+use crate::support::in_process::CommandLine;
 
-#[test]
-fn flag_environment_and_socket_lead_to_the_same_answer() {
-    let service = Service::start();
-    service.contents().emails = vec![email(1, TO, "one")];
-    let by_flag = service.run(&["-v", "inbox", TO]);
-    let by_env = outcome(tempmail(service.data_dir()).env("TEMPMAIL_SERVER", service.url()).args(["inbox", TO]));
-    let by_socket = service.run_local(&["-v", "inbox", TO]);
-    let by_env_dir = local(service.data_dir(), &["inbox", TO]);
+#[tokio::test(flavor = "multi_thread")]
+async fn flag_environment_and_socket_lead_to_the_same_answer() {
+    let service = Service::with_mails(&["one"]).await;
+    let by_flag = service.run(&["-v", "inbox", TO]).await;
+    let by_env = run(CommandLine::new(service.dir(), &["inbox", TO]).env("TEMPMAIL_SERVER", &service.url())).await;
+    let by_socket = service.run_local(&["-v", "inbox", TO]).await;
+    let by_env_dir = run(CommandLine::on_data(service.dir(), &["inbox", TO])).await;
     assert!(by_flag.stdout.contains("one"));
     for other in [&by_socket, &by_env, &by_env_dir] {
         assert_eq!(by_flag.stdout, other.stdout);
@@ -26,7 +25,7 @@ fn flag_environment_and_socket_lead_to_the_same_answer() {
 fn a_data_directory_that_is_not_there_is_said_and_not_made() {
     let dir = tempfile::tempdir().expect("directory");
     let missing = dir.path().join("data");
-    let outcome = run(&["--data-dir", missing.to_str().expect("path"), "inbox", TO]);
+    let outcome = alone(&["--data-dir", missing.to_str().expect("path"), "inbox", TO]);
     assert_eq!(outcome.code, Some(6));
     assert!(
         outcome.stderr.contains("does not exist") && outcome.stderr.contains("tempmail serve"),
@@ -54,7 +53,7 @@ fn what_no_server_can_answer_is_exit_code_2() {
         &["help", "unknown"],
         &["domain", "add", "-x"],
     ] {
-        let outcome = run(args);
+        let outcome = alone(args);
         assert_eq!(outcome.code, Some(2), "{args:?}: {}", outcome.stderr);
         assert_eq!(outcome.stdout, "", "{args:?}");
         assert_ne!(outcome.stderr, "", "{args:?}");
@@ -64,70 +63,74 @@ fn what_no_server_can_answer_is_exit_code_2() {
 #[test]
 fn a_server_that_is_not_there_or_not_ours_is_exit_code_6() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("bind").local_addr().expect("address");
-    let outcome = run(&["--server", &format!("http://{free}"), "inbox", TO]);
+    let outcome = alone(&["--server", &format!("http://{free}"), "inbox", TO]);
     assert_eq!(outcome.code, Some(6), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("cannot be reached"), "{}", outcome.stderr);
 
-    let service = Service::start();
-    let noise = service.run(&["inbox", "noise@example.test"]);
+    let front = Front::alone();
+    let url = front.url();
+    front.answers("GET /api/mail/messages", Answer::of("text/html", "<html>It works!</html>"));
+    let noise = alone(&["--server", &url, "inbox", "noise@example.test"]);
     assert_eq!(noise.code, Some(6));
     assert!(noise.stderr.contains("does not answer like tempmail"), "{}", noise.stderr);
 
-    let redirecting = format!("{}/redirecting", service.url());
-    let outcome = run(&["--server", &redirecting, "inbox", TO]);
+    let redirecting = format!("{url}/redirecting");
+    front.answers("GET /redirecting/api/mail/messages", Answer::redirect("https://elsewhere.test/"));
+    let outcome = alone(&["--server", &redirecting, "inbox", TO]);
     assert_eq!(outcome.code, Some(6));
     assert!(outcome.stderr.contains("https://elsewhere.test/"), "{}", outcome.stderr);
 }
 
-#[test]
-fn the_token_comes_from_a_file_or_the_environment() {
-    let service = Service::start();
+#[tokio::test(flavor = "multi_thread")]
+async fn the_token_comes_from_a_file_or_the_environment() {
+    let service = Service::with("mx-host = 'mx.example.net'").await;
+    let secret = service.run_local(&["token", "new", "--name", "ci"]).await.ok().stdout;
     let file = tempfile::NamedTempFile::new().expect("file");
-    std::fs::write(file.path(), "secret\n").expect("write");
+    std::fs::write(file.path(), &secret).expect("write");
     let path = file.path().to_str().expect("path");
-    assert_eq!(service.run(&["domain", "verify"]).code, Some(4));
-    assert_eq!(service.run(&["--token-file", path, "domain", "verify"]).code, Some(0));
-    outcome(service.command(&["domain", "verify"]).env("TEMPMAIL_TOKEN", "secret")).ok();
-    assert_eq!(service.contents().tokens, ["Bearer secret", "Bearer secret"]);
+    assert_eq!(service.run(&["domain", "verify"]).await.code, Some(4));
+    service.run(&["--token-file", path, "domain", "verify"]).await.ok();
+    run(service.line(&["domain", "verify"]).env("TEMPMAIL_TOKEN", secret.trim())).await.ok();
 }
 
-#[test]
-fn a_pipe_is_never_coloured_unless_asked() {
-    let service = Service::start();
-    service.contents().emails = vec![email(1, TO, "one")];
-    let plain = service.run(&["inbox", TO, "-o", "table"]);
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pipe_is_never_coloured_unless_asked() {
+    let service = Service::with_mails(&["one"]).await;
+    let plain = service.run(&["inbox", TO, "-o", "table"]).await;
     assert!(plain.stdout.starts_with("ID") && !plain.stdout.contains('\u{1b}'), "{}", plain.stdout);
-    assert!(plain.stdout.contains(&id_of(1)));
-    assert!(service.run(&["inbox", TO, "-o", "table", "--color", "always"]).stdout.contains('\u{1b}'));
+    assert!(plain.stdout.contains(&service.ids(TO).await[0]));
+    let coloured = service.run(&["inbox", TO, "-o", "table", "--color", "always"]).await;
+    assert!(coloured.stdout.contains('\u{1b}'));
 }
 
 #[test]
 fn a_guide_in_a_pipe_is_its_markdown() {
-    let outcome = run(&["help", "http"]);
+    let outcome = alone(&["help", "http"]);
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""));
     assert_eq!(outcome.stdout, include_str!("../../../man/guide/http.md"));
-    assert_eq!(run(&["help", "domain", "add"]).stdout, run(&["domain", "add", "--help"]).stdout);
+    assert_eq!(alone(&["help", "domain", "add"]).stdout, alone(&["domain", "add", "--help"]).stdout);
 }
 
 #[test]
 fn help_and_version_go_to_standard_output() {
     for args in [&["--help"][..], &["--version"], &["domain", "add", "--help"], &["help", "read"]] {
-        let outcome = run(args);
+        let outcome = alone(args);
         assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{args:?}");
         assert_ne!(outcome.stdout, "");
     }
 }
 
 /// The one object on standard error.
-fn problem(outcome: &super::Outcome) -> serde_json::Value {
+fn problem(outcome: &Outcome) -> serde_json::Value {
     assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
     serde_json::from_str(&outcome.stderr).expect("JSON")
 }
 
 #[test]
 fn with_json_an_error_is_one_object() {
-    let service = Service::start();
-    let busy = service.run(&["inbox", "busy@example.test", "--json"]);
+    let front = Front::alone();
+    front.answers("GET /api/mail/messages", Answer::problem(429, "rate_limited"));
+    let busy = alone(&["--server", &front.url(), "inbox", "busy@example.test", "--json"]);
     let object = problem(&busy);
     assert_eq!((busy.code, busy.stdout.as_str()), (Some(7), ""));
     assert_eq!((&object["status"], &object["exitCode"]), (&429.into(), &7.into()), "{object}");
@@ -137,7 +140,7 @@ fn with_json_an_error_is_one_object() {
     for args in
         [&["inbox", "no-address", "--json"][..], &["-o", "ndjson", "unknown"], &["--json", "-o", "tsv", "status"]]
     {
-        let outcome = run(args);
+        let outcome = alone(args);
         assert_eq!(outcome.code, Some(2), "{args:?}");
         let object = problem(&outcome);
         assert_eq!(object["code"], "usage", "{object}");

@@ -14,8 +14,8 @@ mod place;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
-use super::Outcome;
 use super::screens::SNAPSHOTS;
+use crate::support::command::Outcome;
 use crate::support::transcript::{Transcript, replaced};
 use cases::CASES;
 use commands::{Cause, lines};
@@ -112,7 +112,7 @@ async fn each_cause_of_some_commands_has_its_exit_code() {
 
 /// The reference guide and its commands, such as `domain add`.
 fn guide() -> (String, Vec<String>) {
-    let guide = include_str!("../../../../man/guide/reference.md");
+    let guide = include_str!("../../../man/guide/reference.md");
     let (_, all) = guide.split_once("\n## All commands\n").expect("the table of commands");
     let all = all.split("\n## ").next().unwrap_or_default();
     let names = all.lines().filter_map(|line| line.strip_prefix("| `tempmail ")?.split_once('`'));
@@ -145,7 +145,7 @@ fn each_command_of_the_guide_has_a_line() {
     let lines = lines();
     for command in &commands {
         let own = lines.iter().filter(|line| calls(line.typed, command)).count();
-        assert_eq!(own, 1, "`tempmail {command}` needs its line in tests/program/cli/exits/commands.rs");
+        assert_eq!(own, 1, "`tempmail {command}` needs its line in tests/it/exits/commands.rs");
     }
     assert_eq!(lines.len(), commands.len(), "a line is of no command");
 }

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use super::SNAPSHOTS;
-use crate::cli::exits;
-use crate::support::command::{outcome, tempmail};
+use crate::exits;
+use crate::support::in_process::CommandLine;
 use crate::support::transcript::Transcript;
 
 /// The snapshots: the program as a whole, and a file per command with its verbs.
@@ -31,7 +31,7 @@ fn the_short_help() {
 ///
 /// The flags that every command has are in one snapshot only, that of the program.
 fn add(transcript: &mut Transcript, args: &[&str]) -> Vec<String> {
-    let mut outcome = outcome(tempmail(Path::new("/")).env("COLUMNS", "80").args(args));
+    let mut outcome = CommandLine::new(Path::new("/"), args).env("COLUMNS", "80").run();
     if let ([_, _, ..], Some((own, rest))) = (args, outcome.stdout.split_once("\nGlobal options:\n")) {
         let examples = rest.split_once("\n\n").map_or("", |(_, examples)| examples);
         outcome.stdout = format!("{own}\n{examples}");

@@ -15,11 +15,10 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use super::TO;
-use super::service::{Service, domain, email, id_of};
+use super::{Service, TO, domain};
 use crate::support::command::{Running, on_server};
-use crate::support::program::Program;
-use crate::support::smtp_peer::SmtpPeer;
+use crate::support::front::Answer;
+use crate::support::test_server::TestServer;
 use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 /// A request that a receiver got.
@@ -92,39 +91,37 @@ fn interrupt(listening: Running) -> String {
     ended.stdout
 }
 
-/// A service that receives mail for the domain of [`TO`].
-fn serving() -> Service {
-    let service = Service::start();
-    service.contents().domains = vec![domain("example.test", "active")];
-    service
+/// A mail arrives; its id.
+async fn arrive(service: &Service, id: u8) -> String {
+    let parts = ["plain\r\n\r\nHello\r\n", "html\r\n\r\n<p>Hello</p>"];
+    let parts = parts.map(|part| format!("--x\r\nContent-Type: text/{part}\r\n")).concat();
+    let head = "MIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary=x";
+    service.deliver(TO, &format!("Subject: mail {id}\r\n{head}\r\n\r\n{parts}--x--\r\n")).await;
+    service.ids(TO).await.swap_remove(0)
 }
 
-fn arrive(service: &Service, ids: impl IntoIterator<Item = u8>) {
-    for id in ids {
-        let mut mail = email(id, TO, &format!("mail {id}"));
-        mail["bodyText"] = json!("Hello\n");
-        service.contents().emails.insert(0, mail);
-    }
-}
-
-#[test]
-fn what_arrives_is_sent_once_as_a_webhook_would_send_it() {
-    let service = serving();
-    arrive(&service, [1, 2]);
+#[tokio::test(flavor = "multi_thread")]
+async fn what_arrives_is_sent_once_as_a_webhook_would_send_it() {
+    let service = Service::start().await;
+    arrive(&service, 1).await;
+    arrive(&service, 2).await;
     let (address, received) = receiver(vec![]);
     let secret = tempfile::NamedTempFile::new().expect("file");
     std::fs::write(secret.path(), "s3cret\n").expect("write");
     let secret = secret.path().to_str().expect("path").to_owned();
     let listening = start(service.address, &format!("http://{address}/hook"), &["--secret-file", &secret]);
-    arrive(&service, 3..20);
+    let mut arrived = Vec::new();
     for id in 3..20 {
+        arrived.push(arrive(&service, id).await);
+    }
+    for id in &arrived {
         let line = listening.line();
         let fields: Vec<&str> = line.split('\t').collect();
-        assert_eq!((fields[1], fields[2], fields[4]), (id_of(id).as_str(), "204", ""), "{line}");
+        assert_eq!((fields[1], fields[2], fields[4]), (id.as_str(), "204", ""), "{line}");
         assert!(fields[0].ends_with('Z') && fields[3].parse::<u64>().is_ok(), "{line}");
     }
-    arrive(&service, [20]);
-    assert!(listening.line().contains(&id_of(20)));
+    let last = arrive(&service, 20).await;
+    assert!(listening.line().contains(&last));
     assert_eq!(interrupt(listening), "");
 
     let received = received.lock().expect("lock");
@@ -134,7 +131,7 @@ fn what_arrives_is_sent_once_as_a_webhook_would_send_it() {
     let expected = json!({
         "event": "email.received",
         "email": {
-            "id": id_of(3), "recipient": TO, "from": "ann@sender.test", "subject": "mail 3", "message": "<p>Hello</p>",
+            "id": arrived[0], "recipient": TO, "from": "ann@sender.test", "subject": "mail 3", "message": "<p>Hello</p>",
             "bodyText": "Hello\n", "receivedAt": "2023-11-14 22:13:20",
         },
         "timestamp": "2023-11-14T22:13:20Z",
@@ -152,17 +149,17 @@ fn what_arrives_is_sent_once_as_a_webhook_would_send_it() {
     assert_eq!(ids.len(), 18, "each event has its own id");
 }
 
-#[test]
-fn a_receiver_that_fails_or_is_not_there_ends_nothing() {
-    let service = serving();
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receiver_that_fails_or_is_not_there_ends_nothing() {
+    let service = Service::start().await;
     let (address, received) = receiver(vec![500, 302]);
     let listening = start(service.address, &format!("http://localhost:{}/", address.port()), &["--json"]);
     for (id, status, error) in
         [(1, json!(500), json!("http_status")), (2, json!(302), json!("http_status")), (3, json!(204), Value::Null)]
     {
-        arrive(&service, [id]);
+        let id = arrive(&service, id).await;
         let line: Value = serde_json::from_str(&listening.line()).expect("JSON");
-        assert_eq!((&line["id"], &line["status"], &line["error"]), (&json!(id_of(id)), &status, &error));
+        assert_eq!((&line["id"], &line["status"], &line["error"]), (&json!(id), &status, &error));
     }
     let received = received.lock().expect("lock");
     assert_eq!(received.len(), 3);
@@ -170,29 +167,29 @@ fn a_receiver_that_fails_or_is_not_there_ends_nothing() {
 
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("bind").local_addr().expect("address");
     let unreachable = start(service.address, &format!("http://{free}/"), &[]);
-    arrive(&service, [4, 5]);
-    for _ in 0..2 {
+    for id in [4, 5] {
+        arrive(&service, id).await;
         let line = unreachable.line();
         assert!(line.ends_with("\tconnect"), "{line}");
     }
 }
 
-#[test]
-fn a_service_that_fails_for_a_while_is_asked_again() {
-    let service = serving();
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_fails_for_a_while_is_asked_again() {
+    let service = Service::start().await;
     let (address, received) = receiver(vec![]);
     let listening = start(service.address, &format!("http://{address}/"), &["-o", "id"]);
-    service.contents().is_failing = true;
-    arrive(&service, [1]);
+    service.set_down(true);
+    let id = arrive(&service, 1).await;
     assert!(listening.hint().ends_with("trying again"));
     assert!(received.lock().expect("lock").is_empty());
-    service.contents().is_failing = false;
-    assert_eq!(listening.line(), id_of(1));
+    service.set_down(false);
+    assert_eq!(listening.line(), id);
 }
 
-#[test]
-fn what_can_never_work_is_said_before_anything_is_asked() {
-    let service = serving();
+#[tokio::test(flavor = "multi_thread")]
+async fn what_can_never_work_is_said_before_anything_is_asked() {
+    let service = Service::start().await;
     for (forward_to, why) in [
         ("localhost:3000", "must start with"),
         ("ftp://localhost/", "must start with"),
@@ -202,39 +199,39 @@ fn what_can_never_work_is_said_before_anything_is_asked() {
         ("http://receiver.test:587/x", "another port"),
         ("http://[::1]:0/", "port 0 is not accepted"),
     ] {
-        let outcome = service.run(&["webhook", "listen", TO, "--forward-to", forward_to]);
+        let outcome = service.run(&["webhook", "listen", TO, "--forward-to", forward_to]).await;
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{forward_to}");
         assert!(outcome.stderr.contains("--forward-to") && outcome.stderr.contains(why), "{}", outcome.stderr);
     }
-    assert!(service.contents().requests.is_empty());
-    service.contents().is_failing = true;
-    let outcome = service.run(&["webhook", "listen", TO, "--forward-to", "http://localhost:3000/"]);
+    assert!(service.noted().requests.is_empty());
+    service.set_down(true);
+    let outcome = service.run(&["webhook", "listen", TO, "--forward-to", "http://localhost:3000/"]).await;
     assert_eq!(outcome.code, Some(6), "{}", outcome.stderr);
 }
 
-#[test]
-fn a_listener_for_mail_that_can_not_come_is_warned_and_gets_what_comes() {
-    let service = Service::start();
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listener_for_mail_that_can_not_come_is_warned_and_gets_what_comes() {
+    let service = Service::start().await;
     for (status, hint) in
         [(None, "no mail is received for example.test"), (Some("deactivated"), "example.test is deactivated")]
     {
-        service.contents().domains = status.map(|status| domain("example.test", status)).into_iter().collect();
+        let domains: Vec<Value> = status.map(|status| domain("example.test", status)).into_iter().collect();
+        service.answers("GET /api/domains", Answer::json(&domains.into()));
         let listening = start(service.address, "http://localhost:9/", &[]);
         let said = listening.hint();
         assert!(said.contains(hint), "{said}");
-        arrive(&service, [1]);
-        assert!(listening.line().contains(&id_of(1)));
-        service.contents().emails.clear();
+        let id = arrive(&service, 1).await;
+        assert!(listening.line().contains(&id));
     }
-    service.contents().domains = vec![domain("example.test", "active")];
+    service.answers("GET /api/domains", Answer::json(&json!([domain("example.test", "active")])));
     let listening = start(service.address, "http://localhost:9/", &[]);
-    service.contents().is_failing = true;
+    service.set_down(true);
     assert!(listening.hint().ends_with("trying again"), "nothing is said of a domain that is served");
 }
 
-#[test]
-fn a_secret_that_only_looks_like_base64_is_said_to_be_the_key_and_is_it() {
-    let service = serving();
+#[tokio::test(flavor = "multi_thread")]
+async fn a_secret_that_only_looks_like_base64_is_said_to_be_the_key_and_is_it() {
+    let service = Service::start().await;
     let (address, received) = receiver(vec![]);
     let file = tempfile::NamedTempFile::new().expect("file");
     let path = file.path().to_str().expect("path");
@@ -244,8 +241,8 @@ fn a_secret_that_only_looks_like_base64_is_said_to_be_the_key_and_is_it() {
         let listening = spawn(service.address, &forward_to, &["--secret-file", path]);
         assert!(secret != key || listening.hint().contains("the text itself is the key"));
         assert!(listening.hint().contains("Ctrl-C"));
-        arrive(&service, [id]);
-        assert!(listening.line().contains(&id_of(id)));
+        let id = arrive(&service, id).await;
+        assert!(listening.line().contains(&id));
         let received = received.lock().expect("lock").pop().expect("a request");
         received.is_signed_with(secret, key);
     }
@@ -256,15 +253,15 @@ async fn receivers_get_the_same_whether_they_are_registered_or_listening() {
     let sink = WebhookSink::start().await;
     sink.script("/registered", Behaviour::status(200));
     sink.script("/listening", Behaviour::status(200));
-    let daemon = Program::fresh(&["--webhook-allow", "127.0.0.0/8"]);
-    let secret = daemon.dir().join("secret").display().to_string();
+    let server = TestServer::ticking("webhook-allow = ['127.0.0.0/8']").await;
+    let secret = server.dir().join("secret").display().to_string();
     std::fs::write(&secret, "whsec_c2VjcmV0").expect("write");
     let url = sink.url("/registered");
-    let added = daemon.tempmail(&["webhook", "add", TO, &url, "--secret-file", &secret, "-o", "id"]).ok();
-    let listening = start(daemon.http, &sink.url("/listening"), &["--secret-file", &secret]);
+    let added = server.tempmail(&["webhook", "add", TO, &url, "--secret-file", &secret, "-o", "id"]).await.ok();
+    let listening = start(server.http(), &sink.url("/listening"), &["--secret-file", &secret]);
 
     let mail = "From: bob@example.com\r\nSubject: Gr\u{fc}\u{df}e\r\n\r\n<b>text</b>";
-    SmtpPeer::greeted(daemon.smtp).await.deliver(TO, mail).await;
+    server.deliver(TO, mail).await;
     let requests = sink.wait_for(2).await;
     let to = |path: &str| requests.iter().find(|request| request.path == path).expect("a request");
     let (registered, listened) = (to("/registered"), to("/listening"));
@@ -279,11 +276,12 @@ async fn receivers_get_the_same_whether_they_are_registered_or_listening() {
     assert!(interrupt(listening).lines().count() <= 1);
 
     let id = added.stdout.trim();
-    let tested = daemon.tempmail(&["webhook", "test", id]);
+    let tested = server.tempmail(&["webhook", "test", id]).await;
     assert!(tested.code == Some(0) && tested.stdout.contains("\nstatus\t200\n"), "{tested:?}");
-    let log = daemon.tempmail(&["webhook", "deliveries", id]).stdout;
+    let log = server.tempmail(&["webhook", "deliveries", id]).await.stdout;
     assert!(log.lines().count() == 2 && log.lines().all(|line| line.contains("\tdelivered\t200\t")), "{log}");
-    let removed = daemon.tempmail(&["webhook", "rm", "--yes", id]);
+    let removed = server.tempmail(&["webhook", "rm", "--yes", id]).await;
     assert_eq!((removed.code, removed.stdout), (Some(0), format!("{id}\t1\n")));
-    assert_eq!(daemon.tempmail(&["webhook", "test", id]).code, Some(3));
+    assert_eq!(server.tempmail(&["webhook", "test", id]).await.code, Some(3));
+    server.stop().await;
 }

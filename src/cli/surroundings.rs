@@ -1,0 +1,130 @@
+//! What a command line runs in: its environment, its three streams, and the terminal that they lead to.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::termios::tcgetwinsize;
+
+use super::output::visible;
+
+/// What a command line runs in.
+#[derive(Debug)]
+pub struct Surroundings {
+    /// The environment.
+    pub env: BTreeMap<String, String>,
+    /// The streams.
+    pub streams: Arc<Streams>,
+}
+
+impl Surroundings {
+    /// Those of this process. Variables that are no UTF-8 are left out: none of ours can be meant by them.
+    pub fn of_process() -> Self {
+        let variables = std::env::vars_os();
+        let env = variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        Self { env: env.collect(), streams: Arc::new(Streams::of_process()) }
+    }
+}
+
+/// Which streams lead to a terminal, and how large it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Terminal {
+    /// Standard input.
+    pub is_stdin: bool,
+    /// Standard output.
+    pub is_stdout: bool,
+    /// Standard error.
+    pub is_stderr: bool,
+    /// Its columns and rows, where it tells.
+    pub size: Option<(u16, u16)>,
+}
+
+/// The three streams.
+pub struct Streams {
+    stdin: Mutex<Box<dyn BufRead + Send>>,
+    stdout: Mutex<Box<dyn Write + Send>>,
+    stderr: Mutex<Box<dyn Write + Send>>,
+    pub(super) terminal: Terminal,
+    /// Whether they are the process's own: then it may become a pager, and progress may be drawn.
+    pub(super) is_of_process: bool,
+}
+
+impl Streams {
+    /// Streams of the caller.
+    pub fn new(
+        stdin: impl Read + Send + 'static,
+        stdout: impl Write + Send + 'static,
+        stderr: impl Write + Send + 'static,
+        terminal: Terminal,
+    ) -> Self {
+        Self {
+            stdin: Mutex::new(Box::new(BufReader::new(stdin))),
+            stdout: Mutex::new(Box::new(stdout)),
+            stderr: Mutex::new(Box::new(stderr)),
+            terminal,
+            is_of_process: false,
+        }
+    }
+
+    fn of_process() -> Self {
+        let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
+        let size = tcgetwinsize(&stdout).ok().filter(|size| size.ws_col > 0);
+        let terminal = Terminal {
+            is_stdin: stdin.is_terminal(),
+            is_stdout: stdout.is_terminal(),
+            is_stderr: stderr.is_terminal(),
+            size: size.map(|size| (size.ws_col, size.ws_row)),
+        };
+        Self { is_of_process: true, ..Self::new(stdin, stdout, stderr, terminal) }
+    }
+
+    /// Writes to standard output.
+    pub(super) fn print(&self, data: &[u8]) -> io::Result<()> {
+        let mut stdout = locked(&self.stdout);
+        stdout.write_all(data).and_then(|()| stdout.flush())
+    }
+
+    /// Writes to standard error. Nothing can be done where it is closed.
+    pub(super) fn complain(&self, text: &str) {
+        let mut stderr = locked(&self.stderr);
+        let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+    }
+
+    /// A line or more on standard error. Its text may come from a server.
+    pub(super) fn say(&self, label: &str, text: &str) {
+        self.complain(&format!("{label}{}\n", visible::block(text)));
+    }
+
+    /// The next line of standard input.
+    pub(super) fn line(&self) -> io::Result<String> {
+        let mut line = String::new();
+        locked(&self.stdin).read_line(&mut line)?;
+        Ok(line)
+    }
+
+    /// Standard input.
+    pub(super) fn stdin(self: &Arc<Self>) -> impl BufRead + Send + use<> {
+        BufReader::new(Stdin(Arc::clone(self)))
+    }
+}
+
+impl fmt::Debug for Streams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Streams").field("terminal", &self.terminal).finish_non_exhaustive()
+    }
+}
+
+/// Standard input, which is locked while it is read.
+struct Stdin(Arc<Streams>);
+
+impl Read for Stdin {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        locked(&self.0.stdin).read(buffer)
+    }
+}
+
+/// A stream whose user has panicked is used on.
+fn locked<S: ?Sized>(stream: &Mutex<Box<S>>) -> MutexGuard<'_, Box<S>> {
+    stream.lock().unwrap_or_else(PoisonError::into_inner)
+}
