@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::output::{Column, Format};
+use super::output::{Column, Format, Whole};
 use super::{Context, STANDARD};
-use crate::client::{Client, Destination, running};
+use crate::client::{Client, Destination, Method, running};
 use crate::config::{self, ConfigProblem, SettingInEffect};
 use crate::error::{Error, Exit};
 
@@ -66,33 +66,41 @@ struct Show {
 
 impl Show {
     async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let settings = settings(cx).await?;
+        let destination = cx.destination()?;
+        match (running(&destination)?, destination) {
+            (Some(transport), _) => {
+                cx.verbose(&format!("these are the settings of the service at {}", transport.shown()));
+                let answer = Client::new(transport).answer(Method::GET, "/api/admin/config", &[], None).await?;
+                let settings: Vec<SettingInEffect> = serde_json::from_str(&answer.sent)
+                    .map_err(|error| Error::new(Exit::Unavailable, format!("its settings cannot be read: {error}")))?;
+                self.print(cx, &settings, &answer)
+            }
+            (None, Destination::Local(sources)) => {
+                let loaded = config::load(&sources)?;
+                cx.hint("no daemon runs; `tempmail serve` would start with these settings");
+                for warning in &loaded.warnings {
+                    cx.hint(&format!("warning: {warning}"));
+                }
+                let settings = loaded.config.in_effect();
+                self.print(cx, &settings, &json!(settings))
+            }
+            (None, Destination::Server(..)) => Ok(Exit::Ok),
+        }
+    }
+
+    fn print<'a>(
+        &self,
+        cx: &Context,
+        settings: &[SettingInEffect],
+        whole: impl Into<Whole<'a>>,
+    ) -> Result<Exit, Error> {
         let row = |setting: &SettingInEffect| match cx.style.of_list() {
             Format::Ndjson => json!(setting),
             _ => json!({ "key": setting.key, "values": setting.values, "place": setting.place() }),
         };
         let rows: Vec<Value> = settings.iter().map(row).collect();
-        cx.list(&COLUMNS[..if self.origin { 3 } else { 2 }], &rows, &json!(settings))?;
+        cx.list(&COLUMNS[..if self.origin { 3 } else { 2 }], &rows, whole)?;
         Ok(Exit::Ok)
-    }
-}
-
-async fn settings(cx: &Context) -> Result<Vec<SettingInEffect>, Error> {
-    let destination = cx.destination()?;
-    match (running(&destination)?, destination) {
-        (Some(transport), _) => {
-            cx.verbose(&format!("these are the settings of the service at {}", transport.shown()));
-            Ok(Client::new(transport).get("/api/admin/config", &[]).await?)
-        }
-        (None, Destination::Local(sources)) => {
-            let loaded = config::load(&sources)?;
-            cx.hint("no daemon runs; `tempmail serve` would start with these settings");
-            for warning in &loaded.warnings {
-                cx.hint(&format!("warning: {warning}"));
-            }
-            Ok(loaded.config.in_effect())
-        }
-        (None, Destination::Server(..)) => Ok(Vec::new()),
     }
 }
 
@@ -108,14 +116,17 @@ Examples:
   tempmail config check config.toml --json \\
     | jq -r '.faults[] | \"\\(.line): \\(.fault)\"'")]
 struct Check {
-    /// The file
+    /// The file; - for standard input
+    #[arg(value_name = "FILE|-")]
     file: PathBuf,
 }
 
 impl Check {
     fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let file = self.file.display();
-        let checked = config::check_file(&self.file);
+        let is_piped = self.file.as_os_str() == STANDARD;
+        let path = if is_piped { Path::new("/dev/stdin") } else { &self.file };
+        let checked = config::check_file(path);
+        let file = path.display();
         if matches!(cx.style.format, Some(Format::Json | Format::Ndjson)) {
             let problems = checked.as_ref().err().map(|error| &*error.problems).unwrap_or_default();
             let faults = problems.iter().map(|it| json!({ "line": it.line(), "fault": it.to_string() }));

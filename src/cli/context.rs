@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::os::unix::fs::MetadataExt as _;
+use std::sync::OnceLock;
 
 use rustix::termios::{Winsize, tcgetwinsize};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::globals::{ColorChoice, Globals};
-use super::output::{self, Column, Format, Style, pager, visible};
-use crate::client::{Client, Destination, choose};
+use super::output::{self, Column, Format, Style, Whole, pager, visible};
+use crate::client::{Access, Client, Destination, ServerUrl, choose};
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, Exit};
 use crate::model::Timestamp;
@@ -30,6 +31,7 @@ pub struct Context {
     /// What standard output is and how it is used.
     pub style: Style,
     client: OnceCell<Client>,
+    destination: OnceLock<Destination>,
 }
 
 impl Context {
@@ -42,7 +44,7 @@ impl Context {
             width: is_terminal.then(|| width(&env)),
             format: globals.format()?,
         };
-        Ok(Self { globals, env, style, client: OnceCell::new() })
+        Ok(Self { globals, env, style, client: OnceCell::new(), destination: OnceLock::new() })
     }
 
     /// The client; the service is looked for at the first call.
@@ -59,8 +61,18 @@ impl Context {
 
     /// Where the command is to be carried out. A token that others can read, in its file or on its way, is warned of.
     pub fn destination(&self) -> Result<Destination, Error> {
+        if let Some(known) = self.destination.get() {
+            return Ok(known.clone());
+        }
+        // Once, since a token may be on standard input.
         let target = self.globals.target(&self.env)?;
-        let Destination::Server(server, access) = &target else { return Ok(target) };
+        if let Destination::Server(server, access) = &target {
+            self.warn_of_exposure(server, access);
+        }
+        Ok(self.destination.get_or_init(|| target).clone())
+    }
+
+    fn warn_of_exposure(&self, server: &ServerUrl, access: &Access) {
         if access.token.is_some() && server.is_exposed() {
             let server = server.base();
             self.hint(&format!("warning: the token goes to {server} without encryption; use https"));
@@ -71,7 +83,6 @@ impl Context {
             let file = file.display();
             self.hint(&format!("warning: others can read the token in {file}; `chmod 600 {file}` keeps it yours"));
         }
-        Ok(target)
     }
 
     /// The time of day.
@@ -90,20 +101,20 @@ impl Context {
     }
 
     /// Prints a list; `whole` is what JSON shows.
-    pub fn list(&self, columns: &[Column], rows: &[Value], whole: &Value) -> Result<(), Error> {
+    pub fn list<'a>(&self, columns: &[Column], rows: &[Value], whole: impl Into<Whole<'a>>) -> Result<(), Error> {
         self.print(output::list(self.style, columns, rows, whole, self.now()))
     }
 
-    /// Prints the fields of an answer that is one thing.
-    pub fn document(&self, whole: &Value) -> Result<(), Error> {
-        self.print(output::document(self.style, whole, self.now()))
+    /// Prints the fields of one thing; `whole` is what JSON shows.
+    pub fn document<'a>(&self, shown: &Value, whole: impl Into<Whole<'a>>) -> Result<(), Error> {
+        self.print(output::document(self.style, shown, whole.into(), self.now()))
     }
 
     /// Prints what an answer comes to on a line of its own, or with JSON all of it.
-    pub fn answer(&self, whole: &Value, line: &str) -> Result<(), Error> {
+    pub fn answer<'a>(&self, whole: impl Into<Whole<'a>>, line: &str) -> Result<(), Error> {
         self.print(match self.style.format {
-            Some(Format::Json) => output::json(whole),
-            Some(Format::Ndjson) => output::json_line(whole),
+            Some(Format::Json) => whole.into().json(self.style),
+            Some(Format::Ndjson) => whole.into().line(self.style),
             _ => format!("{}\n", visible::line(line)),
         })
     }

@@ -60,7 +60,7 @@ fn is_in_cluster(sources: &Sources) -> Result<bool, Error> {
 
 /// What the settings are read from, for a command that works on the store itself.
 fn sources(cx: &Context) -> Result<Sources, Error> {
-    match cx.globals.target(&cx.env)? {
+    match cx.destination()? {
         Destination::Local(sources) => Ok(sources),
         Destination::Server(..) => Err(Error::usage("this works on the store itself, not through --server")
             .hint("run it on the machine of the service, as the user that runs it")),
@@ -92,13 +92,14 @@ fn tell_of_tokens(cx: &Context, has_tokens: bool) {
     }
 }
 
-/// What a backup holds, in the order of the alphabet.
-fn counted(counts: BackupCounts) -> Value {
+/// Shows what a backup holds, in the order of the alphabet.
+fn show_counts(cx: &Context, counts: BackupCounts) -> Result<(), Error> {
     let BackupCounts { messages, emails, octets, domains, webhooks, events } = counts;
-    json!({
+    let counts = json!({
         "domains": domains, "emails": emails, "events": events, "messages": messages, "octets": octets,
         "webhooks": webhooks,
-    })
+    });
+    cx.document(&counts, &counts)
 }
 
 /// Check whether the store is whole: every record, every row, and whether they agree
@@ -230,7 +231,7 @@ impl Backup {
         };
         if let Some(unfinished) = unfinished {
             unfinished.finish().map_err(failed)?;
-            cx.document(&counted(counts))?;
+            show_counts(cx, counts)?;
         } else {
             let BackupCounts { emails, domains, webhooks, .. } = counts;
             cx.hint(&format!("{emails} Emails, {domains} domains and {webhooks} webhooks are in the backup"));
@@ -282,6 +283,10 @@ struct Restore {
 
 impl Restore {
     async fn run(self, cx: &Context) -> Result<Exit, Error> {
+        if self.file.as_os_str() == STANDARD {
+            return Err(Error::usage("a backup is read twice, so it cannot come from standard input")
+                .hint("write it into a file first"));
+        }
         // Before anything is made for it.
         File::open(&self.file)
             .map_err(|error| Error::usage(format!("{} can't be read: {error}", self.file.display())))?;
@@ -291,7 +296,7 @@ impl Restore {
             // Nothing is replaced there, so there is nothing to ask.
             let counts =
                 client::restore_into_cluster(&sources, self.file, self.with_events, checking, restoring).await?;
-            return cx.document(&counted(counts)).map(|()| Exit::Ok);
+            return show_counts(cx, counts).map(|()| Exit::Ok);
         }
         let store = OfflineStore::take(&sources, true).await?;
         if store.holds_store()? {
@@ -301,7 +306,7 @@ impl Restore {
             }
         }
         let (counts, has_tokens) = store.restore(self.file, self.with_events, checking, restoring).await?;
-        cx.document(&counted(counts))?;
+        show_counts(cx, counts)?;
         tell_of_tokens(cx, has_tokens);
         Ok(Exit::Ok)
     }

@@ -5,19 +5,22 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::ErrorKind;
-use std::path::PathBuf;
-use std::slice;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Command, FromArgMatches, ValueEnum};
 use serde_json::Value;
 
 use super::output::Format;
-use super::removed;
+use super::{STANDARD, removed, small_file};
 use crate::client::{Access, Destination, ServerUrl, Token, authorities};
 use crate::config::{ServeArgs, Sources, user_config_file};
 use crate::error::Error;
 
 const HEADING: &str = "Global options";
+/// The longest token in a file, in octets.
+const TOKEN_OCTETS_MAX: u64 = 4096;
+/// The largest file with certificates, in octets.
+const AUTHORITIES_OCTETS_MAX: u64 = 1 << 20;
 /// The variable that named a server and a token.
 const CONTEXT: &str = "TEMPMAIL_CONTEXT";
 /// The file, beside the user's configuration, that had the contexts and the one in use.
@@ -42,12 +45,12 @@ pub struct Globals {
     #[arg(long, global = true, value_name = "URL", help_heading = HEADING)]
     pub server: Option<String>,
 
-    /// File with certificates in PEM, one of which vouches for --server [env: TEMPMAIL_CA_FILE]
-    #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
+    /// File with certificates in PEM, one of which vouches for --server, - for standard input [env: TEMPMAIL_CA_FILE]
+    #[arg(long, global = true, value_name = "FILE|-", help_heading = HEADING)]
     pub ca_file: Option<PathBuf>,
 
-    /// File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]
-    #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
+    /// File with a token for --server, - for standard input; see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]
+    #[arg(long, global = true, value_name = "FILE|-", help_heading = HEADING)]
     pub token_file: Option<PathBuf>,
 
     /// Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]
@@ -86,19 +89,28 @@ pub struct Globals {
 impl Globals {
     /// What the flags of every command say among words that are no command line as a whole.
     pub fn among(words: &[OsString]) -> Self {
-        let command = Self::augment_args(Command::new("tempmail").no_binary_name(true).args_override_self(true));
-        let command = command.disable_help_flag(true).disable_version_flag(true);
-        let parsed = |words: &[OsString]| command.clone().try_get_matches_from(words).ok();
+        let command = alone();
         let (mut own, mut rest) = (Vec::new(), words);
-        while let Some(word) = rest.first().filter(|word| *word != "--") {
-            let with_value = rest.get(..2).filter(|flag| parsed(&flag[..1]).is_none() && parsed(flag).is_some());
-            let taken = with_value.map_or(1, <[_]>::len);
-            if with_value.is_some() || parsed(slice::from_ref(word)).is_some() {
-                own.extend_from_slice(&rest[..taken]);
-            }
-            rest = &rest[taken..];
+        while rest.first().is_some_and(|word| word != "--") {
+            let of_flag = flag_at(&command, rest);
+            own.extend_from_slice(&rest[..of_flag]);
+            rest = &rest[of_flag.max(1)..];
         }
-        parsed(&own).and_then(|matches| Self::from_arg_matches(&matches).ok()).unwrap_or_default()
+        let matches = command.try_get_matches_from(&own).ok();
+        matches.and_then(|matches| Self::from_arg_matches(&matches).ok()).unwrap_or_default()
+    }
+
+    /// Whether all of these words are flags of every command, and their values.
+    pub fn are_all_of(words: &[OsString]) -> bool {
+        let command = alone();
+        let mut rest = words;
+        while !rest.is_empty() {
+            match flag_at(&command, rest) {
+                0 => return false,
+                of_flag => rest = &rest[of_flag..],
+            }
+        }
+        true
     }
 
     /// Whether a program reads what is said.
@@ -130,9 +142,17 @@ impl Globals {
         };
         let server: ServerUrl = server.parse().map_err(Error::usage)?;
         let ca_file = self.ca_file.clone().or_else(|| variable(env, "TEMPMAIL_CA_FILE").map(PathBuf::from));
-        let authorities = ca_file.as_deref().map(authorities).transpose()?.unwrap_or_default();
+        let is_standard = |file: &Option<PathBuf>| file.as_deref() == Some(Path::new(STANDARD));
+        if is_standard(&self.token_file) && is_standard(&ca_file) {
+            return Err(Error::usage("--token-file and --ca-file cannot both be standard input").hint("name a file"));
+        }
+        let of_file = |file: &PathBuf| {
+            let (name, pem) = small_file(file, AUTHORITIES_OCTETS_MAX)?;
+            authorities(&name, &pem)
+        };
+        let authorities = ca_file.as_ref().map(of_file).transpose()?.unwrap_or_default();
         let token = match (&self.token_file, variable(env, "TEMPMAIL_TOKEN")) {
-            (Some(file), _) => Some(Token::read(file)?),
+            (Some(file), _) => Some(Token::new(&String::from_utf8_lossy(&small_file(file, TOKEN_OCTETS_MAX)?.1))?),
             (None, Some(token)) => Some(Token::new(token)?),
             (None, None) => None,
         };
@@ -167,6 +187,19 @@ impl Globals {
     pub fn sources(&self, args: ServeArgs, env: &BTreeMap<String, String>) -> Sources {
         Sources { data_dir: self.data_dir.clone(), config_file: self.config.clone(), args, env: env.clone() }
     }
+}
+
+/// A command with these flags and nothing else.
+fn alone() -> Command {
+    let command = Globals::augment_args(Command::new("tempmail").no_binary_name(true).args_override_self(true));
+    command.disable_help_flag(true).disable_version_flag(true)
+}
+
+/// How many words the flag at the beginning of `words` takes, with its value; 0 if they begin with something else.
+fn flag_at(command: &Command, words: &[OsString]) -> usize {
+    let is_whole =
+        |count: usize| words.get(..count).is_some_and(|flag| command.clone().try_get_matches_from(flag).is_ok());
+    [1, 2].into_iter().find(|count| is_whole(*count)).unwrap_or(0)
 }
 
 /// A variable that is set; an empty one is not.
@@ -208,6 +241,13 @@ mod tests {
         }
         let globals = among("--server http://a.test -v domain --server=http://b.test rm --data-dir");
         assert_eq!((globals.server.as_deref(), globals.data_dir), (Some("http://b.test"), None));
+    }
+
+    #[test]
+    fn words_before_a_command_are_flags_and_their_values() {
+        let are = |line: &str| Globals::are_all_of(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>());
+        assert!(are("") && are("--data-dir d -q") && are("-vo json") && are("--server=http://a.test"));
+        assert!(!are("help") && !are("--data-dir") && !are("-q --no-such"));
     }
 
     #[test]

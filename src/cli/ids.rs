@@ -8,7 +8,6 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
-use super::webhook::explained;
 use crate::client::{ALL_MAIL, BRIEF, Client, MAIL, WEBHOOKS};
 use crate::error::{Error, Exit};
 use crate::model::{Address, EmailId, EventId, WebhookId};
@@ -136,7 +135,7 @@ pub(super) async fn webhooks(client: &Client, ids: &[IdOrPart<WebhookId>]) -> Re
     let rows = match part {
         None => Vec::new(),
         Some(_) if client.is_administrator() => {
-            client.pages(WEBHOOKS, Vec::new(), Some(WEBHOOKS_PER_PAGE)).rows(usize::MAX).await.map_err(explained)?
+            client.pages(WEBHOOKS, Vec::new(), Some(WEBHOOKS_PER_PAGE)).rows(usize::MAX).await?
         }
         Some(part) => {
             return Err(needs_whole_id(part, "webhooks").hint("`tempmail webhook list ADDR -o id` prints whole ids"));
@@ -160,7 +159,7 @@ pub(super) async fn events(
 ) -> Result<Vec<EventId>, Error> {
     let has_part = ids.iter().any(|id| matches!(id, IdOrPart::Part(_)));
     let path = format!("/api/admin/webhooks/{webhook}/deliveries");
-    let rows = if has_part { client.get(&path, &[]).await.map_err(explained)? } else { Vec::new() };
+    let rows = if has_part { client.get(&path, &[]).await? } else { Vec::new() };
     let known = Known::of(rows, ["event", "at", "result"], "the events of its log".to_owned());
     ids.iter().map(|id| known.whole(id)).collect()
 }

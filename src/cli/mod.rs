@@ -10,7 +10,7 @@
 //! globals   flags of every command     context   what a command is given
 //! one_mail, attachment   which mail a command is about, and its files     ids   ids by their end or beginning
 //! problem   errors as JSON          removed   what replaces a command that has gone
-//! domain_hint, span, zone   what a few commands share
+//! listing, removal, domain_hint, span, zone   what several commands share
 //! hangup    what SIGHUP does to the daemon
 //! help      the tree of commands       guide          `tempmail help`
 //! output/   tables, JSON, lines for programs, the pager
@@ -32,6 +32,7 @@ mod hangup;
 mod help;
 mod ids;
 mod inbox;
+mod listing;
 mod man;
 mod mcp;
 mod new;
@@ -40,6 +41,7 @@ mod open;
 pub mod output;
 mod problem;
 mod read;
+mod removal;
 mod removed;
 mod send_test;
 mod sendmail;
@@ -58,7 +60,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{FromArgMatches, Parser, Subcommand};
 use tokio::runtime::Builder;
@@ -135,15 +137,19 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     })
 }
 
-/// The command line of a program that is called `sendmail`, or of that command where it is the first word. Its options mean
-/// other things than this program's, so they come behind `--`.
+/// The command line of a program that is called `sendmail`, or of that command. Its options mean other things than this
+/// program's, so they come behind `--`.
 fn as_command(mut args: Vec<OsString>) -> Vec<OsString> {
     const SENDMAIL: &str = "sendmail";
     if args.first().is_some_and(|program| Path::new(program).file_name() == Some(OsStr::new(SENDMAIL))) {
         args.splice(..1, ["tempmail", SENDMAIL].map(OsString::from));
     }
-    if args.get(1).is_some_and(|word| word == SENDMAIL) && args[2..] != ["--help"] {
-        args.insert(2, "--".into());
+    let word = args.iter().position(|word| word == SENDMAIL);
+    if let Some(at) = word.filter(|at| *at > 0 && Globals::are_all_of(&args[1..*at])) {
+        let options = &args[at + 1..];
+        if options.first().is_none_or(|first| first != "--") && options != ["--help"] {
+            args.insert(at + 1, "--".into());
+        }
     }
     args
 }
@@ -215,6 +221,24 @@ fn input(path: &Path) -> io::Result<Box<dyn Read>> {
     if path.as_os_str() == STANDARD { Ok(Box::new(io::stdin())) } else { Ok(Box::new(File::open(path)?)) }
 }
 
+/// A directory that files are written into.
+fn directory(text: &str) -> Result<PathBuf, &'static str> {
+    if text == STANDARD { Err("files go into a directory, and not to standard output") } else { Ok(text.into()) }
+}
+
+/// How messages name a file, and its octets, of which there are at most `octets_max`: standard input for `-`.
+fn small_file(path: &Path, octets_max: u64) -> Result<(String, Vec<u8>), Error> {
+    let name = if path.as_os_str() == STANDARD { "standard input".into() } else { path.display().to_string() };
+    let mut octets = Vec::new();
+    input(path)
+        .and_then(|file| file.take(octets_max + 1).read_to_end(&mut octets))
+        .map_err(|error| Error::usage(format!("{name}: {error}")))?;
+    if octets.len() as u64 > octets_max {
+        return Err(Error::usage(format!("{name}: it is longer than {octets_max} octets")));
+    }
+    Ok((name, octets))
+}
+
 /// What the program prints without any argument.
 fn first_steps() -> Exit {
     let mut stdout = io::stdout().lock();
@@ -249,6 +273,9 @@ mod tests {
             ("sendmail", "tempmail sendmail --"),
             ("sendmail --help", "tempmail sendmail --help"),
             ("tempmail sendmail -q", "tempmail sendmail -- -q"),
+            ("tempmail sendmail -- -q", "tempmail sendmail -- -q"),
+            ("tempmail --data-dir d -v sendmail -q", "tempmail --data-dir d -v sendmail -- -q"),
+            ("tempmail --data-dir sendmail status", "tempmail --data-dir sendmail status"),
             ("tempmail help sendmail", "tempmail help sendmail"),
             ("tempmail", "tempmail"),
         ] {

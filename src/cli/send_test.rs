@@ -1,15 +1,15 @@
 //! `tempmail send-test`: one small mail, all the way through.
 
-use std::io::Read as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::Context;
 use super::inbox::MAILS;
+use super::output::Whole;
+use super::{Context, small_file};
 use crate::client::smtp::{Submission, submit, with_crlf};
 use crate::client::{Client, Destination, EmailDetail, ServerUrl, Status, WaitQuery};
 use crate::error::{Error, Exit};
@@ -57,7 +57,8 @@ fn host_and_port(text: &str) -> Result<String, String> {
 
 impl SendTest {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let file = self.file.as_deref().map(read).transpose()?.map(|raw| with_crlf(&raw));
+        let file = self.file.as_deref().map(|path| small_file(path, MESSAGE_OCTETS_MAX)).transpose()?;
+        let file = file.map(|(_, raw)| with_crlf(&raw));
         let client = cx.client().await?;
         let server = self.smtp_server(cx, client).await?;
         let since = client.newest(&self.address, 1).await?.emails.into_iter().next().map(|email| email.id);
@@ -77,8 +78,7 @@ impl SendTest {
                 Error::new(Exit::CheckFailed, cause).hint(format!("see that SMTP at {server} belongs to that service"))
             );
         };
-        let email = json!(detail.email);
-        cx.list(&MAILS[..4], std::slice::from_ref(&email), &json!(detail))?;
+        cx.list(&MAILS[..4], &[json!(detail.email)], Whole::Sent(&detail.sent))?;
         cx.hint(&format!("read it with `tempmail read {}`", detail.email.id));
         Ok(Exit::Ok)
     }
@@ -87,7 +87,7 @@ impl SendTest {
         if let Some(server) = &self.smtp {
             return Ok(server.clone());
         }
-        if let Destination::Server(server, _) = cx.globals.target(&cx.env)? {
+        if let Destination::Server(server, _) = cx.destination()? {
             return Ok(beside(&server));
         }
         let no_listener = || {
@@ -117,19 +117,6 @@ pub(super) fn reachable(listener: SocketAddr) -> SocketAddr {
         ip => ip,
     };
     SocketAddr::new(ip, listener.port())
-}
-
-/// The message in a file.
-fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    let name = path.display();
-    let mut raw = Vec::new();
-    super::input(path)
-        .and_then(|file| file.take(MESSAGE_OCTETS_MAX + 1).read_to_end(&mut raw))
-        .map_err(|error| Error::usage(format!("{name} can't be read: {error}")))?;
-    if raw.len() as u64 > MESSAGE_OCTETS_MAX {
-        return Err(Error::usage(format!("{name} is longer than {MESSAGE_OCTETS_MAX} octets")));
-    }
-    Ok(raw)
 }
 
 fn message(to: &Address, subject: &str, tag: &str, now: Timestamp) -> String {

@@ -84,7 +84,7 @@ fn line(style: Style, event: &MailEvent) -> String {
             let end = output::short_id(id);
             let fields = [what, &end, recipient, from, subject];
             let shown: Vec<_> = fields.iter().filter(|it| !it.is_empty()).map(|it| visible::line(it)).collect();
-            shown.join("  ") + "\n"
+            output::cut(&shown.join("  "), style.width).into_owned() + "\n"
         }
     }
 }
@@ -111,6 +111,7 @@ mod tests {
         let received: MailEvent = serde_json::from_str(received).expect("an event");
         let people = Style { is_terminal: true, ..style(None) };
         assert_eq!(line(people, &received), "received  9e0f2a3b  a@x.test  s␛\n");
+        assert_eq!(line(Style { width: Some(20), ..people }, &received), "received  9e0f2a3b…\n");
         let removed: MailEvent = serde_json::from_str(r#"{"event":"reset"}"#).expect("an event");
         assert_eq!(line(style(Some(Format::Tsv)), &removed), "reset\t\t\t\t\n");
         assert_eq!(line(people, &removed), "reset\n");

@@ -1,6 +1,7 @@
 //! `tempmail webhook listen`: sends events to a receiver on this machine without a registration.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -56,7 +57,7 @@ pub(super) struct Listen {
 
     /// File with the secret that payloads are signed with, - for standard input; one final line end is no part of it
     #[arg(long, value_name = "FILE|-")]
-    secret_file: Option<String>,
+    secret_file: Option<PathBuf>,
 }
 
 /// What became of one mail.

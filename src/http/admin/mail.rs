@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::email::Fields;
 use crate::http::mail::rows::{Entry, Row, Shown};
-use crate::http::mail::writer;
+use crate::http::mail::{list, writer};
 use crate::http::{Api, Caller, Problem, Query};
 use crate::model::{Listed, StoredEmail};
 use crate::store::{NewestEmail, NewestPage, NewestQuery};
@@ -35,9 +35,10 @@ struct Foot {
     next: Option<String>,
 }
 
-/// `GET /api/admin/messages?domain=&after=&limit=`, newest first.
+/// `GET /api/admin/messages?domain=&after=&limit=&fields=`, newest first.
 pub(super) async fn messages(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Result<Response, Problem> {
-    let shown = |newest: NewestEmail| Shown { listed: newest.listed, fields: Fields::WITHOUT_BODY };
+    let fields = list::fields(&query, Fields::WITHOUT_BODY)?;
+    let shown = |newest: NewestEmail| Shown { listed: newest.listed, fields };
     answer(api, caller, &query, ("emails", false), shown).await
 }
 
