@@ -127,9 +127,13 @@ impl Context {
         Err(Error::usage(format!("{what} without a terminal to ask on needs --yes")).hint(hint))
     }
 
-    /// Whether `--yes` or the user agrees. What to say of a no is up to the caller.
-    pub async fn agreed(&self, question: &str) -> Result<bool, Error> {
-        Ok(self.globals.yes || self.ask(question).await?)
+    /// Whether `--yes` or the user agrees. A no is said to have `done` nothing.
+    pub async fn agreed(&self, question: &str, done: &str) -> Result<bool, Error> {
+        let is_agreed = self.globals.yes || self.ask(question).await?;
+        if !is_agreed {
+            self.hint(&format!("nothing was {done}"));
+        }
+        Ok(is_agreed)
     }
 
     /// Writes text for people, the last that a command does: through the pager where it is longer than the terminal.

@@ -76,11 +76,7 @@ fn bar(cx: &Context, what: &'static str) -> ProgressCallback {
 /// Whether it is agreed to, with `--yes` or an answer on the terminal.
 async fn agreed(cx: &Context, question: &str, what: &str) -> Result<bool, Error> {
     cx.must_ask(what, "--yes does it without a question")?;
-    let is_agreed = cx.agreed(question).await?;
-    if !is_agreed {
-        cx.hint("nothing was changed");
-    }
-    Ok(is_agreed)
+    cx.agreed(question, "changed").await
 }
 
 /// Says so if a store could not take over the tokens of the one that it replaced.

@@ -4,7 +4,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::ids::WEBHOOKS_PER_PAGE;
-use super::output::{self, Column, Format, Whole, visible};
+use super::output::{Column, Format, Whole, visible};
 use super::removal::Removal;
 use super::{Context, listing, zone};
 use crate::client::{Client, ClientError, Method, WEBHOOKS};
@@ -163,10 +163,7 @@ async fn active(cx: &Context) -> Result<Exit, Error> {
     let answer = client.answer(Method::GET, ACTIVE, &[], None).await?;
     let names = answer.value.as_array().cloned().unwrap_or_default();
     let rows: Vec<Value> = names.iter().map(|name| json!({ "domain": name })).collect();
-    match cx.style.of_list() {
-        Format::Ndjson => cx.print(names.iter().map(output::json_line).collect::<String>())?,
-        _ => cx.list(&COLUMNS[..1], &rows, &answer)?,
-    }
+    cx.list(&COLUMNS[..1], &rows, &answer)?;
     if names.is_empty() {
         let domains: Vec<Value> = client.get(ALL, &[]).await?;
         let is_active_pattern = |domain: &&str| domain.contains('*');

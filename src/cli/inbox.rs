@@ -30,9 +30,9 @@ pub(super) const MAILS: [Column; 5] = [
 const MAILS_OF_ALL: [Column; 5] = [MAILS[0], MAILS[1], MAILS[2], MAILS[3], Column::text("TO", "recipient").percent(28)];
 const OF_MAILBOXES: [Column; 4] = [
     Column::text("ADDRESS", "address"),
-    Column::number("MAILS", "messages"),
-    Column::time("NEWEST", "newest"),
-    Column::number("OCTETS", "octets").rank(1),
+    Column::number("MAILS", "messages").rank(1),
+    Column::time("NEWEST", "newest").rank(2),
+    Column::number("OCTETS", "octets").rank(3),
 ];
 /// A list that grows has columns that do not.
 const WATCHED: [Column; 4] = [

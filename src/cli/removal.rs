@@ -17,19 +17,12 @@ pub(super) struct Removal {
 impl Removal {
     /// Fails where nobody can be asked whether to do `what` and no flag says so.
     pub(super) fn must_ask(self, cx: &Context, what: &str) -> Result<(), Error> {
-        if self.dry_run {
-            return Ok(());
-        }
-        cx.must_ask(what, HINT)
+        if self.dry_run { Ok(()) } else { cx.must_ask(what, HINT) }
     }
 
     /// Whether to go on: the user agrees, or nothing goes. `done` is the word for what goes.
     pub(super) async fn agreed(self, cx: &Context, question: &str, done: &str) -> Result<bool, Error> {
-        let is_agreed = self.dry_run || cx.agreed(question).await?;
-        if !is_agreed {
-            cx.hint(&format!("nothing was {done}"));
-        }
-        Ok(is_agreed)
+        Ok(self.dry_run || cx.agreed(question, done).await?)
     }
 
     /// Prints a row for each thing, whose `deleted` says how many went or would go.

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::inbox::MAILS;
 use super::output::Whole;
+use super::sendmail::{Added, rewritten};
 use super::{Context, small_file};
 use crate::client::smtp::{Submission, submit, with_crlf};
 use crate::client::{Client, Destination, EmailDetail, ServerUrl, Status, WaitQuery};
@@ -63,9 +64,12 @@ impl SendTest {
         let server = self.smtp_server(cx, client).await?;
         let since = client.newest(&self.address, 1).await?.emails.into_iter().next().map(|email| email.id);
         cx.verbose(&format!("sending through SMTP at {server}"));
-        let tag = format!("{:08x}", rand::random::<u32>());
-        let subject = format!("Test mail {tag}");
-        let message = file.clone().unwrap_or_else(|| message(&self.address, &subject, &tag, cx.now()).into_bytes());
+        let tag: u32 = rand::random();
+        let subject = format!("Test mail {tag:08x}");
+        let message = match &file {
+            Some(message) => message.clone(),
+            None => message(&self.address, &subject, tag, cx.now())?,
+        };
         let recipients = vec![self.address.to_string()];
         let reply = submit(&server, &Submission { reverse_path: SENDER.to_owned(), recipients, message }).await?;
         cx.hint(&format!("SMTP at {server} accepted it: {reply}"));
@@ -119,15 +123,14 @@ pub(super) fn reachable(listener: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listener.port())
 }
 
-fn message(to: &Address, subject: &str, tag: &str, now: Timestamp) -> String {
-    format!(
-        "From: tempmail <{SENDER}>\r\nTo: <{to}>\r\nSubject: {subject}\r\nDate: {}\r\n\
-         Message-ID: <{tag}.{}@tempmail.invalid>\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n\
-         This is a test mail from `tempmail send-test`.\r\n\
-         It came in over SMTP, was stored, and was read back from the inbox.\r\n",
-        now.to_rfc5322(),
-        now.millis(),
-    )
+fn message(to: &Address, subject: &str, tag: u32, now: Timestamp) -> Result<Vec<u8>, Error> {
+    let text = format!(
+        "To: <{to}>\nSubject: {subject}\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n\n\
+         This is a test mail from `tempmail send-test`.\n\
+         It came in over SMTP, was stored, and was read back from the inbox.\n",
+    );
+    let added = Added { sender: SENDER, name: Some("tempmail"), hostname: "tempmail.invalid", now, tag: tag.into() };
+    Ok(rewritten(text.as_bytes(), &added).map_err(|error| Error::new(Exit::Failure, error))?.message)
 }
 
 /// Whether `raw` is `message` behind the fields that delivery puts in front (RFC 5321 section 4.4).
@@ -174,7 +177,11 @@ mod tests {
     #[test]
     fn the_message_has_the_fields_that_rfc_5322_demands() {
         let to: Address = "hello@example.test".parse().expect("address");
-        let message = message(&to, "s", "t", Timestamp::from_millis(1_700_000_000_000));
+        let message = message(&to, "s", 7, Timestamp::from_millis(1_700_000_000_000)).expect("a message");
+        let message = String::from_utf8(message).expect("text");
+        for field in ["From: \"tempmail\" <send-test@", "Message-ID: <1700000000000."] {
+            assert!(message.contains(&format!("\r\n{field}")), "{message}");
+        }
         assert!(message.contains("\r\nDate: Tue, 14 Nov 2023 22:13:20 +0000\r\n"));
         assert!(message.lines().all(|line| line.len() < 998));
         assert_eq!(message.matches('\n').count(), message.matches("\r\n").count());

@@ -40,15 +40,15 @@ const COLUMNS: [Column; 10] = [
     Column::text("CLIENT", "registeredBy").rank(6),
 ];
 const ATTEMPTS: [Column; 9] = [
-    Column::time("TIME", "at"),
+    Column::time("TIME", "at").rank(1),
     Column::id("EVENT", "event"),
-    Column::number("ATTEMPT", "attempt").rank(3),
+    Column::number("ATTEMPT", "attempt").rank(5),
     Column::state("RESULT", "result"),
-    Column::text("STATUS", "status"),
-    Column::number("MS", "durationMillis").rank(5),
-    Column::text("ERROR", "error").rank(1),
-    Column::time("NEXT", "nextAttemptAt").rank(2),
-    Column::text("RESPONSE", "response").rank(4),
+    Column::text("STATUS", "status").rank(2),
+    Column::number("MS", "durationMillis").rank(7),
+    Column::text("ERROR", "error").rank(3),
+    Column::time("NEXT", "nextAttemptAt").rank(4),
+    Column::text("RESPONSE", "response").rank(6),
 ];
 
 /// Send mail to a URL as it arrives, by POST and with a signature

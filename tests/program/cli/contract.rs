@@ -1,9 +1,9 @@
 //! The contract of every command: transports, streams, errors. The exit codes are in `exits`.
 //! Promise: it outlives the code below it.
 
-use super::service::{Service, email, id_of};
+use super::service::{Service, domain, email, id_of};
 use super::{TO, run};
-use crate::support::command::{outcome, tempmail};
+use crate::support::command::{fed, outcome, tempmail};
 use crate::support::program::local;
 
 #[test]
@@ -89,6 +89,32 @@ fn the_token_comes_from_a_file_or_the_environment() {
     assert_eq!(service.run(&["--token-file", path, "domain", "verify"]).code, Some(0));
     outcome(service.command(&["domain", "verify"]).env("TEMPMAIL_TOKEN", "secret")).ok();
     assert_eq!(service.contents().tokens, ["Bearer secret", "Bearer secret"]);
+}
+
+#[test]
+fn a_token_is_taken_from_standard_input() {
+    let service = Service::start();
+    let mut command = service.command(&["--token-file", "-", "domain", "verify"]);
+    assert_eq!(fed(&mut command, "secret\n").code, Some(0));
+    let both = service.run(&["--token-file", "-", "--ca-file", "-", "domain", "verify"]);
+    assert!(both.code == Some(2) && both.stderr.contains("both be standard input"), "{both:?}");
+    assert_eq!(service.contents().tokens, ["Bearer secret"]);
+}
+
+#[test]
+fn json_is_the_answer_as_it_was_sent() {
+    let service = Service::start();
+    service.contents().emails = vec![email(1, TO, "one\u{85}")];
+    service.contents().domains = vec![domain("a.test", "active")];
+    let mail = format!("{}\n", email(1, TO, "one\u{85}"));
+    for args in [&["wait", TO][..], &["expect", TO], &["read", TO, "--latest"], &["read", &id_of(1), "-o", "ndjson"]] {
+        let form: &[&str] = if args.contains(&"-o") { &[] } else { &["--json"] };
+        assert_eq!(service.run(&[args, form].concat()).stdout, mail, "{args:?}");
+    }
+    let domains = service.run(&["domain", "ls", "--json"]).stdout;
+    assert_eq!(domains, format!("[{}]\n", domain("a.test", "active")));
+    let inbox = service.run(&["inbox", TO, "--json"]).stdout;
+    assert!(inbox.starts_with("{\"emails\":[{\"id\":\"") && inbox.lines().count() == 1, "{inbox}");
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn domains_are_listed() {
     let line = |name, status| format!("{name}\t{status}\t2023-11-14T22:13:20Z\t\t\n");
     assert_eq!(service.run(&["domain", "list"]).stdout, line("a.test", "active") + &line("b.test", "deactivated"));
     assert_eq!(service.run(&["domain", "ls", "--active"]).stdout, "a.test\n");
-    assert_eq!(service.run(&["domain", "ls", "--active", "--json"]).stdout, "[\n  \"a.test\"\n]\n");
+    assert_eq!(service.run(&["domain", "ls", "--active", "--json"]).stdout, "[\"a.test\"]\n");
     service.contents().requests.clear();
     service.run_local(&["domain", "list"]);
     assert_eq!(service.contents().requests, ["GET /api/admin/domains"]);

@@ -147,6 +147,30 @@ fn removing_demands_yes_without_a_terminal_and_knows_its_ids() {
 }
 
 #[test]
+fn a_dry_run_says_what_would_go() {
+    let service = Service::start();
+    service.contents().webhooks = vec![webhook(1, TO, URL), webhook(2, TO, URL)];
+    let known = service.run_local(&["webhook", "rm", "--dry-run", &webhook_id(1)]);
+    assert_eq!((known.code, known.stdout), (Some(0), format!("{}\t1\n", webhook_id(1))), "{}", known.stderr);
+    let unknown = service.run_local(&["webhook", "rm", "--dry-run", &webhook_id(9)]);
+    assert_eq!((unknown.code, unknown.stdout), (Some(3), format!("{}\t0\n", webhook_id(9))), "{}", unknown.stderr);
+    let all = service.run_local(&["webhook", "rm", "--dry-run", "--origin", "https://hooks.example", "--json"]);
+    assert_eq!(all.stdout, "{\n  \"wouldDelete\": 2\n}\n");
+    assert_eq!(service.contents().webhooks.len(), 2);
+}
+
+#[test]
+fn those_of_all_addresses_are_one_object() {
+    let service = Service::start();
+    service.contents().webhooks = vec![webhook(1, TO, URL), webhook(2, "other@example.test", URL)];
+    for args in [&["webhook", "ls"][..], &["webhook", "ls", "--all"]] {
+        let listed: Value = service.run_local(&[args, &["--json"]].concat()).json();
+        assert_eq!(listed["webhooks"].as_array().map(Vec::len), Some(2), "{args:?}: {listed}");
+    }
+    assert_eq!(service.run(&["webhook", "ls"]).code, Some(4));
+}
+
+#[test]
 fn removing_is_asked_for_on_a_terminal() {
     let service = Service::start();
     service.contents().webhooks = vec![webhook(1, TO, URL)];
