@@ -38,9 +38,55 @@ pub(super) struct Domain {
 #[derive(Subcommand, Debug)]
 enum Verb {
     Add(Add),
-    List(List),
-    CheckDns(CheckDns),
-    Verify(Verify),
+    /// List the domains
+    ///
+    /// In a pipe each domain is a line of five fields separated by tabs: name, status, when it was added, when its MX was
+    /// last checked, what that found.
+    #[command(
+        visible_alias = "ls",
+        after_help = "\
+Examples:
+  tempmail domain list
+  tempmail domain ls --active
+  tempmail domain list --json \\
+    | jq -r '.[] | select(.status == \"deactivated\").domain'"
+    )]
+    List {
+        /// Only the names of active domains, without wildcards
+        #[arg(long)]
+        active: bool,
+    },
+    /// Ask DNS whether the MX record of a domain points at this service
+    ///
+    /// Prints lines for a zone file: the record that is expected, and what was found as a comment. Exit code 8 when the MX
+    /// points elsewhere, 6 when DNS gave no answer.
+    #[command(after_help = "\
+Examples:
+  tempmail domain check-dns example.org
+  tempmail domain check-dns example.org >> example.org.zone
+  tempmail domain check-dns example.org --json | jq .found")]
+    CheckDns {
+        /// The domain
+        #[arg(value_name = "DOMAIN")]
+        name: DomainName,
+    },
+    /// Check the MX records of registered domains now
+    ///
+    /// Deactivates domains whose MX points elsewhere and brings back those that point here again. For the administrator.
+    #[command(after_help = "\
+Examples:
+  tempmail domain verify
+  tempmail domain verify example.org
+  tempmail domain verify --force")]
+    Verify {
+        /// This domain alone
+        #[arg(value_name = "DOMAIN")]
+        name: Option<DomainName>,
+
+        /// Deactivate however many domains are found to point elsewhere
+        #[arg(long)]
+        force: bool,
+    },
     Remove(Remove),
 }
 
@@ -48,9 +94,9 @@ impl Domain {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         match self.verb {
             Verb::Add(add) => add.run(cx).await,
-            Verb::List(list) => list.run(cx).await,
-            Verb::CheckDns(check_dns) => check_dns.run(cx).await,
-            Verb::Verify(verify) => verify.run(cx).await,
+            Verb::List { active } => list(cx, active).await,
+            Verb::CheckDns { name } => check_dns(cx, &name).await,
+            Verb::Verify { name, force } => verify(cx, name.as_ref(), force).await,
             Verb::Remove(remove) => remove.run(cx).await,
         }
     }
@@ -127,34 +173,13 @@ fn unregistered(error: ClientError) -> Error {
     Error::from(error).hint(hint.trim_end())
 }
 
-/// List the domains
-///
-/// In a pipe each domain is a line of five fields separated by tabs: name, status, when it was added, when its MX was
-/// last checked, what that found.
-#[derive(clap::Args, Debug)]
-#[command(
-    visible_alias = "ls",
-    after_help = "\
-Examples:
-  tempmail domain list
-  tempmail domain ls --active
-  tempmail domain list --json \\
-    | jq -r '.[] | select(.status == \"deactivated\").domain'"
-)]
-struct List {
-    /// Only the names of active domains, without wildcards
-    #[arg(long)]
-    active: bool,
-}
-
-impl List {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        if self.active {
-            return active(cx).await;
-        }
-        let path = if cx.client().await?.is_administrator() { ADMINISTRATORS } else { ALL };
-        listing::whole(cx, path, &[], &COLUMNS, "there is no domain; `tempmail domain add` registers one").await
+/// Lists the domains, or the names of the active ones.
+async fn list(cx: &Context, is_active: bool) -> Result<Exit, Error> {
+    if is_active {
+        return active(cx).await;
     }
+    let path = if cx.client().await?.is_administrator() { ADMINISTRATORS } else { ALL };
+    listing::whole(cx, path, &[], &COLUMNS, "there is no domain; `tempmail domain add` registers one").await
 }
 
 /// Lists the names of active domains.
@@ -178,41 +203,24 @@ async fn active(cx: &Context) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Ask DNS whether the MX record of a domain points at this service
-///
-/// Prints lines for a zone file: the record that is expected, and what was found as a comment. Exit code 8 when the MX
-/// points elsewhere, 6 when DNS gave no answer.
-#[derive(clap::Args, Debug)]
-#[command(after_help = "\
-Examples:
-  tempmail domain check-dns example.org
-  tempmail domain check-dns example.org >> example.org.zone
-  tempmail domain check-dns example.org --json | jq .found")]
-struct CheckDns {
-    /// The domain
-    #[arg(value_name = "DOMAIN")]
-    name: DomainName,
-}
-
-impl CheckDns {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let query = [("domain", Some(self.name.to_string()))];
-        let answer = cx.client().await?.answer(Method::GET, "/api/domains/check-dns", &query, None).await?;
-        let check: MxReport = serde_json::from_str(&answer.sent)
-            .map_err(|error| Error::new(Exit::Unavailable, format!("the service's answer cannot be read: {error}")))?;
-        cx.print(match cx.style.of_document() {
-            Format::Table => in_zone(&check),
-            Format::Json => Whole::from(&answer).json(cx.style),
-            Format::Ndjson => Whole::from(&answer).line(cx.style),
-            Format::Tsv => in_tsv(&check),
-            Format::Id => format!("{}\n", self.name),
-        })?;
-        if check.ok {
-            return Ok(Exit::Ok);
-        }
-        cx.hint(&format!("create the expected record in the zone of {}, then `tempmail domain add {0}`", self.name));
-        Ok(Exit::CheckFailed)
+/// Shows what DNS says about the MX record of a domain.
+async fn check_dns(cx: &Context, name: &DomainName) -> Result<Exit, Error> {
+    let query = [("domain", Some(name.to_string()))];
+    let answer = cx.client().await?.answer(Method::GET, "/api/domains/check-dns", &query, None).await?;
+    let check: MxReport = serde_json::from_str(&answer.sent)
+        .map_err(|error| Error::new(Exit::Unavailable, format!("the service's answer cannot be read: {error}")))?;
+    cx.print(match cx.style.of_document() {
+        Format::Table => in_zone(&check),
+        Format::Json => Whole::from(&answer).json(cx.style),
+        Format::Ndjson => Whole::from(&answer).line(cx.style),
+        Format::Tsv => in_tsv(&check),
+        Format::Id => format!("{}\n", name),
+    })?;
+    if check.ok {
+        return Ok(Exit::Ok);
     }
+    cx.hint(&format!("create the expected record in the zone of {}, then `tempmail domain add {0}`", name));
+    Ok(Exit::CheckFailed)
 }
 
 /// A piece of a zone file; pasting all of it is right.
@@ -229,37 +237,17 @@ fn in_tsv(check: &MxReport) -> String {
     format!("ok\t{}\n{}{}", check.ok, lines("expected", &check.expected), lines("found", &check.found))
 }
 
-/// Check the MX records of registered domains now
-///
-/// Deactivates domains whose MX points elsewhere and brings back those that point here again. For the administrator.
-#[derive(clap::Args, Debug)]
-#[command(after_help = "\
-Examples:
-  tempmail domain verify
-  tempmail domain verify example.org
-  tempmail domain verify --force")]
-struct Verify {
-    /// This domain alone
-    #[arg(value_name = "DOMAIN")]
-    name: Option<DomainName>,
-
-    /// Deactivate however many domains are found to point elsewhere
-    #[arg(long)]
-    force: bool,
-}
-
-impl Verify {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let force = self.force.then(|| "true".to_owned());
-        let query = [("domain", self.name.as_ref().map(ToString::to_string)), ("force", force)];
-        let round = cx.client().await?.answer(Method::POST, "/api/admin/domains/verify", &query, None).await;
-        let round = round.map_err(|error| error.or_find_by("`tempmail domain list` shows the domains"))?;
-        cx.document(&round.value, &round)?;
-        if round.value["heldBack"].as_u64().is_some_and(|count| count > 0) {
-            cx.hint("too many domains at once point elsewhere, so none was deactivated; --force does it");
-        }
-        Ok(Exit::Ok)
+/// Checks domains now, and shows what became of them.
+async fn verify(cx: &Context, name: Option<&DomainName>, is_forced: bool) -> Result<Exit, Error> {
+    let force = is_forced.then(|| "true".to_owned());
+    let query = [("domain", name.map(ToString::to_string)), ("force", force)];
+    let round = cx.client().await?.answer(Method::POST, "/api/admin/domains/verify", &query, None).await;
+    let round = round.map_err(|error| error.or_find_by("`tempmail domain list` shows the domains"))?;
+    cx.document(&round.value, &round)?;
+    if round.value["heldBack"].as_u64().is_some_and(|count| count > 0) {
+        cx.hint("too many domains at once point elsewhere, so none was deactivated; --force does it");
     }
+    Ok(Exit::Ok)
 }
 
 /// Stop receiving mail for a domain

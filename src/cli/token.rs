@@ -47,18 +47,41 @@ pub(super) struct Token {
 #[derive(Subcommand, Debug)]
 enum Verb {
     New(New),
-    List(List),
-    Revoke(Revoke),
+    /// List the tokens, without the tokens themselves
+    ///
+    /// In a pipe each token is a line of six fields separated by tabs: name, scope, status, when it was created, when it
+    /// expires, id. The token of `TEMPMAIL_ADMIN_TOKEN` is not among them.
+    #[command(
+        visible_alias = "ls",
+        after_help = "\
+Examples:
+  tempmail token list
+  tempmail token ls --json | jq -r '.[] | select(.status == \"expired\").name'"
+    )]
+    List,
+    /// Make a token invalid at once
+    #[command(
+        visible_alias = "rm",
+        after_help = "\
+Examples:
+  tempmail token revoke ci
+  tempmail token rm 9f86d081884c7d65"
+    )]
+    Revoke {
+        /// Name or id of the token, or the end of its id
+        #[arg(value_name = "TOKEN")]
+        token: String,
+    },
 }
 
 impl Token {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         match self.verb {
             Verb::New(new) => new.run(cx).await,
-            Verb::List(List {}) => {
+            Verb::List => {
                 listing::whole(cx, PATH, &[], &COLUMNS, "there is no token; `tempmail token new` makes one").await
             }
-            Verb::Revoke(revoke) => revoke.run(cx).await,
+            Verb::Revoke { token } => revoke(cx, token).await,
         }
     }
 }
@@ -145,50 +168,20 @@ fn unwritten(file: &Path, error: &io::Error) -> Error {
     }
 }
 
-/// List the tokens, without the tokens themselves
-///
-/// In a pipe each token is a line of six fields separated by tabs: name, scope, status, when it was created, when it
-/// expires, id. The token of `TEMPMAIL_ADMIN_TOKEN` is not among them.
-#[derive(clap::Args, Debug)]
-#[command(
-    visible_alias = "ls",
-    after_help = "\
-Examples:
-  tempmail token list
-  tempmail token ls --json | jq -r '.[] | select(.status == \"expired\").name'"
-)]
-struct List {}
-
-/// Make a token invalid at once
-#[derive(clap::Args, Debug)]
-#[command(
-    visible_alias = "rm",
-    after_help = "\
-Examples:
-  tempmail token revoke ci
-  tempmail token rm 9f86d081884c7d65"
-)]
-struct Revoke {
-    /// Name or id of the token, or the end of its id
-    #[arg(value_name = "TOKEN")]
-    token: String,
-}
-
-impl Revoke {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let client = cx.client().await?;
-        let tokens: Vec<Value> = client.get(PATH, &[]).await?;
-        // The service takes a whole name or id, the name first. It knows no parts.
-        let is_whole = tokens.iter().any(|token| token["name"] == *self.token || token["id"] == *self.token);
-        let id = match self.token.parse::<Part>() {
-            Ok(part) if !is_whole => ids::token(tokens, &part)?,
-            _ => self.token.clone(),
-        };
-        let answer = client.answer(Method::DELETE, PATH, &[("id", Some(id))], None).await?;
-        if deleted(&answer.value) == 0 {
-            return Err(Error::new(Exit::NotFound, format!("there is no token {}", self.token))
-                .hint("`tempmail token list` shows the tokens"));
-        }
-        cx.answer(&answer, &self.token).map(|()| Exit::Ok)
+/// Revokes the token with this name or id, or a part of the id.
+async fn revoke(cx: &Context, token: String) -> Result<Exit, Error> {
+    let client = cx.client().await?;
+    let tokens: Vec<Value> = client.get(PATH, &[]).await?;
+    // The service takes a whole name or id, the name first. It knows no parts.
+    let is_whole = tokens.iter().any(|known| known["name"] == *token || known["id"] == *token);
+    let id = match token.parse::<Part>() {
+        Ok(part) if !is_whole => ids::token(tokens, &part)?,
+        _ => token.clone(),
+    };
+    let answer = client.answer(Method::DELETE, PATH, &[("id", Some(id))], None).await?;
+    if deleted(&answer.value) == 0 {
+        return Err(Error::new(Exit::NotFound, format!("there is no token {token}"))
+            .hint("`tempmail token list` shows the tokens"));
     }
+    cx.answer(&answer, &token).map(|()| Exit::Ok)
 }

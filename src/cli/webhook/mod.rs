@@ -74,9 +74,40 @@ enum Verb {
     Add(Add),
     List(List),
     Remove(Remove),
-    Deliveries(Deliveries),
+    /// Show the delivery log of a webhook, newest first
+    ///
+    /// It has the last 100 attempts. In a pipe each is a line of nine fields separated by tabs: time, event, number of the attempt,
+    /// result (delivered, retry or `given_up`), status of the answer, milliseconds, what failed, time of the next attempt, the
+    /// beginning of the answer. For the administrator.
+    #[command(after_help = "\
+Examples:
+  tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
+  tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --limit 5
+  tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --json \\
+    | jq '.[0].response'")]
+    Deliveries {
+        /// The id of the webhook, or its end
+        #[arg(value_name = "ID")]
+        id: IdOrPart<WebhookId>,
+
+        /// Attempts at most
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        limit: Option<u64>,
+    },
     Replay(Replay),
-    Test(Test),
+    /// Send a sample event to a webhook now and show the attempt
+    ///
+    /// It is made once and not repeated. Exit code 8 when the receiver did not answer with a status of 200 to 299. For the
+    /// administrator.
+    #[command(after_help = "\
+Examples:
+  tempmail webhook test 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
+  tempmail webhook test 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --json | jq .status")]
+    Test {
+        /// The id of the webhook, or its end
+        #[arg(value_name = "ID")]
+        id: IdOrPart<WebhookId>,
+    },
     Listen(listen::Listen),
 }
 
@@ -86,9 +117,9 @@ impl Webhook {
             Verb::Add(add) => add.run(cx).await,
             Verb::List(list) => list.run(cx).await,
             Verb::Remove(remove) => remove.run(cx).await,
-            Verb::Deliveries(deliveries) => deliveries.run(cx).await,
+            Verb::Deliveries { id, limit } => deliveries(cx, &id, limit).await,
             Verb::Replay(replay) => replay.run(cx).await,
-            Verb::Test(test) => test.run(cx).await,
+            Verb::Test { id } => test(cx, &id).await,
             Verb::Listen(listen) => listen.run(cx).await,
         };
         done.map_err(explained)
@@ -292,36 +323,12 @@ impl Remove {
     }
 }
 
-/// Show the delivery log of a webhook, newest first
-///
-/// It has the last 100 attempts. In a pipe each is a line of nine fields separated by tabs: time, event, number of the attempt,
-/// result (delivered, retry or `given_up`), status of the answer, milliseconds, what failed, time of the next attempt, the
-/// beginning of the answer. For the administrator.
-#[derive(clap::Args, Debug)]
-#[command(after_help = "\
-Examples:
-  tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
-  tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --limit 5
-  tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --json \\
-    | jq '.[0].response'")]
-struct Deliveries {
-    /// The id of the webhook, or its end
-    #[arg(value_name = "ID")]
-    id: IdOrPart<WebhookId>,
-
-    /// Attempts at most
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    limit: Option<u64>,
-}
-
-impl Deliveries {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let client = cx.client().await?;
-        let id = ids::webhook(client, &self.id).await?;
-        let query = [("limit", self.limit.map(|limit| limit.to_string()))];
-        let path = format!("{ADMINISTRATORS}/{id}/deliveries");
-        listing::whole(cx, &path, &query, &ATTEMPTS, "no event has been sent to it yet").await
-    }
+/// Shows the delivery log of a webhook.
+async fn deliveries(cx: &Context, id: &IdOrPart<WebhookId>, limit: Option<u64>) -> Result<Exit, Error> {
+    let id = ids::webhook(cx.client().await?, id).await?;
+    let query = [("limit", limit.map(|limit| limit.to_string()))];
+    let path = format!("{ADMINISTRATORS}/{id}/deliveries");
+    listing::whole(cx, &path, &query, &ATTEMPTS, "no event has been sent to it yet").await
 }
 
 /// What to do about events that the outbox has no room for.
@@ -405,40 +412,24 @@ impl Replay {
     }
 }
 
-/// Send a sample event to a webhook now and show the attempt
-///
-/// It is made once and not repeated. Exit code 8 when the receiver did not answer with a status of 200 to 299. For the
-/// administrator.
-#[derive(clap::Args, Debug)]
-#[command(after_help = "\
-Examples:
-  tempmail webhook test 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
-  tempmail webhook test 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --json | jq .status")]
-struct Test {
-    /// The id of the webhook, or its end
-    #[arg(value_name = "ID")]
-    id: IdOrPart<WebhookId>,
-}
-
-impl Test {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let client = cx.client().await?;
-        let id = ids::webhook(client, &self.id).await?;
-        let path = format!("{ADMINISTRATORS}/{id}/test");
-        let answer = client.answer(Method::POST, &path, &[], None).await?;
-        let attempt = &answer.value;
-        cx.document(&tried(attempt), &answer)?;
-        if attempt["result"] == "delivered" {
-            return Ok(Exit::Ok);
-        }
-        let error = attempt["error"].as_str().unwrap_or_default();
-        let why = match (attempt["status"].as_u64(), error) {
-            (Some(status), _) => format!("the receiver answered {status}"),
-            (None, "") => "the receiver gave no answer".to_owned(),
-            (None, error) => format!("the receiver gave no answer: {error}"),
-        };
-        Err(Error::new(Exit::CheckFailed, why).hint(what_to_do(error)))
+/// Sends a sample event, and shows the attempt.
+async fn test(cx: &Context, id: &IdOrPart<WebhookId>) -> Result<Exit, Error> {
+    let client = cx.client().await?;
+    let id = ids::webhook(client, id).await?;
+    let path = format!("{ADMINISTRATORS}/{id}/test");
+    let answer = client.answer(Method::POST, &path, &[], None).await?;
+    let attempt = &answer.value;
+    cx.document(&tried(attempt), &answer)?;
+    if attempt["result"] == "delivered" {
+        return Ok(Exit::Ok);
     }
+    let error = attempt["error"].as_str().unwrap_or_default();
+    let why = match (attempt["status"].as_u64(), error) {
+        (Some(status), _) => format!("the receiver answered {status}"),
+        (None, "") => "the receiver gave no answer".to_owned(),
+        (None, error) => format!("the receiver gave no answer: {error}"),
+    };
+    Err(Error::new(Exit::CheckFailed, why).hint(what_to_do(error)))
 }
 
 /// What matters of an attempt that was made alone.
