@@ -1,19 +1,18 @@
 //! The context of every command: the flags, the connection to the service, and the three streams.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, BufRead, ErrorKind, Read};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::globals::{ColorChoice, Globals};
-use super::output::{self, Column, Format, Style, pager, visible};
-use super::{STANDARD, Streams, Surroundings};
-use crate::client::{Client, Destination, choose};
+use super::output::{self, Column, Format, Style, Whole, pager, visible};
+use super::{Streams, Surroundings};
+use crate::client::{Access, Client, Destination, ServerUrl, choose};
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, Exit};
 use crate::model::Timestamp;
@@ -35,6 +34,7 @@ pub struct Context {
     /// What standard output is and how it is used.
     pub style: Style,
     client: OnceCell<Client>,
+    destination: OnceLock<Destination>,
 }
 
 impl Context {
@@ -48,7 +48,7 @@ impl Context {
             format: globals.format()?,
         };
         let Surroundings { env, streams } = surroundings;
-        Ok(Self { globals, env, streams, style, client: OnceCell::new() })
+        Ok(Self { globals, env, streams, style, client: OnceCell::new(), destination: OnceLock::new() })
     }
 
     /// The client; the service is looked for at the first call.
@@ -65,8 +65,18 @@ impl Context {
 
     /// Where the command is to be carried out. A token that others can read, in its file or on its way, is warned of.
     pub fn destination(&self) -> Result<Destination, Error> {
-        let target = self.globals.target(&self.env)?;
-        let Destination::Server(server, access) = &target else { return Ok(target) };
+        if let Some(known) = self.destination.get() {
+            return Ok(known.clone());
+        }
+        // Once, since a token may be on standard input.
+        let target = self.globals.target(&self.env, &self.streams)?;
+        if let Destination::Server(server, access) = &target {
+            self.warn_of_exposure(server, access);
+        }
+        Ok(self.destination.get_or_init(|| target).clone())
+    }
+
+    fn warn_of_exposure(&self, server: &ServerUrl, access: &Access) {
         if access.token.is_some() && server.is_exposed() {
             let server = server.base();
             self.hint(&format!("warning: the token goes to {server} without encryption; use https"));
@@ -77,7 +87,6 @@ impl Context {
             let file = file.display();
             self.hint(&format!("warning: others can read the token in {file}; `chmod 600 {file}` keeps it yours"));
         }
-        Ok(target)
     }
 
     /// The time of day.
@@ -101,24 +110,29 @@ impl Context {
 
     /// The file of this name: standard input for `-`.
     pub fn input(&self, path: &Path) -> io::Result<Box<dyn Read>> {
-        if path.as_os_str() == STANDARD { Ok(Box::new(self.stdin())) } else { Ok(Box::new(File::open(path)?)) }
+        self.streams.input(path)
+    }
+
+    /// How messages name a file, and its octets, of which there are at most `octets_max`: standard input for `-`.
+    pub fn small_file(&self, path: &Path, octets_max: u64) -> Result<(String, Vec<u8>), Error> {
+        self.streams.small_file(path, octets_max)
     }
 
     /// Prints a list; `whole` is what JSON shows.
-    pub fn list(&self, columns: &[Column], rows: &[Value], whole: &Value) -> Result<(), Error> {
+    pub fn list<'a>(&self, columns: &[Column], rows: &[Value], whole: impl Into<Whole<'a>>) -> Result<(), Error> {
         self.print(output::list(self.style, columns, rows, whole, self.now()))
     }
 
-    /// Prints the fields of an answer that is one thing.
-    pub fn document(&self, whole: &Value) -> Result<(), Error> {
-        self.print(output::document(self.style, whole, self.now()))
+    /// Prints the fields of one thing; `whole` is what JSON shows.
+    pub fn document<'a>(&self, shown: &Value, whole: impl Into<Whole<'a>>) -> Result<(), Error> {
+        self.print(output::document(self.style, shown, whole.into(), self.now()))
     }
 
     /// Prints what an answer comes to on a line of its own, or with JSON all of it.
-    pub fn answer(&self, whole: &Value, line: &str) -> Result<(), Error> {
+    pub fn answer<'a>(&self, whole: impl Into<Whole<'a>>, line: &str) -> Result<(), Error> {
         self.print(match self.style.format {
-            Some(Format::Json) => output::json(whole),
-            Some(Format::Ndjson) => output::json_line(whole),
+            Some(Format::Json) => whole.into().json(self.style),
+            Some(Format::Ndjson) => whole.into().line(self.style),
             _ => format!("{}\n", visible::line(line)),
         })
     }
@@ -131,9 +145,13 @@ impl Context {
         Err(Error::usage(format!("{what} without a terminal to ask on needs --yes")).hint(hint))
     }
 
-    /// Whether `--yes` or the user agrees. What to say of a no is up to the caller.
-    pub async fn agreed(&self, question: &str) -> Result<bool, Error> {
-        Ok(self.globals.yes || self.ask(question).await?)
+    /// Whether `--yes` or the user agrees. A no is said to have `done` nothing.
+    pub async fn agreed(&self, question: &str, done: &str) -> Result<bool, Error> {
+        let is_agreed = self.globals.yes || self.ask(question).await?;
+        if !is_agreed {
+            self.hint(&format!("nothing was {done}"));
+        }
+        Ok(is_agreed)
     }
 
     /// Writes text for people, the last that a command does: through the pager where it is longer than the terminal.

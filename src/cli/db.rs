@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -38,17 +38,70 @@ pub(super) struct Db {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    Check(Check),
-    Backup(Backup),
-    Restore(Restore),
+    /// Check whether the store is whole: every record, every row, and whether they agree
+    ///
+    /// The service must be stopped. Nothing is written. In a pipe each finding is a line of four fields separated by tabs:
+    /// its kind, the segment of the journal, the octet in it, what is wrong. Exit code 8 when there is one.
+    ///
+    /// In a cluster the service may run meanwhile, and every message is read.
+    ///
+    /// With --salvage, what can still be read becomes the store, and the files as they are go into a directory damaged-N of
+    /// the data directory. Needs as much free space as the mail takes.
+    #[command(after_help = "\
+Examples:
+  tempmail db check
+  tempmail db check --json | jq -r '.findings[].detail'
+  tempmail db check --salvage")]
+    Check {
+        /// Keep the readable part of a damaged store, after a question or with --yes
+        #[arg(long)]
+        salvage: bool,
+    },
+    /// Back up all mail, domains and webhooks
+    ///
+    /// Works with and without a running service, which goes on meanwhile. The file is complete and on the disk when this
+    /// ends with 0, and until then an older one of the same name stays as it is. It holds the secrets of webhooks and is
+    /// made readable for its owner alone.
+    #[command(after_help = "\
+Examples:
+  tempmail db backup /var/backups/tempmail.backup
+  tempmail db backup - | gzip > tempmail.backup.gz")]
+    Backup {
+        /// Where to; - for standard output
+        #[arg(value_name = "FILE|-")]
+        file: PathBuf,
+    },
+    /// Replace the store with a backup
+    ///
+    /// The service must be stopped. The backup is read to its end first, and the new store is made beside the old one; until
+    /// it is complete nothing of the old one is touched. Events that were pending are not sent unless --with-events
+    /// is given: their endpoints may have received them since.
+    ///
+    /// In a cluster the keyspace is made, or must be empty, and no node of the service may run on it. Until the restore is
+    /// complete nobody can open the keyspace. If it is interrupted, restore into another keyspace, and drop this one. Mail that
+    /// has expired is left out.
+    #[command(after_help = "\
+Examples:
+  tempmail db restore tempmail.backup
+  tempmail db restore /var/backups/tempmail.backup --yes
+  tempmail db restore tempmail.backup --data-dir copy")]
+    Restore {
+        /// The backup
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+
+        /// Also restore the events that were pending when the backup was made
+        #[arg(long)]
+        with_events: bool,
+    },
 }
 
 impl Db {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         match self.verb {
-            Verb::Check(check) => check.run(cx).await,
-            Verb::Backup(backup) => backup.run(cx).await,
-            Verb::Restore(restore) => restore.run(cx).await,
+            Verb::Check { salvage } => check(cx, salvage).await,
+            Verb::Backup { file } => back_up(cx, &file).await,
+            Verb::Restore { file, with_events } => restore(cx, file, with_events).await,
         }
     }
 }
@@ -60,7 +113,7 @@ fn is_in_cluster(sources: &Sources) -> Result<bool, Error> {
 
 /// What the settings are read from, for a command that works on the store itself.
 fn sources(cx: &Context) -> Result<Sources, Error> {
-    match cx.globals.target(&cx.env)? {
+    match cx.destination()? {
         Destination::Local(sources) => Ok(sources),
         Destination::Server(..) => Err(Error::usage("this works on the store itself, not through --server")
             .hint("run it on the machine of the service, as the user that runs it")),
@@ -76,11 +129,7 @@ fn bar(cx: &Context, what: &'static str) -> ProgressCallback {
 /// Whether it is agreed to, with `--yes` or an answer on the terminal.
 async fn agreed(cx: &Context, question: &str, what: &str) -> Result<bool, Error> {
     cx.must_ask(what, "--yes does it without a question")?;
-    let is_agreed = cx.agreed(question).await?;
-    if !is_agreed {
-        cx.hint("nothing was changed");
-    }
-    Ok(is_agreed)
+    cx.agreed(question, "changed").await
 }
 
 /// Says so if a store could not take over the tokens of the one that it replaced.
@@ -92,73 +141,52 @@ fn tell_of_tokens(cx: &Context, has_tokens: bool) {
     }
 }
 
-/// What a backup holds, in the order of the alphabet.
-fn counted(counts: BackupCounts) -> Value {
+/// Shows what a backup holds, in the order of the alphabet.
+fn show_counts(cx: &Context, counts: BackupCounts) -> Result<(), Error> {
     let BackupCounts { messages, emails, octets, domains, webhooks, events } = counts;
-    json!({
+    let counts = json!({
         "domains": domains, "emails": emails, "events": events, "messages": messages, "octets": octets,
         "webhooks": webhooks,
-    })
+    });
+    cx.document(&counts, &counts)
 }
 
-/// Check whether the store is whole: every record, every row, and whether they agree
-///
-/// The service must be stopped. Nothing is written. In a pipe each finding is a line of four fields separated by tabs:
-/// its kind, the segment of the journal, the octet in it, what is wrong. Exit code 8 when there is one.
-///
-/// In a cluster the service may run meanwhile, and every message is read.
-///
-/// With --salvage, what can still be read becomes the store, and the files as they are go into a directory damaged-N of
-/// the data directory. Needs as much free space as the mail takes.
-#[derive(clap::Args, Debug)]
-#[command(after_help = "\
-Examples:
-  tempmail db check
-  tempmail db check --json | jq -r '.findings[].detail'
-  tempmail db check --salvage")]
-struct Check {
-    /// Keep the readable part of a damaged store, after a question or with --yes
-    #[arg(long)]
-    salvage: bool,
+/// Checks the store, and keeps what can be read of a damaged one if `is_salvage`.
+async fn check(cx: &Context, is_salvage: bool) -> Result<Exit, Error> {
+    let sources = sources(cx)?;
+    if is_in_cluster(&sources)? {
+        return check_cluster(cx, &sources, is_salvage).await;
+    }
+    let store = OfflineStore::take(&sources, false).await?;
+    let report = store.check(bar(cx, "checking")).await?;
+    show(cx, &report)?;
+    if report.is_clean() {
+        let (segments, records) = (report.segments, report.records);
+        cx.hint(&format!("{records} records in {segments} segments and {} Emails are whole", report.emails));
+        return Ok(Exit::Ok);
+    }
+    if is_salvage {
+        return salvage(cx, &store).await;
+    }
+    cx.hint("`tempmail db check --salvage` goes on without what is damaged; a backup may have more");
+    Ok(Exit::CheckFailed)
 }
 
-impl Check {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let sources = sources(cx)?;
-        if is_in_cluster(&sources)? {
-            return self.check_cluster(cx, &sources).await;
-        }
-        let store = OfflineStore::take(&sources, false).await?;
-        let report = store.check(bar(cx, "checking")).await?;
-        show(cx, &report)?;
-        if report.is_clean() {
-            let (segments, records) = (report.segments, report.records);
-            cx.hint(&format!("{records} records in {segments} segments and {} Emails are whole", report.emails));
-            return Ok(Exit::Ok);
-        }
-        if self.salvage {
-            return salvage(cx, &store).await;
-        }
-        cx.hint("`tempmail db check --salvage` goes on without what is damaged; a backup may have more");
-        Ok(Exit::CheckFailed)
+async fn check_cluster(cx: &Context, sources: &Sources, is_salvage: bool) -> Result<Exit, Error> {
+    if is_salvage {
+        let cluster = config::load(sources)?.config.store.location;
+        let cause = format!("mail is kept in {cluster}, and this works on the files of a data directory");
+        return Err(Error::usage(cause).hint(REPAIR));
     }
-
-    async fn check_cluster(self, cx: &Context, sources: &Sources) -> Result<Exit, Error> {
-        if self.salvage {
-            let cluster = config::load(sources)?.config.store.location;
-            let cause = format!("mail is kept in {cluster}, and this works on the files of a data directory");
-            return Err(Error::usage(cause).hint(REPAIR));
-        }
-        let bar = Bar::of_mails("checking", cx.shows_progress());
-        let report = client::check_cluster(sources, Arc::new(move |done, all| bar.set(done, all))).await?;
-        show(cx, &report)?;
-        if !report.is_clean() {
-            cx.hint(&format!("{REPAIR}; a backup may have more"));
-            return Ok(Exit::CheckFailed);
-        }
-        cx.hint(&format!("{} Emails are whole", report.emails));
-        Ok(Exit::Ok)
+    let bar = Bar::of_mails("checking", cx.shows_progress());
+    let report = client::check_cluster(sources, Arc::new(move |done, all| bar.set(done, all))).await?;
+    show(cx, &report)?;
+    if !report.is_clean() {
+        cx.hint(&format!("{REPAIR}; a backup may have more"));
+        return Ok(Exit::CheckFailed);
     }
+    cx.hint(&format!("{} Emails are whole", report.emails));
+    Ok(Exit::Ok)
 }
 
 /// Shows the findings of a check.
@@ -195,48 +223,31 @@ async fn salvage(cx: &Context, store: &OfflineStore) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Back up all mail, domains and webhooks
-///
-/// Works with and without a running service, which goes on meanwhile. The file is complete and on the disk when this
-/// ends with 0, and until then an older one of the same name stays as it is. It holds the secrets of webhooks and is
-/// made readable for its owner alone.
-#[derive(clap::Args, Debug)]
-#[command(after_help = "\
-Examples:
-  tempmail db backup /var/backups/tempmail.backup
-  tempmail db backup - | gzip > tempmail.backup.gz")]
-struct Backup {
-    /// Where to; - for standard output
-    #[arg(value_name = "FILE|-")]
-    file: PathBuf,
-}
-
-impl Backup {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let is_piped = self.file.as_os_str() == STANDARD;
-        if is_piped && cx.style.is_terminal {
-            return Err(Error::usage("a backup is no text for a terminal").hint("name a file, or pipe it somewhere"));
-        }
-        let failed = |error: io::Error| Error::new(Exit::Failure, format!("{}: {error}", self.file.display()));
-        let mut unfinished = if is_piped { None } else { Some(Unfinished::beside(&self.file).map_err(failed)?) };
-        let take = |piece: &Bytes| match &mut unfinished {
-            Some(unfinished) => unfinished.write(piece).map_err(failed),
-            None => cx.print(piece),
-        };
-        let destination = cx.destination()?;
-        let counts = match (running(&destination)?, &destination) {
-            (None, Destination::Local(sources)) => client::back_up(sources, take).await?,
-            _ => of_service(cx, cx.client().await?, take).await?,
-        };
-        if let Some(unfinished) = unfinished {
-            unfinished.finish().map_err(failed)?;
-            cx.document(&counted(counts))?;
-        } else {
-            let BackupCounts { emails, domains, webhooks, .. } = counts;
-            cx.hint(&format!("{emails} Emails, {domains} domains and {webhooks} webhooks are in the backup"));
-        }
-        Ok(Exit::Ok)
+/// Writes a backup to a file or to standard output.
+async fn back_up(cx: &Context, file: &Path) -> Result<Exit, Error> {
+    let is_piped = file.as_os_str() == STANDARD;
+    if is_piped && cx.style.is_terminal {
+        return Err(Error::usage("a backup is no text for a terminal").hint("name a file, or pipe it somewhere"));
     }
+    let failed = |error: io::Error| Error::new(Exit::Failure, format!("{}: {error}", file.display()));
+    let mut unfinished = if is_piped { None } else { Some(Unfinished::beside(file).map_err(failed)?) };
+    let take = |piece: &Bytes| match &mut unfinished {
+        Some(unfinished) => unfinished.write(piece).map_err(failed),
+        None => cx.print(piece),
+    };
+    let destination = cx.destination()?;
+    let counts = match (running(&destination)?, &destination) {
+        (None, Destination::Local(sources)) => client::back_up(sources, take).await?,
+        _ => of_service(cx, cx.client().await?, take).await?,
+    };
+    if let Some(unfinished) = unfinished {
+        unfinished.finish().map_err(failed)?;
+        show_counts(cx, counts)?;
+    } else {
+        let BackupCounts { emails, domains, webhooks, .. } = counts;
+        cx.hint(&format!("{emails} Emails, {domains} domains and {webhooks} webhooks are in the backup"));
+    }
+    Ok(Exit::Ok)
 }
 
 /// Backs up the store of a service that runs.
@@ -255,54 +266,30 @@ async fn of_service(
     Ok(backup.counts())
 }
 
-/// Replace the store with a backup
-///
-/// The service must be stopped. The backup is read to its end first, and the new store is made beside the old one; until
-/// it is complete nothing of the old one is touched. Events that were pending are not sent unless --with-events
-/// is given: their endpoints may have received them since.
-///
-/// In a cluster the keyspace is made, or must be empty, and no node of the service may run on it. Until the restore is
-/// complete nobody can open the keyspace. If it is interrupted, restore into another keyspace, and drop this one. Mail that
-/// has expired is left out.
-#[derive(clap::Args, Debug)]
-#[command(after_help = "\
-Examples:
-  tempmail db restore tempmail.backup
-  tempmail db restore /var/backups/tempmail.backup --yes
-  tempmail db restore tempmail.backup --data-dir copy")]
-struct Restore {
-    /// The backup
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-
-    /// Also restore the events that were pending when the backup was made
-    #[arg(long)]
-    with_events: bool,
-}
-
-impl Restore {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        // Before anything is made for it.
-        File::open(&self.file)
-            .map_err(|error| Error::usage(format!("{} can't be read: {error}", self.file.display())))?;
-        let sources = sources(cx)?;
-        let (checking, restoring) = (bar(cx, "reading"), bar(cx, "restoring"));
-        if is_in_cluster(&sources)? {
-            // Nothing is replaced there, so there is nothing to ask.
-            let counts =
-                client::restore_into_cluster(&sources, self.file, self.with_events, checking, restoring).await?;
-            return cx.document(&counted(counts)).map(|()| Exit::Ok);
-        }
-        let store = OfflineStore::take(&sources, true).await?;
-        if store.holds_store()? {
-            let question = format!("Replace all mail, domains and webhooks in {}?", store.path().display());
-            if !agreed(cx, &question, "replacing a store").await? {
-                return Ok(Exit::Ok);
-            }
-        }
-        let (counts, has_tokens) = store.restore(self.file, self.with_events, checking, restoring).await?;
-        cx.document(&counted(counts))?;
-        tell_of_tokens(cx, has_tokens);
-        Ok(Exit::Ok)
+/// Replaces the store by that of a backup.
+async fn restore(cx: &Context, file: PathBuf, with_events: bool) -> Result<Exit, Error> {
+    if file.as_os_str() == STANDARD {
+        return Err(Error::usage("a backup is read twice, so it cannot come from standard input")
+            .hint("write it into a file first"));
     }
+    // Before anything is made for it.
+    File::open(&file).map_err(|error| Error::usage(format!("{} can't be read: {error}", file.display())))?;
+    let sources = sources(cx)?;
+    let (checking, restoring) = (bar(cx, "reading"), bar(cx, "restoring"));
+    if is_in_cluster(&sources)? {
+        // Nothing is replaced there, so there is nothing to ask.
+        let counts = client::restore_into_cluster(&sources, file, with_events, checking, restoring).await?;
+        return show_counts(cx, counts).map(|()| Exit::Ok);
+    }
+    let store = OfflineStore::take(&sources, true).await?;
+    if store.holds_store()? {
+        let question = format!("Replace all mail, domains and webhooks in {}?", store.path().display());
+        if !agreed(cx, &question, "replacing a store").await? {
+            return Ok(Exit::Ok);
+        }
+    }
+    let (counts, has_tokens) = store.restore(file, with_events, checking, restoring).await?;
+    show_counts(cx, counts)?;
+    tell_of_tokens(cx, has_tokens);
+    Ok(Exit::Ok)
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::ids::{self, IdOrPart, Named, Target};
 use super::output::Column;
+use super::removal::{HINT, Removal, deleted};
 use super::{Context, STANDARD};
 use crate::client::{Client, ClientError, Method};
 use crate::error::{Error, Exit};
@@ -43,9 +44,8 @@ pub(super) struct Delete {
     #[arg(long, value_name = "ID", num_args = 1..)]
     id: Vec<IdOrPart<EmailId>>,
 
-    /// Say what would go, and delete nothing
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    removal: Removal,
 }
 
 /// What is to go.
@@ -53,30 +53,25 @@ type DeleteTarget = Target<EmailId>;
 
 impl Delete {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let hint = "--yes deletes without a question, --dry-run shows what would go";
-        if !self.dry_run && !cx.globals.yes && self.target.as_deref() == Some(STANDARD) {
+        let removal = self.removal;
+        if !removal.dry_run && !cx.globals.yes && self.target.as_deref() == Some(STANDARD) {
             let cause = "deleting what standard input names needs --yes: no question can be answered there";
-            return Err(Error::usage(cause).hint(hint));
+            return Err(Error::usage(cause).hint(HINT));
         }
-        if !self.dry_run {
-            cx.must_ask("deleting", hint)?;
-        }
+        removal.must_ask(cx, "deleting")?;
         let (address, named) = self.named(cx)?;
         let client = cx.client().await?;
         let targets = resolved(client, address.as_ref(), named).await?;
-        if !self.dry_run && !confirmed(cx, client, &targets).await? {
-            cx.hint("nothing was deleted");
+        let question = if removal.dry_run || cx.globals.yes { None } else { question(client, &targets).await? };
+        if let Some(question) = question
+            && !removal.agreed(cx, &question, "deleted").await?
+        {
             return Ok(Exit::Ok);
         }
-        let (rows, failure) = carry_out(client, &targets, self.dry_run).await;
-        let sum: u64 = rows.iter().map(deleted).sum();
-        let whole = if self.dry_run { json!({ "wouldDelete": sum }) } else { json!({ "deleted": sum }) };
-        cx.list(&COLUMNS, &rows, &whole)?;
+        let (rows, failure) = carry_out(client, &targets, removal.dry_run).await;
+        removal.show(cx, &COLUMNS, &rows)?;
         if let Some(error) = failure {
             return Err(error.into());
-        }
-        if self.dry_run {
-            cx.hint("dry run: nothing was deleted");
         }
         let of_ids = targets.iter().zip(&rows).filter(|(target, _)| matches!(target, DeleteTarget::Email(_)));
         let unknown: Vec<&Value> = of_ids.map(|(_, row)| row).filter(|row| deleted(row) == 0).collect();
@@ -153,20 +148,16 @@ fn read_named(mut input: impl BufRead) -> Result<Vec<Named>, Error> {
     Ok(targets)
 }
 
-/// Asks when more than one mail goes.
-async fn confirmed(cx: &Context, client: &Client, targets: &[DeleteTarget]) -> Result<bool, Error> {
-    if cx.globals.yes {
-        return Ok(true);
-    }
-    let question = match targets {
+/// What to ask: nothing where no more than one mail goes.
+async fn question(client: &Client, targets: &[DeleteTarget]) -> Result<Option<String>, Error> {
+    Ok(match targets {
         [DeleteTarget::Inbox(address)] => match count(client, address).await? {
-            0 | 1 => return Ok(true),
-            total => format!("Delete all {total} mails of {address}?"),
+            0 | 1 => None,
+            total => Some(format!("Delete all {total} mails of {address}?")),
         },
-        [] | [_] => return Ok(true),
-        several => format!("Delete {} mails?", several.len()),
-    };
-    cx.agreed(&question).await
+        [] | [_] => None,
+        several => Some(format!("Delete {} mails?", several.len())),
+    })
 }
 
 async fn count(client: &Client, address: &Address) -> Result<u64, ClientError> {
@@ -175,10 +166,6 @@ async fn count(client: &Client, address: &Address) -> Result<u64, ClientError> {
 
 fn row(target: &impl ToString, deleted: u64) -> Value {
     json!({ "target": target.to_string(), "deleted": deleted })
-}
-
-fn deleted(row: &Value) -> u64 {
-    row["deleted"].as_u64().unwrap_or(0)
 }
 
 /// One row per target up to the first failure: what is gone is gone, and is said.

@@ -4,8 +4,9 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::ids::WEBHOOKS_PER_PAGE;
-use super::output::{self, Column, Format, visible};
-use super::{Context, zone};
+use super::output::{Column, Format, Whole, visible};
+use super::removal::Removal;
+use super::{Context, listing, zone};
 use crate::client::{Client, ClientError, Method, WEBHOOKS};
 use crate::dns::MxReport;
 use crate::error::{Error, Exit};
@@ -13,10 +14,10 @@ use crate::model::DomainName;
 
 const COLUMNS: [Column; 5] = [
     Column::text("DOMAIN", "domain"),
-    Column::state("STATUS", "status"),
-    Column::time("ADDED", "addedAt").rank(3),
-    Column::time("CHECKED", "lastCheckedAt").rank(1),
-    Column::text("RESULT", "lastCheckResult").rank(2),
+    Column::state("STATUS", "status").rank(1),
+    Column::time("ADDED", "addedAt").rank(4),
+    Column::time("CHECKED", "lastCheckedAt").rank(2),
+    Column::text("RESULT", "lastCheckResult").rank(3),
 ];
 const ALL: &str = "/api/domains";
 const ACTIVE: &str = "/api/domains/active";
@@ -37,19 +38,65 @@ pub(super) struct Domain {
 #[derive(Subcommand, Debug)]
 enum Verb {
     Add(Add),
-    List(List),
-    CheckDns(CheckDns),
-    Verify(Verify),
+    /// List the domains
+    ///
+    /// In a pipe each domain is a line of five fields separated by tabs: name, status, when it was added, when its MX was
+    /// last checked, what that found.
+    #[command(
+        visible_alias = "ls",
+        after_help = "\
+Examples:
+  tempmail domain list
+  tempmail domain ls --active
+  tempmail domain list --json \\
+    | jq -r '.[] | select(.status == \"deactivated\").domain'"
+    )]
+    List {
+        /// Only the names of active domains, without wildcards
+        #[arg(long)]
+        active: bool,
+    },
+    /// Ask DNS whether the MX record of a domain points at this service
+    ///
+    /// Prints lines for a zone file: the record that is expected, and what was found as a comment. Exit code 8 when the MX
+    /// points elsewhere, 6 when DNS gave no answer.
+    #[command(after_help = "\
+Examples:
+  tempmail domain check-dns example.org
+  tempmail domain check-dns example.org >> example.org.zone
+  tempmail domain check-dns example.org --json | jq .found")]
+    CheckDns {
+        /// The domain
+        #[arg(value_name = "DOMAIN")]
+        name: DomainName,
+    },
+    /// Check the MX records of registered domains now
+    ///
+    /// Deactivates domains whose MX points elsewhere and brings back those that point here again. For the administrator.
+    #[command(after_help = "\
+Examples:
+  tempmail domain verify
+  tempmail domain verify example.org
+  tempmail domain verify --force")]
+    Verify {
+        /// This domain alone
+        #[arg(value_name = "DOMAIN")]
+        name: Option<DomainName>,
+
+        /// Deactivate however many domains are found to point elsewhere
+        #[arg(long)]
+        force: bool,
+    },
     Remove(Remove),
 }
 
 impl Domain {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         match self.verb {
-            Verb::Add(add) => add.run(cx, cx.client().await?).await,
-            Verb::List(list) => list.run(cx, cx.client().await?).await,
-            Verb::CheckDns(check_dns) => check_dns.run(cx, cx.client().await?).await,
-            Verb::Verify(verify) => verify.run(cx, cx.client().await?).await,
+            Verb::Add(add) => add.run(cx).await,
+            Verb::List { active } => list(cx, active).await,
+            Verb::CheckDns { name } => check_dns(cx, &name).await,
+            Verb::Verify { name, force } => verify(cx, name.as_ref(), force).await,
             Verb::Remove(remove) => remove.run(cx).await,
         }
     }
@@ -84,7 +131,7 @@ struct Add {
 }
 
 impl Add {
-    async fn run(self, cx: &Context, client: &Client) -> Result<Exit, Error> {
+    async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let mut body = json!({ "domain": self.name });
         for (member, value) in [("owner", self.owner), ("email", self.email)] {
             if let Some(value) = value {
@@ -97,11 +144,10 @@ impl Add {
         } else {
             ALL
         };
-        let (status, domain): (u16, Value) =
-            client.call_with_status(Method::POST, path, &[], Some(body)).await.map_err(unregistered)?;
-        cx.list(&COLUMNS, std::slice::from_ref(&domain), &domain)?;
+        let added = cx.client().await?.answer(Method::POST, path, &[], Some(body)).await.map_err(unregistered)?;
+        cx.list(&COLUMNS, std::slice::from_ref(&added.value), &added)?;
         let name = self.name;
-        cx.hint(&match status {
+        cx.hint(&match added.status {
             201 => format!("mail for any address at {name} is received from now on"),
             _ => format!("{name} was registered before and has been checked again"),
         });
@@ -127,48 +173,22 @@ fn unregistered(error: ClientError) -> Error {
     Error::from(error).hint(hint.trim_end())
 }
 
-/// List the domains
-///
-/// In a pipe each domain is a line of five fields separated by tabs: name, status, when it was added, when its MX was
-/// last checked, what that found.
-#[derive(clap::Args, Debug)]
-#[command(
-    visible_alias = "ls",
-    after_help = "\
-Examples:
-  tempmail domain list
-  tempmail domain ls --active
-  tempmail domain list --json \\
-    | jq -r '.[] | select(.status == \"deactivated\").domain'"
-)]
-struct List {
-    /// Only the names of active domains, without wildcards
-    #[arg(long)]
-    active: bool,
-}
-
-impl List {
-    async fn run(self, cx: &Context, client: &Client) -> Result<Exit, Error> {
-        if self.active {
-            return active(cx, client).await;
-        }
-        let path = if client.is_administrator() { ADMINISTRATORS } else { ALL };
-        let domains: Vec<Value> = client.get(path, &[]).await?;
-        cx.list(&COLUMNS, &domains, &json!(domains))?;
-        if domains.is_empty() {
-            cx.hint("there is no domain; `tempmail domain add` registers one");
-        }
-        Ok(Exit::Ok)
+/// Lists the domains, or the names of the active ones.
+async fn list(cx: &Context, is_active: bool) -> Result<Exit, Error> {
+    if is_active {
+        return active(cx).await;
     }
+    let path = if cx.client().await?.is_administrator() { ADMINISTRATORS } else { ALL };
+    listing::whole(cx, path, &[], &COLUMNS, "there is no domain; `tempmail domain add` registers one").await
 }
 
-async fn active(cx: &Context, client: &Client) -> Result<Exit, Error> {
-    let names: Vec<String> = client.get(ACTIVE, &[]).await?;
+/// Lists the names of active domains.
+async fn active(cx: &Context) -> Result<Exit, Error> {
+    let client = cx.client().await?;
+    let answer = client.answer(Method::GET, ACTIVE, &[], None).await?;
+    let names = answer.value.as_array().cloned().unwrap_or_default();
     let rows: Vec<Value> = names.iter().map(|name| json!({ "domain": name })).collect();
-    cx.print(match cx.style.of_list() {
-        Format::Ndjson => names.iter().map(output::json_line).collect(),
-        _ => output::list(cx.style, &COLUMNS[..1], &rows, &json!(names), cx.now()),
-    })?;
+    cx.list(&COLUMNS[..1], &rows, &answer)?;
     if names.is_empty() {
         let domains: Vec<Value> = client.get(ALL, &[]).await?;
         let is_active_pattern = |domain: &&str| domain.contains('*');
@@ -183,41 +203,24 @@ async fn active(cx: &Context, client: &Client) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Ask DNS whether the MX record of a domain points at this service
-///
-/// Prints lines for a zone file: the record that is expected, and what was found as a comment. Exit code 8 when the MX
-/// points elsewhere, 6 when DNS gave no answer.
-#[derive(clap::Args, Debug)]
-#[command(after_help = "\
-Examples:
-  tempmail domain check-dns example.org
-  tempmail domain check-dns example.org >> example.org.zone
-  tempmail domain check-dns example.org --json | jq .found")]
-struct CheckDns {
-    /// The domain
-    #[arg(value_name = "DOMAIN")]
-    name: DomainName,
-}
-
-impl CheckDns {
-    async fn run(self, cx: &Context, client: &Client) -> Result<Exit, Error> {
-        let query = [("domain", Some(self.name.to_string()))];
-        let answer: Value = client.get("/api/domains/check-dns", &query).await?;
-        let check: MxReport = serde_json::from_value(answer.clone())
-            .map_err(|error| Error::new(Exit::Unavailable, format!("the service's answer cannot be read: {error}")))?;
-        cx.print(match cx.style.of_document() {
-            Format::Table => in_zone(&check),
-            Format::Json => output::json(&answer),
-            Format::Ndjson => output::json_line(&answer),
-            Format::Tsv => in_tsv(&check),
-            Format::Id => format!("{}\n", self.name),
-        })?;
-        if check.ok {
-            return Ok(Exit::Ok);
-        }
-        cx.hint(&format!("create the expected record in the zone of {}, then `tempmail domain add {0}`", self.name));
-        Ok(Exit::CheckFailed)
+/// Shows what DNS says about the MX record of a domain.
+async fn check_dns(cx: &Context, name: &DomainName) -> Result<Exit, Error> {
+    let query = [("domain", Some(name.to_string()))];
+    let answer = cx.client().await?.answer(Method::GET, "/api/domains/check-dns", &query, None).await?;
+    let check: MxReport = serde_json::from_str(&answer.sent)
+        .map_err(|error| Error::new(Exit::Unavailable, format!("the service's answer cannot be read: {error}")))?;
+    cx.print(match cx.style.of_document() {
+        Format::Table => in_zone(&check),
+        Format::Json => Whole::from(&answer).json(cx.style),
+        Format::Ndjson => Whole::from(&answer).line(cx.style),
+        Format::Tsv => in_tsv(&check),
+        Format::Id => format!("{}\n", name),
+    })?;
+    if check.ok {
+        return Ok(Exit::Ok);
     }
+    cx.hint(&format!("create the expected record in the zone of {}, then `tempmail domain add {0}`", name));
+    Ok(Exit::CheckFailed)
 }
 
 /// A piece of a zone file; pasting all of it is right.
@@ -234,37 +237,17 @@ fn in_tsv(check: &MxReport) -> String {
     format!("ok\t{}\n{}{}", check.ok, lines("expected", &check.expected), lines("found", &check.found))
 }
 
-/// Check the MX records of registered domains now
-///
-/// Deactivates domains whose MX points elsewhere and brings back those that point here again. For the administrator.
-#[derive(clap::Args, Debug)]
-#[command(after_help = "\
-Examples:
-  tempmail domain verify
-  tempmail domain verify example.org
-  tempmail domain verify --force")]
-struct Verify {
-    /// This domain alone
-    #[arg(value_name = "DOMAIN")]
-    name: Option<DomainName>,
-
-    /// Deactivate however many domains are found to point elsewhere
-    #[arg(long)]
-    force: bool,
-}
-
-impl Verify {
-    async fn run(self, cx: &Context, client: &Client) -> Result<Exit, Error> {
-        let force = self.force.then(|| "true".to_owned());
-        let query = [("domain", self.name.as_ref().map(ToString::to_string)), ("force", force)];
-        let round = client.call(Method::POST, "/api/admin/domains/verify", &query, None).await;
-        let round: Value = round.map_err(|error| error.or_find_by("`tempmail domain list` shows the domains"))?;
-        cx.document(&round)?;
-        if round["heldBack"].as_u64().is_some_and(|count| count > 0) {
-            cx.hint("too many domains at once point elsewhere, so none was deactivated; --force does it");
-        }
-        Ok(Exit::Ok)
+/// Checks domains now, and shows what became of them.
+async fn verify(cx: &Context, name: Option<&DomainName>, is_forced: bool) -> Result<Exit, Error> {
+    let force = is_forced.then(|| "true".to_owned());
+    let query = [("domain", name.map(ToString::to_string)), ("force", force)];
+    let round = cx.client().await?.answer(Method::POST, "/api/admin/domains/verify", &query, None).await;
+    let round = round.map_err(|error| error.or_find_by("`tempmail domain list` shows the domains"))?;
+    cx.document(&round.value, &round)?;
+    if round.value["heldBack"].as_u64().is_some_and(|count| count > 0) {
+        cx.hint("too many domains at once point elsewhere, so none was deactivated; --force does it");
     }
+    Ok(Exit::Ok)
 }
 
 /// Stop receiving mail for a domain
@@ -286,35 +269,33 @@ struct Remove {
     #[arg(value_name = "DOMAIN")]
     name: DomainName,
 
-    /// Say what would go, and remove nothing
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    removal: Removal,
 }
 
 impl Remove {
     async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        if !self.dry_run {
-            cx.must_ask("removing a domain", "--yes removes it without a question, --dry-run shows what would go")?;
-        }
+        let removal = self.removal;
+        removal.must_ask(cx, "removing a domain")?;
         let client = cx.client().await?;
         let Some(webhooks) = self.webhooks(client).await? else {
             // The service knows why: the settings may have it.
-            if !self.dry_run {
+            if !removal.dry_run {
                 self.remove(client).await?;
             }
             return Err(self.unknown());
         };
-        if !self.dry_run && !cx.agreed(&self.question(webhooks)).await? {
-            cx.hint("nothing was removed");
+        if !removal.agreed(cx, &self.question(webhooks), "removed").await? {
             return Ok(Exit::Ok);
         }
-        if !self.dry_run && !self.remove(client).await? {
+        if !removal.dry_run && !self.remove(client).await? {
             return Err(self.unknown());
         }
-        let whole = if self.dry_run { json!({ "wouldDelete": 1 }) } else { json!({ "deleted": 1 }) };
         let columns = [Column::text("DOMAIN", "domain"), Column::number("WEBHOOKS", "webhooks")];
-        cx.list(&columns, &[json!({ "domain": self.name, "webhooks": webhooks })], &whole)?;
-        cx.hint(if self.dry_run { "dry run: nothing was removed" } else { "its mail stays readable until it expires" });
+        removal.show(cx, &columns, &[json!({ "domain": self.name, "webhooks": webhooks, "deleted": 1 })])?;
+        if !removal.dry_run {
+            cx.hint("its mail stays readable until it expires");
+        }
         Ok(Exit::Ok)
     }
 

@@ -1,10 +1,11 @@
 //! `tempmail fault`: how SMTP misbehaves on purpose.
 
 use clap::Subcommand;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::Context;
 use super::output::Column;
+use super::removal::deleted;
+use super::{Context, listing};
 use crate::client::Method;
 use crate::error::{Error, Exit};
 use crate::smtp::fault::Rule;
@@ -13,9 +14,9 @@ const PATH: &str = "/api/admin/faults";
 const COLUMNS: [Column; 5] = [
     Column::number("ID", "id"),
     Column::text("RULE", "rule"),
-    Column::text("SOURCE", "source").rank(1),
-    Column::number("MATCHED", "matched"),
-    Column::number("INJECTED", "injected"),
+    Column::text("SOURCE", "source").rank(3),
+    Column::number("MATCHED", "matched").rank(2),
+    Column::number("INJECTED", "injected").rank(1),
 ];
 
 /// Have SMTP misbehave on purpose, to test a sender
@@ -35,81 +36,67 @@ pub(super) struct Fault {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    Add(Add),
-    List(List),
-    Clear(Clear),
-}
-
-/// Add a rule behind the others and print its number
-#[derive(clap::Args, Debug)]
-#[command(after_help = "\
+    /// Add a rule behind the others and print its number
+    #[command(after_help = "\
 Examples:
   tempmail fault add 'RCPT user4xx@* first 2 451 4.3.0'
   tempmail fault add 'DATA #2 drop'
   tempmail fault add 'end delay 30s' --json")]
-struct Add {
-    /// The rule as one argument: `STAGE [PATTERN] [#N | first N | every N] [delay TIME] ACTION`
-    #[arg(value_name = "RULE")]
-    rule: Rule,
-}
-
-/// List the rules in the order in which they are checked
-///
-/// In a pipe each rule is a line of five fields separated by tabs: number, rule, source, matches, injected faults.
-#[derive(clap::Args, Debug)]
-#[command(
-    visible_alias = "ls",
-    after_help = "\
+    Add {
+        /// The rule as one argument: `STAGE [PATTERN] [#N | first N | every N] [delay TIME] ACTION`
+        #[arg(value_name = "RULE")]
+        rule: Rule,
+    },
+    /// List the rules in the order in which they are checked
+    ///
+    /// In a pipe each rule is a line of five fields separated by tabs: number, rule, source, matches, injected faults.
+    #[command(
+        visible_alias = "ls",
+        after_help = "\
 Examples:
   tempmail fault list
   tempmail fault ls --json | jq -r '.[] | select(.injected == 0).rule'"
-)]
-struct List {}
-
-/// Remove one rule, or all
-///
-/// Prints how many were removed. Rules of the settings are back when the daemon starts again.
-#[derive(clap::Args, Debug)]
-#[command(
-    visible_alias = "rm",
-    after_help = "\
+    )]
+    List,
+    /// Remove one rule, or all
+    ///
+    /// Prints how many were removed. Rules of the settings are back when the daemon starts again.
+    #[command(
+        visible_alias = "rm",
+        after_help = "\
 Examples:
   tempmail fault clear
   tempmail fault clear 3"
-)]
-struct Clear {
-    /// Number of the rule [default: all rules]
-    #[arg(value_name = "NUMBER")]
-    id: Option<u64>,
+    )]
+    Clear {
+        /// Number of the rule [default: all rules]
+        #[arg(value_name = "NUMBER")]
+        id: Option<u64>,
+    },
 }
 
 impl Fault {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let client = cx.client().await?;
         match self.verb {
-            Verb::Add(Add { rule }) => {
+            Verb::Add { rule } => {
                 let body = json!({ "rule": rule.to_string() });
-                let added: Value = client.call(Method::POST, PATH, &[], Some(body)).await?;
-                cx.answer(&added, &added["id"].to_string())?;
+                let added = cx.client().await?.answer(Method::POST, PATH, &[], Some(body)).await?;
+                cx.answer(&added, &added.value["id"].to_string())?;
                 cx.hint("the rule lasts until the daemon ends; `tempmail fault clear` removes it");
+                Ok(Exit::Ok)
             }
-            Verb::List(List {}) => {
-                let faults: Vec<Value> = client.get(PATH, &[]).await?;
-                cx.list(&COLUMNS, &faults, &json!(faults))?;
-                if faults.is_empty() {
-                    cx.hint("there is no rule; `tempmail fault add RULE` adds one");
-                }
+            Verb::List => {
+                listing::whole(cx, PATH, &[], &COLUMNS, "there is no rule; `tempmail fault add RULE` adds one").await
             }
-            Verb::Clear(Clear { id }) => {
+            Verb::Clear { id } => {
                 let query = [("id", id.map(|id| id.to_string()))];
-                let removed: Value = client.call(Method::DELETE, PATH, &query, None).await?;
-                if let (Some(id), Some(0)) = (id, removed["deleted"].as_u64()) {
+                let removed = cx.client().await?.answer(Method::DELETE, PATH, &query, None).await?;
+                if let (Some(id), 0) = (id, deleted(&removed.value)) {
                     return Err(Error::new(Exit::NotFound, format!("there is no rule {id}"))
                         .hint("`tempmail fault list` shows the rules"));
                 }
-                cx.answer(&removed, &removed["deleted"].to_string())?;
+                cx.answer(&removed, &deleted(&removed.value).to_string()).map(|()| Exit::Ok)
             }
         }
-        Ok(Exit::Ok)
     }
 }

@@ -5,19 +5,23 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::ErrorKind;
-use std::path::PathBuf;
-use std::slice;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, Command, FromArgMatches, ValueEnum};
 use serde_json::Value;
 
 use super::output::Format;
-use super::removed;
+use super::{STANDARD, Streams, removed};
 use crate::client::{Access, Destination, ServerUrl, Token, authorities};
 use crate::config::{ServeArgs, Sources, user_config_file};
 use crate::error::Error;
 
 const HEADING: &str = "Global options";
+/// The longest token in a file, in octets.
+const TOKEN_OCTETS_MAX: u64 = 4096;
+/// The largest file with certificates, in octets.
+const AUTHORITIES_OCTETS_MAX: u64 = 1 << 20;
 /// The variable that named a server and a token.
 const CONTEXT: &str = "TEMPMAIL_CONTEXT";
 /// The file, beside the user's configuration, that had the contexts and the one in use.
@@ -42,12 +46,12 @@ pub struct Globals {
     #[arg(long, global = true, value_name = "URL", help_heading = HEADING)]
     pub server: Option<String>,
 
-    /// File with certificates in PEM, one of which vouches for --server [env: TEMPMAIL_CA_FILE]
-    #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
+    /// File with certificates in PEM, one of which vouches for --server, - for standard input [env: TEMPMAIL_CA_FILE]
+    #[arg(long, global = true, value_name = "FILE|-", help_heading = HEADING)]
     pub ca_file: Option<PathBuf>,
 
-    /// File with a token for --server, see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]
-    #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
+    /// File with a token for --server, - for standard input; see `tempmail token` [env: TEMPMAIL_TOKEN holds the token itself]
+    #[arg(long, global = true, value_name = "FILE|-", help_heading = HEADING)]
     pub token_file: Option<PathBuf>,
 
     /// Data directory [env: TEMPMAIL_DATA_DIR] [default: $XDG_DATA_HOME/tempmail, under systemd $STATE_DIRECTORY]
@@ -86,19 +90,28 @@ pub struct Globals {
 impl Globals {
     /// What the flags of every command say among words that are no command line as a whole.
     pub fn among(words: &[OsString]) -> Self {
-        let command = Self::augment_args(Command::new("tempmail").no_binary_name(true).args_override_self(true));
-        let command = command.disable_help_flag(true).disable_version_flag(true);
-        let parsed = |words: &[OsString]| command.clone().try_get_matches_from(words).ok();
+        let command = alone();
         let (mut own, mut rest) = (Vec::new(), words);
-        while let Some(word) = rest.first().filter(|word| *word != "--") {
-            let with_value = rest.get(..2).filter(|flag| parsed(&flag[..1]).is_none() && parsed(flag).is_some());
-            let taken = with_value.map_or(1, <[_]>::len);
-            if with_value.is_some() || parsed(slice::from_ref(word)).is_some() {
-                own.extend_from_slice(&rest[..taken]);
-            }
-            rest = &rest[taken..];
+        while rest.first().is_some_and(|word| word != "--") {
+            let of_flag = flag_at(&command, rest);
+            own.extend_from_slice(&rest[..of_flag]);
+            rest = &rest[of_flag.max(1)..];
         }
-        parsed(&own).and_then(|matches| Self::from_arg_matches(&matches).ok()).unwrap_or_default()
+        let matches = command.try_get_matches_from(&own).ok();
+        matches.and_then(|matches| Self::from_arg_matches(&matches).ok()).unwrap_or_default()
+    }
+
+    /// Whether all of these words are flags of every command, and their values.
+    pub fn are_all_of(words: &[OsString]) -> bool {
+        let command = alone();
+        let mut rest = words;
+        while !rest.is_empty() {
+            match flag_at(&command, rest) {
+                0 => return false,
+                of_flag => rest = &rest[of_flag..],
+            }
+        }
+        true
     }
 
     /// Whether a program reads what is said.
@@ -118,7 +131,7 @@ impl Globals {
     }
 
     /// Where the command is to be carried out: flags first, then the environment.
-    pub fn target(&self, env: &BTreeMap<String, String>) -> Result<Destination, Error> {
+    pub fn target(&self, env: &BTreeMap<String, String>, streams: &Arc<Streams>) -> Result<Destination, Error> {
         if self.server.is_some() && self.data_dir.is_some() {
             return Err(Error::usage("--server and --data-dir exclude each other")
                 .hint("--server asks a service elsewhere; --data-dir names the one on this machine"));
@@ -130,9 +143,19 @@ impl Globals {
         };
         let server: ServerUrl = server.parse().map_err(Error::usage)?;
         let ca_file = self.ca_file.clone().or_else(|| variable(env, "TEMPMAIL_CA_FILE").map(PathBuf::from));
-        let authorities = ca_file.as_deref().map(authorities).transpose()?.unwrap_or_default();
+        let is_standard = |file: &Option<PathBuf>| file.as_deref() == Some(Path::new(STANDARD));
+        if is_standard(&self.token_file) && is_standard(&ca_file) {
+            return Err(Error::usage("--token-file and --ca-file cannot both be standard input").hint("name a file"));
+        }
+        let of_file = |file: &PathBuf| {
+            let (name, pem) = streams.small_file(file, AUTHORITIES_OCTETS_MAX)?;
+            authorities(&name, &pem)
+        };
+        let authorities = ca_file.as_ref().map(of_file).transpose()?.unwrap_or_default();
         let token = match (&self.token_file, variable(env, "TEMPMAIL_TOKEN")) {
-            (Some(file), _) => Some(Token::read(file)?),
+            (Some(file), _) => {
+                Some(Token::new(&String::from_utf8_lossy(&streams.small_file(file, TOKEN_OCTETS_MAX)?.1))?)
+            }
             (None, Some(token)) => Some(Token::new(token)?),
             (None, None) => None,
         };
@@ -169,6 +192,19 @@ impl Globals {
     }
 }
 
+/// A command with these flags and nothing else.
+fn alone() -> Command {
+    let command = Globals::augment_args(Command::new("tempmail").no_binary_name(true).args_override_self(true));
+    command.disable_help_flag(true).disable_version_flag(true)
+}
+
+/// How many words the flag at the beginning of `words` takes, with its value; 0 if they begin with something else.
+fn flag_at(command: &Command, words: &[OsString]) -> usize {
+    let is_whole =
+        |count: usize| words.get(..count).is_some_and(|flag| command.clone().try_get_matches_from(flag).is_ok());
+    [1, 2].into_iter().find(|count| is_whole(*count)).unwrap_or(0)
+}
+
 /// A variable that is set; an empty one is not.
 fn variable<'a>(env: &'a BTreeMap<String, String>, name: &str) -> Option<&'a String> {
     env.get(name).filter(|value| !value.is_empty())
@@ -179,6 +215,10 @@ mod tests {
     use super::*;
     use crate::error::Exit;
 
+    fn streams() -> Arc<Streams> {
+        Arc::new(Streams::closed())
+    }
+
     fn env(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
@@ -187,12 +227,16 @@ mod tests {
     fn a_flag_goes_before_the_environment() {
         let both = env(&[("TEMPMAIL_SERVER", "http://b.test"), ("TEMPMAIL_DATA_DIR", "/d")]);
         let flag = Globals { server: Some("http://a.test".into()), ..Globals::default() };
-        assert!(matches!(flag.target(&both), Ok(Destination::Server(url, _)) if url.base() == "http://a.test"));
+        assert!(
+            matches!(flag.target(&both, &streams()), Ok(Destination::Server(url, _)) if url.base() == "http://a.test")
+        );
         let none = Globals::default();
-        assert!(matches!(none.target(&both), Ok(Destination::Server(url, _)) if url.base() == "http://b.test"));
+        assert!(
+            matches!(none.target(&both, &streams()), Ok(Destination::Server(url, _)) if url.base() == "http://b.test")
+        );
         let local = Globals { data_dir: Some("/here".into()), ..Globals::default() };
-        assert!(matches!(local.target(&both), Ok(Destination::Local(_))));
-        assert!(matches!(none.target(&env(&[])), Ok(Destination::Local(_))));
+        assert!(matches!(local.target(&both, &streams()), Ok(Destination::Local(_))));
+        assert!(matches!(none.target(&env(&[]), &streams()), Ok(Destination::Local(_))));
     }
 
     #[test]
@@ -211,9 +255,16 @@ mod tests {
     }
 
     #[test]
+    fn words_before_a_command_are_flags_and_their_values() {
+        let are = |line: &str| Globals::are_all_of(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>());
+        assert!(are("") && are("--data-dir d -q") && are("-vo json") && are("--server=http://a.test"));
+        assert!(!are("help") && !are("--data-dir") && !are("-q --no-such"));
+    }
+
+    #[test]
     fn contradictions_are_usage_errors() {
         let both = Globals { server: Some("http://a.test".into()), data_dir: Some("/d".into()), ..Globals::default() };
-        assert_eq!(both.target(&env(&[])).expect_err("both").exit(), Exit::Usage);
+        assert_eq!(both.target(&env(&[]), &streams()).expect_err("both").exit(), Exit::Usage);
         let forms = Globals { output: Some(Format::Tsv), json: true, ..Globals::default() };
         assert_eq!(forms.format().expect_err("both").exit(), Exit::Usage);
     }
@@ -221,9 +272,9 @@ mod tests {
     #[test]
     fn a_token_comes_from_the_environment_or_a_file() {
         let server = Globals { server: Some("http://a.test".into()), ..Globals::default() };
-        let target = server.target(&env(&[("TEMPMAIL_TOKEN", "secret")]));
+        let target = server.target(&env(&[("TEMPMAIL_TOKEN", "secret")]), &streams());
         assert!(matches!(target, Ok(Destination::Server(_, Access { token: Some(_), .. }))));
         let missing = Globals { token_file: Some("/does/not/exist".into()), ..server };
-        assert_eq!(missing.target(&env(&[])).expect_err("no file").exit(), Exit::Usage);
+        assert_eq!(missing.target(&env(&[]), &streams()).expect_err("no file").exit(), Exit::Usage);
     }
 }

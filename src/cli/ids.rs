@@ -8,7 +8,6 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
-use super::webhook::explained;
 use crate::client::{ALL_MAIL, BRIEF, Client, MAIL, WEBHOOKS};
 use crate::error::{Error, Exit};
 use crate::model::{Address, EmailId, EventId, WebhookId};
@@ -129,7 +128,7 @@ pub(super) async fn webhooks(client: &Client, ids: &[IdOrPart<WebhookId>]) -> Re
             return Err(needs_whole_id(part, "webhooks").hint("`tempmail webhook list ADDR -o id` prints whole ids"));
         }
         let rows = client.pages(WEBHOOKS, Vec::new(), Some(WEBHOOKS_PER_PAGE)).rows(usize::MAX).await;
-        Ok(Known::of(rows.map_err(explained)?, ["id", "recipient", "url"], "the webhooks".to_owned()))
+        Ok(Known::of(rows?, ["id", "recipient", "url"], "the webhooks".to_owned()))
     };
     whole(ids, known).await
 }
@@ -148,7 +147,7 @@ pub(super) async fn events(
 ) -> Result<Vec<EventId>, Error> {
     let known = async |_: &Part| {
         let path = format!("/api/admin/webhooks/{webhook}/deliveries");
-        let rows = client.get(&path, &[]).await.map_err(explained)?;
+        let rows = client.get(&path, &[]).await?;
         Ok(Known::of(rows, ["event", "at", "result"], "the events of its log".to_owned()))
     };
     whole(ids, known).await

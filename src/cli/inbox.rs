@@ -1,19 +1,18 @@
 //! `tempmail inbox`: the mail of an address, or of all.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::Context;
 use super::domain_hint::hint_unless_served;
-use super::output::{self, Column, Format, JsonList};
+use super::listing::{Listing, PAGE_SIZE};
+use super::output::{self, Column, Format};
 use super::span::Moment;
 use super::watch;
-use crate::client::{ALL_MAIL, BRIEF, Client, List, MAIL, MAILBOXES, Pages, Query};
+use crate::client::{ALL_MAIL, BRIEF, Client, List, MAIL, MAILBOXES, Query};
 use crate::error::{Error, Exit};
 use crate::model::{Address, DomainName, EmailId};
 
-/// Mails per request.
-const PAGE_SIZE: u64 = 100;
-/// Where the bodies come along, which may be large.
+/// Mails per request where the bodies come along, which may be large.
 const PAGE_SIZE_WITH_BODIES: u64 = 20;
 /// From this width on a table has room for what is in a mail, which takes a look at its body.
 const WIDE: u16 = 100;
@@ -31,9 +30,9 @@ pub(super) const MAILS: [Column; 5] = [
 const MAILS_OF_ALL: [Column; 5] = [MAILS[0], MAILS[1], MAILS[2], MAILS[3], Column::text("TO", "recipient").percent(28)];
 const OF_MAILBOXES: [Column; 4] = [
     Column::text("ADDRESS", "address"),
-    Column::number("MAILS", "messages"),
-    Column::time("NEWEST", "newest"),
-    Column::number("OCTETS", "octets").rank(1),
+    Column::number("MAILS", "messages").rank(1),
+    Column::time("NEWEST", "newest").rank(2),
+    Column::number("OCTETS", "octets").rank(3),
 ];
 /// A list that grows has columns that do not.
 const WATCHED: [Column; 4] = [
@@ -123,24 +122,25 @@ struct Filter {
 impl Inbox {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let client = cx.client().await?;
-        let Some(address) = &self.address else { return self.of_all(cx, client).await };
+        let Some(address) = self.address.clone() else { return self.of_all(cx, client).await };
         if self.watch {
-            return watched(cx, client, address, self.limit).await;
+            return watched(cx, client, &address, self.limit).await;
         }
-        let (is_filtered, query) = self.query(cx, address);
-        let printed = if self.all || (self.limit.is_some() && self.page.is_none()) {
-            let size = if cx.style.is_chosen() { PAGE_SIZE } else { PAGE_SIZE_WITH_BODIES };
-            let pages = client.pages(MAIL, query, Some(size));
-            self.walk(cx, pages, MAIL, columns(cx, &MAILS)).await?
-        } else {
-            self.one_page(cx, client, query).await?
-        };
-        if printed == 0 && is_filtered {
+        let (is_filtered, query) = self.query(cx, &address);
+        let page_size = if cx.style.is_chosen() { PAGE_SIZE } else { PAGE_SIZE_WITH_BODIES };
+        let listing = self.listing(MAIL, query, columns(cx, &MAILS));
+        let found = Listing { page_size, ..listing }.print(cx, client).await?;
+        if found == 0 && is_filtered {
             cx.hint_on_terminal(&format!("no such mail for {address}"));
-        } else if printed == 0 && !hint_unless_served(cx, client, address).await {
+        } else if found == 0 && !hint_unless_served(cx, client, &address).await {
             cx.hint_on_terminal(&format!("no mail for {address}"));
         }
         Ok(Exit::Ok)
+    }
+
+    fn listing<'a>(&self, list: List, query: Query, columns: &'a [Column]) -> Listing<'a> {
+        let Self { page, limit, all, .. } = *self;
+        Listing { list, query, columns, page, limit, all, page_size: PAGE_SIZE, order: "newest", prepare }
     }
 
     /// What the service is asked for, and whether only some mail passes.
@@ -159,99 +159,21 @@ impl Inbox {
         (is_filtered, to.into_iter().chain(filter).collect())
     }
 
-    /// Prints a page of the service. How many mails there are in all, as far as the page tells.
-    async fn one_page(&self, cx: &Context, client: &Client, mut query: Query) -> Result<u64, Error> {
-        let number = |number: Option<u64>| number.map(|number| number.to_string());
-        query.extend([("page", number(self.page)), ("limit", number(self.limit))]);
-        let page: Value = client.get(MAIL.path, &query).await?;
-        let Some(rows) = page[MAIL.member].as_array() else {
-            return Err(Error::new(Exit::Unavailable, "the service does not answer with a list of mail"));
-        };
-        let [total, limit, number, pages] =
-            ["total", "limit", "page", "pages"].map(|name| page[name].as_u64().unwrap_or(0));
-        if self.limit.is_some_and(|wanted| limit < wanted && total > limit) {
-            return Err(Error::usage(format!("a page of this service has at most {limit} entries"))
-                .hint("--limit without --page lists as many as you say, --all lists all"));
-        }
-        let rows = prepared(cx, rows.clone());
-        cx.list(columns(cx, &MAILS), &rows, &page)?;
-        if page["complete"] == false {
-            cx.hint(&format!("only the newest {} mails were looked at; --all looks at all", page["scanned"]));
-        }
-        if total > 0 && rows.is_empty() {
-            cx.hint(&format!("page {number} is past the end; there are {pages}"));
-        } else if number > 1 {
-            cx.hint(&format!("page {number} of {pages}, {total} mails in all; --all lists them"));
-        } else if pages > 1 {
-            hint_of_rest(cx, rows.len() as u64, Some(total));
-        }
-        Ok(total)
-    }
-
     /// Lists the mail of all addresses, or these addresses.
     async fn of_all(self, cx: &Context, client: &Client) -> Result<Exit, Error> {
+        let mut query = vec![("domain", self.domain.as_ref().map(ToString::to_string))];
         let (list, columns, what) = if self.mailboxes {
             (MAILBOXES, &OF_MAILBOXES[..], "no address has mail")
         } else {
+            let is_table = cx.style.of_list() == Format::Table;
+            query.push(("fields", is_table.then(|| format!("{BRIEF},fromName"))));
             (ALL_MAIL, &MAILS_OF_ALL[..], "there is no mail")
         };
-        let query = vec![("domain", self.domain.as_ref().map(ToString::to_string))];
-        let size = (self.all || self.limit.is_some()).then_some(PAGE_SIZE);
-        if self.walk(cx, client.pages(list, query, size), list, columns).await? == 0 {
+        if self.listing(list, query, columns).print(cx, client).await? == 0 {
             let of = self.domain.map(|domain| format!(" at {domain}")).unwrap_or_default();
             cx.hint_on_terminal(&format!("{what}{of}"));
         }
         Ok(Exit::Ok)
-    }
-
-    /// Prints a list page by page: as much as `--limit` and `--all` say, else one page. Returns how many rows there were.
-    ///
-    /// A table takes them all at once, since its columns are as wide as they need.
-    async fn walk(&self, cx: &Context, mut pages: Pages<'_>, list: List, columns: &[Column]) -> Result<u64, Error> {
-        let (mut printed, mut has_more, mut of_table) = (0, true, Vec::new());
-        let mut members = Map::new();
-        let mut json = JsonList::new(list.member);
-        let limit = self.limit.unwrap_or(u64::MAX);
-        while printed < limit
-            && let Some(page) = pages.next(limit - printed).await?
-        {
-            if printed == 0 {
-                members = page.members;
-            }
-            (printed, has_more) = (printed + page.rows.len() as u64, page.has_more);
-            match cx.style.of_list() {
-                Format::Table => of_table.extend(prepared(cx, page.rows)),
-                Format::Json => cx.print(json.rows(&page.rows))?,
-                _ => cx.print(output::lines(cx.style, columns, &page.rows))?,
-            }
-            if !self.all && self.limit.is_none() {
-                break;
-            }
-        }
-        let total = members.get("total").and_then(Value::as_u64);
-        match cx.style.of_list() {
-            Format::Table => cx.list(columns, &of_table, &Value::Null)?,
-            Format::Json => cx.print(json.end(&self.members(&members, list, pages.place())))?,
-            _ => {}
-        }
-        if has_more {
-            hint_of_rest(cx, printed, total);
-        }
-        Ok(printed)
-    }
-
-    /// The members of a JSON object beside its rows: those of an answer with so many rows.
-    fn members(&self, first: &Map<String, Value>, list: List, next: Option<&str>) -> Value {
-        let limit = self.limit.map(Value::from).or_else(|| first.get("limit").cloned());
-        match (first.get("total"), list.path == MAIL.path) {
-            (total, _) if self.all => json!({ "total": total }),
-            (total, false) => json!({ "total": total, "limit": limit, "next": next }),
-            (None, true) => json!({ "limit": limit }),
-            (Some(total), true) => {
-                let pages = total.as_u64().zip(self.limit).map(|(total, limit)| total.div_ceil(limit));
-                json!({ "total": total, "page": 1, "limit": limit, "pages": pages })
-            }
-        }
     }
 }
 
@@ -271,14 +193,7 @@ fn fields(cx: &Context) -> Option<String> {
     }
 }
 
-/// Rows as a table shows them: with the sender's name, and what is in the mail.
-fn prepared(cx: &Context, mut rows: Vec<Value>) -> Vec<Value> {
-    if cx.style.of_list() == Format::Table {
-        rows.iter_mut().for_each(prepare);
-    }
-    rows
-}
-
+/// Makes a row what a table shows: with the sender's name, and what is in the mail.
 fn prepare(row: &mut Value) {
     let name = row["fromName"].as_str().or(row["header"]["from"][0]["name"].as_str()).unwrap_or_default();
     if !name.trim().is_empty() {
@@ -292,12 +207,6 @@ fn prepare(row: &mut Value) {
         (None, files) => format!("{files} files"),
     };
     row["has"] = has.into();
-}
-
-/// Says that a list is longer than what was printed, in a pipe too: who works on the lines must know that some are missing.
-fn hint_of_rest(cx: &Context, printed: u64, total: Option<u64>) {
-    let of = total.map_or_else(String::new, |total| format!(" of {total}"));
-    cx.hint(&format!("these are the newest {printed}{of}; --all lists all, --limit N lists N"));
 }
 
 /// Prints the newest mails, and each that arrives, until the process ends.
@@ -335,12 +244,12 @@ async fn newest(cx: &Context, client: &Client, address: &Address, limit: Option<
 }
 
 /// Further rows of a list; the heading stands above the first ones.
-fn grown(cx: &Context, rows: Vec<Value>, is_begun: bool) -> String {
-    let mut rows = prepared(cx, rows);
+fn grown(cx: &Context, mut rows: Vec<Value>, is_begun: bool) -> String {
     if cx.style.of_list() != Format::Table {
         return output::lines(cx.style, &MAILS[..4], &rows);
     }
     for row in &mut rows {
+        prepare(row);
         // `YYYY-MM-DD HH:MM:SS`
         row["time"] = row["receivedAt"].as_str().and_then(|at| at.get(11..)).into();
     }

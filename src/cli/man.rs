@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Arg;
 
-use super::Context;
+use super::{Context, directory};
 use crate::error::{Error, Exit};
 
 /// The name of the program.
@@ -22,7 +22,7 @@ Examples:
   tempmail man ~/.local/share/man/man1")]
 pub(super) struct Man {
     /// Write a page for every command into this directory
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_parser = directory)]
     dir: Option<PathBuf>,
 }
 

@@ -10,7 +10,7 @@
 //! globals   flags of every command     context   what a command is given     surroundings   where it runs
 //! one_mail, attachment   which mail a command is about, and its files     ids   ids by their end or beginning
 //! problem   errors as JSON          removed   what replaces a command that has gone
-//! domain_hint, span, zone   what a few commands share
+//! listing, removal, domain_hint, span, zone   what several commands share
 //! hangup    what SIGHUP does to the daemon
 //! help      the tree of commands       guide          `tempmail help`
 //! output/   tables, JSON, lines for programs, the pager
@@ -32,6 +32,7 @@ mod hangup;
 mod help;
 mod ids;
 mod inbox;
+mod listing;
 mod man;
 mod mcp;
 mod new;
@@ -40,6 +41,7 @@ mod open;
 pub mod output;
 mod problem;
 mod read;
+mod removal;
 mod removed;
 mod send_test;
 mod sendmail;
@@ -56,7 +58,7 @@ mod webhook;
 mod zone;
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{FromArgMatches, Parser, Subcommand};
@@ -142,15 +144,19 @@ pub fn run(args: impl IntoIterator<Item = OsString>, surroundings: Surroundings)
     })
 }
 
-/// The command line of a program that is called `sendmail`, or of that command where it is the first word. Its options mean
-/// other things than this program's, so they come behind `--`.
+/// The command line of a program that is called `sendmail`, or of that command. Its options mean other things than this
+/// program's, so they come behind `--`.
 fn as_command(mut args: Vec<OsString>) -> Vec<OsString> {
     const SENDMAIL: &str = "sendmail";
     if args.first().is_some_and(|program| Path::new(program).file_name() == Some(OsStr::new(SENDMAIL))) {
         args.splice(..1, ["tempmail", SENDMAIL].map(OsString::from));
     }
-    if args.get(1).is_some_and(|word| word == SENDMAIL) && args[2..] != ["--help"] {
-        args.insert(2, "--".into());
+    let word = args.iter().position(|word| word == SENDMAIL);
+    if let Some(at) = word.filter(|at| *at > 0 && Globals::are_all_of(&args[1..*at])) {
+        let options = &args[at + 1..];
+        if options.first().is_none_or(|first| first != "--") && options != ["--help"] {
+            args.insert(at + 1, "--".into());
+        }
     }
     args
 }
@@ -221,6 +227,11 @@ async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
     }
 }
 
+/// A directory that files are written into.
+fn directory(text: &str) -> Result<PathBuf, &'static str> {
+    if text == STANDARD { Err("files go into a directory, and not to standard output") } else { Ok(text.into()) }
+}
+
 fn show(error: &Error, globals: &Globals, is_colored: bool, streams: &Streams) {
     streams.say(if is_colored { "\u{1b}[1;31merror:\u{1b}[0m " } else { "error: " }, &error.to_string());
     if let Some(hint) = error.what_to_do().filter(|_| !globals.quiet) {
@@ -239,6 +250,9 @@ mod tests {
             ("sendmail", "tempmail sendmail --"),
             ("sendmail --help", "tempmail sendmail --help"),
             ("tempmail sendmail -q", "tempmail sendmail -- -q"),
+            ("tempmail sendmail -- -q", "tempmail sendmail -- -q"),
+            ("tempmail --data-dir d -v sendmail -q", "tempmail --data-dir d -v sendmail -- -q"),
+            ("tempmail --data-dir sendmail status", "tempmail --data-dir sendmail status"),
             ("tempmail help sendmail", "tempmail help sendmail"),
             ("tempmail", "tempmail"),
         ] {

@@ -31,9 +31,9 @@ impl New {
             prefix.parse::<LocalPartPrefix>().map_err(|error| Error::new(Exit::Usage, format!("--prefix: {error}")))?;
         }
         let fresh = cx.client().await?.random_address(self.domain.as_ref(), self.prefix.as_deref()).await?;
-        let text = |member: &str| fresh[member].as_str().unwrap_or_default();
+        let text = |member: &str| fresh.value[member].as_str().unwrap_or_default();
         cx.answer(&fresh, text("address"))?;
-        if fresh["pattern"].is_string() {
+        if fresh.value["pattern"].is_string() {
             let (pattern, domain) = (text("pattern"), text("domain"));
             cx.hint(&format!(
                 "the service takes mail for {pattern}; this address is at {domain}, --domain names another"

@@ -79,7 +79,7 @@ fn in_fragment(address: &Address) -> String {
 
 /// Where a browser reaches the service.
 async fn base(cx: &Context, client: &Client) -> Result<String, Error> {
-    if let Destination::Server(server, _) = cx.globals.target(&cx.env)? {
+    if let Destination::Server(server, _) = cx.destination()? {
         return Ok(server.base().to_owned());
     }
     let status = client.status().await?;

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::Context;
 use super::attachment;
 use super::inbox::MAILS;
 use super::one_mail::{self, OneMail};
-use super::output::{self, Format, Style, time, visible};
+use super::output::{self, Format, Style, Whole, time, visible};
+use super::{Context, directory};
 use crate::client::{Attachment, EmailDetail};
 use crate::error::{Error, Exit};
 use crate::mime;
@@ -58,7 +58,7 @@ pub(super) struct Read {
     /// Write every attachment into this directory under its own name, made safe, and print where each went
     ///
     /// Nothing is replaced: where a name is taken, none is written.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["raw", "html", "attachment"])]
+    #[arg(long, value_name = "DIR", value_parser = directory, conflicts_with_all = ["raw", "html", "attachment"])]
     save_all: Option<PathBuf>,
 }
 
@@ -85,13 +85,12 @@ impl Read {
             cx.print(visible::octets(&raw, cx.style.is_terminal))?;
             return Ok(Exit::Ok);
         }
-        let mail: Value = client.get(&format!("/api/mail/messages/{id}"), &[]).await.map_err(one_mail::refused)?;
+        let detail = client.email(id).await.map_err(one_mail::refused)?;
         if self.html {
-            let html = mail["message"].as_str().unwrap_or_default();
-            cx.print(visible::octets(html.as_bytes(), cx.style.is_terminal))?;
+            cx.print(visible::octets(detail.email.message.as_bytes(), cx.style.is_terminal))?;
             return Ok(Exit::Ok);
         }
-        cx.show(&shown_as_sent(cx, &mail)?)?;
+        cx.show(&shown(cx, &detail))?;
         Ok(Exit::Ok)
     }
 }
@@ -100,21 +99,10 @@ impl Read {
 pub(super) fn shown(cx: &Context, detail: &EmailDetail) -> String {
     match cx.style.of_document() {
         Format::Table => page(detail, cx.style),
-        Format::Json => output::json(detail),
-        Format::Ndjson => output::json_line(detail),
+        Format::Json => Whole::Sent(&detail.sent).json(cx.style),
+        Format::Ndjson => Whole::Sent(&detail.sent).line(cx.style),
         Format::Tsv | Format::Id => output::lines(cx.style, &MAILS[..4], &[json!(detail.email)]),
     }
-}
-
-/// The same of the service's answer, which JSON shows as it is.
-fn shown_as_sent(cx: &Context, mail: &Value) -> Result<String, Error> {
-    if !cx.style.is_chosen() {
-        return Ok(output::list(cx.style, &[], std::slice::from_ref(mail), mail, cx.now()));
-    }
-    let detail = serde_json::from_value(mail.clone());
-    let detail: EmailDetail =
-        detail.map_err(|error| Error::new(Exit::Unavailable, format!("the mail cannot be read: {error}")))?;
-    Ok(shown(cx, &detail))
 }
 
 /// The mail for people: header fields that matter, codes and links, text, attachments.

@@ -1,8 +1,7 @@
 //! `tempmail send-test`: one small mail, all the way through.
 
-use std::io::Read as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::json;
@@ -10,6 +9,8 @@ use tokio::time::Instant;
 
 use super::Context;
 use super::inbox::MAILS;
+use super::output::Whole;
+use super::sendmail::{Added, rewritten};
 use crate::client::smtp::{Submission, submit, with_crlf};
 use crate::client::{Client, Destination, EmailDetail, ServerUrl, Status, WaitQuery};
 use crate::error::{Error, Exit};
@@ -57,14 +58,18 @@ fn host_and_port(text: &str) -> Result<String, String> {
 
 impl SendTest {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let file = self.file.as_deref().map(|path| read(cx, path)).transpose()?.map(|raw| with_crlf(&raw));
+        let file = self.file.as_deref().map(|path| cx.small_file(path, MESSAGE_OCTETS_MAX)).transpose()?;
+        let file = file.map(|(_, raw)| with_crlf(&raw));
         let client = cx.client().await?;
         let server = self.smtp_server(cx, client).await?;
         let since = client.newest(&self.address, 1).await?.emails.into_iter().next().map(|email| email.id);
         cx.verbose(&format!("sending through SMTP at {server}"));
-        let tag = format!("{:08x}", rand::random::<u32>());
-        let subject = format!("Test mail {tag}");
-        let message = file.clone().unwrap_or_else(|| message(&self.address, &subject, &tag, cx.now()).into_bytes());
+        let tag: u32 = rand::random();
+        let subject = format!("Test mail {tag:08x}");
+        let message = match &file {
+            Some(message) => message.clone(),
+            None => message(&self.address, &subject, tag, cx.now())?,
+        };
         let recipients = vec![self.address.to_string()];
         let reply = submit(&server, &Submission { reverse_path: SENDER.to_owned(), recipients, message }).await?;
         cx.hint(&format!("SMTP at {server} accepted it: {reply}"));
@@ -77,8 +82,7 @@ impl SendTest {
                 Error::new(Exit::CheckFailed, cause).hint(format!("see that SMTP at {server} belongs to that service"))
             );
         };
-        let email = json!(detail.email);
-        cx.list(&MAILS[..4], std::slice::from_ref(&email), &json!(detail))?;
+        cx.list(&MAILS[..4], &[json!(detail.email)], Whole::Sent(&detail.sent))?;
         cx.hint(&format!("read it with `tempmail read {}`", detail.email.id));
         Ok(Exit::Ok)
     }
@@ -87,7 +91,7 @@ impl SendTest {
         if let Some(server) = &self.smtp {
             return Ok(server.clone());
         }
-        if let Destination::Server(server, _) = cx.globals.target(&cx.env)? {
+        if let Destination::Server(server, _) = cx.destination()? {
             return Ok(beside(&server));
         }
         let no_listener = || {
@@ -119,28 +123,14 @@ pub(super) fn reachable(listener: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listener.port())
 }
 
-/// The message in a file.
-fn read(cx: &Context, path: &Path) -> Result<Vec<u8>, Error> {
-    let name = path.display();
-    let mut raw = Vec::new();
-    cx.input(path)
-        .and_then(|file| file.take(MESSAGE_OCTETS_MAX + 1).read_to_end(&mut raw))
-        .map_err(|error| Error::usage(format!("{name} can't be read: {error}")))?;
-    if raw.len() as u64 > MESSAGE_OCTETS_MAX {
-        return Err(Error::usage(format!("{name} is longer than {MESSAGE_OCTETS_MAX} octets")));
-    }
-    Ok(raw)
-}
-
-fn message(to: &Address, subject: &str, tag: &str, now: Timestamp) -> String {
-    format!(
-        "From: tempmail <{SENDER}>\r\nTo: <{to}>\r\nSubject: {subject}\r\nDate: {}\r\n\
-         Message-ID: <{tag}.{}@tempmail.invalid>\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n\
-         This is a test mail from `tempmail send-test`.\r\n\
-         It came in over SMTP, was stored, and was read back from the inbox.\r\n",
-        now.to_rfc5322(),
-        now.millis(),
-    )
+fn message(to: &Address, subject: &str, tag: u32, now: Timestamp) -> Result<Vec<u8>, Error> {
+    let text = format!(
+        "To: <{to}>\nSubject: {subject}\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n\n\
+         This is a test mail from `tempmail send-test`.\n\
+         It came in over SMTP, was stored, and was read back from the inbox.\n",
+    );
+    let added = Added { sender: SENDER, name: Some("tempmail"), hostname: "tempmail.invalid", now, tag: tag.into() };
+    Ok(rewritten(text.as_bytes(), &added).map_err(|error| Error::new(Exit::Failure, error))?.message)
 }
 
 /// Whether `raw` is `message` behind the fields that delivery puts in front (RFC 5321 section 4.4).
@@ -187,7 +177,11 @@ mod tests {
     #[test]
     fn the_message_has_the_fields_that_rfc_5322_demands() {
         let to: Address = "hello@example.test".parse().expect("address");
-        let message = message(&to, "s", "t", Timestamp::from_millis(1_700_000_000_000));
+        let message = message(&to, "s", 7, Timestamp::from_millis(1_700_000_000_000)).expect("a message");
+        let message = String::from_utf8(message).expect("text");
+        for field in ["From: \"tempmail\" <send-test@", "Message-ID: <1700000000000."] {
+            assert!(message.contains(&format!("\r\n{field}")), "{message}");
+        }
         assert!(message.contains("\r\nDate: Tue, 14 Nov 2023 22:13:20 +0000\r\n"));
         assert!(message.lines().all(|line| line.len() < 998));
         assert_eq!(message.matches('\n').count(), message.matches("\r\n").count());

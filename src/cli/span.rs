@@ -11,8 +11,8 @@ use crate::model::{Address, EmailId, Timestamp};
 
 /// The longest time to wait.
 const TIMEOUT_MAX: Duration = Duration::from_hours(24);
-/// How far back a moment reaches: no mail is kept longer.
-const AGO_MAX: Duration = Duration::from_hours(365 * 24);
+/// How far from now a moment may be that is written as a distance: no mail is kept and no token is valid for longer.
+const DISTANCE_MAX: Duration = Duration::from_hours(3650 * 24);
 
 /// Flags of the commands that wait for mail.
 #[derive(clap::Args, Clone, Debug)]
@@ -43,19 +43,27 @@ pub(super) fn wait_time(text: &str) -> Result<Duration, ValueError> {
     value::duration(Duration::ZERO..=TIMEOUT_MAX)(with_unit)
 }
 
-/// A moment: a time, or how long ago it was.
+/// A moment: a time, or how far from now it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
     At(Timestamp),
-    Ago(Duration),
+    Away(Duration),
 }
 
 impl Moment {
-    /// The time, at `now`.
+    /// The time, at `now`. A distance goes back.
     pub(super) fn at(self, now: Timestamp) -> Timestamp {
         match self {
             Self::At(at) => at,
-            Self::Ago(ago) => now.before(ago),
+            Self::Away(distance) => now.before(distance),
+        }
+    }
+
+    /// The time, at `now`. A distance goes ahead.
+    pub(super) fn ahead(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::At(at) => at,
+            Self::Away(distance) => now.plus(distance),
         }
     }
 }
@@ -64,11 +72,11 @@ impl FromStr for Moment {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let now = (text == "now").then_some(Self::Ago(Duration::ZERO));
-        let ago = || value::duration(Duration::ZERO..=AGO_MAX)(text).ok().map(Self::Ago);
+        let now = (text == "now").then_some(Self::Away(Duration::ZERO));
+        let away = || value::duration(Duration::ZERO..=DISTANCE_MAX)(text).ok().map(Self::Away);
         let at = || Timestamp::from_text(text).or_else(|| Timestamp::from_text(&format!("{text} 00:00:00")));
-        now.or_else(ago).or_else(|| at().map(Self::At)).ok_or_else(|| {
-            "a moment is `now`, a time such as 2026-01-31T12:00:00Z, '2026-01-31 12:00:00' or 2026-01-31 (UTC), or how long ago: 2h, at most 365d"
+        now.or_else(away).or_else(|| at().map(Self::At)).ok_or_else(|| {
+            "a moment is `now`, a time such as 2026-01-31T12:00:00Z, '2026-01-31 12:00:00' or 2026-01-31 (UTC), or how far it is from now: 2h, at most 3650d"
                 .to_owned()
         })
     }
@@ -126,9 +134,13 @@ mod tests {
             ("now", 1_700_000_000_000),
             ("2023-11-14", 1_699_920_000_000),
         ] {
-            assert_eq!(text.parse::<Moment>().expect(text).at(NOW).millis(), millis, "{text}");
+            let moment: Moment = text.parse().expect(text);
+            assert_eq!(moment.at(NOW).millis(), millis, "{text}");
+            let is_time = matches!(moment, Moment::At(_));
+            let ahead = if is_time { millis } else { 2 * NOW.millis() - millis };
+            assert_eq!(moment.ahead(NOW).millis(), ahead, "{text}");
         }
-        for bad in ["", "2", "yesterday", "366d", "2023-11", "-1h"] {
+        for bad in ["", "2", "yesterday", "3651d", "2023-11", "-1h"] {
             assert!(bad.parse::<Moment>().is_err(), "{bad}");
         }
     }
@@ -138,7 +150,7 @@ mod tests {
         let id = "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b";
         for (text, since) in [
             ("now", Since::Now),
-            ("90s", Since::Moment(Moment::Ago(Duration::from_secs(90)))),
+            ("90s", Since::Moment(Moment::Away(Duration::from_secs(90)))),
             ("2023-11-14T22:13:20Z", Since::Moment(Moment::At(NOW))),
             ("2023-11-14 22:13:20", Since::Moment(Moment::At(NOW))),
             ("2023-11-14", Since::Moment(Moment::At(Timestamp::from_millis(1_699_920_000_000)))),

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Context;
-use crate::client::Client;
+use crate::client::{Client, Method};
 use crate::error::{Error, Exit};
 
 /// The fields that are always shown.
@@ -64,16 +64,19 @@ impl Status {
         if !client.is_administrator() {
             return public(cx, client).await;
         }
-        let mut whole: Value = client.get("/api/admin/status", &[]).await?;
-        // A service that cannot read its rows now still has a status.
-        if self.all
-            && let Ok(stats) = client.get::<Map<String, Value>>("/api/admin/stats", &[]).await
-            && let Some(store) = whole["store"].as_object_mut()
-        {
-            store.extend(stats);
+        let answer = client.answer(Method::GET, "/api/admin/status", &[], None).await?;
+        let mut whole = answer.value.clone();
+        if self.all {
+            // A service that cannot read its rows now still has a status.
+            if let Ok(stats) = client.get::<Map<String, Value>>("/api/admin/stats", &[]).await
+                && let Some(store) = whole["store"].as_object_mut()
+            {
+                store.extend(stats);
+            }
+            cx.document(&whole, &whole)?;
+        } else {
+            cx.document(&chosen(&whole), &answer)?;
         }
-        let is_whole = self.all || !cx.style.is_chosen();
-        cx.document(&if is_whole { whole.clone() } else { chosen(&whole) })?;
         if whole["acceptsMail"] == false {
             let cause = whole["cause"].as_str().map_or_else(String::new, |cause| format!(": {cause}"));
             return Err(Error::new(Exit::Unavailable, format!("the service accepts no mail now{cause}"))
@@ -101,7 +104,8 @@ fn chosen(whole: &Value) -> Value {
 async fn public(cx: &Context, client: &Client) -> Result<Exit, Error> {
     let is_ready = client.ready().await?;
     let active = client.get::<Vec<String>>("/api/domains/active", &[]).await?.len();
-    cx.document(&json!({ "domains": { "active": active }, "ready": is_ready, "server": client.transport().shown() }))?;
+    let public = json!({ "domains": { "active": active }, "ready": is_ready, "server": client.transport().shown() });
+    cx.document(&public, &public)?;
     if is_ready {
         cx.hint("the rest is the administrator's; see --token-file");
         return Ok(Exit::Ok);

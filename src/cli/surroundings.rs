@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::termios::tcgetwinsize;
 
+use super::STANDARD;
 use super::output::visible;
+use crate::error::Error;
 
 /// What a command line runs in.
 #[derive(Debug)]
@@ -79,6 +83,11 @@ impl Streams {
         Self { is_of_process: true, ..Self::new(stdin, stdout, stderr, terminal) }
     }
 
+    /// Streams that nobody writes into and nobody reads.
+    pub(super) fn closed() -> Self {
+        Self::new(io::empty(), io::sink(), io::sink(), Terminal::default())
+    }
+
     /// Writes to standard output.
     pub(super) fn print(&self, data: &[u8]) -> io::Result<()> {
         let mut stdout = locked(&self.stdout);
@@ -106,6 +115,24 @@ impl Streams {
     /// Standard input.
     pub(super) fn stdin(self: &Arc<Self>) -> impl BufRead + Send + use<> {
         BufReader::new(Stdin(Arc::clone(self)))
+    }
+
+    /// The file of this name: standard input for `-`.
+    pub(super) fn input(self: &Arc<Self>, path: &Path) -> io::Result<Box<dyn Read>> {
+        if path.as_os_str() == STANDARD { Ok(Box::new(self.stdin())) } else { Ok(Box::new(File::open(path)?)) }
+    }
+
+    /// How messages name a file, and its octets, of which there are at most `octets_max`: standard input for `-`.
+    pub(super) fn small_file(self: &Arc<Self>, path: &Path, octets_max: u64) -> Result<(String, Vec<u8>), Error> {
+        let name = if path.as_os_str() == STANDARD { "standard input".into() } else { path.display().to_string() };
+        let mut octets = Vec::new();
+        self.input(path)
+            .and_then(|file| file.take(octets_max + 1).read_to_end(&mut octets))
+            .map_err(|error| Error::usage(format!("{name}: {error}")))?;
+        if octets.len() as u64 > octets_max {
+            return Err(Error::usage(format!("{name}: it is longer than {octets_max} octets")));
+        }
+        Ok((name, octets))
     }
 }
 

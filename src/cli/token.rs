@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 
 use super::ids::{self, Part};
 use super::output::Column;
-use super::{Context, STANDARD};
-use crate::client::{Client, Method};
-use crate::config::value;
+use super::removal::deleted;
+use super::span::Moment;
+use super::{Context, STANDARD, listing};
+use crate::client::Method;
 use crate::error::{Error, Exit};
 use crate::model::{Scope, TokenName};
 use crate::unfinished::Unfinished;
@@ -20,10 +21,10 @@ use crate::unfinished::Unfinished;
 const PATH: &str = "/api/admin/tokens";
 const COLUMNS: [Column; 6] = [
     Column::text("NAME", "name"),
-    Column::text("SCOPE", "scope").rank(2),
-    Column::state("STATUS", "status"),
-    Column::time("CREATED", "createdAt").rank(3),
-    Column::time("EXPIRES", "expiresAt").rank(1),
+    Column::text("SCOPE", "scope").rank(3),
+    Column::state("STATUS", "status").rank(1),
+    Column::time("CREATED", "createdAt").rank(4),
+    Column::time("EXPIRES", "expiresAt").rank(2),
     Column::id("ID", "id"),
 ];
 const LIFE: RangeInclusive<Duration> = Duration::from_mins(1)..=Duration::from_hours(3650 * 24);
@@ -46,17 +47,41 @@ pub(super) struct Token {
 #[derive(Subcommand, Debug)]
 enum Verb {
     New(New),
-    List(List),
-    Revoke(Revoke),
+    /// List the tokens, without the tokens themselves
+    ///
+    /// In a pipe each token is a line of six fields separated by tabs: name, scope, status, when it was created, when it
+    /// expires, id. The token of `TEMPMAIL_ADMIN_TOKEN` is not among them.
+    #[command(
+        visible_alias = "ls",
+        after_help = "\
+Examples:
+  tempmail token list
+  tempmail token ls --json | jq -r '.[] | select(.status == \"expired\").name'"
+    )]
+    List,
+    /// Make a token invalid at once
+    #[command(
+        visible_alias = "rm",
+        after_help = "\
+Examples:
+  tempmail token revoke ci
+  tempmail token rm 9f86d081884c7d65"
+    )]
+    Revoke {
+        /// Name or id of the token, or the end of its id
+        #[arg(value_name = "TOKEN")]
+        token: String,
+    },
 }
 
 impl Token {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let client = cx.client().await?;
         match self.verb {
-            Verb::New(new) => new.run(cx, client).await,
-            Verb::List(List {}) => list(cx, client).await,
-            Verb::Revoke(revoke) => revoke.run(cx, client).await,
+            Verb::New(new) => new.run(cx).await,
+            Verb::List => {
+                listing::whole(cx, PATH, &[], &COLUMNS, "there is no token; `tempmail token new` makes one").await
+            }
+            Verb::Revoke { token } => revoke(cx, token).await,
         }
     }
 }
@@ -75,9 +100,9 @@ struct New {
     #[arg(long, value_name = "NAME")]
     name: TokenName,
 
-    /// How long it is valid, 1m to 3650d [default: until it is revoked]
-    #[arg(long, value_name = "DURATION", value_parser = value::duration(LIFE))]
-    expires: Option<Duration>,
+    /// Until when it is valid: how long from now, 1m to 3650d, or a time such as 2027-01-31T12:00:00Z [default: until it is revoked]
+    #[arg(long, value_name = "TIME")]
+    expires: Option<Moment>,
 
     /// What its bearer may do: admin for everything, read for reading alone
     #[arg(long, value_name = "SCOPE", default_value_t)]
@@ -89,34 +114,39 @@ struct New {
 }
 
 impl New {
-    async fn run(self, cx: &Context, client: &Client) -> Result<Exit, Error> {
-        // A file that can't be written is said before there is a token.
-        let out = self.out.filter(|file| file.as_os_str() != STANDARD);
-        let out = out
-            .map(|file| new_file(&file).map(|begun| (begun, file.clone())).map_err(|error| unwritten(&file, &error)));
-        let out = out.transpose()?;
+    async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let mut body = json!({ "name": self.name, "scope": self.scope });
-        if let Some(life) = self.expires {
+        if let Some(moment) = self.expires {
+            let now = cx.now();
+            let life = moment.ahead(now).since(now);
+            if !LIFE.contains(&life) {
+                return Err(Error::usage("--expires: a token is valid for 1m to 3650d from now"));
+            }
             body["expiresInSeconds"] = life.as_secs().into();
         }
-        let mut created: Value = client.call(Method::POST, PATH, &[], Some(body)).await?;
-        let Some(token) = created["token"].as_str().map(str::to_owned) else {
+        let client = cx.client().await?;
+        // A file that can't be written is said before there is a token.
+        let out = self.out.filter(|file| file.as_os_str() != STANDARD);
+        let begun = out.as_deref().map(|file| new_file(file).map_err(|error| unwritten(file, &error))).transpose()?;
+        let created = client.answer(Method::POST, PATH, &[], Some(body)).await?;
+        let Some(token) = created.value["token"].as_str() else {
             return Err(Error::new(Exit::Unavailable, "the service does not answer with a token"));
         };
-        if let Some((mut begun, file)) = out {
-            if let Err(error) = begun.write(format!("{token}\n").as_bytes()).and_then(|()| begun.finish()) {
-                // Nobody has it, so nobody may.
-                let id = created["id"].as_str().map(str::to_owned);
-                client.call::<Value>(Method::DELETE, PATH, &[("id", id)], None).await?;
-                return Err(unwritten(&file, &error));
-            }
-            cx.hint(&format!("the token is in {}; the service cannot show it again", file.display()));
-            created["token"] = Value::Null;
-            return cx.answer(&created, &file.display().to_string()).map(|()| Exit::Ok);
+        let (Some(mut begun), Some(file)) = (begun, out) else {
+            cx.answer(&created, token)?;
+            cx.hint("keep it now: the service has only its hash and cannot show it again");
+            return Ok(Exit::Ok);
+        };
+        if let Err(error) = begun.write(format!("{token}\n").as_bytes()).and_then(|()| begun.finish()) {
+            // Nobody has it, so nobody may.
+            let id = created.value["id"].as_str().map(str::to_owned);
+            client.delete(PATH, &[("id", id)]).await?;
+            return Err(unwritten(&file, &error));
         }
-        cx.answer(&created, &token)?;
-        cx.hint("keep it now: the service has only its hash and cannot show it again");
-        Ok(Exit::Ok)
+        cx.hint(&format!("the token is in {}; the service cannot show it again", file.display()));
+        let mut shown = created.value.clone();
+        shown["token"] = Value::Null;
+        cx.answer(&shown, &file.display().to_string()).map(|()| Exit::Ok)
     }
 }
 
@@ -138,63 +168,20 @@ fn unwritten(file: &Path, error: &io::Error) -> Error {
     }
 }
 
-/// List the tokens, without the tokens themselves
-///
-/// In a pipe each token is a line of six fields separated by tabs: name, scope, status, when it was created, when it
-/// expires, id. The token of `TEMPMAIL_ADMIN_TOKEN` is not among them.
-#[derive(clap::Args, Debug)]
-#[command(
-    visible_alias = "ls",
-    after_help = "\
-Examples:
-  tempmail token list
-  tempmail token ls --json | jq -r '.[] | select(.status == \"expired\").name'"
-)]
-struct List {}
-
-async fn list(cx: &Context, client: &Client) -> Result<Exit, Error> {
+/// Revokes the token with this name or id, or a part of the id.
+async fn revoke(cx: &Context, token: String) -> Result<Exit, Error> {
+    let client = cx.client().await?;
     let tokens: Vec<Value> = client.get(PATH, &[]).await?;
-    cx.list(&COLUMNS, &tokens, &json!(tokens))?;
-    if tokens.is_empty() {
-        cx.hint("there is no token; `tempmail token new` makes one");
+    // The service takes a whole name or id, the name first. It knows no parts.
+    let is_whole = tokens.iter().any(|known| known["name"] == *token || known["id"] == *token);
+    let id = match token.parse::<Part>() {
+        Ok(part) if !is_whole => ids::token(tokens, &part)?,
+        _ => token.clone(),
+    };
+    let answer = client.answer(Method::DELETE, PATH, &[("id", Some(id))], None).await?;
+    if deleted(&answer.value) == 0 {
+        return Err(Error::new(Exit::NotFound, format!("there is no token {token}"))
+            .hint("`tempmail token list` shows the tokens"));
     }
-    Ok(Exit::Ok)
-}
-
-/// Make a token invalid at once
-#[derive(clap::Args, Debug)]
-#[command(
-    visible_alias = "rm",
-    after_help = "\
-Examples:
-  tempmail token revoke ci
-  tempmail token rm 9f86d081884c7d65"
-)]
-struct Revoke {
-    /// Name or id of the token, or the end of its id
-    #[arg(value_name = "TOKEN")]
-    token: String,
-}
-
-impl Revoke {
-    async fn run(self, cx: &Context, client: &Client) -> Result<Exit, Error> {
-        let tokens: Vec<Value> = client.get(PATH, &[]).await?;
-        let is_named = |token: &&Value| token["name"] == *self.token || token["id"] == *self.token;
-        let named = tokens.iter().filter(is_named).count();
-        if named > 1 {
-            return Err(Error::usage(format!("{} is the id of one token and the name of another", self.token))
-                .hint("revoke each by what only it has, as `tempmail token list` shows it"));
-        }
-        let id = match self.token.parse::<Part>() {
-            Ok(part) if named == 0 => ids::token(tokens, &part)?,
-            _ => self.token.clone(),
-        };
-        let answer: Value = client.call(Method::DELETE, PATH, &[("id", Some(id))], None).await?;
-        if answer["deleted"] == 0 {
-            return Err(Error::new(Exit::NotFound, format!("there is no token {}", self.token))
-                .hint("`tempmail token list` shows the tokens"));
-        }
-        cx.answer(&answer, &self.token)?;
-        Ok(Exit::Ok)
-    }
+    cx.answer(&answer, &token).map(|()| Exit::Ok)
 }

@@ -3,16 +3,26 @@
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde_json::json;
 use tokio::time::sleep;
 
 use super::Context;
-use super::output::{self, Format, Style, visible};
+use super::output::{self, Column, Format, Style, visible};
 use crate::client::{Client, Events, MailEvent};
 use crate::error::{Error, Exit};
 use crate::model::Address;
 
 /// How often is looked whether somebody still reads the output.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// The fields of a line.
+const COLUMNS: [Column; 5] = [
+    Column::text("EVENT", "event"),
+    Column::id("ID", "id"),
+    Column::text("TO", "recipient"),
+    Column::text("FROM", "from"),
+    Column::text("SUBJECT", "subject"),
+];
 
 /// Print what happens to mail, a line for each event
 ///
@@ -71,22 +81,19 @@ pub(super) async fn reader_gone() {
     }
 }
 
-/// One line, written as soon as it is known.
+/// One line, written as soon as it is known: JSON in a pipe, unless another form is asked for.
 fn line(style: Style, event: &MailEvent) -> String {
-    let [id, recipient, from, subject] = ["id", "recipient", "from", "subject"].map(|name| event.text(name));
-    match style.format {
-        Some(Format::Id) => format!("{}\n", visible::field(id)),
-        Some(Format::Tsv) => [&event.event, id, recipient, from, subject].map(visible::field).join("\t") + "\n",
-        None if !style.is_terminal => output::json_line(event),
-        Some(Format::Json | Format::Ndjson) => output::json_line(event),
-        None | Some(Format::Table) => {
-            let what = event.event.strip_prefix("email.").unwrap_or(&event.event);
-            let end = output::short_id(id);
-            let fields = [what, &end, recipient, from, subject];
-            let shown: Vec<_> = fields.iter().filter(|it| !it.is_empty()).map(|it| visible::line(it)).collect();
-            shown.join("  ") + "\n"
-        }
+    if style.format.is_none() && !style.is_terminal {
+        return output::json_line(event);
     }
+    if style.of_list() != Format::Table {
+        return output::lines(style, &COLUMNS, &[json!(event)]);
+    }
+    let what = event.event.strip_prefix("email.").unwrap_or(&event.event);
+    let end = output::short_id(event.text("id"));
+    let fields = [what, &end, event.text("recipient"), event.text("from"), event.text("subject")];
+    let shown: Vec<_> = fields.iter().filter(|it| !it.is_empty()).map(|it| visible::line(it)).collect();
+    output::cut(&shown.join("  "), style.width).into_owned() + "\n"
 }
 
 #[cfg(test)]
@@ -111,6 +118,7 @@ mod tests {
         let received: MailEvent = serde_json::from_str(received).expect("an event");
         let people = Style { is_terminal: true, ..style(None) };
         assert_eq!(line(people, &received), "received  9e0f2a3b  a@x.test  s␛\n");
+        assert_eq!(line(Style { width: Some(20), ..people }, &received), "received  9e0f2a3b…\n");
         let removed: MailEvent = serde_json::from_str(r#"{"event":"reset"}"#).expect("an event");
         assert_eq!(line(style(Some(Format::Tsv)), &removed), "reset\t\t\t\t\n");
         assert_eq!(line(people, &removed), "reset\n");

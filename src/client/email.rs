@@ -1,7 +1,6 @@
 //! Emails as the interface shows them.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 /// An Email as the message list gives it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,9 +19,6 @@ pub struct Email {
     pub message: String,
     /// UTC, `YYYY-MM-DD HH:MM:SS`.
     pub received_at: String,
-    /// Fields of a later server.
-    #[serde(flatten)]
-    pub other: Map<String, Value>,
 }
 
 /// The newest Emails of an inbox.
@@ -35,7 +31,7 @@ pub struct EmailPage {
 }
 
 /// One header field.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Header {
     /// As the message spells it.
     pub name: String,
@@ -44,7 +40,7 @@ pub struct Header {
 }
 
 /// One attachment of an Email.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Attachment {
     /// Its place among the Email's attachments.
@@ -58,13 +54,10 @@ pub struct Attachment {
     /// Octets when decoded.
     #[serde(default)]
     pub size: u64,
-    /// Fields of a later server.
-    #[serde(flatten)]
-    pub other: Map<String, Value>,
 }
 
 /// A one-time code in an Email.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct OneTimeCode {
     /// As a person types it.
     pub code: String,
@@ -72,13 +65,10 @@ pub struct OneTimeCode {
     pub kind: String,
     /// From 0 to 1.
     pub confidence: f64,
-    /// Fields of a later server.
-    #[serde(flatten)]
-    pub other: Map<String, Value>,
 }
 
 /// A link in an Email that a reader would press.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Link {
     /// Where it leads.
     pub url: String,
@@ -89,16 +79,13 @@ pub struct Link {
     /// What is written on it; may be empty.
     #[serde(default)]
     pub text: String,
-    /// Fields of a later server.
-    #[serde(flatten)]
-    pub other: Map<String, Value>,
 }
 
-/// One Email with all that is known of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// One Email as far as this program reads it, and all that the service says of it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EmailDetail {
-    /// What the message list shows of it; `other` holds further fields, the envelope among them.
+    /// What the message list shows of it.
     #[serde(flatten)]
     pub email: Email,
     /// The plain-text body; empty if the message has only HTML.
@@ -122,31 +109,14 @@ pub struct EmailDetail {
     /// When it goes: UTC, `YYYY-MM-DD HH:MM:SS`.
     #[serde(default)]
     pub expires_at: String,
+    /// The answer as it was sent.
+    #[serde(skip)]
+    pub sent: String,
 }
 
 impl EmailDetail {
     /// The value of the first header field of this name, in any case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name)).map(|header| header.value.as_str())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn fields_of_a_later_server_are_kept() {
-        let given = json!({
-            "id": "x", "recipient": "a@b", "from": "", "subject": "s", "message": "m", "receivedAt": "t",
-            "bodyText": "b", "headers": [{"name": "To", "value": "x"}], "attachments": [], "size": 5,
-            "expiresAt": "e", "envelope": {"helo": "h"},
-            "codes": [{"code": "1", "kind": "otp", "confidence": 0.9, "until": "t"}], "links": [],
-        });
-        let detail: EmailDetail = serde_json::from_value(given.clone()).expect("detail");
-        assert_eq!(detail.header("tO"), Some("x"));
-        assert_eq!(serde_json::to_value(&detail).expect("json"), given);
     }
 }

@@ -59,6 +59,17 @@ pub type Query = Vec<(&'static str, Option<String>)>;
 /// The fields of a mail in a list that need no body.
 pub const BRIEF: &str = "id,recipient,from,subject,receivedAt";
 
+/// An answer in JSON.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Of HTTP: 201 says that something was made.
+    pub status: u16,
+    /// What it says.
+    pub value: Value,
+    /// The same as it was sent.
+    pub sent: String,
+}
+
 /// The service. Every method's error is a [`ClientError`].
 #[derive(Debug)]
 pub struct Client {
@@ -89,19 +100,20 @@ impl Client {
         query: &[(&str, Option<String>)],
         body: Option<Value>,
     ) -> Result<T, ClientError> {
-        Ok(self.call_with_status(method, path, query, body).await?.1)
+        self.read(&self.ask(method, &with_query(path, query), body).await?)
     }
 
-    /// The answer to a request, with its status: 201 says that something was made.
-    pub async fn call_with_status<T: DeserializeOwned>(
+    /// The answer to a request, with its octets and its status.
+    pub async fn answer(
         &self,
         method: Method,
         path: &str,
         query: &[(&str, Option<String>)],
         body: Option<Value>,
-    ) -> Result<(u16, T), ClientError> {
+    ) -> Result<Answer, ClientError> {
         let answer = self.ask(method, &with_query(path, query), body).await?;
-        Ok((answer.status, self.read(&answer)?))
+        let value = self.read(&answer)?;
+        Ok(Answer { status: answer.status, value, sent: String::from_utf8_lossy(&answer.body).into_owned() })
     }
 
     /// The answer to a question.
@@ -129,7 +141,15 @@ impl Client {
 
     /// One Email with all that is known of it.
     pub async fn email(&self, id: EmailId) -> Result<EmailDetail, ClientError> {
-        self.get(&format!("/api/mail/messages/{id}"), &[]).await
+        let mail = self.mail(&format!("/api/mail/messages/{id}"), &[]).await?;
+        mail.ok_or_else(|| self.unintelligible("its answer has no mail".to_owned()))
+    }
+
+    /// The Email in an answer; `None` if it has no content.
+    async fn mail(&self, path: &str, query: &[(&str, Option<String>)]) -> Result<Option<EmailDetail>, ClientError> {
+        let answer = self.ask(Method::GET, &with_query(path, query), None).await?;
+        let mail: Option<EmailDetail> = self.read(&answer)?;
+        Ok(mail.map(|mail| EmailDetail { sent: String::from_utf8_lossy(&answer.body).into_owned(), ..mail }))
     }
 
     /// One message as received, with the trace fields that delivery adds.
@@ -148,10 +168,10 @@ impl Client {
         &self,
         domain: Option<&DomainName>,
         prefix: Option<&str>,
-    ) -> Result<Value, ClientError> {
+    ) -> Result<Answer, ClientError> {
         let query = [("domain", domain.map(ToString::to_string)), ("prefix", prefix.map(str::to_owned))];
-        let fresh: Value = self.get("/api/addresses/random", &query).await?;
-        match fresh["address"].as_str() {
+        let fresh = self.answer(Method::GET, "/api/addresses/random", &query, None).await?;
+        match fresh.value["address"].as_str() {
             Some(address) if !address.is_empty() => Ok(fresh),
             _ => Err(self.unintelligible("its answer has no 'address'".to_owned())),
         }

@@ -30,6 +30,13 @@ pub const MAILBOXES: List = administrators("/api/admin/mailboxes", "mailboxes");
 /// The webhooks of all addresses, in the order of their ids.
 pub const WEBHOOKS: List = administrators("/api/admin/webhooks", "webhooks");
 
+impl List {
+    /// Whether a page says in `next` where the one behind it begins.
+    pub fn has_next(&self) -> bool {
+        self.cursor.1 == "next"
+    }
+}
+
 const fn administrators(path: &'static str, member: &'static str) -> List {
     List { path, member, cursor: ("after", "next"), first: None }
 }

@@ -1,19 +1,12 @@
 //! The address of a server, the token that is shown to it, and who may vouch for it.
 
 use std::fmt;
-use std::io::Read;
-use std::path::Path;
 use std::str::FromStr;
 
 use axum::http::HeaderValue;
 use url::{Host, Url};
 
-use crate::error::{Error, Exit};
-
-/// How much of a file with certificates is read, in octets.
-const AUTHORITIES_OCTETS_MAX: u64 = 1 << 20;
-/// The longest token in octets.
-const TOKEN_OCTETS_MAX: u64 = 4096;
+use crate::error::Error;
 
 /// The base address of a server: http or https, a host, perhaps a path; no user information, query or fragment. Without a
 /// scheme it is http on this machine, and https elsewhere.
@@ -114,14 +107,10 @@ pub struct Access {
     pub authorities: Vec<reqwest::Certificate>,
 }
 
-/// The certificates in a PEM file.
-pub fn authorities(path: &Path) -> Result<Vec<reqwest::Certificate>, Error> {
-    let named = |error: &dyn fmt::Display| Error::usage(format!("{}: {error}", path.display()));
-    let mut pem = Vec::new();
-    let file = std::fs::File::open(path).map_err(|error| named(&error))?;
-    file.take(AUTHORITIES_OCTETS_MAX).read_to_end(&mut pem).map_err(|error| named(&error))?;
-    let found = reqwest::Certificate::from_pem_bundle(&pem).map_err(|_| named(&"it has no certificate in PEM"))?;
-    if found.is_empty() { Err(named(&"it has no certificate in PEM")) } else { Ok(found) }
+/// The certificates in the PEM text of a file, which messages call `name`.
+pub fn authorities(name: &str, pem: &[u8]) -> Result<Vec<reqwest::Certificate>, Error> {
+    let found = reqwest::Certificate::from_pem_bundle(pem).unwrap_or_default();
+    if found.is_empty() { Err(Error::usage(format!("{name}: it has no certificate in PEM"))) } else { Ok(found) }
 }
 
 /// The administrator's token. Never shown.
@@ -138,18 +127,6 @@ impl Token {
             header.ok_or_else(|| Error::usage("the token is empty or holds more than visible ASCII characters"))?;
         header.set_sensitive(true);
         Ok(Self(header))
-    }
-
-    /// The token in a file of at most 4,096 octets.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        let failed = |error: std::io::Error| Error::new(Exit::Usage, format!("{}: {error}", path.display()));
-        let mut text = String::new();
-        let file = std::fs::File::open(path).map_err(failed)?;
-        file.take(TOKEN_OCTETS_MAX + 1).read_to_string(&mut text).map_err(failed)?;
-        if text.len() as u64 > TOKEN_OCTETS_MAX {
-            return Err(Error::usage(format!("{}: a token has at most {TOKEN_OCTETS_MAX} octets", path.display())));
-        }
-        Self::new(&text)
     }
 
     pub(super) fn header(&self) -> HeaderValue {

@@ -59,11 +59,10 @@ async fn client() -> Client {
 async fn a_call_gives_the_answer_in_its_own_order_or_the_refusal() {
     let client = client().await;
     let body = json!({"owner": "Ann", "domain": "x.test"});
-    let (status, added): (u16, Value) =
-        client.call_with_status(Method::POST, "/api/domains", &[], Some(body)).await.expect("added");
-    assert_eq!(status, 201);
+    let added = client.answer(Method::POST, "/api/domains", &[], Some(body)).await.expect("added");
+    assert_eq!(added.status, 201);
     assert_eq!(
-        added.to_string(),
+        added.sent,
         json!({"status": "active", "domain": r#"POST /api/domains {"owner":"Ann","domain":"x.test"}"#}).to_string()
     );
     let id = "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b".parse().expect("id");

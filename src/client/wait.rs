@@ -81,6 +81,6 @@ impl Client {
             ("subject", subject),
             ("has", has),
         ];
-        self.get("/api/mail/wait", &query).await
+        self.mail("/api/mail/wait", &query).await
     }
 }

@@ -94,9 +94,12 @@ impl Query {
     /// The cursor of a walk as the sequence number below which it goes on; `u64::MAX` if it is empty.
     pub(super) fn cursor(&self) -> Result<Option<u64>, Problem> {
         let Some(cursor) = self.get("cursor")? else { return Ok(None) };
-        let below = if cursor.is_empty() { Ok(u64::MAX) } else { u64::from_str_radix(cursor, 16) };
-        let invalid = |_| Problem::invalid("cursor", "'cursor' must be empty or the 'nextCursor' of an answer");
-        below.map(Some).map_err(invalid)
+        // A sign is no digit, although the standard library reads one.
+        let is_number = cursor.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let number = || u64::from_str_radix(cursor, 16).ok().filter(|_| is_number);
+        let below = if cursor.is_empty() { Some(u64::MAX) } else { number() };
+        let invalid = || Problem::invalid("cursor", "'cursor' must be empty or the 'nextCursor' of an answer");
+        below.map(Some).ok_or_else(invalid)
     }
 
     /// The boolean in a parameter; `false` if the parameter is missing.

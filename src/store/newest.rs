@@ -46,6 +46,10 @@ impl FromStr for NewestCursor {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let numbers = text.split_once('-').and_then(|(second, rest)| Some((second, rest.split_once('-')?)));
         let (second, (first_sequence, keys_left)) = numbers.ok_or(NewestCursorError)?;
+        // The standard library would read a number behind a plus.
+        if text.contains('+') {
+            return Err(NewestCursorError);
+        }
         Ok(Self {
             second: second.parse().map_err(|_| NewestCursorError)?,
             first_sequence: first_sequence.parse().map_err(|_| NewestCursorError)?,

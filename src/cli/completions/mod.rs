@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::Context;
+use super::{Context, directory};
 use crate::error::{Error, Exit};
 
 pub(super) use answer::Complete;
@@ -39,7 +39,7 @@ pub(super) struct Completions {
     shell: Option<Shell>,
 
     /// Write a file for every shell into this directory
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = directory)]
     dir: Option<PathBuf>,
 }
 

@@ -1,12 +1,13 @@
 //! Values that only the service knows.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use clap_complete::engine::CompletionCandidate;
 use serde_json::Value;
 
-use super::super::Globals;
 use super::super::output::short_id;
+use super::super::{Globals, STANDARD, Streams};
 use super::candidate::candidate;
 use crate::client::{
     ALL_MAIL, BRIEF, Client, ClientError, Destination, List, MAIL, MAILBOXES, Query, WEBHOOKS, running,
@@ -39,7 +40,11 @@ pub(super) async fn look_up(
     globals: &Globals,
     env: &BTreeMap<String, String>,
 ) -> Result<Vec<CompletionCandidate>, Error> {
-    let target = globals.target(env)?;
+    // The input of the shell that completes has no token.
+    if globals.token_file.iter().chain(&globals.ca_file).any(|file| file.as_os_str() == STANDARD) {
+        return Ok(Vec::new());
+    }
+    let target = globals.target(env, &Arc::new(Streams::closed()))?;
     // A token that anybody could read on its way is for a command that warns of it.
     if matches!(&target, Destination::Server(server, access) if access.token.is_some() && server.is_exposed()) {
         return Ok(Vec::new());

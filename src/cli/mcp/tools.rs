@@ -205,7 +205,7 @@ async fn new_address(session: &Session, given: NewAddress) -> Result<String, Err
     }
     let domain = domain.as_ref().or(session.domains.first());
     let fresh = session.client().await?.random_address(domain, given.prefix.as_deref()).await?;
-    Ok(text::short(fresh["address"].as_str().unwrap_or_default()))
+    Ok(text::short(fresh.value["address"].as_str().unwrap_or_default()))
 }
 
 async fn wait_for_code(session: &Session, context: &RequestContext<RoleServer>, given: Wait) -> Result<String, Error> {

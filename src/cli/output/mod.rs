@@ -10,10 +10,14 @@ mod table;
 pub mod time;
 pub mod visible;
 
+use std::borrow::Cow;
+
 use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
 
+use crate::client::Answer;
 use crate::model::Timestamp;
 
 pub use column::{Column, short_id};
@@ -27,7 +31,7 @@ pub use progress::{Bar, Spinner};
 pub enum Format {
     /// For people.
     Table,
-    /// The answer of the HTTP interface, indented.
+    /// The answer of the HTTP interface as it was sent.
     Json,
     /// One JSON object per line.
     Ndjson,
@@ -72,11 +76,60 @@ impl Style {
     }
 }
 
+/// What JSON shows of a result.
+#[derive(Clone, Copy, Debug)]
+pub enum Whole<'a> {
+    /// The answer of the service as it was sent.
+    Sent(&'a str),
+    /// What the program made of several answers, or of none.
+    Made(&'a Value),
+}
+
+impl Whole<'_> {
+    /// As JSON. An answer keeps its octets, but on a terminal those that would steer it are `\u` escapes.
+    pub fn json(self, style: Style) -> String {
+        match self {
+            Self::Sent(text) if style.is_terminal => visible::json(text.trim_end()) + "\n",
+            Self::Sent(text) => text.trim_end().to_owned() + "\n",
+            Self::Made(value) => json(value),
+        }
+    }
+
+    /// As one line of JSON.
+    pub fn line(self, style: Style) -> String {
+        match self {
+            Self::Sent(text) if text.trim_end().contains('\n') => {
+                json_line(&serde_json::from_str::<Value>(text).unwrap_or_default())
+            }
+            Self::Sent(_) => self.json(style),
+            Self::Made(value) => json_line(value),
+        }
+    }
+}
+
+impl<'a> From<&'a Value> for Whole<'a> {
+    fn from(value: &'a Value) -> Self {
+        Self::Made(value)
+    }
+}
+
+impl<'a> From<&'a Answer> for Whole<'a> {
+    fn from(answer: &'a Answer) -> Self {
+        Self::Sent(&answer.sent)
+    }
+}
+
 /// A list in the form of `style`; `whole` is what JSON shows.
-pub fn list(style: Style, columns: &[Column], rows: &[Value], whole: &Value, now: Timestamp) -> String {
+pub fn list<'a>(
+    style: Style,
+    columns: &[Column],
+    rows: &[Value],
+    whole: impl Into<Whole<'a>>,
+    now: Timestamp,
+) -> String {
     match style.of_list() {
         Format::Table => table::render(style, columns, rows, now),
-        Format::Json => json(whole),
+        Format::Json => whole.into().json(style),
         _ => lines(style, columns, rows),
     }
 }
@@ -103,6 +156,17 @@ pub fn json(value: &impl Serialize) -> String {
 /// A value as one line of JSON.
 pub fn json_line(value: &impl Serialize) -> String {
     visible::json(&serde_json::to_string(value).unwrap_or_default()) + "\n"
+}
+
+/// A line cut to the columns that fit, with an ellipsis where it is longer.
+pub fn cut(line: &str, width: Option<u16>) -> Cow<'_, str> {
+    let room = width.map_or(usize::MAX, usize::from);
+    if line.width() <= room {
+        return line.into();
+    }
+    let ends = line.char_indices().map(|(at, c)| at + c.len_utf8());
+    let end = ends.take_while(|end| line[..*end].width() < room).last().unwrap_or(0);
+    format!("{}…", line[..end].trim_end()).into()
 }
 
 /// A value as text: nothing for null, and the items of a list with this between them.

@@ -9,30 +9,30 @@ const REMOVED: [&str; 3] = ["bcc", "resent-bcc", "return-path"];
 
 /// What the added fields are made of.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Added<'a> {
+pub(in crate::cli) struct Added<'a> {
     /// The sender of the envelope; empty for the null sender.
-    pub(super) sender: &'a str,
+    pub(in crate::cli) sender: &'a str,
     /// The full name of the sender.
-    pub(super) name: Option<&'a str>,
-    pub(super) hostname: &'a str,
-    pub(super) now: Timestamp,
+    pub(in crate::cli) name: Option<&'a str>,
+    pub(in crate::cli) hostname: &'a str,
+    pub(in crate::cli) now: Timestamp,
     /// A number that no other message has.
-    pub(super) tag: u64,
+    pub(in crate::cli) tag: u64,
 }
 
 /// A message that is ready for SMTP.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Rewritten {
+pub(in crate::cli) struct Rewritten {
     /// With CRLF line ends.
-    pub(super) message: Vec<u8>,
+    pub(in crate::cli) message: Vec<u8>,
     /// The addresses in To, Cc and Bcc.
-    pub(super) recipients: Vec<String>,
+    pub(in crate::cli) recipients: Vec<String>,
 }
 
 /// Adds From, Date and Message-ID where they are missing, and removes Bcc. The other fields keep their octets.
 ///
 /// The error is a sentence: a header section, or a field of recipients, of which not everything can be read.
-pub(super) fn rewritten(raw: &[u8], added: &Added<'_>) -> Result<Rewritten, String> {
+pub(in crate::cli) fn rewritten(raw: &[u8], added: &Added<'_>) -> Result<Rewritten, String> {
     let raw = with_crlf(raw);
     let Split { fields, body } = split(&raw);
     let section_octets: usize = fields.iter().map(|field| field.len()).sum();

@@ -1,8 +1,8 @@
 //! `tempmail sendmail`: mail from programs that pipe it into `sendmail`, handed to the daemon of this machine over SMTP.
 //!
 //! ```text
-//! name      the command line of a caller, before clap    options   what it asks for
-//! message   the fields that are added and removed        input     the message from standard input
+//! options   what a caller asks for     message   the fields that are added and removed
+//! input     the message from standard input
 //! ```
 
 mod input;
@@ -21,8 +21,10 @@ use crate::client::{Client, daemon};
 use crate::config::ServeArgs;
 use crate::error::{Error, Exit};
 use crate::model::Address;
-use message::{Added, Rewritten};
+use message::Rewritten;
 use options::Options;
+
+pub(super) use message::{Added, rewritten};
 
 /// The most recipients of a mail: every receiver takes so many (RFC 5321 section 4.5.3.1.8).
 const RECIPIENTS_MAX: usize = 100;
@@ -126,7 +128,7 @@ fn submission(options: &Options, receiver: &Receiver, raw: &[u8], cx: &Context) 
         tag: rand::random::<u64>(),
     };
     let of_data = |error: String| Error::new(Exit::MailData, error);
-    let Rewritten { message, recipients: of_fields } = message::rewritten(raw, &added).map_err(of_data)?;
+    let Rewritten { message, recipients: of_fields } = rewritten(raw, &added).map_err(of_data)?;
     let mut recipients = Vec::new();
     for recipient in &options.recipients {
         recipients.push(address(&with_domain(recipient, &receiver.hostname), Exit::MailUsage)?.to_string());

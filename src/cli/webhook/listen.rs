@@ -1,15 +1,16 @@
 //! `tempmail webhook listen`: sends events to a receiver on this machine without a registration.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::super::Context;
-use super::super::output::{self, Format, Style, time, visible};
+use super::super::output::{self, Column, Format, Style};
 use super::super::span::Since;
 use super::super::wait::hint_in_time;
 use super::super::watch;
@@ -20,7 +21,7 @@ use crate::dns::DnsResolver;
 use crate::error::{Error, Exit};
 use crate::model::{Address, Secret, Timestamp};
 use crate::tls;
-use crate::webhook::{Caller, Event, EventEmail, Guard, GuardSettings, Refused, Target, UrlError};
+use crate::webhook::{Caller, ErrorClass, Event, EventEmail, Guard, GuardSettings, Refused, Target, UrlError};
 
 /// How long one query to DNS may take.
 const DNS_TIMEOUT: Duration = Duration::from_secs(3);
@@ -56,22 +57,17 @@ pub(super) struct Listen {
 
     /// File with the secret that payloads are signed with, - for standard input; one final line end is no part of it
     #[arg(long, value_name = "FILE|-")]
-    secret_file: Option<String>,
+    secret_file: Option<PathBuf>,
 }
 
-/// What became of one mail.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Forwarded {
-    at: String,
-    /// The mail's id.
-    id: String,
-    /// The `webhook-id` that it was sent under.
-    event: String,
-    status: Option<u16>,
-    error: Option<&'static str>,
-    duration_millis: u64,
-}
+/// The fields of a line about one mail.
+const COLUMNS: [Column; 5] = [
+    Column::time("TIME", "at"),
+    Column::id("ID", "id"),
+    Column::number("STATUS", "status"),
+    Column::number("MS", "durationMillis"),
+    Column::text("ERROR", "error"),
+];
 
 /// Where mail goes and how.
 struct Forwarder {
@@ -151,21 +147,19 @@ impl Forwarder {
         }
     }
 
-    async fn forward(&self, cx: &Context, detail: &EmailDetail) -> Result<Forwarded, Error> {
+    /// Sends a mail once. What became of it, with the `webhook-id` that it was sent under.
+    async fn forward(&self, cx: &Context, detail: &EmailDetail) -> Result<Value, Error> {
         let now = cx.now();
         let id = uuid::Builder::from_random_bytes(rand::random()).into_uuid();
         let outcome = self.caller.call(self.event(id, detail)?.request(now)).await.expect("no host has limits here");
         if outcome.status.is_none() {
             cx.verbose(&outcome.text);
         }
-        Ok(Forwarded {
-            at: now.to_interface(),
-            id: detail.email.id.clone(),
-            event: id.hyphenated().to_string(),
-            status: outcome.status,
-            error: outcome.error.map(crate::webhook::ErrorClass::as_str),
-            duration_millis: u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
-        })
+        Ok(json!({
+            "at": now.to_interface(), "id": detail.email.id, "event": id.hyphenated().to_string(),
+            "status": outcome.status, "error": outcome.error.map(ErrorClass::as_str),
+            "durationMillis": u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
+        }))
     }
 
     fn event<'a>(&'a self, id: Uuid, detail: &'a EmailDetail) -> Result<Event<'a>, Error> {
@@ -190,28 +184,15 @@ impl Forwarder {
 }
 
 /// One line, written as soon as it is known.
-fn shown(style: Style, forwarded: &Forwarded) -> String {
-    let Forwarded { at, id, status, error, duration_millis, .. } = forwarded;
-    let status_text = status.map(|status| status.to_string()).unwrap_or_default();
-    match style.of_list() {
-        Format::Json | Format::Ndjson => output::json_line(forwarded),
-        Format::Id => format!("{id}\n"),
-        Format::Tsv => {
-            format!(
-                "{}\t{id}\t{status_text}\t{duration_millis}\t{}\n",
-                time::rfc3339(at),
-                visible::field(error.unwrap_or_default())
-            )
-        }
-        Format::Table => {
-            let result = match (error, status) {
-                (Some(error), None) => style.paint("31", error),
-                (Some(_), Some(_)) => style.paint("31", &status_text),
-                (None, _) => style.paint("32", &status_text),
-            };
-            format!("{}  {id}  {result}  {duration_millis} ms\n", time::rfc3339(at))
-        }
+fn shown(style: Style, forwarded: &Value) -> String {
+    let line = output::lines(style, &COLUMNS, std::slice::from_ref(forwarded));
+    if style.of_list() != Format::Table {
+        return line;
     }
+    let [at, id, status, millis, error] = line.trim_end().splitn(5, '\t').collect::<Vec<_>>()[..] else { return line };
+    let result = if status.is_empty() { error } else { status };
+    let result = style.paint(if error.is_empty() { "32" } else { "31" }, result);
+    format!("{at}  {id}  {result}  {millis} ms\n")
 }
 
 #[cfg(test)]
@@ -220,13 +201,11 @@ mod tests {
 
     #[test]
     fn a_line_tells_what_became_of_a_mail() {
-        let forwarded = |status, error| Forwarded {
-            at: "2023-11-14 22:13:20".to_owned(),
-            id: "m".to_owned(),
-            event: "e".to_owned(),
-            status,
-            error,
-            duration_millis: 12,
+        let forwarded = |status: Option<u16>, error: Option<&str>| {
+            json!({
+                "at": "2023-11-14 22:13:20", "id": "m", "event": "e", "status": status, "error": error,
+                "durationMillis": 12,
+            })
         };
         let style = |format| Style { is_terminal: false, is_colored: false, width: None, format };
         let (ok, refused, none) =

@@ -7,42 +7,48 @@
 mod listen;
 mod secret;
 
+use std::path::PathBuf;
+
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::Context;
 use super::ids::{self, IdOrPart, WEBHOOKS_PER_PAGE};
+use super::listing::Listing;
 use super::output::{Column, short_id};
+use super::removal::{Removal, deleted};
 use super::span::Moment;
-use crate::client::{ClientError, Method, WEBHOOKS};
+use super::{Context, listing};
+use crate::client::{Client, ClientError, Method, WEBHOOKS};
 use crate::error::{Error, Exit};
 use crate::model::{Address, DomainName, EventId, WebhookId};
 
+/// What to do about an id that no webhook has.
+const LISTED_BY: &str = "`tempmail webhook list ADDR` lists those of an address";
 const PATH: &str = "/api/webhooks";
 const ADMINISTRATORS: &str = "/api/admin/webhooks";
 /// Those of an address have the first eight columns.
 const COLUMNS: [Column; 10] = [
     Column::id("ID", "id"),
-    Column::state("STATUS", "status"),
+    Column::state("STATUS", "status").rank(1),
     Column::text("URL", "url"),
-    Column::flag("SIGNED", "signed", "signed", "unsigned").rank(6),
-    Column::time("SUCCESS", "lastDeliveryAt").rank(3),
-    Column::number("FAILED", "failures").rank(1),
-    Column::number("DROPPED", "dropped").rank(5),
-    Column::text("REASON", "disabledReason").rank(2),
-    Column::text("ADDRESS", "recipient"),
-    Column::text("CLIENT", "registeredBy").rank(4),
+    Column::flag("SIGNED", "signed", "signed", "unsigned").rank(8),
+    Column::time("SUCCESS", "lastDeliveryAt").rank(5),
+    Column::number("FAILED", "failures").rank(3),
+    Column::number("DROPPED", "dropped").rank(7),
+    Column::text("REASON", "disabledReason").rank(4),
+    Column::text("ADDRESS", "recipient").rank(2),
+    Column::text("CLIENT", "registeredBy").rank(6),
 ];
 const ATTEMPTS: [Column; 9] = [
-    Column::time("TIME", "at"),
+    Column::time("TIME", "at").rank(1),
     Column::id("EVENT", "event"),
-    Column::number("ATTEMPT", "attempt").rank(3),
+    Column::number("ATTEMPT", "attempt").rank(5),
     Column::state("RESULT", "result"),
-    Column::text("STATUS", "status"),
-    Column::number("MS", "durationMillis").rank(5),
-    Column::text("ERROR", "error").rank(1),
-    Column::time("NEXT", "nextAttemptAt").rank(2),
-    Column::text("RESPONSE", "response").rank(4),
+    Column::text("STATUS", "status").rank(2),
+    Column::number("MS", "durationMillis").rank(7),
+    Column::text("ERROR", "error").rank(3),
+    Column::time("NEXT", "nextAttemptAt").rank(4),
+    Column::text("RESPONSE", "response").rank(6),
 ];
 
 /// Send mail to a URL as it arrives, by POST and with a signature
@@ -68,33 +74,66 @@ enum Verb {
     Add(Add),
     List(List),
     Remove(Remove),
-    Deliveries(Deliveries),
+    /// Show the delivery log of a webhook, newest first
+    ///
+    /// It has the last 100 attempts. In a pipe each is a line of nine fields separated by tabs: time, event, number of the attempt,
+    /// result (delivered, retry or `given_up`), status of the answer, milliseconds, what failed, time of the next attempt, the
+    /// beginning of the answer. For the administrator.
+    #[command(after_help = "\
+Examples:
+  tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
+  tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --limit 5
+  tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --json \\
+    | jq '.[0].response'")]
+    Deliveries {
+        /// The id of the webhook, or its end
+        #[arg(value_name = "ID")]
+        id: IdOrPart<WebhookId>,
+
+        /// Attempts at most
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        limit: Option<u64>,
+    },
     Replay(Replay),
-    Test(Test),
+    /// Send a sample event to a webhook now and show the attempt
+    ///
+    /// It is made once and not repeated. Exit code 8 when the receiver did not answer with a status of 200 to 299. For the
+    /// administrator.
+    #[command(after_help = "\
+Examples:
+  tempmail webhook test 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
+  tempmail webhook test 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --json | jq .status")]
+    Test {
+        /// The id of the webhook, or its end
+        #[arg(value_name = "ID")]
+        id: IdOrPart<WebhookId>,
+    },
     Listen(listen::Listen),
 }
 
 impl Webhook {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        match self.verb {
+        let done = match self.verb {
             Verb::Add(add) => add.run(cx).await,
             Verb::List(list) => list.run(cx).await,
             Verb::Remove(remove) => remove.run(cx).await,
-            Verb::Deliveries(deliveries) => deliveries.run(cx).await,
+            Verb::Deliveries { id, limit } => deliveries(cx, &id, limit).await,
             Verb::Replay(replay) => replay.run(cx).await,
-            Verb::Test(test) => test.run(cx).await,
+            Verb::Test { id } => test(cx, &id).await,
             Verb::Listen(listen) => listen.run(cx).await,
-        }
+        };
+        done.map_err(explained)
     }
 }
 
 /// The error of an operation on webhooks: a service without them says so.
-pub(super) fn explained(error: ClientError) -> Error {
-    if error.is("unknown_path") {
+fn explained(error: Error) -> Error {
+    let is = |code| error.cause().downcast_ref::<ClientError>().is_some_and(|refused| refused.is(code));
+    if is("unknown_path") {
         return Error::new(Exit::NotFound, "this service has no webhooks: it runs revision 1 of the interface")
             .hint("the administrator can start it with --revision 2; `tempmail webhook listen` works without");
     }
-    error.or_find_by("`tempmail webhook list ADDR` lists those of an address")
+    if is("not_found") { error.hint(LISTED_BY) } else { error }
 }
 
 /// Send mail for an address to a URL as it arrives
@@ -121,7 +160,7 @@ struct Add {
 
     /// File with the secret that payloads are signed with, - for standard input; one final line end is no part of it
     #[arg(long, value_name = "FILE|-")]
-    secret_file: Option<String>,
+    secret_file: Option<PathBuf>,
 }
 
 impl Add {
@@ -131,25 +170,24 @@ impl Add {
             body["secret"] = json!(secret::read(cx, path)?);
         }
         let client = cx.client().await?;
-        let (status, added): (u16, Value) =
-            client.call_with_status(Method::POST, PATH, &[], Some(body)).await.map_err(explained)?;
+        let added = client.answer(Method::POST, PATH, &[], Some(body)).await?;
         let columns = [Column::text("ID", "id"), Column::state("STATUS", "status")];
-        cx.list(&columns, std::slice::from_ref(&added), &added)?;
-        if status != 201 {
+        cx.list(&columns, std::slice::from_ref(&added.value), &added)?;
+        if added.status != 201 {
             cx.hint("it was registered before; if it was disabled, it is active again");
         } else if client.is_administrator() {
-            cx.hint(&format!("try it with `tempmail webhook test {}`", added["id"].as_str().unwrap_or_default()));
+            cx.hint(&format!("try it with `tempmail webhook test {}`", added.value["id"].as_str().unwrap_or_default()));
         }
         Ok(Exit::Ok)
     }
 }
 
-/// List the webhooks of an address, or all of them
+/// List the webhooks of an address, or of all addresses
 ///
-/// Only the administrator sees whole URLs, and all webhooks. In a pipe each webhook is a line of eight fields separated by
-/// tabs: id, status, URL, signed or unsigned, last success, failures since then, events dropped because too many were pending or it
-/// was disabled, why it is disabled. With --all two more follow: its address, and who registered it (an address of IPv4 or
-/// a /64 of IPv6; empty for the administrator).
+/// Only the administrator sees whole URLs, and the webhooks of all addresses. In a pipe each webhook is a line of eight
+/// fields separated by tabs: id, status, URL, signed or unsigned, last success, failures since then, events dropped
+/// because too many were pending or it was disabled, why it is disabled. Without an address two more follow: its address,
+/// and who registered it (an address of IPv4 or a /64 of IPv6; empty for the administrator).
 #[derive(clap::Args, Debug)]
 #[command(
     visible_alias = "ls",
@@ -162,38 +200,43 @@ Examples:
   tempmail webhook ls --all --origin https://hooks.example"
 )]
 struct List {
-    /// The address
-    #[arg(value_name = "ADDR", required_unless_present = "all", conflicts_with = "all")]
+    /// The address; without it the webhooks of all addresses, for the administrator
+    #[arg(value_name = "ADDR")]
     address: Option<Address>,
 
-    /// Those of all addresses. For the administrator
+    /// All of them, however many there are
     #[arg(long)]
     all: bool,
 
     /// Only those of the scheme, host and port of this URL
-    #[arg(long, value_name = "URL", requires = "all")]
+    #[arg(long, value_name = "URL", conflicts_with = "address")]
     origin: Option<String>,
 
     /// Only those of addresses of this domain
-    #[arg(long, value_name = "DOMAIN", requires = "all")]
+    #[arg(long, value_name = "DOMAIN", conflicts_with = "address")]
     domain: Option<DomainName>,
 }
 
 impl List {
     async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let client = cx.client().await?;
-        let (columns, webhooks): (&[Column], Vec<Value>) = if let Some(address) = &self.address {
+        if let Some(address) = &self.address {
+            let none = format!("there is no webhook of {address}; `tempmail webhook add` registers one");
             let query = [("recipient", Some(address.to_string()))];
-            (&COLUMNS[..8], client.get(PATH, &query).await.map_err(explained)?)
-        } else {
-            let query = vec![("origin", self.origin), ("domain", self.domain.map(|domain| domain.to_string()))];
-            let pages = client.pages(WEBHOOKS, query, Some(WEBHOOKS_PER_PAGE));
-            (&COLUMNS, pages.rows(usize::MAX).await.map_err(explained)?)
+            return listing::whole(cx, PATH, &query, &COLUMNS[..8], &none).await;
+        }
+        let listing = Listing {
+            list: WEBHOOKS,
+            query: vec![("origin", self.origin), ("domain", self.domain.map(|domain| domain.to_string()))],
+            columns: &COLUMNS,
+            page: None,
+            limit: None,
+            all: self.all,
+            page_size: WEBHOOKS_PER_PAGE,
+            order: "first",
+            prepare: |_| {},
         };
-        cx.list(columns, &webhooks, &json!(webhooks))?;
-        if webhooks.is_empty() {
-            let of = self.address.map(|address| format!(" of {address}")).unwrap_or_default();
-            cx.hint(&format!("there is no webhook{of}; `tempmail webhook add` registers one"));
+        if listing.print(cx, cx.client().await?).await? == 0 {
+            cx.hint("there is no webhook; `tempmail webhook add` registers one");
         }
         Ok(Exit::Ok)
     }
@@ -202,7 +245,8 @@ impl List {
 /// Delete webhooks together with their pending events
 ///
 /// Asks on a terminal, and needs --yes without one. In a pipe each id is a line of two fields separated by a tab: the id, and
-/// 1 if it was deleted; with --origin there is one line, of the origin and how many were deleted.
+/// 1 if it was deleted; with --origin there is one line, of the origin and how many were deleted. --origin and --dry-run
+/// are for the administrator.
 #[derive(clap::Args, Debug)]
 #[command(
     visible_alias = "rm",
@@ -210,6 +254,7 @@ impl List {
 Examples:
   tempmail webhook remove 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
   tempmail webhook rm 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --yes
+  tempmail webhook rm --origin https://hooks.example --dry-run
   tempmail webhook rm --origin https://hooks.example --yes"
 )]
 struct Remove {
@@ -217,14 +262,17 @@ struct Remove {
     #[arg(value_name = "ID", required_unless_present = "origin", conflicts_with = "origin")]
     ids: Vec<IdOrPart<WebhookId>>,
 
-    /// All of the scheme, host and port of this URL. For the administrator
+    /// All of the scheme, host and port of this URL
     #[arg(long, value_name = "URL")]
     origin: Option<String>,
+
+    #[command(flatten)]
+    removal: Removal,
 }
 
 impl Remove {
     async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        cx.must_ask("deleting webhooks", "--yes deletes without a question")?;
+        self.removal.must_ask(cx, "deleting webhooks")?;
         let client = cx.client().await?;
         let ids = ids::webhooks(client, &self.ids).await?;
         let what = match (&self.origin, ids.as_slice()) {
@@ -232,76 +280,55 @@ impl Remove {
             (None, [id]) => format!("the webhook {}, with its secret", short_id(&id.to_string())),
             (None, ids) => format!("{} webhooks, with their secrets", ids.len()),
         };
-        if !cx.agreed(&format!("Delete {what} and pending events?")).await? {
-            cx.hint("nothing was deleted");
+        if !self.removal.agreed(cx, &format!("Delete {what} and pending events?"), "deleted").await? {
             return Ok(Exit::Ok);
         }
-        if let Some(origin) = self.origin {
-            let deleted =
-                client.delete(ADMINISTRATORS, &[("origin", Some(origin.clone()))]).await.map_err(explained)?;
-            print_removed(cx, &[json!({ "id": origin, "deleted": deleted })])?;
-            return Ok(Exit::Ok);
-        }
-        let (mut rows, mut failure) = (Vec::new(), None);
-        for id in ids {
-            match client.delete(PATH, &[("id", Some(id.to_string()))]).await {
-                Ok(deleted) => rows.push(json!({ "id": id, "deleted": deleted })),
-                Err(error) => {
-                    failure = Some(explained(error));
-                    break;
-                }
+        let (rows, failure) = if self.removal.dry_run {
+            (self.foreseen(client, &ids).await?, None)
+        } else {
+            self.carry_out(client, &ids).await
+        };
+        // What is gone is gone, and is said before what failed.
+        self.removal.show(cx, &[Column::text("ID", "id"), Column::number("DELETED", "deleted")], &rows)?;
+        let unknown = rows.iter().find(|row| self.origin.is_none() && deleted(row) == 0).map(|row| {
+            let cause = format!("there is no webhook {}", row["id"].as_str().unwrap_or_default());
+            Error::new(Exit::NotFound, cause).hint(LISTED_BY)
+        });
+        failure.map(Error::from).or(unknown).map_or(Ok(Exit::Ok), Err)
+    }
+
+    /// A row for the origin or for each id, up to the first failure.
+    async fn carry_out(&self, client: &Client, ids: &[WebhookId]) -> (Vec<Value>, Option<ClientError>) {
+        let of_origin = self.origin.iter().map(|origin| (ADMINISTRATORS, "origin", origin.clone()));
+        let of_ids = ids.iter().map(|id| (PATH, "id", id.to_string()));
+        let mut rows = Vec::new();
+        for (path, parameter, what) in of_origin.chain(of_ids) {
+            match client.delete(path, &[(parameter, Some(what.clone()))]).await {
+                Ok(count) => rows.push(json!({ "id": what, "deleted": count })),
+                Err(error) => return (rows, Some(error)),
             }
         }
-        // What is gone is gone, and is said before what failed.
-        print_removed(cx, &rows)?;
-        let unknown = rows.iter().find(|row| row["deleted"] == 0).map(|row| {
-            let cause = format!("there is no webhook {}", row["id"].as_str().unwrap_or_default());
-            Error::new(Exit::NotFound, cause).hint("`tempmail webhook list ADDR` lists those of an address")
-        });
-        failure.or(unknown).map_or(Ok(Exit::Ok), Err)
+        (rows, None)
     }
-}
 
-fn print_removed(cx: &Context, rows: &[Value]) -> Result<(), Error> {
-    let sum: u64 = rows.iter().filter_map(|row| row["deleted"].as_u64()).sum();
-    cx.list(&[Column::text("ID", "id"), Column::number("DELETED", "deleted")], rows, &json!({ "deleted": sum }))
-}
-
-/// Show the delivery log of a webhook, newest first
-///
-/// It has the last 100 attempts. In a pipe each is a line of nine fields separated by tabs: time, event, number of the attempt,
-/// result (delivered, retry or `given_up`), status of the answer, milliseconds, what failed, time of the next attempt, the
-/// beginning of the answer. For the administrator.
-#[derive(clap::Args, Debug)]
-#[command(after_help = "\
-Examples:
-  tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
-  tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --limit 5
-  tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --json \\
-    | jq '.[0].response'")]
-struct Deliveries {
-    /// The id of the webhook, or its end
-    #[arg(value_name = "ID")]
-    id: IdOrPart<WebhookId>,
-
-    /// Attempts at most
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    limit: Option<u64>,
-}
-
-impl Deliveries {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let client = cx.client().await?;
-        let id = ids::webhook(client, &self.id).await?;
-        let query = [("limit", self.limit.map(|limit| limit.to_string()))];
-        let path = format!("{ADMINISTRATORS}/{id}/deliveries");
-        let deliveries: Vec<Value> = client.get(&path, &query).await.map_err(explained)?;
-        cx.list(&ATTEMPTS, &deliveries, &json!(deliveries))?;
-        if deliveries.is_empty() {
-            cx.hint("no event has been sent to it yet");
+    /// The same rows with how many webhooks would go.
+    async fn foreseen(&self, client: &Client, ids: &[WebhookId]) -> Result<Vec<Value>, ClientError> {
+        let query = vec![("origin", self.origin.clone())];
+        let there = client.pages(WEBHOOKS, query, Some(WEBHOOKS_PER_PAGE)).rows(usize::MAX).await?;
+        if let Some(origin) = &self.origin {
+            return Ok(vec![json!({ "id": origin, "deleted": there.len() })]);
         }
-        Ok(Exit::Ok)
+        let count = |id: &WebhookId| u64::from(there.iter().any(|webhook| webhook["id"] == id.to_string()));
+        Ok(ids.iter().map(|id| json!({ "id": id, "deleted": count(id) })).collect())
     }
+}
+
+/// Shows the delivery log of a webhook.
+async fn deliveries(cx: &Context, id: &IdOrPart<WebhookId>, limit: Option<u64>) -> Result<Exit, Error> {
+    let id = ids::webhook(cx.client().await?, id).await?;
+    let query = [("limit", limit.map(|limit| limit.to_string()))];
+    let path = format!("{ADMINISTRATORS}/{id}/deliveries");
+    listing::whole(cx, &path, &query, &ATTEMPTS, "no event has been sent to it yet").await
 }
 
 /// What to do about events that the outbox has no room for.
@@ -363,13 +390,14 @@ impl Replay {
         let (mut replayed, mut no_room, mut missed) = (0, 0, None);
         for body in bodies {
             let event = body["event"].as_str().map(str::to_owned);
-            let answer: Value = client.call(Method::POST, &path, &[], Some(body)).await.map_err(explained)?;
+            let answer: Value = client.call(Method::POST, &path, &[], Some(body)).await?;
             let number = |member: &str| answer[member].as_u64().unwrap_or(0);
             let (sent, left) = (number("replayed"), number("noRoom"));
             (replayed, no_room) = (replayed + sent, no_room + left);
             missed = missed.or(event.filter(|_| (sent, left) == (0, 0)));
         }
-        cx.document(&json!({ "replayed": replayed, "noRoom": no_room }))?;
+        let both = json!({ "replayed": replayed, "noRoom": no_room });
+        cx.document(&both, &both)?;
         let full = (no_room > 0).then(|| format!("the outbox has no room for {no_room} of the events"));
         match (missed, full) {
             (None, None) => Ok(Exit::Ok),
@@ -384,39 +412,24 @@ impl Replay {
     }
 }
 
-/// Send a sample event to a webhook now and show the attempt
-///
-/// It is made once and not repeated. Exit code 8 when the receiver did not answer with a status of 200 to 299. For the
-/// administrator.
-#[derive(clap::Args, Debug)]
-#[command(after_help = "\
-Examples:
-  tempmail webhook test 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
-  tempmail webhook test 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --json | jq .status")]
-struct Test {
-    /// The id of the webhook, or its end
-    #[arg(value_name = "ID")]
-    id: IdOrPart<WebhookId>,
-}
-
-impl Test {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let client = cx.client().await?;
-        let id = ids::webhook(client, &self.id).await?;
-        let path = format!("{ADMINISTRATORS}/{id}/test");
-        let attempt: Value = client.call(Method::POST, &path, &[], None).await.map_err(explained)?;
-        cx.document(&if cx.style.is_chosen() { tried(&attempt) } else { attempt.clone() })?;
-        if attempt["result"] == "delivered" {
-            return Ok(Exit::Ok);
-        }
-        let error = attempt["error"].as_str().unwrap_or_default();
-        let why = match (attempt["status"].as_u64(), error) {
-            (Some(status), _) => format!("the receiver answered {status}"),
-            (None, "") => "the receiver gave no answer".to_owned(),
-            (None, error) => format!("the receiver gave no answer: {error}"),
-        };
-        Err(Error::new(Exit::CheckFailed, why).hint(what_to_do(error)))
+/// Sends a sample event, and shows the attempt.
+async fn test(cx: &Context, id: &IdOrPart<WebhookId>) -> Result<Exit, Error> {
+    let client = cx.client().await?;
+    let id = ids::webhook(client, id).await?;
+    let path = format!("{ADMINISTRATORS}/{id}/test");
+    let answer = client.answer(Method::POST, &path, &[], None).await?;
+    let attempt = &answer.value;
+    cx.document(&tried(attempt), &answer)?;
+    if attempt["result"] == "delivered" {
+        return Ok(Exit::Ok);
     }
+    let error = attempt["error"].as_str().unwrap_or_default();
+    let why = match (attempt["status"].as_u64(), error) {
+        (Some(status), _) => format!("the receiver answered {status}"),
+        (None, "") => "the receiver gave no answer".to_owned(),
+        (None, error) => format!("the receiver gave no answer: {error}"),
+    };
+    Err(Error::new(Exit::CheckFailed, why).hint(what_to_do(error)))
 }
 
 /// What matters of an attempt that was made alone.

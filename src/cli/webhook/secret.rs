@@ -1,9 +1,8 @@
 //! A secret from a file or standard input; never from the command line, where every process could read it.
 
-use std::io::Read;
 use std::path::Path;
 
-use super::super::{Context, STANDARD};
+use super::super::Context;
 use crate::error::Error;
 use crate::model::Secret;
 use crate::webhook::has_prefix_alone;
@@ -13,10 +12,10 @@ const OCTETS_MAX: u64 = 1_024;
 
 /// The secret in the file `path`, or on standard input for `-`: everything but one final line end. What looks as if it were
 /// another key than it is gets a hint.
-pub(super) fn read(cx: &Context, path: &str) -> Result<Secret, Error> {
-    let name = if path == STANDARD { "standard input" } else { path };
-    let source = cx.input(Path::new(path)).map_err(|error| Error::usage(format!("{name}: {error}")))?;
-    let secret = of(name, source)?;
+pub(super) fn read(cx: &Context, path: &Path) -> Result<Secret, Error> {
+    // Room for the line end.
+    let (name, octets) = cx.small_file(path, OCTETS_MAX + 2)?;
+    let secret = of(&name, octets)?;
     if has_prefix_alone(&secret) {
         cx.hint(
             "no base64 follows whsec_ in the secret, so the text itself is the key, whsec_ included; a proper one: \
@@ -26,11 +25,7 @@ pub(super) fn read(cx: &Context, path: &str) -> Result<Secret, Error> {
     Ok(secret)
 }
 
-fn of(name: &str, source: impl Read) -> Result<Secret, Error> {
-    let mut octets = Vec::new();
-    // Room for the line end.
-    let read = source.take(OCTETS_MAX + 3).read_to_end(&mut octets);
-    read.map_err(|error| Error::usage(format!("{name}: {error}")))?;
+fn of(name: &str, octets: Vec<u8>) -> Result<Secret, Error> {
     let text = String::from_utf8(octets).map_err(|_| Error::usage(format!("{name}: the secret is not UTF-8")))?;
     let line = text.strip_suffix('\n').unwrap_or(&text);
     let secret = line.strip_suffix('\r').filter(|_| line.len() < text.len()).unwrap_or(line);
@@ -51,16 +46,16 @@ mod tests {
         for (text, secret) in
             [("s", "s"), ("s\n", "s"), ("s\r\n", "s"), ("s\n\n", "s\n"), (" s ", " s "), ("s\r", "s\r"), ("ü\n", "ü")]
         {
-            assert_eq!(of("x", text.as_bytes()).expect(text).expose(), secret, "{text:?}");
+            assert_eq!(of("x", text.into()).expect(text).expose(), secret, "{text:?}");
         }
     }
 
     #[test]
     fn a_secret_has_1_to_1024_octets_of_utf_8() {
         let longest = "x".repeat(1_024);
-        assert_eq!(of("x", format!("{longest}\r\n").as_bytes()).expect("longest").expose(), longest);
-        for bad in [&b""[..], b"\n", b"\xff", format!("{longest}x").as_bytes(), "x".repeat(5_000).as_bytes()] {
-            assert!(of("x", bad).is_err(), "{bad:?}");
+        assert_eq!(of("x", format!("{longest}\r\n").into()).expect("longest").expose(), longest);
+        for bad in [&b""[..], b"\n", b"\xff", format!("{longest}x").as_bytes()] {
+            assert!(of("x", bad.into()).is_err(), "{bad:?}");
         }
     }
 }

@@ -9,14 +9,15 @@ use serde_json::json;
 
 use crate::email::Fields;
 use crate::http::mail::rows::{Entry, Row, Shown};
-use crate::http::mail::writer;
+use crate::http::mail::{list, writer};
 use crate::http::{Api, Caller, Problem, Query};
 use crate::model::{Listed, StoredEmail};
 use crate::store::{NewestEmail, NewestPage, NewestQuery};
 
-/// `GET /api/admin/messages?domain=&after=&limit=`, newest first.
+/// `GET /api/admin/messages?domain=&after=&limit=&fields=`, newest first.
 pub(super) async fn messages(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Result<Response, Problem> {
-    let shown = |newest: NewestEmail| Shown { listed: newest.listed, fields: Fields::WITHOUT_BODY };
+    let fields = list::fields(&query, Fields::WITHOUT_BODY)?;
+    let shown = |newest: NewestEmail| Shown { listed: newest.listed, fields };
     answer(api, caller, &query, ("emails", false), shown).await
 }
 

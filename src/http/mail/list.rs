@@ -57,7 +57,7 @@ pub(in crate::http) async fn list(
     let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
     let position = position(&query)?;
     let limit = query.limit(api.config.http.page_size_default, api.config.http.page_size_max)?;
-    let (filter, fields) = (Filter::of(&query)?, fields(&query)?);
+    let (filter, fields) = (Filter::of(&query)?, fields(&query, Fields::SIX)?);
     api.permit(&caller, &mailbox)?;
 
     let (emails, foot) = page(&api, &caller, &mailbox, &filter, position, limit).await?;
@@ -67,9 +67,9 @@ pub(in crate::http) async fn list(
     Ok(([(header::CONTENT_TYPE, "application/json")], body))
 }
 
-/// The fields that a query names; the six of the interface if it names none.
-fn fields(query: &Query) -> Result<Fields, Problem> {
-    let Some(names) = query.get("fields")? else { return Ok(Fields::SIX) };
+/// The fields that a query names; `otherwise` if it names none.
+pub(in crate::http) fn fields(query: &Query, otherwise: Fields) -> Result<Fields, Problem> {
+    let Some(names) = query.get("fields")? else { return Ok(otherwise) };
     Fields::named(names.split(',')).map_err(|unknown| {
         let known = Fields::names().join(", ");
         Problem::invalid("fields", format!("'{unknown}' is no field; the fields are {known}"))

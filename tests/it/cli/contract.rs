@@ -94,6 +94,31 @@ async fn the_token_comes_from_a_file_or_the_environment() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_token_is_taken_from_standard_input() {
+    let service = Service::start().await;
+    let token = service.run_local(&["token", "new", "ci", "--scope", "admin"]).await.ok().stdout;
+    let line = service.line(&["--token-file", "-", "domain", "verify"]).fed(token);
+    run(line).await.ok();
+    let both = service.run(&["--token-file", "-", "--ca-file", "-", "domain", "verify"]).await;
+    assert!(both.code == Some(2) && both.stderr.contains("both be standard input"), "{both:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn json_is_the_answer_as_it_was_sent() {
+    let service = Service::with_mails(&["one"]).await;
+    let id = service.ids(TO).await.remove(0);
+    let sent = service.server.get(&format!("/api/mail/messages/{id}")).await.text().to_owned();
+    for args in [&["wait", TO][..], &["expect", TO], &["read", TO, "--latest"], &["read", &id, "-o", "ndjson"]] {
+        let form: &[&str] = if args.contains(&"-o") { &[] } else { &["--json"] };
+        assert_eq!(service.run(&[args, form].concat()).await.stdout, format!("{sent}\n"), "{args:?}");
+    }
+    let domains = service.server.get("/api/domains").await.text().to_owned();
+    assert_eq!(service.run(&["domain", "ls", "--json"]).await.stdout, format!("{domains}\n"));
+    let inbox = service.run(&["inbox", TO, "--json"]).await.stdout;
+    assert!(inbox.starts_with("{\"emails\":[{\"id\":\"") && inbox.lines().count() == 1, "{inbox}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_pipe_is_never_coloured_unless_asked() {
     let service = Service::with_mails(&["one"]).await;
     let plain = service.run(&["inbox", TO, "-o", "table"]).await;

@@ -180,6 +180,34 @@ async fn removing_demands_yes_without_a_terminal_and_knows_its_ids() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_dry_run_says_what_would_go() {
+    let service = Service::start().await;
+    let id = registered(&service, TO, URL).await;
+    registered(&service, "other@example.test", URL).await;
+    let known = service.run_local(&["webhook", "rm", "--dry-run", &id]).await;
+    assert_eq!((known.code, known.stdout), (Some(0), format!("{id}\t1\n")), "{}", known.stderr);
+    let unknown = service.run_local(&["webhook", "rm", "--dry-run", UNKNOWN]).await;
+    assert_eq!((unknown.code, unknown.stdout), (Some(3), format!("{UNKNOWN}\t0\n")), "{}", unknown.stderr);
+    let all = service.run_local(&["webhook", "rm", "--dry-run", "--origin", "https://hooks.example", "--json"]).await;
+    assert_eq!(all.stdout, "{\n  \"wouldDelete\": 2\n}\n");
+    let left = service.server.admin_get("/api/admin/webhooks").await["webhooks"].clone();
+    assert_eq!(left.as_array().map(Vec::len), Some(2), "{left}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn those_of_all_addresses_are_one_object() {
+    let service = Service::start().await;
+    for to in [TO, "other@example.test"] {
+        registered(&service, to, URL).await;
+    }
+    for args in [&["webhook", "ls"][..], &["webhook", "ls", "--all"]] {
+        let listed: Value = service.run_local(&[args, &["--json"]].concat()).await.json();
+        assert_eq!(listed["webhooks"].as_array().map(Vec::len), Some(2), "{args:?}: {listed}");
+    }
+    assert_eq!(service.run(&["webhook", "ls"]).await.code, Some(4));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn removing_is_asked_for_on_a_terminal() {
     let service = Service::start().await;
     let id = registered(&service, TO, URL).await;

@@ -16,7 +16,7 @@ use Place::{Daemon, Public, Stopped};
 /// What is typed, and the exit code.
 ///
 /// `{unknown}` is an id of nothing. DNS says that `elsewhere.example.org` belongs elsewhere, and nothing about `silent.example`.
-pub(super) const CASES: [(Place, &str, i32); 69] = [
+pub(super) const CASES: [(Place, &str, i32); 75] = [
     (Daemon, "read {unknown}", 3),
     (Daemon, "read nobody@example.test --latest", 3),
     (Daemon, "read a@example.test --latest --attachment 9", 3),
@@ -44,6 +44,8 @@ pub(super) const CASES: [(Place, &str, i32); 69] = [
     (Daemon, "webhook test {unknown}", 3),
     (Daemon, "webhook test {webhook}", 8),
     (Daemon, "token new --name kept", 5),
+    (Daemon, "token new --name short --expires now", 2),
+    (Daemon, "token new --name dated --expires 2100-01-31", 2),
     (Daemon, "token revoke nothing", 3),
     (Daemon, "fault add nonsense", 2),
     (Daemon, "fault clear 99", 3),
@@ -61,6 +63,7 @@ pub(super) const CASES: [(Place, &str, i32); 69] = [
     (Daemon, "config check {bad}", 8),
     (Daemon, "config check {dir}/none", 2),
     (Daemon, "completions nothing", 2),
+    (Daemon, "completions --dir -", 2),
     (Daemon, "help nothing", 2),
     (Daemon, "inbox nothing", 2),
     (Daemon, "serve --smtp-listen {smtp} --http-listen 127.0.0.1:0", 75),
@@ -74,6 +77,8 @@ pub(super) const CASES: [(Place, &str, i32); 69] = [
     (Daemon, "sendmail -bs", 64),
     (Daemon, "sendmail -z a@example.test", 64),
     (Daemon, "sendmail -- -q", 0),
+    (Daemon, "sendmail -q", 0),
+    (Daemon, "webhook remove {unknown} --dry-run", 3),
     (Public, "inbox postmaster@here.example.org", 4),
     (Public, "wait postmaster@here.example.org", 4),
     (Public, "delete postmaster@here.example.org --yes", 4),
@@ -86,4 +91,5 @@ pub(super) const CASES: [(Place, &str, i32); 69] = [
     (Stopped, "sendmail a@example.test", 75),
     (Stopped, "db restore {mail} --yes", 1),
     (Stopped, "db restore {dir}/none --yes", 2),
+    (Stopped, "db restore - --yes", 2),
 ];

@@ -134,6 +134,7 @@ async fn bad_parameters_get_their_codes() {
         ("?limit=0", "parameter_invalid"),
         ("?after=x", "parameter_invalid"),
         ("?after=1-2", "parameter_invalid"),
+        ("?after=+1-2-3", "parameter_invalid"),
         ("?after=1-2-99999999999999999999", "parameter_invalid"),
         ("?domain=", "domain_invalid"),
     ] {

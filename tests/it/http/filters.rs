@@ -97,6 +97,7 @@ async fn what_is_no_filter_is_refused() {
         ("fields=", "parameter_invalid"),
         ("cursor=x", "parameter_invalid"),
         ("cursor=-1", "parameter_invalid"),
+        ("cursor=+5", "parameter_invalid"),
         ("cursor=&page=1", "parameter_invalid"),
         ("from=a&from=b", "parameter_invalid"),
     ] {

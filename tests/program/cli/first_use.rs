@@ -27,7 +27,7 @@ fn status_fits_a_screen_and_fails_where_no_daemon_runs() {
     assert!((10..15).contains(&screen.text.lines().count()), "{screen:?}");
     let all = daemon.tempmail(&["status", "--all"]);
     assert!(all.stdout.contains("smtp.messages\t0\n") && all.stdout.lines().count() > 50, "{all:?}");
-    assert!(daemon.tempmail(&["status", "--json"]).stdout.contains("\"messages\": 0"));
+    assert!(daemon.tempmail(&["status", "--json"]).stdout.contains("\"messages\":0"));
     daemon.stop();
     let none = local(dir.path(), &["status"]);
     assert_eq!(none.code, Some(6), "{none:?}");

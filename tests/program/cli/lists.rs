@@ -64,6 +64,26 @@ async fn a_long_list_is_one_json_text_with_the_bodies() {
 }
 
 #[tokio::test]
+async fn a_total_is_true_or_not_said() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = daemon(dir.path(), 13).await;
+    let filtered =
+        |limit: &str| daemon.tempmail(&["inbox", TO, "--json", "--subject", "mail 1", "--limit", limit]).json();
+    for (limit, emails, total) in [("4", 4, Some(5)), ("6", 5, Some(5)), ("50", 5, Some(5))] {
+        let listed: Value = filtered(limit);
+        assert_eq!(listed["emails"].as_array().map(Vec::len), Some(emails), "{limit}: {listed}");
+        assert!(listed.get("total").is_none_or(|said| said.as_u64() == total), "{limit}: {listed}");
+    }
+    let all: Value = daemon.tempmail(&["inbox", TO, "--json", "--subject", "mail 1", "--all"]).json();
+    assert_eq!((all["total"].as_u64(), all.get("next")), (Some(5), None));
+    let whole: Value = daemon.tempmail(&["inbox", "--json", "--all"]).json();
+    assert_eq!(
+        (whole["emails"].as_array().map(Vec::len), &whole["total"], &whole["next"]),
+        (Some(13), &13.into(), &Value::Null)
+    );
+}
+
+#[tokio::test]
 async fn all_mail_and_all_mailboxes_are_listed_by_cursor() {
     let dir = tempfile::tempdir().expect("directory");
     let daemon = daemon(dir.path(), 8).await;
@@ -75,6 +95,8 @@ async fn all_mail_and_all_mailboxes_are_listed_by_cursor() {
     assert_eq!((count(&[]), count(&["--limit", "12"]), count(&["--all"])), (3, 12, 16));
     assert_eq!((count(&["--mailboxes", "--limit", "7"]), count(&["--mailboxes", "--all"])), (7, 9));
     assert!(daemon.tempmail(&["inbox"]).stderr.contains("--all lists all"));
+    let screen = program::on_terminal(dir.path(), 120, "", &["inbox", "--all"]);
+    assert!(screen.text.contains("  Ann  ") && !screen.text.contains("ann@mail.example"), "{screen:?}");
 }
 
 #[tokio::test]
@@ -130,6 +152,25 @@ async fn a_table_fits_its_terminal_and_leaves_the_subject_room() {
         let wide = line.chars().filter(|c| *c > '\u{3000}').count();
         assert!(line.chars().count() + wide <= usize::from(columns), "{screen:?}");
         assert!(2 * wide >= least, "{columns}: {screen:?}");
+    }
+}
+
+#[tokio::test]
+async fn every_list_fits_a_narrow_terminal() {
+    let dir = tempfile::tempdir().expect("directory");
+    let daemon = daemon(dir.path(), 2).await;
+    for args in [
+        &["token", "new", "--name", "a-name-that-is-longer-than-the-terminal", "--expires", "7d"][..],
+        &["fault", "add", "RCPT nobody-at-all@* 451 4.3.0"],
+        &["webhook", "add", TO, "https://hooks.example/mail"],
+    ] {
+        daemon.tempmail(args).ok();
+    }
+    for args in ["inbox", "inbox --mailboxes", "domain ls", "token ls", "fault ls", "webhook ls"] {
+        let args: Vec<&str> = args.split(' ').collect();
+        let screen = program::on_terminal(dir.path(), 20, "", &args);
+        let table: Vec<&str> = screen.text.lines().take(2).collect();
+        assert!(table.len() == 2 && table.iter().all(|line| line.chars().count() <= 20), "{args:?}: {screen:?}");
     }
 }
 

@@ -293,3 +293,18 @@ async fn a_token_outlives_the_daemon_and_a_restore() {
     assert_eq!(send(&http::client(), &Method::GET, &target, Some(&token)).await.status(), 200);
     daemon.stop();
 }
+
+#[test]
+fn a_token_is_revoked_by_its_name_before_the_id_of_another() {
+    let daemon = Program::fresh(&[]);
+    let made = |name: &str| daemon.tempmail(&["token", "new", "--name", name, "--json"]).json();
+    let first = made("first")["id"].as_str().expect("an id").to_owned();
+    made(&first);
+    for left in ["first\n", ""] {
+        daemon.tempmail(&["token", "revoke", &first]).ok();
+        let names = daemon.tempmail(&["token", "ls"]).stdout;
+        let names: String =
+            names.lines().map(|line| line.split('\t').next().unwrap_or_default().to_owned() + "\n").collect();
+        assert_eq!(names, left);
+    }
+}

@@ -1,0 +1,182 @@
+//! Lists: the columns and the path of what the service has, whole or page by page.
+
+use serde_json::{Map, Value};
+
+use super::Context;
+use super::output::{self, Column, Format, JsonList};
+use crate::client::{Answer, Client, ClientError, List, Method, Query};
+use crate::error::{Error, Exit};
+
+/// The most rows that one answer is asked for in place of several.
+pub(super) const PAGE_SIZE: u64 = 100;
+
+/// Prints a list that the service gives whole; `none` is said where it has no row.
+pub(super) async fn whole(
+    cx: &Context,
+    path: &str,
+    query: &[(&str, Option<String>)],
+    columns: &[Column],
+    none: &str,
+) -> Result<Exit, Error> {
+    let answer = cx.client().await?.answer(Method::GET, path, query, None).await?;
+    let rows = rows(&answer.value)?;
+    cx.list(columns, rows, &answer)?;
+    if rows.is_empty() {
+        cx.hint(none);
+    }
+    Ok(Exit::Ok)
+}
+
+/// The rows of an answer.
+fn rows(value: &Value) -> Result<&[Value], Error> {
+    let rows = value.as_array().map(Vec::as_slice);
+    rows.ok_or_else(|| Error::new(Exit::Unavailable, "the service does not answer with a list"))
+}
+
+/// A list that the service gives page by page.
+pub(super) struct Listing<'a> {
+    pub(super) list: List,
+    pub(super) query: Query,
+    pub(super) columns: &'a [Column],
+    /// The number of the page that is wanted alone, from 1.
+    pub(super) page: Option<u64>,
+    /// The most rows; without it those of a page.
+    pub(super) limit: Option<u64>,
+    /// Whether every row is wanted.
+    pub(super) all: bool,
+    /// Rows per request where there are several.
+    pub(super) page_size: u64,
+    /// What the first rows are: the newest, or just the first.
+    pub(super) order: &'static str,
+    /// Makes a row what a table shows.
+    pub(super) prepare: fn(&mut Value),
+}
+
+/// How far a list was printed.
+#[derive(Default)]
+struct Walked {
+    rows: u64,
+    has_more: bool,
+    /// How many there are in all, where that is known.
+    total: Option<u64>,
+}
+
+impl Listing<'_> {
+    /// Prints as much as is wanted, and says what is missing. How many rows there are, as far as is known.
+    ///
+    /// JSON shows the answer of the service, or of several the same object with all of their rows.
+    pub(super) async fn print(self, cx: &Context, client: &Client) -> Result<u64, Error> {
+        match self.at_once(client).await? {
+            Some(answer) => self.show(cx, &answer),
+            None => self.walk(cx, client).await,
+        }
+    }
+
+    /// The one answer that has all that is wanted; `None` if it takes several.
+    async fn at_once(&self, client: &Client) -> Result<Option<Answer>, Error> {
+        let is_for_several = self.page.is_none() && self.limit.is_some_and(|limit| limit > PAGE_SIZE);
+        if self.all || is_for_several {
+            return Ok(None);
+        }
+        let mut query = self.query.clone();
+        query.extend(
+            [("page", self.page), ("limit", self.limit)]
+                .map(|(name, number)| (name, number.map(|number| number.to_string()))),
+        );
+        let answer = match client.answer(Method::GET, self.list.path, &query, None).await {
+            Err(ClientError::TooLarge { .. }) if self.page.is_none() && self.limit.is_some() => return Ok(None),
+            answer => answer?,
+        };
+        let [limit, total] = ["limit", "total"].map(|name| answer.value[name].as_u64().unwrap_or(0));
+        let is_cut =
+            self.limit.is_some_and(|wanted| limit < wanted) && (total > limit || answer.value["next"].is_string());
+        if is_cut && self.page.is_some() {
+            return Err(Error::usage(format!("a page of this service has at most {limit} entries"))
+                .hint("--limit without --page lists as many as you say, --all lists all"));
+        }
+        Ok(Some(answer).filter(|_| !is_cut))
+    }
+
+    /// Prints one answer.
+    fn show(&self, cx: &Context, answer: &Answer) -> Result<u64, Error> {
+        let page = &answer.value;
+        let rows = self.prepared(cx, rows(&page[self.list.member])?.to_vec());
+        cx.list(self.columns, &rows, answer)?;
+        let printed = rows.len() as u64;
+        let [total, pages] = ["total", "pages"].map(|name| page[name].as_u64());
+        let number = page["page"].as_u64().unwrap_or(1);
+        if page["complete"] == false {
+            cx.hint(&format!("only the newest {} mails were looked at; --all looks at all", page["scanned"]));
+        }
+        match (total, pages) {
+            (Some(1..), Some(pages)) if rows.is_empty() => {
+                cx.hint(&format!("page {number} is past the end; there are {pages}"));
+            }
+            (Some(total), Some(pages)) if number > 1 => {
+                cx.hint(&format!("page {number} of {pages}, {total} mails in all; --all lists them"));
+            }
+            (_, Some(2..)) => self.hint_of_rest(cx, printed, total),
+            _ if page["next"].is_string() => self.hint_of_rest(cx, printed, total),
+            _ => {}
+        }
+        Ok(total.unwrap_or(printed))
+    }
+
+    /// Prints several answers, each when it has come. A table takes them all at once, since its columns are as wide as they
+    /// need.
+    async fn walk(&self, cx: &Context, client: &Client) -> Result<u64, Error> {
+        let mut pages = client.pages(self.list, self.query.clone(), Some(self.page_size));
+        let mut json = JsonList::new(self.list.member);
+        let (mut walked, mut of_table) = (Walked { has_more: true, ..Walked::default() }, Vec::new());
+        let limit = self.limit.unwrap_or(u64::MAX);
+        while walked.rows < limit
+            && let Some(page) = pages.next(limit - walked.rows).await?
+        {
+            walked.total = walked.total.or(page.members.get("total").and_then(Value::as_u64));
+            walked.rows += page.rows.len() as u64;
+            walked.has_more = page.has_more;
+            match cx.style.of_list() {
+                Format::Table => of_table.extend(self.prepared(cx, page.rows)),
+                Format::Json => cx.print(json.rows(&page.rows))?,
+                _ => cx.print(output::lines(cx.style, self.columns, &page.rows))?,
+            }
+        }
+        if !walked.has_more {
+            walked.total = Some(walked.rows);
+        }
+        match cx.style.of_list() {
+            Format::Table => cx.list(self.columns, &of_table, &Value::Null)?,
+            Format::Json => cx.print(json.end(&self.members(&walked, pages.place())))?,
+            _ => {}
+        }
+        if walked.has_more {
+            self.hint_of_rest(cx, walked.rows, walked.total);
+        }
+        Ok(walked.rows)
+    }
+
+    /// The members of a JSON object beside its rows: those of one answer that are true of several.
+    fn members(&self, walked: &Walked, next: Option<&str>) -> Value {
+        let known = [("total", walked.total.map(Value::from)), ("limit", self.limit.map(Value::from))];
+        let known = known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let mut members: Map<String, Value> = known.collect();
+        if self.list.has_next() {
+            members.insert("next".to_owned(), next.into());
+        }
+        members.into()
+    }
+
+    /// Rows as a table shows them; other forms have what the service says.
+    fn prepared(&self, cx: &Context, mut rows: Vec<Value>) -> Vec<Value> {
+        if cx.style.of_list() == Format::Table {
+            rows.iter_mut().for_each(self.prepare);
+        }
+        rows
+    }
+
+    /// Says that a list is longer than what was printed, in a pipe too: who works on the lines must know that some are missing.
+    fn hint_of_rest(&self, cx: &Context, printed: u64, total: Option<u64>) {
+        let of = total.map_or_else(String::new, |total| format!(" of {total}"));
+        cx.hint(&format!("these are the {} {printed}{of}; --all lists all", self.order));
+    }
+}
