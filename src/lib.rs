@@ -1,42 +1,38 @@
 //! tempmail: disposable mail in one binary.
 //!
 //! This page is the architecture: the way of a message and of an event, what must stay true, and who may know whom. Each
-//! module's own page has the map of its files. The guides in `man/guide` say what the program does for its users.
+//! module's own page has the map of its files; `man/guide` has the guides for users.
 //!
 //! # The way of a message
 //!
 //! ```text
 //! peer -> smtp/accept      asks admission for a place of this client and its network, or answers 421; reads a PROXY header
 //!      -> smtp/session     on the thread of all sessions: a method for each command over pure parsers. smtp/io reads, writes,
-//!                          and ends who is late.
-//!                          MAIL asks smtp/backend whether the store has room, RCPT whether domain and mailbox take mail,
-//!                          and the octets of DATA and BDAT take memory of admission as they arrive
+//!                          and ends who is late. smtp/backend says whether the store has room, and whether domain and
+//!                          mailbox take mail. The octets of a message take memory of admission as they arrive
 //!      -> Delivery         envelope with an id per recipient, octets as sent, received_at, expires_at
-//!      -> Store::receive   a request in a queue of 64 MB; when the queue is full, the session and its peer wait
+//!      -> Store::receive   a request in a queue of 64 MB; when it is full, the session and its peer wait
 //!      -> writer thread    takes queued requests as one group: decides the facts, appends them to the journal, ONE
 //!                          fdatasync, then applies them to the rows in memory, which makes the group visible
-//!      -> 250              full: 452 4.3.1, mailbox full: 452 4.2.2, failed: 451 4.3.0, stopping: 421 4.3.2, unknown: no reply,
-//!                          and in a cluster 451 4.3.0
+//!      -> 250              or a reply that the table of the SMTP guide has
 //! ------------------------------------------------------------------ the sender's part ends here
 //!      -> events           hints to the requests that wait for this mailbox; each then looks at the store
 //!      -> http             reads rows from memory, and reserves memory (http/memory) before it loads mail; cli asks it
-//!      -> reader           loads and parses (mime) on one of a few threads, and only when somebody reads the message
-//!      -> expiry           removes Emails in small steps between the writer's groups; it follows from time,
-//!                          and the registry notes how far it came
+//!      -> reader           loads and parses (mime) on one of a few threads, only when somebody reads the message
+//!      -> expiry           removes Emails in small steps between the writer's groups; it follows from time alone
 //! ```
 //!
 //! Commands about mail or domains are HTTP requests, which [`client`] sends over TCP or through the daemon's Unix socket.
-//! Without a service they end with exit code 6; only `db check`, `db backup` and `db restore` open a store themselves.
+//! Only `db check`, `db backup` and `db restore` open a store themselves.
 //!
 //! # The way of an event
 //!
 //! ```text
-//! Change::Received  one fact has the Emails, and the webhooks of their mailboxes, each of which gets a pending event.
-//!                   Emails and events hold the message in its segment; when the last of them goes, its octets are punched out
+//! Change::Received  one fact has the Emails, and a pending event for each webhook of their mailboxes. Emails and events hold
+//!                   the message in its segment; when the last of them goes, its octets are punched out
 //!                   -> 250; nothing was parsed, and no receiver was called
 //! -------------------------------------------------------------------------------------------------
-//! webhook/dispatcher  wakes by a hint, which may be lost, every 5 s, and when an event is due. It asks for the webhooks
-//!                     with pending events, and runs a lane for each that has a due one
+//! webhook/dispatcher  wakes by a hint, every 5 s, and when an event is due, and runs a lane for each webhook that has one
 //!      -> lane        attempts at the events of one webhook, the oldest first: at most 4 at once, and 1 after a failure
 //!      -> attempt     takes a place, which admission has for good webhooks, doubtful ones and slow calls
 //!           send      finds the way: the guard and the limits of the host have to permit it
@@ -44,25 +40,24 @@
 //!           request   makes body, headers and signatures
 //!           post      one POST within limits of time and size, over a connection that ends with the attempt
 //!           record    decides by outcome and schedule when the event ends or is retried, and writes the line of the log. The
-//!                     lane goes on when that is stored, so a crash repeats no more than was under way
+//!                     lane goes on when that is stored
 //! ```
 //!
-//! The outbox is the only copy of an event. The dispatcher's memory is a hint that is checked when the message is read. After a
-//! crash between call and record the event is sent again under the same id, a keyed hash of webhook and Email. Deleting or
-//! expiring an Email leaves its events, which keep the message. A replay adds an event about an Email that still exists. One
-//! change ends some hundred events at most; a webhook with more is deleted or disabled by a series of changes.
+//! The outbox is the only copy of an event; the dispatcher's memory is a hint. After a crash between call and record the event
+//! is sent again under the same id, a keyed hash of webhook and Email. An Email that goes leaves its events, which keep the
+//! message. A replay adds an event about an Email that still exists.
 //!
 //! # In a cluster
 //!
-//! The traits of the store have a second implementation, `store/cassandra`, for several nodes that share their mail. Nothing
-//! above the store knows which one it has. A quorum of servers takes the place of the fdatasync, and a time of the message
-//! that of the journal's order: whatever repeats a write has the same timestamp, so a deletion wins.
+//! `store/cassandra` implements the traits of the store for several nodes that share their mail. Nothing above the store knows
+//! which one it has. A quorum of servers takes the place of the fdatasync, and a time of the message that of the journal's
+//! order: whatever repeats a write has the same timestamp, so a deletion wins.
 //!
 //! ```text
 //! Store::receive   announces the mail in its mailboxes, numbers it above what they have, and writes its rows. One Email without
 //!                  events is visible then, and otherwise one cell shows all. A reader waits for what is announced
-//! log              each node writes what it did, as facts; all nodes read all logs within some tenths of a second, and apply
-//!                  them to rows in memory like those of the embedded store: for those who wait, counts, caps and expiry
+//! log              each node writes what it did, as facts; all nodes apply all logs to rows in memory within some tenths of a
+//!                  second: for those who wait, counts, caps and expiry
 //! lead             one node verifies domains, sweeps, and sends events
 //! ```
 //!
@@ -78,8 +73,7 @@
 //! 5. Everything from outside has a bound in memory, time and disk.
 //! 6. An error in DNS deactivates no domain.
 //! 7. No request leaves for an address that `webhook/guard` has not permitted a moment before.
-//! 8. A secret becomes a key in `webhook/sign`. No answer, no log line and no `Debug` shows it. A token is shown once, in the
-//!    answer to its creation; only its hash is kept.
+//! 8. No answer, no log line and no `Debug` shows a secret. A token is shown once; only its hash is kept.
 //! 9. No state in statics: two daemons run in one process. Only the log and the hook for panics belong to the process.
 //! 10. Units are in names: `…_at`, `…_octets`, `Duration`.
 //!
@@ -93,7 +87,7 @@
 //! service   what it hands to each room: smtp, webhook, domains, tokens, admission, store, tls, reader, panics, connections,
 //!           config, model
 //! http      service, admission, store, events, domains, tokens, smtp/fault, dns (reports), email, reader, mime, webhook (the
-//!           guard, a test), tls (its state), panics, connections, config, model
+//!           guard, a test), tls (its state), connections, config, model
 //! webhook   admission, store (the outbox), reader, email, mime, dns (the resolver), tls, model
 //! smtp      admission, store, domains, tls, connections, config, model
 //! domains   admission, dns, store, config, model
@@ -114,11 +108,8 @@
 //! ```
 //!
 //! Every module that is not pure may use `clock`, `random`, `logging`, `process` and `unfinished`, and every module `metrics`.
-//! `error` knows the errors that end the program. `tests/it/layout.rs` reads the sources for the most important of these
-//! rules, and for the one home of each large dependency, such as redb in `store/embedded/registry`.
-//!
-//! Tests of the service in their own process are in `tests/it`, those of the binary in `tests/program`, and those that need
-//! other programs in `tests/world`.
+//! `error` knows the errors that end the program. `tests/it/layout.rs` checks the most important of these rules, and the one home
+//! of each large dependency, such as redb in `store/embedded/registry`.
 
 pub mod admission;
 pub mod cli;
