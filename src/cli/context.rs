@@ -131,8 +131,7 @@ impl Context {
     /// Prints what an answer comes to on a line of its own, or with JSON all of it.
     pub fn answer<'a>(&self, whole: impl Into<Whole<'a>>, line: &str) -> Result<(), Error> {
         self.print(match self.style.format {
-            Some(Format::Json) => whole.into().json(self.style),
-            Some(Format::Ndjson) => whole.into().line(self.style),
+            Some(Format::Json | Format::Ndjson) => whole.into().json(self.style),
             _ => format!("{}\n", visible::line(line)),
         })
     }

@@ -211,15 +211,14 @@ async fn check_dns(cx: &Context, name: &DomainName) -> Result<Exit, Error> {
         .map_err(|error| Error::new(Exit::Unavailable, format!("the service's answer cannot be read: {error}")))?;
     cx.print(match cx.style.of_document() {
         Format::Table => in_zone(&check),
-        Format::Json => Whole::from(&answer).json(cx.style),
-        Format::Ndjson => Whole::from(&answer).line(cx.style),
+        Format::Json | Format::Ndjson => Whole::from(&answer).json(cx.style),
         Format::Tsv => in_tsv(&check),
-        Format::Id => format!("{}\n", name),
+        Format::Id => format!("{name}\n"),
     })?;
     if check.ok {
         return Ok(Exit::Ok);
     }
-    cx.hint(&format!("create the expected record in the zone of {}, then `tempmail domain add {0}`", name));
+    cx.hint(&format!("create the expected record in the zone of {name}, then `tempmail domain add {name}`"));
     Ok(Exit::CheckFailed)
 }
 

@@ -99,8 +99,7 @@ impl Read {
 pub(super) fn shown(cx: &Context, detail: &EmailDetail) -> String {
     match cx.style.of_document() {
         Format::Table => page(detail, cx.style),
-        Format::Json => Whole::Sent(&detail.sent).json(cx.style),
-        Format::Ndjson => Whole::Sent(&detail.sent).line(cx.style),
+        Format::Json | Format::Ndjson => Whole::Sent(&detail.sent).json(cx.style),
         Format::Tsv | Format::Id => output::lines(cx.style, &MAILS[..4], &[json!(detail.email)]),
     }
 }

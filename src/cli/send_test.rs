@@ -94,11 +94,7 @@ impl SendTest {
         if let Destination::Server(server, _) = cx.destination()? {
             return Ok(beside(&server));
         }
-        let no_listener = || {
-            Error::new(Exit::Unavailable, "no daemon runs that could receive the mail")
-                .hint("start `tempmail serve` in another terminal, or give --smtp HOST:PORT")
-        };
-        Ok(listener_of(&client.status().await?).ok_or_else(no_listener)?.to_string())
+        Ok(listener_of(&client.status().await?)?.to_string())
     }
 }
 
@@ -108,9 +104,10 @@ fn beside(server: &ServerUrl) -> String {
     if host.contains(':') { format!("[{host}]:{PORT_DEFAULT}") } else { format!("{host}:{PORT_DEFAULT}") }
 }
 
-/// Where the daemon of this status takes mail; `None` if it has no listener for SMTP.
-pub(super) fn listener_of(status: &Status) -> Option<SocketAddr> {
-    status.smtp_listen.iter().find_map(|text| text.parse().ok()).map(reachable)
+/// Where the daemon of this status takes mail.
+pub(super) fn listener_of(status: &Status) -> Result<SocketAddr, Error> {
+    let listener = status.smtp_listen.iter().find_map(|text| text.parse().ok()).map(reachable);
+    listener.ok_or_else(|| Error::new(Exit::Unavailable, "the daemon has no listener for SMTP"))
 }
 
 /// A listener on every address is reached through loopback.

@@ -26,7 +26,7 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use super::Context;
-use crate::client::{Client, Destination, Transport, daemon};
+use crate::client::{Client, Destination, choose};
 use crate::error::{Error, Exit};
 use crate::model::{Address, DomainName};
 
@@ -94,13 +94,7 @@ struct Session {
 impl Session {
     /// The client. Until there is one each call looks for the daemon, which may have been started meanwhile.
     async fn client(&self) -> Result<&Client, Error> {
-        let connect = async || {
-            Ok(Client::new(match &self.destination {
-                Destination::Server(server, token) => Transport::http(server, token.clone())?,
-                Destination::Local(sources) => daemon(sources)?,
-            }))
-        };
-        self.client.get_or_try_init(connect).await
+        self.client.get_or_try_init(async || Ok(Client::new(choose(&self.destination)?))).await
     }
 
     /// The error for an address that the session may not have.

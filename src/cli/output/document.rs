@@ -19,8 +19,7 @@ pub fn document(style: Style, shown: &Value, whole: Whole<'_>, now: Timestamp) -
         _ => format!("{name}\t{}\n", for_programs(name, value)),
     };
     match format {
-        Format::Json => whole.json(style),
-        Format::Ndjson => whole.line(style),
+        Format::Json | Format::Ndjson => whole.json(style),
         Format::Table | Format::Tsv => fields.iter().map(line).collect(),
         Format::Id => fields.first().map_or_else(String::new, |(name, value)| for_programs(name, value) + "\n"),
     }

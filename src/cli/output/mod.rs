@@ -79,30 +79,21 @@ impl Style {
 /// What JSON shows of a result.
 #[derive(Clone, Copy, Debug)]
 pub enum Whole<'a> {
-    /// The answer of the service as it was sent.
+    /// The answer of the service as it was sent, which is one line.
     Sent(&'a str),
     /// What the program made of several answers, or of none.
     Made(&'a Value),
 }
 
 impl Whole<'_> {
-    /// As JSON. An answer keeps its octets, but on a terminal those that would steer it are `\u` escapes.
+    /// As JSON in the form of `style`. An answer keeps its octets, but on a terminal those that would steer it are `\u`
+    /// escapes.
     pub fn json(self, style: Style) -> String {
         match self {
             Self::Sent(text) if style.is_terminal => visible::json(text.trim_end()) + "\n",
             Self::Sent(text) => text.trim_end().to_owned() + "\n",
+            Self::Made(value) if style.format == Some(Format::Ndjson) => json_line(value),
             Self::Made(value) => json(value),
-        }
-    }
-
-    /// As one line of JSON.
-    pub fn line(self, style: Style) -> String {
-        match self {
-            Self::Sent(text) if text.trim_end().contains('\n') => {
-                json_line(&serde_json::from_str::<Value>(text).unwrap_or_default())
-            }
-            Self::Sent(_) => self.json(style),
-            Self::Made(value) => json_line(value),
         }
     }
 }

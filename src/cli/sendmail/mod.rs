@@ -88,8 +88,11 @@ async fn receiver(options: &Options, cx: &Context) -> Result<Receiver, Error> {
     }
     let client = Client::new(daemon(&cx.globals.sources(ServeArgs::default(), &cx.env))?);
     let status = client.status().await?;
-    let listener = listener_of(&status).ok_or_else(|| Error::new(Exit::Unavailable, "the daemon takes no SMTP"))?;
-    Ok(Receiver { smtp: listener.to_string(), hostname: status.hostname, octets_max: status.max_message_octets })
+    Ok(Receiver {
+        smtp: listener_of(&status)?.to_string(),
+        hostname: status.hostname,
+        octets_max: status.max_message_octets,
+    })
 }
 
 /// The listener at `HOST:PORT`, which must be of this machine.
