@@ -53,7 +53,7 @@ impl CommandLine {
     pub(crate) fn run(self) -> Outcome {
         let stdout = Shared::default();
         let (code, stderr) = self.run_into(stdout.clone());
-        Outcome { code, stdout: stdout.text(), stderr }
+        Outcome { code: Some(code), stdout: stdout.text(), stderr }
     }
 
     /// What it prints, octet by octet.
@@ -64,7 +64,7 @@ impl CommandLine {
     }
 
     /// Runs it with this for standard output. Its exit code, and what it says on standard error.
-    pub(crate) fn run_into(self, stdout: impl Write + Send + 'static) -> (Option<i32>, String) {
+    pub(crate) fn run_into(self, stdout: impl Write + Send + 'static) -> (i32, String) {
         let stderr = Shared::default();
         let code = self.carry_out(stdout, stderr.clone(), Terminal::default());
         (code, stderr.text())
@@ -75,7 +75,7 @@ impl CommandLine {
         let screen = Shared::default();
         let terminal = Terminal { is_stdin: true, is_stdout: true, is_stderr: true, size: Some((columns, ROWS)) };
         let code = self.env("NO_COLOR", "1").carry_out(screen.clone(), screen.clone(), terminal);
-        Screen { code, text: screen.text() }
+        Screen { code: Some(code), text: screen.text() }
     }
 
     fn carry_out(
@@ -83,10 +83,10 @@ impl CommandLine {
         stdout: impl Write + Send + 'static,
         stderr: impl Write + Send + 'static,
         terminal: Terminal,
-    ) -> Option<i32> {
+    ) -> i32 {
         let streams = Streams::new(Cursor::new(self.input), stdout, stderr, terminal);
         let exit = run(self.args, Surroundings { env: self.env, streams: Arc::new(streams) });
-        Some(exit.code().into())
+        exit.code().into()
     }
 }
 

@@ -5,7 +5,6 @@
 
 mod names;
 
-use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
@@ -21,7 +20,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::Context;
-use super::output::{self, Column, Format, time, visible};
+use super::output::{Column, Format, time};
 use super::send_test::reachable;
 use crate::client::{self, Client, ClientError, Destination, Status};
 use crate::config::{self, Config, SettingInEffect, Sources, StoreLocation};
@@ -34,14 +33,17 @@ const CHECK_WITHIN: Duration = Duration::from_secs(10);
 const DOMAINS_WITHIN: Duration = Duration::from_secs(40);
 /// How long a listener of this machine may take to accept a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(2);
-/// The column of the terminal where the text of a finding begins, behind verdict and check.
-const TEXT_COLUMN: usize = 22;
 /// How many writes to the disk are measured; the median counts.
 const WRITES: usize = 5;
 const WRITE_BYTES: usize = 4096;
 /// A disk that takes longer makes senders wait.
 const SYNC_SLOW: Duration = Duration::from_millis(100);
 const SYNC_TOO_SLOW: Duration = Duration::from_secs(2);
+/// The member of a row with what was found and what to do.
+const BOTH: &str = "both";
+/// The columns for people.
+const SHOWN: [Column; 3] =
+    [Column::state("VERDICT", "verdict"), Column::text("CHECK", "check"), Column::prose("FOUND", BOTH)];
 /// The fields of a line for programs.
 const FIELDS: [Column; 4] = [
     Column::state("VERDICT", "verdict"),
@@ -109,12 +111,17 @@ impl Doctor {
         let client = Client::new(client::daemon(&sources)?);
         let findings = examine(cx, &sources, &client).await;
         let is_ok = findings.iter().all(|finding| finding.verdict != Verdict::Failure);
-        if cx.style.of_list() == Format::Table {
-            cx.print(findings.iter().map(|finding| for_people(cx, finding)).collect::<String>())?;
-        } else {
-            let rows: Vec<Value> = findings.iter().map(|finding| json!(finding)).collect();
-            cx.list(&FIELDS, &rows, &json!({ "ok": is_ok, "findings": findings }))?;
-        }
+        let row = |finding: &Finding| {
+            let advice = finding.advice.as_ref().map_or_else(String::new, |advice| format!("; {advice}"));
+            let mut row = json!(finding);
+            row[BOTH] = [finding.found.as_str(), &advice].concat().into();
+            row
+        };
+        let is_table = cx.style.of_list() == Format::Table;
+        let rows: Vec<Value> =
+            findings.iter().map(|finding| if is_table { row(finding) } else { json!(finding) }).collect();
+        let columns = if is_table { &SHOWN[..] } else { &FIELDS };
+        cx.list(columns, &rows, &json!({ "ok": is_ok, "findings": findings }))?;
         Ok(if is_ok { Exit::Ok } else { Exit::CheckFailed })
     }
 }
@@ -312,29 +319,6 @@ fn sync(time: Duration) -> Finding {
         time if time > SYNC_SLOW => Finding::warning("disk", found, advice),
         _ => Finding::ok("disk", found),
     }
-}
-
-impl Verdict {
-    /// Its word, and its colour on a terminal.
-    const fn shown(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Ok => ("ok", "32"),
-            Self::Warning => ("warning", "33"),
-            Self::Failure => ("failure", "31"),
-        }
-    }
-}
-
-fn for_people(cx: &Context, finding: &Finding) -> String {
-    let (word, sgr) = finding.verdict.shown();
-    let verdict = cx.style.paint(sgr, &format!("{word:7}"));
-    let mut text = visible::line(&finding.found).into_owned();
-    if let Some(advice) = &finding.advice {
-        // Writing to a String does not fail.
-        let _ = write!(text, "; {}", visible::line(advice));
-    }
-    let text = output::hanging(&text, cx.style.width, TEXT_COLUMN);
-    format!("{verdict}  {:11}  {text}\n", finding.check)
 }
 
 #[cfg(test)]

@@ -13,11 +13,16 @@ const ID_DIGITS: usize = 8;
 /// Words of a state that is as it should be.
 const GOOD: [&str; 3] = ["active", "ok", "delivered"];
 
+/// The word of a state that may be as it should be.
+const DOUBTFUL: &str = "warning";
+
 /// What a column has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Text from outside.
     Text,
+    /// Sentences, which go on in further lines of their column.
+    Prose,
     /// An id; a table on a terminal shows its end.
     Id,
     /// A number, aligned to the right in a table.
@@ -47,6 +52,11 @@ impl Column {
     /// Text from outside.
     pub const fn text(heading: &'static str, field: &'static str) -> Self {
         Self { heading, field, kind: Kind::Text, rank: 0, width: None }
+    }
+
+    /// Sentences. A table breaks them at blanks.
+    pub const fn prose(heading: &'static str, field: &'static str) -> Self {
+        Self { kind: Kind::Prose, ..Self::text(heading, field) }
     }
 
     /// An id, by which `-o id` names the row. A table on a terminal shows its end.
@@ -120,9 +130,10 @@ impl Column {
         !self.plain(row).is_empty()
     }
 
-    /// Whether the word of a row says good.
-    pub(super) fn is_good(&self, row: &Value) -> bool {
-        GOOD.contains(&self.plain(row).as_str())
+    /// Whether the word of a row says good; `None` between good and bad.
+    pub(super) fn is_good(&self, row: &Value) -> Option<bool> {
+        let word = self.plain(row);
+        (word != DOUBTFUL).then(|| GOOD.contains(&word.as_str()))
     }
 
     fn plain(&self, row: &Value) -> String {

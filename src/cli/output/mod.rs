@@ -4,7 +4,6 @@ mod column;
 mod document;
 mod json_list;
 pub mod pager;
-mod paragraph;
 mod progress;
 mod table;
 pub mod time;
@@ -23,7 +22,6 @@ use crate::model::Timestamp;
 pub use column::{Column, short_id};
 pub use document::document;
 pub use json_list::JsonList;
-pub use paragraph::hanging;
 pub use progress::{Bar, Spinner};
 
 /// A form of output.

@@ -13,6 +13,7 @@ const TEXT_WIDTH_MIN: usize = 18;
 /// What stands around a state. These characters have no width, and none of them is left in text from outside.
 const GOOD: char = '\u{2061}';
 const BAD: char = '\u{2062}';
+const DOUBTFUL: char = '\u{206a}';
 const END: char = '\u{2063}';
 /// A character that no text has, since a cell is never broken.
 const NEVER: char = '\u{2064}';
@@ -28,16 +29,28 @@ pub(super) fn render(style: Style, columns: &[Column], rows: &[Value], now: Time
     if let Some(width) = style.width {
         table.set_width(width).set_content_arrangement(ContentArrangement::Dynamic);
     }
-    table.set_header(line(columns.iter().map(|column| column.heading.to_owned())));
+    let is_prose = columns.iter().any(|column| column.kind == Kind::Prose);
+    let line = |cells: Vec<String>| {
+        let mut row = Row::from(cells);
+        if !is_prose {
+            row.max_height(1);
+        }
+        row
+    };
+    table.set_header(line(columns.iter().map(|column| column.heading.to_owned()).collect()));
     for row in rows {
-        table.add_row(line(columns.iter().map(|column| cell(column, row, style, now))));
+        table.add_row(line(columns.iter().map(|column| cell(column, row, style, now)).collect()));
     }
     for (index, (of_table, column)) in table.column_iter_mut().zip(&columns).enumerate() {
         of_table.set_padding((0, if index + 1 < columns.len() { GAP } else { 0 }));
         if column.kind == Kind::Number {
             of_table.set_cell_alignment(CellAlignment::Right);
         }
+        if column.kind == Kind::Prose {
+            of_table.set_delimiter(' ');
+        }
         match (column.kind, column.width) {
+            (Kind::Prose, _) => of_table,
             (Kind::Text, Some(width @ ColumnConstraint::Absolute(_))) => of_table.set_constraint(width),
             (Kind::Text, Some(width)) if is_tight => of_table.set_constraint(width),
             (Kind::Text, _) => of_table,
@@ -47,7 +60,10 @@ pub(super) fn render(style: Style, columns: &[Column], rows: &[Value], now: Time
     let mut lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
     lines[0] = style.paint("1", &lines[0]);
     let text = lines.join("\n") + "\n";
-    text.replace(GOOD, "\u{1b}[32m").replace(BAD, "\u{1b}[31m").replace(END, "\u{1b}[0m")
+    text.replace(GOOD, "\u{1b}[32m")
+        .replace(BAD, "\u{1b}[31m")
+        .replace(DOUBTFUL, "\u{1b}[33m")
+        .replace(END, "\u{1b}[0m")
 }
 
 /// The columns that the terminal has room for, and whether some text is longer than its room.
@@ -57,7 +73,7 @@ fn chosen(style: Style, columns: &[Column], rows: &[Value], now: Timestamp) -> (
         widths.max().unwrap_or(0).max(column.heading.width())
     };
     let least = |(column, widest): &(Column, usize)| match column.kind {
-        Kind::Text => (*widest).min(TEXT_WIDTH_MIN),
+        Kind::Text | Kind::Prose => (*widest).min(TEXT_WIDTH_MIN),
         _ => *widest,
     };
     let has_value = |column: &&Column| column.rank == 0 || rows.iter().any(|row| column.has_value(row));
@@ -74,16 +90,14 @@ fn chosen(style: Style, columns: &[Column], rows: &[Value], now: Timestamp) -> (
     (chosen.into_iter().map(|(column, _)| column).collect(), is_tight)
 }
 
-fn line(cells: impl Iterator<Item = String>) -> Row {
-    let mut row = Row::from(cells.collect::<Vec<_>>());
-    row.max_height(1);
-    row
-}
-
 fn cell(column: &Column, row: &Value, style: Style, now: Timestamp) -> String {
     let text = column.in_table(row, style, now);
     if style.is_colored && column.kind == Kind::State {
-        let begin = if column.is_good(row) { GOOD } else { BAD };
+        let begin = match column.is_good(row) {
+            Some(true) => GOOD,
+            Some(false) => BAD,
+            None => DOUBTFUL,
+        };
         return format!("{begin}{text}{END}");
     }
     text

@@ -161,7 +161,7 @@ async fn a_receiver_that_fails_or_is_not_there_ends_nothing() {
         let line: Value = serde_json::from_str(&listening.line()).expect("JSON");
         assert_eq!((&line["id"], &line["status"], &line["error"]), (&json!(id), &status, &error));
     }
-    let received = received.lock().expect("lock");
+    let received = std::mem::take(&mut *received.lock().expect("lock"));
     assert_eq!(received.len(), 3);
     assert!(received.iter().all(|received| received.headers.get("x-webhook-signature").is_none()));
 

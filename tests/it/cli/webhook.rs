@@ -289,8 +289,8 @@ async fn a_replay_that_finds_no_room_says_what_to_do() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_test_shows_its_attempt_and_fails_when_it_does() {
-    let service = Service::start().await;
     const TEST: &str = "POST /api/admin/webhooks/{id}/test";
+    let service = Service::start().await;
     let test = ["webhook", "test", &webhook_id(1)];
     service.answers(TEST, Answer::json(&delivery("delivered", Some(200))));
     let good = service.run_local(&test).await;

@@ -129,7 +129,7 @@ impl Places {
                 let (reader, writer) = std::io::pipe().expect("a pipe");
                 drop(reader);
                 let (code, stderr) = self.command(&on_data).run_into(writer);
-                return Outcome { code, stdout: String::new(), stderr };
+                return Outcome { code: Some(code), stdout: String::new(), stderr };
             }
         })
     }

@@ -69,17 +69,17 @@ fn each_list_of_webhooks_at_each_width_and_in_each_form() {
     disabled["lastDeliveryAt"] = "2023-11-14 22:13:20".into();
     disabled["registeredBy"] = "2001:db8:1234:5678::/64".into();
     let long = "https://hooks.example/mail/with/a/path/that/does/not/end/soon?token=secret";
-    let other = webhook(3, "漢字かな交じり文@example.test", long);
-    let all = vec![webhook(1, TO, "https://hooks.example/x"), disabled, other];
+    let last = webhook(3, "漢字かな交じり文@example.test", long);
+    let all = vec![webhook(1, TO, "https://hooks.example/x"), disabled, last];
     let mut hostile = delivery("retry", Some(503));
     hostile["response"] = "<html>\u{1b}[2J漢字かな交じり文の答え\u{202e}".into();
     let log = json!([delivery("delivered", Some(200)), hostile, delivery("retry", None), delivery("given_up", None)]);
     let front = Front::alone();
-    let of_all = |is_administrator: bool, all: &[Value]| {
-        Value::from_iter(all.iter().map(|webhook| shown(webhook, is_administrator)))
+    let seen_by = |is_administrator: bool, all: &[Value]| {
+        all.iter().map(|webhook| shown(webhook, is_administrator)).collect::<Value>()
     };
-    front.answers("GET /api/webhooks", Answer::json(&of_all(false, &all[..2])));
-    let page = json!({ "webhooks": of_all(true, &all), "next": null });
+    front.answers("GET /api/webhooks", Answer::json(&seen_by(false, &all[..2])));
+    let page = json!({ "webhooks": seen_by(true, &all), "next": null });
     front.answers("GET /api/admin/webhooks", Answer::json(&page));
     front.answers("GET /api/admin/webhooks/{id}/deliveries", Answer::json(&log));
     for (name, args) in LISTS {

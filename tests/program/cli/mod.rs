@@ -1,4 +1,4 @@
-//! The commands: some against a daemon, some against a small service that answers as the interface requires.
+//! The commands as processes: against a daemon, on terminals, in pipes and under signals. Most suites are in `tests/it/cli`.
 
 mod cluster;
 mod completions;
