@@ -138,7 +138,7 @@ impl Shown<'_, '_> {
         let sender = email.envelope.reverse_path.as_str();
         let (attachments, inline): (Vec<_>, Vec<_>) = message.attachments().iter().partition(|it| is_attached(it));
         let date = message.head().date.unwrap_or(email.listed.received_at);
-        let return_path = if sender.is_empty() { message.from().unwrap_or_default() } else { sender };
+        let return_path = if sender.is_empty() { message.from().map_or("", |from| &from.address) } else { sender };
         json.serialize_entry("ReturnPath", return_path)?;
         json.serialize_entry("ListUnsubscribe", &list_unsubscribe(message))?;
         json.serialize_entry("Date", &date.to_rfc3339_millis())?;
