@@ -18,7 +18,8 @@
 //! ------------------------------------------------------------------ the sender's part ends here
 //!      -> events           hints to the requests that wait for this mailbox; each then looks at the store
 //!      -> http             reads rows from memory, and reserves memory (http/memory) before it loads mail; cli asks it
-//!      -> reader           loads and parses (mime) on one of a few threads, only when somebody reads the message
+//!      -> reader           loads and parses (mime) on one of a few threads, only when somebody reads the message; lists read
+//!                          what is short and in the page cache by themselves
 //!      -> expiry           removes Emails in small steps between the writer's groups; it follows from time alone
 //! ```
 //!

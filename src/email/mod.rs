@@ -98,6 +98,12 @@ impl Fields {
         self.0 & !(Self::WITHOUT_BODY.0 | Self::of(&[Field::FromName]).0) == 0
     }
 
+    /// Whether they are written in about the time that it takes to read the message. The others take a search in the text of
+    /// the body, which may be HTML.
+    pub const fn are_quick(self) -> bool {
+        self.0 & !(Self::WITHOUT_BODY.0 | Self::of(&[Field::FromName, Field::Message, Field::AttachmentCount]).0) == 0
+    }
+
     /// Whether the whole body is among them, which may be long.
     pub const fn have_body(self) -> bool {
         self.has(Field::Message) || self.has(Field::BodyText)
@@ -130,7 +136,7 @@ pub fn write(json: &mut Vec<u8>, email: &StoredEmail, fields: Fields) -> bool {
 
 /// The address of the header field From, or else the envelope's sender.
 pub fn sender<'a>(email: &'a StoredEmail, message: &'a Message<'_>) -> &'a str {
-    message.from().unwrap_or(&email.envelope.reverse_path)
+    message.from().map_or(&email.envelope.reverse_path, |from| &from.address)
 }
 
 fn write_of(json: &mut Vec<u8>, email: &StoredEmail, message: &Message<'_>, fields: Fields) -> Option<()> {
@@ -153,7 +159,7 @@ fn write_of(json: &mut Vec<u8>, email: &StoredEmail, message: &Message<'_>, fiel
             Field::Size => value(json, &listed.size_octets),
             Field::ExpiresAt => text::string(json, &listed.expires_at.to_interface()),
             Field::AttachmentCount => value(json, &message.attachments().len()),
-            Field::FromName => text::string(json, message.head().from.first().map_or("", |from| &from.name)),
+            Field::FromName => text::string(json, message.from().map_or("", |from| &from.name)),
             Field::Preview => text::string(json, &beginning(message.text(), PREVIEW_CHARS_MAX).0),
             Field::Codes => value(json, &findings.codes),
             Field::BodyText => text::string(json, message.text()),

@@ -33,18 +33,29 @@ fn text_as_html(json: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
     while let Some(position) = escape::position(rest, |octet| is_special(octet) | escape::is_escaped(octet)) {
         json.extend_from_slice(&rest[..position]);
-        match rest[position] {
-            octet if escape::is_escaped(octet) => escape_into(json, escape::escaped(&rest[position..])),
-            octet => push_special(json, octet),
+        rest = &rest[position..];
+        if !escape::is_escaped(rest[0]) {
+            push_special(json, rest[0]);
+            rest = &rest[1..];
+            continue;
         }
-        rest = &rest[position + 1..];
+        let (html, octets) = escape::escaped(rest);
+        // Most of them are line ends, which need no search for specials.
+        match html.strip_suffix('\n') {
+            Some(element) => {
+                json.extend_from_slice(element.as_bytes());
+                json.extend_from_slice(br"\n");
+            }
+            None => escape_into(json, html),
+        }
+        rest = &rest[octets..];
     }
     json.extend_from_slice(rest);
 }
 
-/// Whether an octet stands in no JSON string as it is (RFC 8259 section 7).
+/// Whether an octet stands in no JSON string as it is (RFC 8259 section 7). It has no branch, as [`escape::position`] needs.
 const fn is_special(octet: u8) -> bool {
-    octet < b' ' || matches!(octet, b'"' | b'\\')
+    (octet < b' ') | (octet == b'"') | (octet == b'\\')
 }
 
 fn push_special(json: &mut Vec<u8>, octet: u8) {

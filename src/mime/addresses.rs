@@ -32,13 +32,14 @@ pub(super) fn mailboxes(value: &str) -> Vec<(String, String)> {
     mailboxes
 }
 
-/// The quoted strings and other characters of a field, with a space for each comment.
+/// The quoted strings, runs of letters and digits, and other characters of a field, with a space for each comment.
 fn tokens(value: &str) -> Vec<&str> {
-    let (mut tokens, mut rest) = (Vec::new(), value);
+    let (mut tokens, mut rest) = (Vec::with_capacity(value.len()), value);
     // A quote or parenthesis that is never closed counts as a plain character, and so do the later ones.
     let mut unclosed = Vec::new();
     while let Some(c) = rest.chars().next() {
-        let mut length = c.len_utf8();
+        let letters = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let mut length = letters.max(c.len_utf8());
         if matches!(c, '"' | '(') && !unclosed.contains(&c) {
             match enclosed(rest) {
                 Some(enclosed) => length = enclosed,

@@ -16,11 +16,14 @@ pub(super) fn decode<'a>(octets: &'a [u8], charset: Option<&str>) -> Cow<'a, str
         "us-ascii" | "ascii" | "ansi_x3.4-1968" | "" => None,
         name => charset_decoder(name.as_bytes()),
     };
-    let text = str::from_utf8(octets).ok().filter(|_| decoder.is_none());
-    match (text, decoder.or_else(|| charset_decoder(b"windows-1252"))) {
-        (Some(text), _) => text.into(),
-        (None, Some(decode)) => decode(octets).into(),
-        (None, None) => String::from_utf8_lossy(octets),
+    if decoder.is_none()
+        && let Ok(text) = str::from_utf8(octets)
+    {
+        return text.into();
+    }
+    match decoder.or_else(|| charset_decoder(b"windows-1252")) {
+        Some(decode) => decode(octets).into(),
+        None => String::from_utf8_lossy(octets),
     }
 }
 

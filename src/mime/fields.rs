@@ -3,6 +3,8 @@
 //! A line ends with LF, with or without a CR before it. Some programs send mail with bare LF, and SMTP accepts it as
 //! content.
 
+use std::borrow::Cow;
+
 use mail_parser::DateTime;
 use mail_parser::parsers::MessageStream;
 use memchr::memmem;
@@ -86,9 +88,14 @@ impl<'a> Section<'a> {
         Self { fields, body_start: at }
     }
 
-    /// The first field with this name, ignoring case.
+    /// The fields with this name, ignoring case.
+    pub(super) fn named(&self, name: &str) -> impl Iterator<Item = &Field<'a>> {
+        self.fields.iter().filter(move |field| field.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The first of them.
     pub(super) fn first(&self, name: &str) -> Option<&Field<'a>> {
-        self.fields.iter().find(|field| field.name.eq_ignore_ascii_case(name))
+        self.named(name).next()
     }
 }
 
@@ -104,21 +111,24 @@ fn split(line: &[u8]) -> Option<(&str, &[u8])> {
 
 impl Field<'_> {
     /// The first `octets_max` octets of the value, on one line.
-    pub(super) fn unfolded(&self, octets_max: usize) -> Vec<u8> {
+    pub(super) fn unfolded(&self, octets_max: usize) -> Cow<'_, [u8]> {
+        if self.value.len() <= octets_max && memchr::memchr2(b'\r', b'\n', self.value).is_none() {
+            return self.value.trim_ascii().into();
+        }
         let mut line: Vec<u8> =
             self.value.iter().copied().filter(|octet| !matches!(octet, b'\r' | b'\n')).take(octets_max).collect();
         line.truncate(line.trim_ascii_end().len());
         line.drain(..line.len() - line.trim_ascii_start().len());
-        line
+        line.into()
     }
 
     /// The value as text on one line, with encoded words decoded (RFC 2047) and control characters replaced by spaces.
     pub(super) fn text(&self) -> String {
         let value = self.unfolded(HEADER_SECTION_OCTETS_MAX);
         if value.len() <= FIELD_OCTETS_MAX {
-            visible(&decode_words(&value))
+            visible(decode_words(&value))
         } else {
-            visible(&charset::decode(&value, None))
+            visible(charset::decode(&value, None).into_owned())
         }
     }
 
@@ -127,13 +137,13 @@ impl Field<'_> {
         let value = self.unfolded(FIELD_OCTETS_MAX);
         let mailboxes = addresses::mailboxes(&charset::decode(&value, None)).into_iter();
         let named =
-            mailboxes.map(|(name, address)| NamedAddress { name: visible(&decode_words(name.as_bytes())), address });
+            mailboxes.map(|(name, address)| NamedAddress { name: visible(decode_words(name.as_bytes())), address });
         named.collect()
     }
 
     /// The point in time in the value (RFC 5322 section 3.3); `None` if there is none.
     pub(super) fn date(&self) -> Option<Timestamp> {
-        let value = terminated(self.unfolded(FIELD_OCTETS_MAX));
+        let value = terminated(self.unfolded(FIELD_OCTETS_MAX).into_owned());
         let date = MessageStream::new(&value).parse_date().into_datetime().filter(DateTime::is_valid)?;
         Some(Timestamp::from_millis(date.to_timestamp().checked_mul(1000)?))
     }
@@ -172,7 +182,10 @@ pub(super) fn terminated(mut value: Vec<u8>) -> Vec<u8> {
 
 /// Replaces each control character by a space. An encoded word can hold line ends, which are dangerous in a header or
 /// on a terminal.
-pub(super) fn visible(text: &str) -> String {
+pub(super) fn visible(text: String) -> String {
+    if !text.contains(char::is_control) {
+        return text;
+    }
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 

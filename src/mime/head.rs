@@ -26,10 +26,7 @@ pub struct Head {
 impl Head {
     /// What the header section says.
     pub(super) fn of(section: &Section<'_>) -> Self {
-        let mailboxes = |name: &str| {
-            let fields = section.fields.iter().filter(|field| field.name.eq_ignore_ascii_case(name));
-            fields.flat_map(Field::mailboxes).collect()
-        };
+        let mailboxes = |name: &str| section.named(name).flat_map(Field::mailboxes).collect();
         let message_id = section.first("message-id").map(Field::text).unwrap_or_default();
         Self {
             from: mailboxes("from"),

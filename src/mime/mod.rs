@@ -50,6 +50,7 @@ pub struct Message<'a> {
     raw: &'a [u8],
     structure: OnceCell<Structure<'a>>,
     head: OnceCell<Head>,
+    from: OnceCell<Option<NamedAddress>>,
     subject: OnceCell<String>,
     headers: OnceCell<Vec<(String, String)>>,
     html: OnceCell<String>,
@@ -68,9 +69,9 @@ impl<'a> Message<'a> {
         Self { structure: Structure::default().into(), ..Self::new(raw) }
     }
 
-    /// The first address of the header field From; `None` if there is none.
-    pub fn from(&self) -> Option<&str> {
-        self.head().from.first().map(|from| from.address.as_str())
+    /// The first mailbox of the header field From; `None` if there is none.
+    pub fn from(&self) -> Option<&NamedAddress> {
+        self.from.get_or_init(|| self.section.named("from").flat_map(Field::mailboxes).next()).as_ref()
     }
 
     /// The subject on one line; empty if there is none.

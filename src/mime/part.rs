@@ -97,7 +97,7 @@ fn content_id(field: &Field<'_>) -> Option<String> {
 
 /// Parses a field of the form `value; attribute=value`.
 fn structured(section: &Section<'_>, name: &str) -> Option<ContentType<'static>> {
-    let value = terminated(section.first(name)?.unfolded(PART_FIELD_OCTETS_MAX));
+    let value = terminated(section.first(name)?.unfolded(PART_FIELD_OCTETS_MAX).into_owned());
     match MessageStream::new(&value).parse_content_type().into_owned() {
         HeaderValue::ContentType(value) => Some(value),
         _ => None,

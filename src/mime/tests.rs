@@ -15,7 +15,7 @@ fn a_text_mail_is_shown_escaped_with_its_lines() {
     let content = Message::new(
         b"From: Ann <ann@example.test>\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\n\r\n<b>1</b>\r\n& 2\r\n",
     );
-    assert_eq!(content.from(), Some("ann@example.test"));
+    assert_eq!(content.from().map(|from| from.address.as_str()), Some("ann@example.test"));
     assert_eq!(content.subject(), "Grüße");
     assert_eq!(content.html(), "&lt;b&gt;1&lt;/b&gt;<br>\n&amp; 2<br>\n");
     assert_eq!(content.text(), "<b>1</b>\n& 2\n");

@@ -51,7 +51,8 @@ impl Timestamp {
 
     /// The form of the interface, `YYYY-MM-DD HH:MM:SS` in UTC.
     pub fn to_interface(self) -> String {
-        self.utc().format("%Y-%m-%d %H:%M:%S").to_string()
+        // chrono would read a format each time.
+        self.to_rfc3339().replace('T', " ").replace('Z', "")
     }
 
     /// RFC 3339 with whole seconds and a trailing `Z`.

@@ -233,6 +233,12 @@ pub trait Store: Send + Sync + 'static {
     /// May block the calling thread while it reads the disk. `list` and `find` read only a few rows of the index there.
     async fn load(&self, listed: &Listed) -> Result<Option<StoredEmail>, StoreError>;
 
+    /// Loads a listed Email without waiting for the disk. `None` if that can't be done, for whatever reason: then
+    /// [`Store::load`] says what is the matter.
+    fn load_cached(&self, _listed: &Listed) -> Option<StoredEmail> {
+        None
+    }
+
     /// Deletes one Email. `false` if no Email with this id is readable at `now`.
     async fn delete(&self, id: EmailId, now: Timestamp) -> Result<bool, StoreError>;
 

@@ -67,6 +67,10 @@ impl Entry for NewestEmail {
         self.listed.size_octets
     }
 
+    fn load_quick(&self, api: &Api) -> Option<StoredEmail> {
+        api.store.load_cached(&self.listed)
+    }
+
     fn write(&self, _: &Api, email: &StoredEmail, json: &mut Vec<u8>) -> bool {
         let Some(recipient) = email.recipient() else { return false };
         let mailbox = json!({

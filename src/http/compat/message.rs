@@ -126,7 +126,7 @@ impl Serialize for Shown<'_, '_> {
             return json.end();
         }
         let sender = email.envelope.reverse_path.as_str();
-        let return_path = if sender.is_empty() { message.from().unwrap_or_default() } else { sender };
+        let return_path = if sender.is_empty() { message.from().map_or("", |from| &from.address) } else { sender };
         json.serialize_entry("ReturnPath", return_path)?;
         json.serialize_entry("ListUnsubscribe", &list_unsubscribe(message))?;
         json.serialize_entry("Date", &head.date.unwrap_or(email.listed.received_at).to_rfc3339_millis())?;

@@ -68,6 +68,11 @@ pub(in crate::http) trait Entry: Row {
         JSON_OCTETS
     }
 
+    /// The Email as [`Row::load`] gives it, if that needs no disk, and if it is shown in no time when it is short.
+    fn load_quick(&self, _: &Api) -> Option<StoredEmail> {
+        None
+    }
+
     /// Appends what is shown to `json`. `false` if it cannot be shown; then nothing is appended.
     fn write(&self, api: &Api, email: &StoredEmail, json: &mut Vec<u8>) -> bool;
 }
@@ -108,6 +113,10 @@ impl Entry for Shown {
         // Line ends become elements.
         let of_body = if self.fields.have_body() { self.listed.size_octets * 9 / 8 } else { 0 };
         usize::try_from(of_body).unwrap_or(0) + JSON_OCTETS
+    }
+
+    fn load_quick(&self, api: &Api) -> Option<StoredEmail> {
+        if self.fields.are_quick() { api.store.load_cached(&self.listed) } else { None }
     }
 
     fn write(&self, api: &Api, email: &StoredEmail, json: &mut Vec<u8>) -> bool {

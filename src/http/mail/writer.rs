@@ -1,11 +1,12 @@
 //! The body of a list: a JSON object, written in pieces as the client takes them.
 
-use std::io;
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::vec;
 
 use axum::body::{Body, Bytes};
 use futures_util::stream;
+use tokio::task::coop::consume_budget;
 
 use super::rows::Entry;
 use crate::http::{Api, Caller, Problem, Room};
@@ -81,7 +82,7 @@ pub(super) async fn one<E: Entry>(
     entry: E,
     json: Vec<u8>,
 ) -> Result<Option<(Vec<u8>, Room)>, Problem> {
-    let (json, written, room) = append(api, caller, json, vec![known(api, entry)], 0).await?;
+    let Piece { json, written, room } = append(api, caller, json, vec![known(api, entry)], 0).await?;
     Ok((written > 0).then_some((json, room)))
 }
 
@@ -95,14 +96,14 @@ impl<E: Entry, F: FnOnce(usize) -> String> Rest<E, F> {
     async fn next(&mut self, mut json: Vec<u8>) -> Result<Bytes, Problem> {
         while let Some(entries) = self.batch() {
             let before = self.written;
-            let room;
-            (json, self.written, room) = append(&self.api, &self.caller, json, entries, before).await?;
+            let piece = append(&self.api, &self.caller, json, entries, before).await?;
+            (json, self.written) = (piece.json, piece.written);
             if self.unread.as_slice().is_empty() {
                 self.end(&mut json);
             }
             // Nothing may be left of what was read, and an empty piece would end the body.
             if self.written > before || self.foot.is_none() {
-                return Ok(room.hold(json));
+                return Ok(piece.room.hold(json));
             }
         }
         self.end(&mut json);
@@ -124,44 +125,79 @@ impl<E: Entry, F: FnOnce(usize) -> String> Rest<E, F> {
     }
 }
 
-/// Appends entries to the JSON of a list that has `written` already. It works on a thread of the reader, unless all of them
-/// are known. Returns the JSON, how many the list has then, and the room of the whole JSON.
+/// A part of a list that is being written.
+struct Piece {
+    json: Vec<u8>,
+    /// How many entries the list has.
+    written: usize,
+    /// The room of the whole JSON.
+    room: Room,
+}
+
+impl Piece {
+    /// Adds an entry as `write` appends it. If that is `false`, it can't be shown and is left out.
+    fn add(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) {
+        let start = self.json.len();
+        if self.written > 0 {
+            self.json.push(b',');
+        }
+        if write(&mut self.json) {
+            self.written += 1;
+        } else {
+            self.json.truncate(start);
+        }
+    }
+
+    /// Adds the first of these entries: as many as need neither the disk nor much time.
+    async fn add_quick<E: Entry>(&mut self, api: &Api, entries: &mut vec::IntoIter<Known<E>>) {
+        while let Some((entry, known)) = entries.as_slice().first() {
+            let is_short = entry.listed().size_octets <= PIECE_OCTETS;
+            if let Some(known) = known {
+                self.add(|json| json.write_all(known).is_ok());
+            } else if let Some(email) = is_short.then(|| entry.load_quick(api)).flatten() {
+                self.add(|json| entry.write(api, &email, json));
+            } else {
+                return;
+            }
+            entries.next();
+            // Many small ones together take time.
+            consume_budget().await;
+        }
+    }
+}
+
+/// Appends entries to the JSON of a list that has `written` already. A thread of the reader goes on with the first one that
+/// needs the disk, or much time.
 async fn append<E: Entry>(
     api: &Arc<Api>,
     caller: &Caller,
     mut json: Vec<u8>,
     entries: Vec<Known<E>>,
-    mut written: usize,
-) -> Result<(Vec<u8>, usize, Room), Problem> {
+    written: usize,
+) -> Result<Piece, Problem> {
     let octets = entries.iter().map(|(entry, known)| match known {
         Some(json) => json.len() as u64 + 1,
         None => entry.room(),
     });
     let room = api.reserve(caller, octets.sum()).await?;
-    let are_known = entries.iter().all(|(_, known)| known.is_some());
+    json.reserve(FOOT_OCTETS + entries.iter().map(|(entry, _)| entry.json_octets()).sum::<usize>());
+    let mut piece = Piece { json, written, room };
+    let mut entries = entries.into_iter();
+    piece.add_quick(api, &mut entries).await;
+    if entries.as_slice().is_empty() {
+        return Ok(piece);
+    }
     let (of_reading, caller) = (Arc::clone(api), caller.clone());
     // The reading ends even if the caller goes away, so the room belongs to it.
     let reading = async move {
-        json.reserve(FOOT_OCTETS + entries.iter().map(|(entry, _)| entry.json_octets()).sum::<usize>());
         for (entry, known) in entries {
-            let start = json.len();
-            if written > 0 {
-                json.push(b',');
-            }
-            let is_written = if let Some(known) = known {
-                json.extend_from_slice(&known);
-                true
-            } else {
-                let email = entry.load(&of_reading, &caller).await?;
-                email.is_some_and(|email| entry.write(&of_reading, &email, &mut json))
-            };
-            if is_written {
-                written += 1;
-            } else {
-                json.truncate(start);
+            if let Some(known) = known {
+                piece.add(|json| json.write_all(&known).is_ok());
+            } else if let Some(email) = entry.load(&of_reading, &caller).await? {
+                piece.add(|json| entry.write(&of_reading, &email, json));
             }
         }
-        Ok::<_, StoreError>((json, written, room))
+        Ok::<_, StoreError>(piece)
     };
-    Ok(if are_known { reading.await } else { api.reader.run(reading).await }?)
+    Ok(api.reader.run(reading).await?)
 }

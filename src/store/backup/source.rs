@@ -77,8 +77,8 @@ impl BackupSource<'_> {
         let LiveMessage { place, expires_at, emails } = message;
         let (sequence, first) = emails[0];
         let content = self.files.read(place).map_err(|error| StoreError::from_io(&error))?;
-        let is_it = |content: &JournalMessage| content.envelope.recipients.iter().any(|to| to.id == first);
-        let Some(JournalMessage { envelope, received_at, raw: content }) = content.filter(is_it) else {
+        let content = content.filter(|content| content.has(first));
+        let Some(JournalMessage { envelope, received_at, raw: content }) = content else {
             let is_there = |id| (self.mail)().find(id, Timestamp::from_millis(i64::MIN)).is_some();
             return if emails.iter().any(|(_, id)| is_there(*id)) { self.damaged(place) } else { Ok(()) };
         };

@@ -73,6 +73,11 @@ pub trait DiskFile: Debug + Send + Sync {
     /// Fills `out` from `offset`. Fails if the file ends before.
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()>;
 
+    /// Fills `out` from `offset` without waiting for the disk. `false` if that can't be done, for whatever reason.
+    fn read_cached(&self, _offset: u64, _out: &mut [u8]) -> bool {
+        false
+    }
+
     /// Makes all writes and the length durable.
     fn sync(&self) -> io::Result<()>;
 

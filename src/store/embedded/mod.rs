@@ -37,7 +37,6 @@ use shared::Shared;
 
 use super::change::RecordPlace;
 use super::disk::{Directory, Disk};
-use super::journal::JournalMessage;
 use super::mail::{Mail, Outcome, Request};
 use super::names::tag;
 use super::{
@@ -201,6 +200,12 @@ impl Store for EmbeddedStore {
         self.shared.load(listed, |mail, listed| mail.find(listed.id, Timestamp::from_millis(i64::MIN)).is_some())
     }
 
+    fn load_cached(&self, listed: &Listed) -> Option<StoredEmail> {
+        let content =
+            self.shared.files.read_cached(RecordPlace::of(listed)).filter(|content| content.has(listed.id))?;
+        Some(StoredEmail { listed: listed.clone(), envelope: content.envelope, raw: content.raw })
+    }
+
     async fn delete(&self, id: EmailId, now: Timestamp) -> Result<bool, StoreError> {
         // An unknown id must not cause a write, since anybody may send one.
         if self.shared.mail().find(id, now).is_none() {
@@ -282,8 +287,7 @@ impl Shared {
         let place = RecordPlace::of(&listed);
         let content = self.files.read(place).map_err(|error| StoreError::from_io(&error))?;
         // The file of a dead segment may have been written again.
-        let is_it = |content: &JournalMessage| content.envelope.recipients.iter().any(|to| to.id == listed.id);
-        if let Some(content) = content.filter(is_it) {
+        if let Some(content) = content.filter(|content| content.has(listed.id)) {
             return Ok(Some(StoredEmail { listed, envelope: content.envelope, raw: content.raw }));
         }
         if !is_wanted(&self.mail(), &listed) {

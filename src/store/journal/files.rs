@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 
 use super::format::{FORMAT, FirstSector, GROUPS_START, SegmentHeader, decode_record};
 use super::{segment_name, segment_number};
-use crate::model::{Envelope, Timestamp};
+use crate::model::{EmailId, Envelope, Timestamp};
 use crate::store::OpenError;
 use crate::store::change::RecordPlace;
 use crate::store::disk::{Disk, DiskFile};
@@ -45,7 +45,31 @@ pub(crate) struct JournalMessage {
     pub(crate) raw: Bytes,
 }
 
+impl JournalMessage {
+    /// The message in the octets of a record. `None` if they are damaged.
+    fn of_record(octets: Vec<u8>) -> Option<Self> {
+        let record = decode_record(&octets)?;
+        let content_start = octets.len() - record.content.len();
+        let (envelope, received_at) = record.change.into_message()?;
+        let mut raw = Bytes::from(octets);
+        raw.advance(content_start);
+        Some(Self { envelope, received_at, raw })
+    }
+
+    /// Whether an Email with this id is of the message.
+    pub(crate) fn has(&self, id: EmailId) -> bool {
+        self.envelope.recipients.iter().any(|to| to.id == id)
+    }
+}
+
 impl State {
+    /// The file of a segment if it is open.
+    fn open_file(&mut self, number: u32) -> Option<Arc<dyn DiskFile>> {
+        let file = self.known.get(&number)?.as_ref().and_then(Weak::upgrade)?;
+        self.keep(number, Arc::clone(&file));
+        Some(file)
+    }
+
     /// Keeps a file open for the next read, and closes the least recently used one beyond the limit.
     fn keep(&mut self, number: u32, file: Arc<dyn DiskFile>) {
         self.known.insert(number, Some(Arc::downgrade(&file)));
@@ -104,10 +128,11 @@ impl Files {
     pub(super) fn file(&self, number: u32) -> io::Result<Option<Arc<dyn DiskFile>>> {
         {
             let mut state = self.state();
-            let Some(known) = state.known.get(&number) else { return Ok(None) };
-            if let Some(file) = known.as_ref().and_then(Weak::upgrade) {
-                state.keep(number, Arc::clone(&file));
+            if let Some(file) = state.open_file(number) {
                 return Ok(Some(file));
+            }
+            if !state.known.contains_key(&number) {
+                return Ok(None);
             }
         }
         let file = match self.disk.open(&segment_name(number)) {
@@ -189,10 +214,14 @@ impl Files {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
             read => read?,
         }
-        let Some(record) = decode_record(&octets) else { return Ok(None) };
-        let content_start = octets.len() - record.content.len();
-        let Some((envelope, received_at)) = record.change.into_message() else { return Ok(None) };
-        Ok(Some(JournalMessage { envelope, received_at, raw: Bytes::from(octets).slice(content_start..) }))
+        Ok(JournalMessage::of_record(octets))
+    }
+
+    /// Reads the message at `place` as [`Files::read`] does, without waiting for the disk. `None` if that can't be done.
+    pub(crate) fn read_cached(&self, place: RecordPlace) -> Option<JournalMessage> {
+        let file = self.state().open_file(place.segment)?;
+        let mut octets = vec![0; place.length as usize];
+        file.read_cached(u64::from(place.offset), &mut octets).then_some(octets).and_then(JournalMessage::of_record)
     }
 
     /// Punches out the content of the record at `place`. Its header and meta stay readable. Nothing is synced: after a

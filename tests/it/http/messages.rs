@@ -8,7 +8,8 @@ use std::io::ErrorKind;
 use serde_json::{Value, json};
 
 use super::{TestServer, damage, place};
-use crate::support::test_disk::TestDisk;
+use crate::support::test_disk::{Call, TestDisk};
+use crate::support::until::until;
 
 const INBOX: &str = "/api/mail/messages?to=ann@example.test";
 
@@ -195,6 +196,29 @@ async fn what_is_damaged_is_left_out() {
             assert_eq!(page["total"], 4);
         }
     }
+}
+
+/// The runtime of this test has one thread, which reads what is in the page cache and never waits for the disk.
+#[tokio::test]
+async fn a_list_that_waits_for_the_disk_keeps_nobody_waiting() {
+    let disk = TestDisk::default();
+    let api = TestServer::on(disk.clone(), "").await;
+    let names = ["mail 0", "mail 1", "mail 2", "mail 3"];
+    api.receive_all("ann@example.test", names.map(|name| format!("Subject: {name}\r\n\r\n"))).await;
+    let (_, amid_second) = place(&disk, "mail 1");
+    disk.cache_from(amid_second);
+    let is_read = |call: &Call| call.is_by_reader_of("journal-");
+    let before = disk.count(is_read);
+    let held = disk.hold(is_read);
+    let list = api.get(INBOX);
+    let meanwhile = async {
+        until("the disk is asked", async || held.waiting() > 0).await;
+        assert_eq!(subjects(&api.get(&format!("{INBOX}&limit=2&fields=subject")).await.json()), ["mail 3", "mail 2"]);
+        drop(held);
+    };
+    let (answer, ()) = tokio::join!(list, meanwhile);
+    assert_eq!(subjects(&answer.json()), ["mail 3", "mail 2", "mail 1", "mail 0"]);
+    assert_eq!(disk.count(is_read), before + 2, "only what is not in the page cache");
 }
 
 /// The pages and deletions meet in another way each time.

@@ -95,6 +95,15 @@ impl DiskFile for OpenFile {
         Ok(())
     }
 
+    fn read_cached(&self, offset: u64, out: &mut [u8]) -> bool {
+        let Ok(world) = self.disk.live() else { return false };
+        let is_cached = world.cached_from.is_some_and(|from| offset >= from);
+        let range = small(offset)..small(offset) + out.len();
+        let Some(octets) = world.files[self.file].octets.get(range).filter(|_| is_cached) else { return false };
+        out.copy_from_slice(octets);
+        true
+    }
+
     fn sync(&self) -> io::Result<()> {
         let call = self.call(Kind::Sync, 0, 0);
         let mut world = self.disk.live()?;

@@ -54,6 +54,8 @@ struct World {
     room: Option<usize>,
     is_room_hidden: bool,
     are_writes_cut_short: bool,
+    /// Files are in the page cache from this offset on.
+    cached_from: Option<u64>,
     sync_takes: Duration,
     /// Syncs of files whose name begins like this do nothing.
     forgetful: Option<String>,
@@ -129,6 +131,11 @@ impl TestDisk {
     /// From now on a sync of files whose name begins with `prefix` does nothing: a lying disk, or a forgotten fdatasync.
     pub fn forget_syncs_of(&self, prefix: &str) {
         self.world().forgetful = Some(prefix.into());
+    }
+
+    /// From now on all files are in the page cache from this offset on. What is read there is no call.
+    pub fn cache_from(&self, offset: u64) {
+        self.world().cached_from = Some(offset);
     }
 
     /// From now on a write that fails leaves its first half behind.
