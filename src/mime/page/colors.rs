@@ -29,14 +29,10 @@ impl Colors {
         Self::of(rgb.map(part), part(alpha))
     }
 
-    /// A colour by its hue in degrees, its saturation, its lightness and its opacity.
-    pub(super) fn of_hue(degrees: f32, saturation: f32, lightness: f32, alpha: f32) -> Self {
+    /// A colour by its saturation, its lightness and its opacity, of any hue.
+    pub(super) fn of_lightness(saturation: f32, lightness: f32, alpha: f32) -> Self {
         let most = saturation * lightness.min(1.0 - lightness);
-        let part = |offset: f32| {
-            let place = (offset + degrees / 30.0).rem_euclid(12.0);
-            lightness - most * (place - 3.0).min(9.0 - place).clamp(-1.0, 1.0)
-        };
-        Self::of_shares([0.0, 8.0, 4.0].map(part), alpha)
+        Self::of_shares([lightness - most; 3], alpha).or(Self::of_shares([lightness + most; 3], alpha))
     }
 
     /// A colour by its digits after `#`; `None` if they are none.

@@ -5,7 +5,7 @@
 use cssparser::{Delimiter, ParseError, Parser, Token};
 
 use super::colors::Colors;
-use super::values::{Length, Value, calls, colors, distances_px, is, numbers, values};
+use super::values::{Length, PLAIN_PX, Value, calls, colors, distances_px, is, numbers, values};
 
 /// The most values of a declaration. What has more is not known.
 const VALUES_MAX: usize = 64;
@@ -13,11 +13,17 @@ const VALUES_MAX: usize = 64;
 const INDENTED_PX: f32 = 120.0;
 /// Nobody reads text in a box of this height or width, or in letters of this size.
 pub(super) const UNSEEN_PX: f32 = 4.0;
+/// Signs with gaps of this size stand apart.
+const SPACED_PX: f32 = 2.0;
 /// Lines of less than this share of their letters' height have none.
 const FLAT: f32 = 0.1;
 /// The words with which every property is that of the surroundings or the plain one.
 const KEPT: [&str; 3] = ["inherit", "initial", "unset"];
-/// The words with which properties that may hide do not.
+/// Properties that hide with any values but for some words.
+const HIDING: &str = "animation animation-name clip clip-path contain container-type content content-visibility \
+                      font-size-adjust line-clamp mask mask-border mask-box-image mask-image mix-blend-mode offset \
+                      offset-path text-security unicode-bidi";
+/// The words with which they do not.
 const HIDING_NOTHING: [&str; 10] =
     ["none", "auto", "normal", "initial", "inherit", "unset", "visible", "embed", "isolate", "\""];
 
@@ -35,15 +41,21 @@ pub(super) struct Declaration {
 pub(super) enum Effect {
     /// Nothing in it is seen.
     Hidden,
-    /// It is moved so far to the left or to the top, and to the other sides, and has this share of its size.
-    Placed { moved_px: [f32; 2], scale: f32 },
-    /// It is not where its surroundings are, or may be.
-    Position { is_lifted: bool },
+    /// It is moved so far to the left or to the top, and to the other sides.
+    Moved([f32; 2]),
+    /// It has this share of its size.
+    Scaled(f32),
+    /// It has a place of its own. That may be somewhere else.
+    Placed {
+        is_elsewhere: bool,
+    },
     Display(Display),
     /// `None` is that of its surroundings.
     Visible(Option<bool>),
-    /// It has a height or a width: nearly none, or more than that for certain.
-    Size { is_low: bool, is_plain: bool },
+    /// It has nearly no height or width.
+    Low,
+    /// It has more height or width than that.
+    High,
     /// What is outside its box is cut off.
     Cut,
     /// Whether lines have no height.
@@ -52,34 +64,32 @@ pub(super) enum Effect {
     Preformatted(bool),
     FontSize(Length),
     Bold(bool),
-    Spacing(Length),
+    Spaced(bool),
     Opacity(f32),
     Border(bool),
     /// `None` is that of its surroundings.
     Color(Option<Colors>),
     /// The filling of letters, in place of their colour.
     Fill(Colors),
-    /// The layers of the background; `None` if there is none.
+    /// `None` is nothing.
     Background(Option<Colors>),
+    /// It may be above the background, or beside it. `None` is nothing.
     Image(Option<Colors>),
-    /// The image is not all of the background for certain.
-    ImageSize,
     /// Whether the background is only in the letters.
     InLetters(bool),
 }
 
-/// How an element is laid out. Each is a bit.
+/// How an element is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
 pub(super) enum Display {
-    None = 1,
+    None,
     /// A line of its own.
-    Block = 2,
+    Block,
     /// Another box around the blocks in it.
-    Box = 4,
-    Inline = 8,
+    Box,
+    Inline,
     /// As if only its content were there.
-    Contents = 16,
+    Contents,
 }
 
 impl Display {
@@ -98,27 +108,23 @@ impl Display {
     }
 }
 
-/// The declarations that are left. Those of rules in this one may be of all that is in the element.
+/// The declarations that are left; an error if it is not known what they are of.
 pub(super) fn declarations(parser: &mut Parser<'_>) -> Result<Vec<Declaration>, ParseError<()>> {
     let mut all = Vec::new();
-    let mut has_block = false;
     while !parser.is_exhausted() {
-        let (start, position) = (all.len(), parser.position());
+        let position = parser.position();
         let ends = Delimiter::Semicolon | Delimiter::CurlyBracketBlock;
         // What is no declaration is skipped up to its end, as browsers do.
         let _: Result<(), ParseError<()>> = parser.parse_until_before(ends, |parser| declaration(parser, &mut all));
         let before = parser.slice_from(position).trim_ascii_start();
         if matches!(parser.next(), Ok(Token::CurlyBracketBlock)) {
-            // What is beside the element or around it is not in it.
+            // A rule in this one may be of all that is in the element, but not of what is beside it or around it.
             if before.contains(['+', '~', '(']) && !before.starts_with('@') {
                 return Err(ParseError::unexpected_token());
             }
-            has_block = true;
-            all.truncate(start);
-            all.extend(parser.parse_nested_block(declarations)?);
+            parser.parse_nested_block(declarations)?;
+            all.push(Declaration { effect: Effect::Hidden, is_important: false, is_certain: true });
         }
-        // Only some browsers know rules in rules.
-        all[start..].iter_mut().for_each(|it| it.is_certain &= !has_block);
     }
     Ok(all)
 }
@@ -153,9 +159,12 @@ fn effects(property: &str, values: &[Value<'_>]) -> Vec<(Effect, bool)> {
             let color = (Effect::Background(colors(values)), is_background(values));
             vec![(Effect::InLetters(false), true), (Effect::Image(None), true), color]
         }
+        "transform" => {
+            calls(values).filter_map(|(name, arguments)| Some((of_transform(name, arguments)?, true))).collect()
+        }
         _ => {
-            let of_look = of_text(property, values).or_else(|| of_paint(property, values, first));
-            of_look.or_else(|| Some((of_place(property, values)?, true))).into_iter().collect()
+            let effect = of_text(property, values).or_else(|| of_paint(property, values, first));
+            effect.or_else(|| Some((of_place(property, values)?, true))).into_iter().collect()
         }
     }
 }
@@ -168,21 +177,21 @@ fn of_text(property: &str, values: &[Value<'_>]) -> Option<(Effect, bool)> {
     let length = values.iter().filter_map(Value::length).reduce(Length::min);
     Some(match property {
         "display" => {
-            let words = ["block", "inline", "inline-block", "none", "table", "table-cell", "table-row", "list-item", "flex"];
-            (Effect::Display(Display::of(values)), is_one_of(&words))
+            let words = "block inline inline-block none table table-cell table-row list-item flex";
+            let is_known = words.split(' ').any(|word| is(values, &[word])) || is(values, &KEPT);
+            (Effect::Display(Display::of(values)), is_known)
         }
+        "visibility" if is(values, &["inherit", "unset"]) => (Effect::Visible(None), true),
         "visibility" => {
-            let is_visible = if is(values, &["inherit", "unset"]) { None } else { Some(is(values, &["visible", "initial"])) };
-            (Effect::Visible(is_visible), is_one_of(&["visible", "hidden", "collapse"]))
+            let is_visible = is(values, &["visible", "initial"]);
+            (Effect::Visible(Some(is_visible)), is_one_of(&["visible", "hidden", "collapse"]))
         }
-        "opacity" => {
-            let least = numbers(values).reduce(f32::min);
-            (Effect::Opacity(if is_unknown { 0.0 } else { least? }), matches!(values, [Value::Number(_)]))
-        }
+        "opacity" if is_unknown => (Effect::Opacity(0.0), false),
+        "opacity" => (Effect::Opacity(numbers(values).reduce(f32::min)?), matches!(values, [Value::Number(_)])),
         "font-size" if is_unknown => (Effect::FontSize(Length::default()), false),
         "font-size" => (Effect::FontSize(length?), values.len() == 1),
-        "letter-spacing" if is_unknown => (Effect::Hidden, false),
-        "letter-spacing" => (Effect::Spacing(length.unwrap_or_default()), is_length || is(values, &["normal"])),
+        "letter-spacing" if is_unknown || length.is_some_and(Length::is_squeezed) => (Effect::Hidden, true),
+        "letter-spacing" => (Effect::Spaced(length.is_some_and(|it| it.px(PLAIN_PX) >= SPACED_PX)), true),
         "line-height" => {
             let least = if matches!(values, [Value::Px(_)]) { UNSEEN_PX } else { FLAT };
             let is_known = is_length || is(values, &["normal"]) || matches!(values, [Value::Number(_)]);
@@ -201,10 +210,7 @@ fn of_paint(property: &str, values: &[Value<'_>], first: &Value<'_>) -> Option<(
         "color" => (Effect::Color(Some(colors(values)?)), is_color),
         "text-fill-color" => (Effect::Fill(colors(values)?), is_color),
         "background-color" => (Effect::Background(colors(values)), is_background(values)),
-        "background-image" => (Effect::Image(colors(values)), is_background(values)),
-        "background-size" | "background-position" | "background-repeat" | "background-origin" => {
-            (Effect::ImageSize, false)
-        }
+        "background-image" => (Effect::Image(colors(values)), is(values, &["none"])),
         "background-clip" => (Effect::InLetters(is(values, &["text"])), true),
         "font-weight" => (Effect::Bold(first.is_bold()), true),
         "border" => (Effect::Border(!is(values, &["none"]) && first.number() != Some(0.0)), true),
@@ -213,107 +219,89 @@ fn of_paint(property: &str, values: &[Value<'_>], first: &Value<'_>) -> Option<(
     })
 }
 
-/// What a property says that may move or hide an element; `None` if it does neither.
+/// What a property or a function says that may move or hide an element; `None` if it does neither.
 fn of_place(property: &str, values: &[Value<'_>]) -> Option<Effect> {
     let is_unknown = values.contains(&Value::Unknown);
     Some(match property {
-        "position" => Effect::Position { is_lifted: !is(values, &["static", "relative"]) },
-        "float" => Effect::Position { is_lifted: false },
+        "position" => Effect::Placed { is_elsewhere: !is(values, &["static", "relative"]) },
+        "float" => Effect::Placed { is_elsewhere: false },
         "width" | "height" | "max-width" | "max-height" | "inline-size" | "block-size" | "max-inline-size"
-        | "max-block-size" => Effect::Size {
-            is_low: is_unknown || distances_px(values).any(|px| px <= UNSEEN_PX),
-            is_plain: !property.starts_with("max") && matches!(values, [Value::Px(px)] if *px > UNSEEN_PX),
+        | "max-block-size" => match values {
+            _ if is_unknown || distances_px(values).any(|px| px <= UNSEEN_PX) => Effect::Low,
+            [Value::Px(_)] if !property.starts_with("max") => Effect::High,
+            _ => return None,
         },
         _ if property.starts_with("overflow") => {
             return (!is(values, &["visible", "initial", "unset"])).then_some(Effect::Cut);
         }
-        _ if !may_hide(property) && !moves(property) => return None,
-        _ if is_unknown || hides(property, values) => Effect::Hidden,
-        _ => placed(property, values),
+        _ if is_unknown && (moves(property) || scales(property)) => Effect::Hidden,
+        _ if moves(property) => {
+            let (least, most) = (distances_px(values).reduce(f32::min), distances_px(values).reduce(f32::max));
+            Effect::Moved([least?.min(0.0), most?.max(0.0)])
+        }
+        _ if scales(property) => Effect::Scaled(numbers(values).map(f32::abs).reduce(f32::min)?.min(1.0)),
+        _ => return hides(property, values).then_some(Effect::Hidden),
     })
 }
 
-/// Whether a property may hide an element, other than by moving it.
-#[rustfmt::skip]
-fn may_hide(property: &str) -> bool {
-    matches!(
-        property,
-        "all" | "animation" | "animation-name" | "clip" | "clip-path" | "color-scheme" | "contain" | "container-type"
-            | "content" | "content-visibility" | "filter" | "font-size-adjust" | "line-clamp" | "mask" | "mask-border"
-            | "mask-box-image" | "mask-image" | "mix-blend-mode" | "offset" | "offset-path" | "rotate" | "scale"
-            | "text-indent" | "text-security" | "text-stroke" | "text-stroke-width" | "transform" | "unicode-bidi"
-            | "z-index" | "zoom"
-    )
+/// What a function of the property `transform` says.
+fn of_transform(name: &str, arguments: &[Value<'_>]) -> Option<Effect> {
+    match name {
+        "" => arguments.contains(&Value::Unknown).then_some(Effect::Hidden),
+        "rotate" | "rotatez" => None,
+        _ if moves(name) || scales(name) => of_place(name, arguments),
+        // Others do not stay on the page.
+        _ => Some(Effect::Hidden),
+    }
 }
 
-/// Whether a property moves an element or what is in it.
+/// Whether a property or a function moves an element or what is in it.
 fn moves(property: &str) -> bool {
     let side = ["margin", "padding", "inset"].iter().find_map(|it| property.strip_prefix(it)).unwrap_or("none");
-    matches!(property, "left" | "right" | "top" | "bottom" | "translate")
+    matches!(property, "left" | "right" | "top" | "bottom")
+        || property.starts_with("translate")
         || matches!(side, "" | "-left" | "-right" | "-top" | "-bottom" | "-block" | "-inline")
         || matches!(side, "-block-start" | "-block-end" | "-inline-start" | "-inline-end")
 }
 
-/// Whether a property that may hide does so with these values.
-fn hides(property: &str, values: &[Value<'_>]) -> bool {
-    let has = |word: &str| values.iter().any(|it| it.is_word(&[word]));
-    match property {
-        "filter" => calls(values).any(|(name, _)| !matches!(name, "" | "alpha")),
-        "transform" => calls(values).any(|(name, _)| {
-            // Others do not stay on the page.
-            let is_flat = name.starts_with("scale") || name.starts_with("translate");
-            !is_flat && !matches!(name, "" | "rotate" | "rotatez")
-        }),
-        "rotate" => values.len() > 1,
-        "text-indent" => distances_px(values).any(|px| px.abs() > INDENTED_PX),
-        "z-index" => numbers(values).any(|level| level < 0.0),
-        "text-stroke" | "text-stroke-width" => numbers(values).any(|px| px > 1.0),
-        "color-scheme" => is(values, &["dark"]) || values.len() > 1 && !has("light"),
-        "all" => true,
-        "scale" | "zoom" => false,
-        _ => !moves(property) && !is(values, &HIDING_NOTHING),
-    }
+/// Whether a property or a function makes an element larger or smaller.
+fn scales(property: &str) -> bool {
+    property.starts_with("scale") || property == "zoom"
 }
 
-/// How far a property moves an element, and how large that is then.
-fn placed(property: &str, values: &[Value<'_>]) -> Effect {
-    let ([mut least, mut most], mut scale) = ([0.0_f32; 2], 1.0_f32);
-    for (name, arguments) in calls(values) {
-        let name = if name.is_empty() { property } else { name };
-        if moves(name) || name.starts_with("translate") {
-            least = distances_px(arguments).fold(least, f32::min);
-            most = distances_px(arguments).fold(most, f32::max);
-        } else if name.starts_with("scale") || name == "zoom" {
-            scale = numbers(arguments).map(f32::abs).fold(scale, f32::min);
-        }
+/// Whether another property hides an element with these values.
+fn hides(property: &str, values: &[Value<'_>]) -> bool {
+    let is_unknown = values.contains(&Value::Unknown);
+    match property {
+        "all" => true,
+        "filter" => is_unknown || calls(values).any(|(name, _)| !matches!(name, "" | "alpha")),
+        "rotate" => is_unknown || values.len() > 1,
+        "text-indent" => is_unknown || distances_px(values).any(|px| px.abs() > INDENTED_PX),
+        "z-index" => is_unknown || numbers(values).any(|level| level < 0.0),
+        "text-stroke" | "text-stroke-width" => is_unknown || numbers(values).any(|px| px > 1.0),
+        "color-scheme" => !values.iter().any(|it| it.is_word(&["light", "normal", "inherit", "initial", "unset"])),
+        _ => HIDING.split(' ').any(|it| it == property) && !is(values, &HIDING_NOTHING),
     }
-    Effect::Placed { moved_px: [least, most], scale }
 }
 
 /// What the property `font` says: words of style, a size, the height of lines after a slash, and families.
 fn of_font(values: &[Value<'_>]) -> Vec<(Effect, bool)> {
     let is_size = |it: &Value<'_>| it.length().is_some() || *it == Value::Unknown;
     let Some(at) = values.iter().position(is_size) else { return Vec::new() };
-    let (style, rest) = (&values[..at], &values[at + 1..]);
-    let (height, families) = match rest {
-        [slash, height, families @ ..] if slash.is_word(&["/"]) => (std::slice::from_ref(height), families),
-        families => (&[][..], families),
+    let families = match &values[at + 1..] {
+        [slash, _, families @ ..] if slash.is_word(&["/"]) => families,
+        families => families,
     };
     let is_of_style = |it: &Value<'_>| {
         it.is_word(&["normal", "bold", "bolder", "lighter", "italic", "oblique"])
             || matches!(it, Value::Number(100.0..))
     };
-    let is_family = |it: &Value<'_>| {
-        let is_name = |name: &str| name.starts_with(|c: char| c.is_alphabetic() || c == '-' || c == '"');
-        matches!(it, Value::Word(name) if is_name(name)) && !it.is_word(&KEPT)
-    };
-    let is_font = style.iter().all(is_of_style) && !families.is_empty() && families.iter().all(is_family);
-    let size = of_text("font-size", &values[at..=at]);
-    let all = size.into_iter().chain(of_text("line-height", height).filter(|_| !height.is_empty()));
-    let bold = (Effect::Bold(true), true);
-    all.map(|(effect, is_known)| (effect, is_known && is_font))
-        .chain(style.iter().any(Value::is_bold).then_some(bold))
-        .collect()
+    let is_name = |name: &str| name.starts_with(|c: char| c.is_alphabetic() || c == '-' || c == '"');
+    let is_family = |it: &Value<'_>| matches!(it, Value::Word(name) if is_name(name)) && !it.is_word(&KEPT);
+    let is_font = values[..at].iter().all(is_of_style) && !families.is_empty() && families.iter().all(is_family);
+    let size = values[at].length().unwrap_or_default();
+    let is_bold = values[..at].iter().any(Value::is_bold);
+    vec![(Effect::FontSize(size), is_font && values[at] != Value::Unknown), (Effect::Bold(is_bold), true)]
 }
 
 /// Whether values are a known background that is all of a box.

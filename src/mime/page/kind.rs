@@ -57,7 +57,10 @@ impl Kind {
 
     /// Whether an element has line breaks before and after it.
     pub(super) fn is_block(self) -> bool {
-        matches!(self, Self::Root | Self::Table | Self::Section | Self::Row | Self::Paragraph | Self::Block | Self::Rule)
+        matches!(
+            self,
+            Self::Root | Self::Table | Self::Section | Self::Row | Self::Paragraph | Self::Block | Self::Rule
+        )
     }
 
     /// Whether an element has no end tag.

@@ -103,7 +103,6 @@ pub fn to_text(html: &str) -> String {
 /// Reads HTML into a page.
 #[derive(Debug)]
 struct Reader<'a> {
-    form: Form,
     writer: Writer,
     tree: Tree<'a>,
     anchor: Option<Anchor>,
@@ -114,7 +113,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn read(html: &'a str, form: Form) -> Page {
         let tree = Tree::of(sheets(html), html.len());
-        let mut reader = Self { form, writer: Writer::of(form), tree, anchor: None, is_anchor_seen: false };
+        let mut reader = Self { writer: Writer::of(form), tree, anchor: None, is_anchor_seen: false };
         for token in Tokens::of(html) {
             step(1);
             match token {
@@ -130,8 +129,7 @@ impl<'a> Reader<'a> {
                 // Others are not seen.
                 Token::Raw { content, .. } => reader.tree.pass_over(content),
             }
-            // People see the rest of what is lost as well. Nothing in it is found.
-            if reader.tree.is_spent() || reader.tree.is_lost() && form == Form::Searched {
+            if reader.tree.is_lost() {
                 break;
             }
         }
@@ -141,11 +139,11 @@ impl<'a> Reader<'a> {
 
     fn text(&mut self, text: &str) {
         let is_blank = text.trim_ascii().is_empty();
-        if !is_blank && !self.tree.is_lost() {
+        if !is_blank {
             self.tree.resume();
         }
         let style = self.tree.style();
-        if style.is_seen() && (self.form == Form::Shown || !self.tree.is_lost()) {
+        if style.is_seen() && !self.tree.is_lost() {
             self.writer.push(text, style);
             self.is_anchor_seen |= !is_blank;
         }
@@ -154,15 +152,12 @@ impl<'a> Reader<'a> {
     fn open(&mut self, name: Cow<'a, str>, attributes: &'a str) {
         let tag = self.tree.tag(name, attributes);
         self.separate(&tag.name, tag.kind);
-        if self.tree.is_lost() {
-            return self.tree.hide_within(tag);
-        }
         if tag.name == "br" || !self.tree.begin(&tag) {
             return;
         }
         let element = self.tree.element(tag);
         let (tag, style) = (&*element.tag, element.style);
-        if style.is_block {
+        if style.is_block() {
             self.writer.separate(Gap::Line);
         }
         match &*tag.name {
@@ -176,7 +171,7 @@ impl<'a> Reader<'a> {
             _ => {}
         }
         if let Some(anchor) = &mut self.anchor {
-            anchor.is_button |= style.is_boxed;
+            anchor.is_button |= style.is_boxed();
         }
         let is_empty = tag.kind == Kind::Drawing && is_self_closed(attributes);
         if !tag.kind.is_void() && !is_empty {
@@ -188,12 +183,10 @@ impl<'a> Reader<'a> {
         if name == "a" {
             self.end_anchor();
         }
-        if !self.tree.is_lost() {
-            let is_block = self.tree.style().is_block;
-            self.tree.close(name);
-            if is_block {
-                self.writer.separate(Gap::Line);
-            }
+        let is_block = self.tree.style().is_block();
+        self.tree.close(name);
+        if is_block {
+            self.writer.separate(Gap::Line);
         }
         self.separate(name, Kind::of(name));
     }

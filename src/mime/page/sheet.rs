@@ -25,8 +25,8 @@ const OF_BROWSERS: &str = "
     datalist, dialog, rp { display: none }
     dialog[open] { display: block }
     img { overflow: hidden }";
-/// The window of the reader is within these widths in pixels.
-const WINDOW_PX: [f32; 2] = [800.0, 2_560.0];
+/// The window of the reader is at least so wide in pixels.
+const WINDOW_PX: f32 = 800.0;
 /// What no element is, and the parts that have no text of the mail, when it is opened.
 const NEVER: &str = "hover active focus focus-visible visited target checked before after placeholder selection";
 
@@ -214,9 +214,9 @@ fn fits(parts: &[Part], around: &[Element<'_>], steps_left: &mut usize) -> bool 
     let Some((Part { is_child, .. }, before)) = parts.split_last() else { return true };
     let Some(part) = before.last() else { return true };
     let farthest = if *is_child { around.len().saturating_sub(1) } else { 0 };
-    (farthest..around.len()).rev().any(|at| {
-        *steps_left > 0 && part.is_of(&around[at].tag, steps_left) && fits(before, &around[..at], steps_left)
-    })
+    (farthest..around.len())
+        .rev()
+        .any(|at| *steps_left > 0 && part.is_of(&around[at].tag, steps_left) && fits(before, &around[..at], steps_left))
 }
 
 impl Part {
@@ -333,55 +333,36 @@ impl Test {
 
 /// Whether the media queries that are left are of a person's screen.
 fn on_screen(parser: &mut Parser<'_>) -> Counts {
-    let queries = parser.parse_comma_separated(|query| Ok::<_, ParseError<()>>(query_counts(query)));
-    queries.map_or(Counts::Maybe, |queries| queries.into_iter().max().unwrap_or(Counts::Yes))
-}
-
-fn query_counts(query: &mut Parser<'_>) -> Counts {
-    let (mut counts, mut is_negated) = (Counts::Yes, false);
-    while let Ok(token) = query.next().cloned() {
-        counts = counts.min(match token {
-            Token::Ident(word) => match word.to_ascii_lowercase().as_str() {
-                "only" | "and" | "all" | "screen" => Counts::Yes,
-                "not" => {
-                    is_negated = true;
-                    Counts::Yes
-                }
-                "or" => {
-                    skip(query);
-                    return Counts::Maybe;
-                }
-                _ => Counts::No,
-            },
+    let (mut words, mut is_never) = (String::new(), false);
+    while let Ok(token) = parser.next().cloned() {
+        match token {
+            Token::Ident(word) => words += &(word.to_ascii_lowercase() + " "),
             Token::ParenthesisBlock => {
-                query.parse_nested_block(|it| Ok::<_, ParseError<()>>(feature_counts(it))).unwrap_or(Counts::Maybe)
+                is_never |= parser.parse_nested_block(|it| Ok::<_, ParseError<()>>(is_unmet(it))).unwrap_or_default();
+                words += "() ";
             }
-            _ => Counts::Maybe,
-        });
+            _ => words += ", ",
+        }
     }
-    match counts {
-        Counts::Yes if is_negated => Counts::No,
-        Counts::No if is_negated => Counts::Yes,
-        counts => counts,
+    // One of several may be that of the screen.
+    let is_single = !words.split(' ').any(|word| matches!(word, "," | "or" | "not"));
+    match words.trim_end() {
+        "" | "all" | "screen" | "only screen" => Counts::Yes,
+        "print" | "only print" | "not screen" | "not all" => Counts::No,
+        _ if is_never && is_single => Counts::No,
+        _ => Counts::Maybe,
     }
 }
 
-/// Whether a feature of a media query is that of a wide window with a light page.
-fn feature_counts(parser: &mut Parser<'_>) -> Counts {
+/// Whether a feature of a media query is not that of a wide window with a light page.
+fn is_unmet(parser: &mut Parser<'_>) -> bool {
     let values = values(parser);
-    let [Value::Word(name), value] = &values[..] else { return Counts::Maybe };
-    let px = distances_px(std::slice::from_ref(value)).next();
-    let [least, most] = WINDOW_PX;
-    let (is_met, is_unmet) = match (&**name, value, px) {
-        ("min-width" | "min-device-width", _, Some(px)) => (px <= least, px > most),
-        ("max-width" | "max-device-width", _, Some(px)) => (px >= most, px < least),
-        ("prefers-color-scheme", scheme, _) => (scheme.is_word(&["light"]), !scheme.is_word(&["light"])),
-        _ => (false, false),
-    };
-    if is_met {
-        return Counts::Yes;
+    let [Value::Word(name), value] = &values[..] else { return false };
+    match &**name {
+        "max-width" | "max-device-width" => distances_px(std::slice::from_ref(value)).any(|px| px < WINDOW_PX),
+        "prefers-color-scheme" => value.is_word(&["dark"]),
+        _ => false,
     }
-    if is_unmet { Counts::No } else { Counts::Maybe }
 }
 
 fn skip(parser: &mut Parser<'_>) {

@@ -35,7 +35,6 @@ pub(super) struct Tree<'a> {
     scopes: Vec<Scope<'a>>,
     /// How much more work is done.
     work_left: usize,
-    /// Whether it is not known any more what is in what.
     is_lost: bool,
     /// What is declared for the newest element, kept for its memory.
     declared: Vec<Declaration>,
@@ -84,20 +83,9 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// Whether nothing more can be said to be seen.
+    /// Whether it is not known any more what is in what. Then nothing more is read.
     pub(super) fn is_lost(&self) -> bool {
         self.is_lost || self.sheet.is_spent()
-    }
-
-    /// Whether all work is done that the HTML may ask for.
-    pub(super) fn is_spent(&self) -> bool {
-        self.sheet.is_spent() || self.work_left == 0
-    }
-
-    /// Hides all that follows where it is not known any more what is in what, if the element of this tag is not seen.
-    pub(super) fn hide_within(&mut self, tag: Rc<Tag<'a>>) {
-        let is_seen = tag.kind.is_void() || self.element(tag).style.is_seen();
-        self.open.last_mut().into_iter().for_each(|last| last.style.is_hidden |= !is_seen);
     }
 
     pub(super) fn style(&self) -> Style {
@@ -171,11 +159,6 @@ impl<'a> Tree<'a> {
         &mut self.scopes[at].cut
     }
 
-    fn hide_rest(&mut self) {
-        self.is_lost = true;
-        self.open.last_mut().into_iter().for_each(|last| last.style.is_hidden = true);
-    }
-
     /// Passes over the content of an element that is no markup. In a drawing it is.
     pub(super) fn pass_over(&mut self, content: &str) {
         self.is_lost |= self.is_in_drawing() && content.contains('<');
@@ -197,7 +180,7 @@ impl<'a> Tree<'a> {
         }
         if matches!(name, "plaintext" | "frameset") {
             // What follows is no markup, or not shown at all.
-            self.hide_rest();
+            self.is_lost = true;
         }
         match name {
             "table" if self.scope().table == Some(self.scope().index) => self.cut_off(self.scope().index),
@@ -253,7 +236,8 @@ impl<'a> Tree<'a> {
         }
         self.scopes.truncate(self.scopes.partition_point(|scope| scope.index < index));
         let has = |is: fn(Kind) -> bool| self.open[index..].iter().any(|element| is(element.tag.kind));
-        let is_doubtful = has(Kind::is_unshown) && has(|kind| kind == Kind::Formatting);
+        // Which of them go on depends on what they are in.
+        self.is_lost |= has(Kind::is_unshown) && has(|kind| kind == Kind::Formatting);
         let goes_on = |tag: &Rc<Tag<'a>>| tag.kind == Kind::Formatting;
         let ended = self.open.split_off(index).into_iter().map(|element| element.tag);
         let ended = ended.take_while(|tag| tag.kind != Kind::Cell).skip(1).filter(goes_on);
@@ -266,10 +250,6 @@ impl<'a> Tree<'a> {
             }
         }
         self.is_lost |= self.cut().len() > CUT_MAX;
-        if is_doubtful {
-            // Which of them go on depends on what they are in.
-            self.hide_rest();
-        }
     }
 
     /// Begins again what was cut off with what it was in, as browsers do.

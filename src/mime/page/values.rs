@@ -91,10 +91,9 @@ fn color_of_function(name: &str, arguments: &[Value<'_>]) -> Option<Colors> {
         _ => None,
     };
     let alpha = if parts.len() > 3 { share(3, 1.0)? } else { 1.0 };
-    let color = match (name, parts.first()?) {
-        ("rgb" | "rgba", _) => Colors::of_shares([share(0, 255.0)?, share(1, 255.0)?, share(2, 255.0)?], alpha),
-        (_, Value::Number(hue)) => Colors::of_hue(*hue, share(1, 100.0)?, share(2, 100.0)?, alpha),
-        _ => return None,
+    let color = match name {
+        "rgb" | "rgba" => Colors::of_shares([share(0, 255.0)?, share(1, 255.0)?, share(2, 255.0)?], alpha),
+        _ => Colors::of_lightness(share(1, 100.0)?, share(2, 100.0)?, alpha),
     };
     Some(color).filter(|_| parts.len() < 5)
 }
@@ -196,6 +195,11 @@ impl Length {
     /// A length that is not longer than either.
     pub(super) fn min(self, other: Self) -> Self {
         Self { px: self.px.min(other.px), em: self.em.min(other.em) }
+    }
+
+    /// Whether signs with gaps of this size are upon one another.
+    pub(super) fn is_squeezed(self) -> bool {
+        self.px < -4.0 || self.em < -0.4
     }
 }
 

@@ -205,7 +205,7 @@ fn what_stands_out_is_known() {
     assert!(style("p", " style=\"letter-spacing:.3em\"").look.is_spaced);
     assert!(style("p", " style=\"font:bold 16px a\"").look.is_bold);
     assert!(style("h1", "").look.is_large && style("font", " size=6").look.is_large);
-    assert!(style("td", " style='border:1px solid'").is_boxed && !style("td", " style='border:0 none'").is_boxed);
+    assert!(style("td", " style='border:1px solid'").is_boxed() && !style("td", " style='border:0 none'").is_boxed());
 }
 
 /// Each element of a class has the rules of all its sheets, and there are as many of one as of the other.
