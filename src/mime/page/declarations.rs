@@ -43,8 +43,6 @@ pub(super) enum Effect {
     Hidden,
     /// It is moved so far to the left or to the top, and to the other sides.
     Moved([f32; 2]),
-    /// It has this share of its size.
-    Scaled(f32),
     /// It has a place of its own. That may be somewhere else.
     Placed {
         is_elsewhere: bool,
@@ -234,12 +232,11 @@ fn of_place(property: &str, values: &[Value<'_>]) -> Option<Effect> {
         _ if property.starts_with("overflow") => {
             return (!is(values, &["visible", "initial", "unset"])).then_some(Effect::Cut);
         }
-        _ if is_unknown && (moves(property) || scales(property)) => Effect::Hidden,
+        _ if is_unknown && moves(property) => Effect::Hidden,
         _ if moves(property) => {
             let (least, most) = (distances_px(values).reduce(f32::min), distances_px(values).reduce(f32::max));
             Effect::Moved([least?.min(0.0), most?.max(0.0)])
         }
-        _ if scales(property) => Effect::Scaled(numbers(values).map(f32::abs).reduce(f32::min)?.min(1.0)),
         _ => return hides(property, values).then_some(Effect::Hidden),
     })
 }
@@ -249,7 +246,7 @@ fn of_transform(name: &str, arguments: &[Value<'_>]) -> Option<Effect> {
     match name {
         "" => arguments.contains(&Value::Unknown).then_some(Effect::Hidden),
         "rotate" | "rotatez" => None,
-        _ if moves(name) || scales(name) => of_place(name, arguments),
+        _ if moves(name) || name.starts_with("scale") => of_place(name, arguments),
         // Others do not stay on the page.
         _ => Some(Effect::Hidden),
     }
@@ -264,12 +261,7 @@ fn moves(property: &str) -> bool {
         || matches!(side, "-block-start" | "-block-end" | "-inline-start" | "-inline-end")
 }
 
-/// Whether a property or a function makes an element larger or smaller.
-fn scales(property: &str) -> bool {
-    property.starts_with("scale") || property == "zoom"
-}
-
-/// Whether another property hides an element with these values.
+/// Whether another property or function hides an element with these values.
 fn hides(property: &str, values: &[Value<'_>]) -> bool {
     let is_unknown = values.contains(&Value::Unknown);
     match property {
@@ -279,6 +271,10 @@ fn hides(property: &str, values: &[Value<'_>]) -> bool {
         "text-indent" => is_unknown || distances_px(values).any(|px| px.abs() > INDENTED_PX),
         "z-index" => is_unknown || numbers(values).any(|level| level < 0.0),
         "text-stroke" | "text-stroke-width" => is_unknown || numbers(values).any(|px| px > 1.0),
+        // Within one another, elements that are little smaller become very small.
+        "scale" | "scalex" | "scaley" | "scalez" | "scale3d" | "zoom" => {
+            is_unknown || numbers(values).any(|share| share.abs() < 1.0)
+        }
         "color-scheme" => !values.iter().any(|it| it.is_word(&["light", "normal", "inherit", "initial", "unset"])),
         _ => HIDING.split(' ').any(|it| it == property) && !is(values, &HIDING_NOTHING),
     }

@@ -3,8 +3,6 @@
 /// The kind of an element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It is in every page, with or without a tag.
-    Root,
     Table,
     /// A part of a table, with rows in it.
     Section,
@@ -14,8 +12,6 @@ pub(super) enum Kind {
     Paragraph,
     /// Another element with line breaks before and after it.
     Block,
-    /// A line across the page.
-    Rule,
     /// It goes on in the next element if what it is in ends before it.
     Formatting,
     /// Without content and without an end tag, or none that matters.
@@ -39,14 +35,12 @@ impl Kind {
             "p" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => Self::Paragraph,
             "a" | "b" | "big" | "code" | "em" | "font" | "i" | "nobr" | "s" | "small" | "strike" | "strong" | "tt"
                 | "u" => Self::Formatting,
-            "br" | "img" | "area" | "base" | "col" | "embed" | "head" | "input" | "link" | "meta" | "param" | "source"
+            "br" | "img" | "hr" | "area" | "base" | "col" | "embed" | "head" | "input" | "link" | "meta" | "param" | "source"
                 | "track" | "wbr" => Self::Void,
-            "div" | "address" | "article" | "aside" | "blockquote" | "caption" | "center" | "dd" | "details" | "dialog"
-                | "dl" | "dt" | "fieldset" | "figcaption" | "figure" | "footer" | "form" | "header" | "li" | "main"
+            "div" | "address" | "article" | "aside" | "blockquote" | "body" | "caption" | "center" | "dd" | "details" | "dialog"
+                | "dl" | "dt" | "fieldset" | "figcaption" | "figure" | "footer" | "form" | "header" | "html" | "li" | "main"
                 | "nav" | "ol" | "pre" | "section" | "summary" | "ul" => Self::Block,
             "tbody" | "thead" | "tfoot" => Self::Section,
-            "html" | "body" => Self::Root,
-            "hr" => Self::Rule,
             "math" | "svg" => Self::Drawing,
             "applet" | "audio" | "canvas" | "meter" | "object" | "progress" | "select" | "template" | "video" => {
                 Self::Unshown
@@ -57,15 +51,7 @@ impl Kind {
 
     /// Whether an element has line breaks before and after it.
     pub(super) fn is_block(self) -> bool {
-        matches!(
-            self,
-            Self::Root | Self::Table | Self::Section | Self::Row | Self::Paragraph | Self::Block | Self::Rule
-        )
-    }
-
-    /// Whether an element has no end tag.
-    pub(super) fn is_void(self) -> bool {
-        matches!(self, Self::Void | Self::Rule)
+        matches!(self, Self::Table | Self::Section | Self::Row | Self::Paragraph | Self::Block)
     }
 
     /// Whether nothing in an element is shown, whatever styles say.

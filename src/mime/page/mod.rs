@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
             anchor.is_button |= style.is_boxed();
         }
         let is_empty = tag.kind == Kind::Drawing && is_self_closed(attributes);
-        if !tag.kind.is_void() && !is_empty {
+        if tag.kind != Kind::Void && !is_empty {
             self.tree.push(element);
         }
     }
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
             Kind::Cell => self.writer.separate(Gap::Cell),
             Kind::Paragraph => self.writer.separate(Gap::Paragraph),
             _ if name == "br" => self.writer.end_line(),
-            kind if kind.is_block() => self.writer.separate(Gap::Line),
+            kind if kind.is_block() || name == "hr" => self.writer.separate(Gap::Line),
             _ => {}
         }
     }

@@ -11,8 +11,6 @@ use super::values::PLAIN_PX;
 const MOVED_PX: std::ops::RangeInclusive<f32> = -120.0..=3_000.0;
 /// What is moved so far is not where its surroundings are.
 const LINE_PX: f32 = 16.0;
-/// Nobody reads text that is made smaller than this share of its size.
-const SCALE_MIN: f32 = 0.25;
 /// Text of this size stands out.
 const LARGE_PX: f32 = 20.0;
 /// Nobody sees a colour that differs from the one behind it by less than this.
@@ -33,8 +31,6 @@ pub(super) struct Style {
     /// Whether line ends in the source count.
     pub(super) is_preformatted: bool,
     size_px: f32,
-    /// How large it is, as a share of what its surroundings say.
-    scale: f32,
     /// How far it is moved to the left or to the top, and to the other sides.
     moved_px: [f32; 2],
     opacity: f32,
@@ -79,7 +75,6 @@ impl Default for Style {
             look: Look::default(),
             is_preformatted: false,
             size_px: PLAIN_PX,
-            scale: 1.0,
             moved_px: [0.0; 2],
             opacity: 1.0,
             color: Colors::BLACK,
@@ -149,7 +144,6 @@ impl Style {
                 let [left, right] = outer.moved_px;
                 self.moved_px = [self.moved_px[0].min(left + least), self.moved_px[1].max(right + most)];
             }
-            Effect::Scaled(scale) => self.scale = self.scale.min(outer.scale * scale),
             Effect::Placed { is_elsewhere } => {
                 own.is_placed = true;
                 own.is_elsewhere |= is_elsewhere;
@@ -202,7 +196,7 @@ impl Style {
         self.is_low = !grows && (own.is_low || outer.is_low && !own.is_high);
         let is_cut = !grows && own.is_cut && (self.is_flat || self.is_low);
         let is_moved_out = self.moved_px.iter().any(|px| !MOVED_PX.contains(px));
-        self.is_hidden |= own.is_gone || is_cut || is_moved_out || self.scale < SCALE_MIN;
+        self.is_hidden |= own.is_gone || is_cut || is_moved_out;
     }
 
     /// Finds out what is behind the text.

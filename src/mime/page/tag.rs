@@ -53,21 +53,36 @@ impl<'a> Tag<'a> {
     }
 
     fn read_attribute(&mut self, name: &str, value: Cow<'a, str>, hints: &mut String) {
-        hints.push_str(&of_attribute(&self.name, name, value.trim()).unwrap_or_default());
-        match name {
-            "id" => self.id = value,
+        let hint = match name {
+            "id" => return self.id = value,
+            "style" => return self.style = self.declared(&value),
             "class" => {
                 let lower = value.to_ascii_lowercase();
                 let mut names = lower.split_ascii_whitespace();
                 self.is_quoted |= names.any(|name| matches!(name, "gmail_quote" | "yahoo_quoted" | "moz-cite-prefix"));
                 self.is_button |= lower.contains("button") || lower.contains("btn");
-                self.class = value;
+                return self.class = value;
             }
-            "style" => self.style = self.declared(&value),
-            "type" => self.is_quoted |= self.name == "blockquote" && value.eq_ignore_ascii_case("cite"),
-            "role" => self.is_button |= value.eq_ignore_ascii_case("button"),
-            _ => {}
-        }
+            "type" => return self.is_quoted |= self.name == "blockquote" && value.eq_ignore_ascii_case("cite"),
+            "role" => return self.is_button |= value.eq_ignore_ascii_case("button"),
+            "hidden" if value.eq_ignore_ascii_case("until-found") => "content-visibility: hidden".to_owned(),
+            "hidden" | "popover" => "display: none".to_owned(),
+            "bgcolor" if self.name == "body" || self.kind.level().is_some() => {
+                format!("background-color: {}", color_of_attribute(value.trim()))
+            }
+            "color" if self.name == "font" => format!("color: {}", color_of_attribute(value.trim())),
+            "text" if self.name == "body" => format!("color: {}", color_of_attribute(value.trim())),
+            "dir" if self.name == "bdo" && !value.eq_ignore_ascii_case("ltr") => "unicode-bidi: plaintext".to_owned(),
+            // Images of nearly no size are there to be loaded and not to be seen.
+            "width" | "height" if self.name == "img" => {
+                let value = value.trim();
+                let end = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
+                format!("{name}: {}px", &value[..end])
+            }
+            "size" if self.name == "font" => format!("font-size: {}px", size_px(value.trim())),
+            _ => return,
+        };
+        *hints += &(hint + ";");
     }
 
     /// The declarations in CSS. If they are not all known, nothing in the element is seen.
@@ -79,29 +94,11 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// The declarations that an attribute other than `style` stands for.
-fn of_attribute(element: &str, name: &str, value: &str) -> Option<String> {
-    Some(match (name, element) {
-        ("hidden", _) if value.eq_ignore_ascii_case("until-found") => "content-visibility: hidden;".to_owned(),
-        ("hidden" | "popover", _) => "display: none;".to_owned(),
-        ("bgcolor", "body" | "table" | "tbody" | "thead" | "tfoot" | "tr" | "td" | "th") => {
-            format!("background-color: {};", color_of_attribute(value))
-        }
-        ("color", "font") | ("text", "body") => format!("color: {};", color_of_attribute(value)),
-        ("dir", "bdo") if !value.eq_ignore_ascii_case("ltr") => "unicode-bidi: bidi-override;".to_owned(),
-        // Images of nearly no size are there to be loaded and not to be seen.
-        ("width" | "height", "img") => {
-            let end = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
-            format!("{name}: {}px;", &value[..end])
-        }
-        ("size", "font") => {
-            let number: i8 = value.trim_start_matches('+').parse().ok()?;
-            let step = if value.starts_with(['+', '-']) { number.saturating_add(3) } else { number };
-            let sizes_px = [10, 13, 16, 18, 24, 32, 48];
-            format!("font-size: {}px;", sizes_px[usize::try_from(step - 1).unwrap_or(0).min(6)])
-        }
-        _ => return None,
-    })
+/// The size of text in pixels that is written as a number from 1 to 7, or as a number of steps from 3.
+fn size_px(value: &str) -> u8 {
+    let number: i8 = value.trim_start_matches('+').parse().unwrap_or(3);
+    let step = if value.starts_with(['+', '-']) { number.saturating_add(3) } else { number };
+    [10, 13, 16, 18, 24, 32, 48][usize::try_from(step - 1).unwrap_or(0).min(6)]
 }
 
 /// A colour of an attribute in CSS. Browsers make one of any text; other than by these rules it is not known.

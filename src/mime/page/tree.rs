@@ -171,7 +171,7 @@ impl<'a> Tree<'a> {
     /// Ends and opens what a start tag ends and opens without a tag. Whether the tag counts.
     pub(super) fn begin(&mut self, tag: &Rc<Tag<'a>>) -> bool {
         let name = &*tag.name;
-        if tag.kind == Kind::Root {
+        if ROOTS.contains(&name) {
             self.restyle_root(tag);
             return false;
         }
@@ -184,7 +184,6 @@ impl<'a> Tree<'a> {
         }
         match name {
             "table" if self.scope().table == Some(self.scope().index) => self.cut_off(self.scope().index),
-            "option" if self.last().tag.name == name => self.cut_off(self.open.len() - 1),
             "li" | "dd" | "dt" => self.end_implied(name, |it| matches!(it, "p" | "div")),
             "a" => self.cut().retain(|tag| tag.name != name),
             _ => {}
