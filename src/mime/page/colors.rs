@@ -54,15 +54,14 @@ impl Colors {
     /// What is seen where this colour is above another.
     pub(super) fn over(self, behind: Self) -> Self {
         let mix = |alpha: u8| {
-            let of = |own: u8, behind: u8| {
+            let of = |(own, behind): (u8, u8)| {
                 let sum = u16::from(own) * u16::from(alpha) + u16::from(behind) * u16::from(255 - alpha);
                 u8::try_from(sum / 255).unwrap_or(u8::MAX)
             };
-            let each = |own: [u8; 3], behind: [u8; 3]| [0, 1, 2].map(|part| of(own[part], behind[part]));
-            Self { least: each(self.least, behind.least), most: each(self.most, behind.most), alpha: [255; 2] }
+            let (least, most) = (pairs(self.least, behind.least).map(of), pairs(self.most, behind.most).map(of));
+            Self { least, most, alpha: [255; 2] }
         };
-        let [least, most] = self.alpha.map(mix);
-        least.or(most)
+        mix(self.alpha[0]).or(mix(self.alpha[1]))
     }
 
     /// One of two colours: it is not known which.
@@ -72,12 +71,11 @@ impl Colors {
             // Nothing is seen of that one.
             (0, _) => Self { alpha, ..other },
             (_, 0) => Self { alpha, ..self },
-            _ => {
-                let of = |choose: fn(u8, u8) -> u8, one: [u8; 3], other: [u8; 3]| {
-                    [0, 1, 2].map(|part| choose(one[part], other[part]))
-                };
-                Self { least: of(u8::min, self.least, other.least), most: of(u8::max, self.most, other.most), alpha }
-            }
+            _ => Self {
+                least: pairs(self.least, other.least).map(|(one, other)| one.min(other)),
+                most: pairs(self.most, other.most).map(|(one, other)| one.max(other)),
+                alpha,
+            },
         }
     }
 
@@ -90,4 +88,9 @@ impl Colors {
         let most = [0, 1, 2].map(differs).into_iter().max().unwrap_or_default();
         f32::from(most) / 255.0 * f32::from(self.alpha[0]) / 255.0
     }
+}
+
+/// The parts of two colours side by side.
+fn pairs(one: [u8; 3], other: [u8; 3]) -> [(u8, u8); 3] {
+    [0, 1, 2].map(|part| (one[part], other[part]))
 }

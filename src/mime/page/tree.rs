@@ -237,9 +237,9 @@ impl<'a> Tree<'a> {
         let has = |is: fn(Kind) -> bool| self.open[index..].iter().any(|element| is(element.tag.kind));
         // Which of them go on depends on what they are in.
         self.is_lost |= has(Kind::is_unshown) && has(|kind| kind == Kind::Formatting);
-        let goes_on = |tag: &Rc<Tag<'a>>| tag.kind == Kind::Formatting;
-        let ended = self.open.split_off(index).into_iter().map(|element| element.tag);
-        let ended = ended.take_while(|tag| tag.kind != Kind::Cell).skip(1).filter(goes_on);
+        let ended =
+            self.open.drain(index..).map(|element| element.tag).take_while(|tag| tag.kind != Kind::Cell).skip(1);
+        let ended: Vec<_> = ended.filter(|tag| tag.kind == Kind::Formatting).collect();
         let cut = self.cut();
         for tag in ended {
             let is_alike = |it: &&Rc<Tag<'a>>| it.name == tag.name && it.attributes == tag.attributes;

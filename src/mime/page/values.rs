@@ -171,8 +171,10 @@ impl Value<'_> {
     pub(super) fn color(&self) -> Option<Colors> {
         match self {
             Self::Color(color) => Some(*color),
-            Self::Word(word) if LAYOUTS.split(' ').any(|it| it == &**word) => None,
-            Self::Word(word) => Some(Colors::of_name(word)),
+            Self::Word(word) => {
+                let color = Colors::of_name(word);
+                Some(color).filter(|color| *color != Colors::ANY || !LAYOUTS.split(' ').any(|it| it == &**word))
+            }
             Self::Unknown => Some(Colors::ANY),
             _ => None,
         }
