@@ -91,18 +91,21 @@ pub(super) enum Display {
 }
 
 impl Display {
-    fn of(values: &[Value<'_>]) -> Self {
-        match values {
-            [Value::Word(word)] => match &**word {
-                "none" | "table-column" | "table-column-group" => Self::None,
-                "block" | "table" | "flex" | "grid" => Self::Block,
-                "inline-block" | "table-cell" | "list-item" => Self::Box,
-                "contents" | "inherit" => Self::Contents,
-                _ => Self::Inline,
-            },
-            _ if values.contains(&Value::Unknown) => Self::None,
-            _ => Self::Inline,
-        }
+    /// What the values say, and whether every browser knows it.
+    fn of(values: &[Value<'_>]) -> (Self, bool) {
+        let [Value::Word(word)] = values else {
+            let is_unknown = values.contains(&Value::Unknown);
+            return (if is_unknown { Self::None } else { Self::Inline }, false);
+        };
+        let display = match &**word {
+            "none" | "table-column" | "table-column-group" => Self::None,
+            "block" | "table" | "flex" | "grid" => Self::Block,
+            "inline-block" | "table-cell" | "list-item" => Self::Box,
+            "contents" | "inherit" => Self::Contents,
+            "inline" | "table-row" | "initial" | "unset" => Self::Inline,
+            _ => return (Self::Inline, false),
+        };
+        (display, true)
     }
 }
 
@@ -157,9 +160,8 @@ fn effects(property: &str, values: &[Value<'_>]) -> Vec<(Effect, bool)> {
             let color = (Effect::Background(colors(values)), is_background(values));
             vec![(Effect::InLetters(false), true), (Effect::Image(None), true), color]
         }
-        "transform" => {
-            calls(values).filter_map(|(name, arguments)| Some((of_transform(name, arguments)?, true))).collect()
-        }
+        "transform" if values.contains(&Value::Unknown) => vec![(Effect::Hidden, true)],
+        "transform" => calls(values).filter_map(|(name, values)| Some((of_place(name, values)?, true))).collect(),
         _ => {
             let effect = of_text(property, values).or_else(|| of_paint(property, values, first));
             effect.or_else(|| Some((of_place(property, values)?, true))).into_iter().collect()
@@ -170,19 +172,17 @@ fn effects(property: &str, values: &[Value<'_>]) -> Vec<(Effect, bool)> {
 /// What a property of text says.
 fn of_text(property: &str, values: &[Value<'_>]) -> Option<(Effect, bool)> {
     let is_unknown = values.contains(&Value::Unknown);
-    let is_one_of = |words: &[&str]| is(values, words) || is(values, &KEPT);
     let is_length = matches!(values, [value] if value.is_length());
     let length = values.iter().filter_map(Value::length).reduce(Length::min);
     Some(match property {
         "display" => {
-            let words = "block inline inline-block none table table-cell table-row list-item flex";
-            let is_known = words.split(' ').any(|word| is(values, &[word])) || is(values, &KEPT);
-            (Effect::Display(Display::of(values)), is_known)
+            let (display, is_known) = Display::of(values);
+            (Effect::Display(display), is_known)
         }
         "visibility" if is(values, &["inherit", "unset"]) => (Effect::Visible(None), true),
         "visibility" => {
             let is_visible = is(values, &["visible", "initial"]);
-            (Effect::Visible(Some(is_visible)), is_one_of(&["visible", "hidden", "collapse"]))
+            (Effect::Visible(Some(is_visible)), is_visible || is(values, &["hidden", "collapse"]))
         }
         "opacity" if is_unknown => (Effect::Opacity(0.0), false),
         "opacity" => (Effect::Opacity(numbers(values).reduce(f32::min)?), matches!(values, [Value::Number(_)])),
@@ -239,17 +239,6 @@ fn of_place(property: &str, values: &[Value<'_>]) -> Option<Effect> {
         }
         _ => return hides(property, values).then_some(Effect::Hidden),
     })
-}
-
-/// What a function of the property `transform` says.
-fn of_transform(name: &str, arguments: &[Value<'_>]) -> Option<Effect> {
-    match name {
-        "" => arguments.contains(&Value::Unknown).then_some(Effect::Hidden),
-        "rotate" | "rotatez" => None,
-        _ if moves(name) || name.starts_with("scale") => of_place(name, arguments),
-        // Others do not stay on the page.
-        _ => Some(Effect::Hidden),
-    }
 }
 
 /// Whether a property or a function moves an element or what is in it.

@@ -331,37 +331,25 @@ impl Test {
     }
 }
 
-/// Whether the media queries that are left are of a person's screen.
+/// Whether the media queries that are left are of a person's screen: a wide window with a light page.
 fn on_screen(parser: &mut Parser<'_>) -> Counts {
-    let (mut words, mut is_never) = (String::new(), false);
-    while let Ok(token) = parser.next().cloned() {
-        match token {
-            Token::Ident(word) => words += &(word.to_ascii_lowercase() + " "),
-            Token::ParenthesisBlock => {
-                is_never |= parser.parse_nested_block(|it| Ok::<_, ParseError<()>>(is_unmet(it))).unwrap_or_default();
-                words += "() ";
-            }
-            _ => words += ", ",
-        }
-    }
-    // One of several may be that of the screen.
-    let is_single = !words.split(' ').any(|word| matches!(word, "," | "or" | "not"));
-    match words.trim_end() {
-        "" | "all" | "screen" | "only screen" => Counts::Yes,
-        "print" | "only print" | "not screen" | "not all" => Counts::No,
-        _ if is_never && is_single => Counts::No,
-        _ => Counts::Maybe,
-    }
+    let queries = parser.parse_comma_separated(|query| Ok::<_, ParseError<()>>(query_counts(&values(query))));
+    queries.map_or(Counts::Maybe, |queries| queries.into_iter().max().unwrap_or(Counts::Yes))
 }
 
-/// Whether a feature of a media query is not that of a wide window with a light page.
-fn is_unmet(parser: &mut Parser<'_>) -> bool {
-    let values = values(parser);
-    let [Value::Word(name), value] = &values[..] else { return false };
-    match &**name {
-        "max-width" | "max-device-width" => distances_px(std::slice::from_ref(value)).any(|px| px < WINDOW_PX),
-        "prefers-color-scheme" => value.is_word(&["dark"]),
-        _ => false,
+fn query_counts(query: &[Value<'_>]) -> Counts {
+    let is_unmet = |pair: &[Value<'_>]| {
+        let is_narrow = distances_px(&pair[1..]).any(|px| px < WINDOW_PX);
+        pair[0].is_word(&["max-width", "max-device-width"]) && is_narrow
+            || pair[0].is_word(&["prefers-color-scheme"]) && pair[1].is_word(&["dark"])
+    };
+    let is_never = query.iter().any(|it| it.is_word(&["print"])) || query.windows(2).any(is_unmet);
+    match query {
+        [not, medium] if not.is_word(&["not"]) && medium.is_word(&["all", "screen"]) => Counts::No,
+        _ if query.iter().any(|it| it.is_word(&["not", "or"])) => Counts::Maybe,
+        _ if is_never => Counts::No,
+        _ if query.iter().all(|it| it.is_word(&["all", "only", "screen"])) => Counts::Yes,
+        _ => Counts::Maybe,
     }
 }
 

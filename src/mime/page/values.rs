@@ -48,6 +48,11 @@ pub(super) fn values<'a>(parser: &mut Parser<'a>) -> Vec<Value<'a>> {
             Token::Percentage { unit_value, .. } => Value::Percent(unit_value),
             Token::Dimension { value, unit, .. } => Value::with_unit(value, &lower(unit)),
             Token::UnquotedUrl(_) => Value::End,
+            Token::ParenthesisBlock => {
+                let inner = parser.parse_nested_block(|inner| Ok::<_, ParseError<()>>(self::values(inner)));
+                values.extend(inner.unwrap_or_else(|_| vec![Value::Unknown]));
+                continue;
+            }
             Token::Function(name) => {
                 let name = lower(name);
                 match parser.parse_nested_block(|inner| Ok::<_, ParseError<()>>(self::values(inner))) {
@@ -76,10 +81,10 @@ fn lower(word: CowRcStr<'_>) -> CowRcStr<'_> {
 
 /// Whether it is known what a function other than that of a colour does.
 fn is_known_function(name: &str) -> bool {
-    let of_transform = ["matrix", "perspective", "rotate", "scale", "skew", "translate"];
-    name.ends_with("gradient")
-        || of_transform.iter().any(|start| name.starts_with(start))
-        || matches!(name, "url" | "alpha" | "from" | "to" | "color-stop")
+    let is_of_transform = name.starts_with("translate") || name.starts_with("scale");
+    is_of_transform
+        || name.ends_with("gradient")
+        || matches!(name, "rotate" | "rotatez" | "url" | "alpha" | "from" | "to" | "color-stop")
 }
 
 /// The colour that `rgb()` or `hsl()` stands for; `None` if it is not known.
