@@ -15,11 +15,11 @@ pub(super) enum Token<'a> {
     /// As written, with character references.
     Text(&'a str),
     /// A start tag: its name in lower case, and its attributes as written. An unknown long name is empty.
-    Open(String, &'a str),
+    Open(Cow<'a, str>, &'a str),
     /// An end tag.
-    Close(String),
+    Close(Cow<'a, str>),
     /// An element whose content is no markup.
-    Raw { name: String, attributes: &'a str, content: &'a str },
+    Raw { name: Cow<'a, str>, attributes: &'a str, content: &'a str },
 }
 
 /// The tokens of HTML.
@@ -57,11 +57,11 @@ impl<'a> Tokens<'a> {
             return None;
         }
         // Every element that a reader of tokens knows has a shorter name.
-        let name = if name_end <= 16 { tag[..name_end].to_ascii_lowercase() } else { String::new() };
+        let name = if name_end <= 16 { lower(&tag[..name_end]) } else { "".into() };
         if is_closing {
             return Some(Token::Close(name));
         }
-        if RAW.contains(&name.as_str()) {
+        if RAW.contains(&&*name) {
             let content = self.raw(&name);
             return Some(Token::Raw { name, attributes: &tag[name_end..], content });
         }
@@ -106,7 +106,7 @@ impl<'a> Iterator for Tokens<'a> {
                 // In drawings what is in it is text.
                 [b'<', b'!', b'[', ..] => {
                     let content = self.take(self.rest.find('>').map_or(self.rest.len(), |end| end + 1));
-                    return Some(Token::Raw { name: String::new(), attributes: "", content });
+                    return Some(Token::Raw { name: "".into(), attributes: "", content });
                 }
                 // Declarations, and whatever else is no tag, are comments up to the next bracket.
                 [b'<', b'/' | b'!' | b'?', ..] => {
@@ -120,6 +120,11 @@ impl<'a> Iterator for Tokens<'a> {
             }
         }
     }
+}
+
+/// A name in lower case.
+fn lower(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|octet| octet.is_ascii_uppercase()) { name.to_ascii_lowercase().into() } else { name.into() }
 }
 
 /// Whether a script may go on after its end tag, since it has another one in a comment.

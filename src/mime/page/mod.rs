@@ -1,22 +1,30 @@
 //! The text of a mail as its reader sees it: lines, what stands out in them, and what can be pressed.
 //!
 //! ```text
-//! style   how text looks, and whether it is seen    values   declarations, with lengths and colours
-//! sheet   the rules of style sheets                 tree     which elements are in which ones
+//! tree    which elements are in which ones           kind, tag       what each is by its name, and its attributes
+//! sheet   the rules of style sheets                  declarations    what each says of an element
+//! style   how text looks, and whether it is seen     values, colors  words, lengths and colours of declarations
 //! writer  lines and cells of text
 //! ```
 
+mod colors;
+mod declarations;
+mod kind;
 mod sheet;
 mod style;
+mod tag;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod values;
 mod writer;
 
+use std::borrow::Cow;
+
+use kind::Kind;
 use sheet::Sheet;
-use style::{Style, is_unshown};
-use tree::{Tree, is_block, is_drawing, is_self_closed, is_void};
+use style::Style;
+use tree::{Tree, is_self_closed};
 use writer::{Form, Gap, Writer};
 
 pub use writer::is_unseen;
@@ -24,8 +32,6 @@ pub use writer::is_unseen;
 use super::limits::VISIBLE_TEXT_OCTETS_MAX;
 use super::markup::{self, Token, Tokens};
 use super::step;
-#[cfg(test)]
-use style::Element;
 
 /// A text without markup.
 #[derive(Debug, Default)]
@@ -97,7 +103,6 @@ pub fn to_text(html: &str) -> String {
 /// Reads HTML into a page.
 #[derive(Debug)]
 struct Reader<'a> {
-    form: Form,
     writer: Writer,
     tree: Tree<'a>,
     anchor: Option<Anchor>,
@@ -108,14 +113,14 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn read(html: &'a str, form: Form) -> Page {
         let tree = Tree::of(sheets(html), html.len());
-        let mut reader = Self { form, writer: Writer::of(form), tree, anchor: None, is_anchor_seen: false };
+        let mut reader = Self { writer: Writer::of(form), tree, anchor: None, is_anchor_seen: false };
         for token in Tokens::of(html) {
             step(1);
             match token {
                 Token::Text(text) => reader.text(&markup::decoded(text)),
                 Token::Open(name, attributes) => reader.open(name, attributes),
                 Token::Close(name) => reader.close(&name),
-                Token::Raw { name, attributes, content } if matches!(name.as_str(), "textarea" | "xmp") => {
+                Token::Raw { name, attributes, content } if matches!(&*name, "textarea" | "xmp") => {
                     let text = if name == "textarea" { markup::decoded(content) } else { content.into() };
                     reader.open(name.clone(), attributes);
                     reader.text(&text);
@@ -124,8 +129,7 @@ impl<'a> Reader<'a> {
                 // Others are not seen.
                 Token::Raw { content, .. } => reader.tree.pass_over(content),
             }
-            // People see the rest of what is lost as well. Nothing in it is found.
-            if reader.tree.is_spent() || reader.tree.is_lost() && form == Form::Searched {
+            if reader.tree.is_lost() {
                 break;
             }
         }
@@ -135,30 +139,28 @@ impl<'a> Reader<'a> {
 
     fn text(&mut self, text: &str) {
         let is_blank = text.trim_ascii().is_empty();
-        if !is_blank && !self.tree.is_lost() {
+        if !is_blank {
             self.tree.resume();
         }
         let style = self.tree.style();
-        if style.is_seen() && (self.form == Form::Shown || !self.tree.is_lost()) {
+        if style.is_seen() && !self.tree.is_lost() {
             self.writer.push(text, style);
             self.is_anchor_seen |= !is_blank;
         }
     }
 
-    fn open(&mut self, name: String, attributes: &'a str) {
-        self.separate(&name);
-        if self.tree.is_lost() {
-            return self.tree.hide_within(name, attributes);
-        }
-        if name == "br" || !self.tree.begin(&name, attributes) {
+    fn open(&mut self, name: Cow<'a, str>, attributes: &'a str) {
+        let tag = self.tree.tag(name, attributes);
+        self.separate(&tag.name, tag.kind);
+        if tag.name == "br" || !self.tree.begin(&tag) {
             return;
         }
-        let element = self.tree.element(name, attributes);
-        let (name, style) = (element.name.as_str(), element.style);
-        if style.is_block {
+        let element = self.tree.element(tag);
+        let (tag, style) = (&*element.tag, element.style);
+        if style.is_block() {
             self.writer.separate(Gap::Line);
         }
-        match name {
+        match &*tag.name {
             "img" if self.anchor.is_some() && !style.is_hidden => {
                 self.is_anchor_seen = true;
                 let text = markup::attribute(attributes, "alt").filter(|_| style.is_seen());
@@ -169,10 +171,10 @@ impl<'a> Reader<'a> {
             _ => {}
         }
         if let Some(anchor) = &mut self.anchor {
-            anchor.is_button |= style.is_boxed;
+            anchor.is_button |= style.is_boxed();
         }
-        let is_empty = is_drawing(name) && is_self_closed(attributes);
-        if !is_void(name) && !is_empty {
+        let is_empty = tag.kind == Kind::Drawing && is_self_closed(attributes);
+        if tag.kind != Kind::Void && !is_empty {
             self.tree.push(element);
         }
     }
@@ -181,22 +183,20 @@ impl<'a> Reader<'a> {
         if name == "a" {
             self.end_anchor();
         }
-        if !self.tree.is_lost() {
-            let is_block = self.tree.style().is_block;
-            self.tree.close(name);
-            if is_block {
-                self.writer.separate(Gap::Line);
-            }
+        let is_block = self.tree.style().is_block();
+        self.tree.close(name);
+        if is_block {
+            self.writer.separate(Gap::Line);
         }
-        self.separate(name);
+        self.separate(name, Kind::of(name));
     }
 
-    fn separate(&mut self, name: &str) {
-        match name {
-            "td" | "th" => self.writer.separate(Gap::Cell),
-            "br" => self.writer.end_line(),
-            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "p" => self.writer.separate(Gap::Paragraph),
-            name if is_block(name) => self.writer.separate(Gap::Line),
+    fn separate(&mut self, name: &str, kind: Kind) {
+        match kind {
+            Kind::Cell => self.writer.separate(Gap::Cell),
+            Kind::Paragraph => self.writer.separate(Gap::Paragraph),
+            _ if name == "br" => self.writer.end_line(),
+            kind if kind.is_block() || name == "hr" => self.writer.separate(Gap::Line),
             _ => {}
         }
     }
@@ -226,7 +226,7 @@ fn sheets(html: &str) -> Sheet {
         match token {
             Token::Raw { name, attributes, content } if name == "style" => sheet.add(attributes, content),
             // Sheets in some of these do not count, and what is in them is not known here.
-            Token::Open(name, attributes) if is_unshown(&name) && !is_self_closed(attributes) => {
+            Token::Open(name, attributes) if Kind::of(&name).is_unshown() && !is_self_closed(attributes) => {
                 sheet.is_doubtful = true;
             }
             _ => {}

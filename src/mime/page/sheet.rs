@@ -8,13 +8,25 @@ use std::collections::HashMap;
 
 use cssparser::{Delimiter, ParseError, Parser, Token};
 
-use super::style::{Element, OF_BROWSERS};
-use super::values::{Declaration, Value, declarations, distances_px, values};
+use super::declarations::{Declaration, declarations};
+use super::tag::Tag;
+use super::tree::Element;
+use super::values::{Value, distances_px, values};
 use crate::mime::limits::{SHEET_OCTETS_MAX, STEPS_PER_OCTET, VISIBLE_TEXT_OCTETS_MAX, WORK_OCTETS_MIN};
-use crate::mime::markup;
+use crate::mime::{markup, step};
 
-/// The window of the reader is within these widths in pixels.
-const WINDOW_PX: [f32; 2] = [800.0, 2_560.0];
+/// What browsers do with elements that have no other style.
+const OF_BROWSERS: &str = "
+    h1 { font-size: 32px } h2 { font-size: 24px } h3, big { font-size: 20px } h4, h5, h6 { font-size: 16px }
+    h1, h2, h3, h4, h5, h6, big, b, strong, th, mark { font-weight: bold }
+    small, sub, sup { font-size: smaller }
+    pre { white-space: pre }
+    a[href] { color: #00f }
+    datalist, dialog, rp { display: none }
+    dialog[open] { display: block }
+    img { overflow: hidden }";
+/// The window of the reader is at least so wide in pixels.
+const WINDOW_PX: f32 = 800.0;
 /// What no element is, and the parts that have no text of the mail, when it is opened.
 const NEVER: &str = "hover active focus focus-visible visited target checked before after placeholder selection";
 
@@ -51,8 +63,6 @@ struct Selector {
     is_doubtful: bool,
     /// The index of its rule.
     rule: usize,
-    /// How many values the rule has.
-    cost: usize,
 }
 
 /// What a selector says of one element.
@@ -153,45 +163,60 @@ impl Sheet {
         let (Ok(selectors), Ok(declared)) = (selectors, declared) else { return };
         // In browsers a selector that is wrong takes the others of its rule with it.
         let is_doubtful = counts == Counts::Maybe || selectors.iter().any(Result::is_err);
-        let cost = declared.iter().map(|it| 2 + it.values.len()).sum();
         for selector in selectors.into_iter().flatten() {
             let key = selector.parts.last().map_or("*", Part::key).to_owned();
             self.by_key.entry(key).or_default().push(self.selectors.len());
             let is_doubtful = is_doubtful || selector.is_doubtful;
-            self.selectors.push(Selector { rule: self.rules.len(), cost, is_doubtful, ..selector });
+            self.selectors.push(Selector { rule: self.rules.len(), is_doubtful, ..selector });
         }
         self.rules.push(declared);
     }
 
-    /// What the rules declare for an element within others, the weakest first, and whether that counts for certain.
-    pub(super) fn declared(&mut self, element: &Element<'_>, around: &[Element<'_>]) -> Vec<(&Declaration, bool)> {
-        let Self { rules, selectors, by_key, steps_left, .. } = self;
-        let keys = element.class.split_ascii_whitespace().chain([&*element.id, &element.name, "*"]);
-        let keys = keys.filter(|key| !key.is_empty());
-        let mut found: Vec<&Selector> = Vec::new();
-        for selector in keys.filter_map(|key| by_key.get(key)).flatten().map(|index| &selectors[*index]) {
+    /// The indexes of the selectors whose last part fits an element with this tag, the weakest first.
+    pub(super) fn selectors(&mut self, tag: &Tag<'_>) -> Vec<usize> {
+        let Self { selectors, by_key, steps_left, .. } = self;
+        let keys = tag.class.split_ascii_whitespace().chain([&*tag.id, &tag.name, "*"]).filter(|key| !key.is_empty());
+        let mut found = Vec::new();
+        for index in keys.filter_map(|key| by_key.get(key)).flatten() {
             if *steps_left == 0 {
                 break;
             }
-            if fits(&selector.parts, element, around, steps_left) {
-                *steps_left = steps_left.saturating_sub(selector.cost);
-                found.push(selector);
+            let last = selectors[*index].parts.last();
+            found.extend(last.is_some_and(|part| part.is_of(tag, steps_left)).then_some(*index));
+        }
+        found.sort_unstable_by_key(|index| (selectors[*index].weight, *index));
+        found.dedup();
+        found
+    }
+
+    /// Collects what is declared for an element with this tag within others, the weakest first.
+    pub(super) fn declared(&mut self, tag: &Tag<'_>, around: &[Element<'_>], all: &mut Vec<Declaration>) {
+        all.clear();
+        all.extend_from_slice(&tag.hints);
+        for selector in tag.selectors.iter().map(|index| &self.selectors[*index]) {
+            if self.steps_left > 0 && fits(&selector.parts, around, &mut self.steps_left) {
+                let rule = &self.rules[selector.rule];
+                self.steps_left = self.steps_left.saturating_sub(1 + rule.len());
+                let is_certain = |it: &Declaration| it.is_certain && !selector.is_doubtful;
+                all.extend(rule.iter().map(|it| Declaration { is_certain: is_certain(it), ..*it }));
             }
         }
-        found.sort_by_key(|selector| (selector.weight, selector.rule, selector.is_doubtful));
-        found.dedup_by_key(|selector| (selector.weight, selector.rule));
-        found.iter().flat_map(|it| rules[it.rule].iter().map(|rule| (rule, !it.is_doubtful))).collect()
+        all.extend_from_slice(&tag.style);
+        if all.iter().any(|it| it.is_important) {
+            all.sort_by_key(|it| it.is_important);
+        }
+        step(1 + all.len());
     }
 }
 
-/// Whether an element within others is as the last of the parts says, and those around it as the others say.
-fn fits(parts: &[Part], element: &Element<'_>, around: &[Element<'_>], steps_left: &mut usize) -> bool {
-    let Some((part, before)) = parts.split_last() else { return true };
-    if *steps_left == 0 || !part.is_of(element, steps_left) {
-        return false;
-    }
-    let farthest = if part.is_child { around.len().saturating_sub(1) } else { 0 };
-    before.is_empty() || (farthest..around.len()).rev().any(|at| fits(before, &around[at], &around[..at], steps_left))
+/// Whether the elements around another one are as the parts of a selector say. The last part is of that one.
+fn fits(parts: &[Part], around: &[Element<'_>], steps_left: &mut usize) -> bool {
+    let Some((Part { is_child, .. }, before)) = parts.split_last() else { return true };
+    let Some(part) = before.last() else { return true };
+    let farthest = if *is_child { around.len().saturating_sub(1) } else { 0 };
+    (farthest..around.len())
+        .rev()
+        .any(|at| *steps_left > 0 && part.is_of(&around[at].tag, steps_left) && fits(before, &around[..at], steps_left))
 }
 
 impl Part {
@@ -205,22 +230,22 @@ impl Part {
         key.unwrap_or("*")
     }
 
-    fn is_of(&self, element: &Element<'_>, steps_left: &mut usize) -> bool {
-        let mut take = |octets: usize| *steps_left = steps_left.saturating_sub(1 + octets / 16);
-        take(0);
+    fn is_of(&self, tag: &Tag<'_>, steps_left: &mut usize) -> bool {
+        *steps_left = steps_left.saturating_sub(1);
         self.tests.iter().all(|test| {
-            take(match test {
-                Test::Class(_) => element.class.len(),
-                Test::Attribute(..) => element.attributes.len(),
+            let read = match test {
+                Test::Class(_) => tag.class.len(),
+                Test::Attribute(..) => tag.attributes.len(),
                 _ => 0,
-            });
+            };
+            *steps_left = steps_left.saturating_sub(1 + read / 4);
             match test {
                 Test::Never => false,
-                Test::Name(name) => *name == element.name,
-                Test::Id(id) => *id == element.id,
-                Test::Class(class) => element.class.split_ascii_whitespace().any(|it| it == class),
+                Test::Name(name) => *name == tag.name,
+                Test::Id(id) => *id == tag.id,
+                Test::Class(class) => tag.class.split_ascii_whitespace().any(|it| it == class),
                 Test::Attribute(name, fits, value) => {
-                    markup::attribute(element.attributes, name).is_some_and(|found| fits(&found, value))
+                    markup::attribute(tag.attributes, name).is_some_and(|found| fits(&found, value))
                 }
             }
         })
@@ -306,57 +331,26 @@ impl Test {
     }
 }
 
-/// Whether the media queries that are left are of a person's screen.
+/// Whether the media queries that are left are of a person's screen: a wide window with a light page.
 fn on_screen(parser: &mut Parser<'_>) -> Counts {
-    let queries = parser.parse_comma_separated(|query| Ok::<_, ParseError<()>>(query_counts(query)));
+    let queries = parser.parse_comma_separated(|query| Ok::<_, ParseError<()>>(query_counts(&values(query))));
     queries.map_or(Counts::Maybe, |queries| queries.into_iter().max().unwrap_or(Counts::Yes))
 }
 
-fn query_counts(query: &mut Parser<'_>) -> Counts {
-    let (mut counts, mut is_negated) = (Counts::Yes, false);
-    while let Ok(token) = query.next().cloned() {
-        counts = counts.min(match token {
-            Token::Ident(word) => match word.to_ascii_lowercase().as_str() {
-                "only" | "and" | "all" | "screen" => Counts::Yes,
-                "not" => {
-                    is_negated = true;
-                    Counts::Yes
-                }
-                "or" => {
-                    skip(query);
-                    return Counts::Maybe;
-                }
-                _ => Counts::No,
-            },
-            Token::ParenthesisBlock => {
-                query.parse_nested_block(|it| Ok::<_, ParseError<()>>(feature_counts(it))).unwrap_or(Counts::Maybe)
-            }
-            _ => Counts::Maybe,
-        });
-    }
-    match counts {
-        Counts::Yes if is_negated => Counts::No,
-        Counts::No if is_negated => Counts::Yes,
-        counts => counts,
-    }
-}
-
-/// Whether a feature of a media query is that of a wide window with a light page.
-fn feature_counts(parser: &mut Parser<'_>) -> Counts {
-    let values = values(parser);
-    let [Value::Word(name), value] = &values[..] else { return Counts::Maybe };
-    let px = distances_px(std::slice::from_ref(value)).next();
-    let [least, most] = WINDOW_PX;
-    let (is_met, is_unmet) = match (name.as_str(), value, px) {
-        ("min-width" | "min-device-width", _, Some(px)) => (px <= least, px > most),
-        ("max-width" | "max-device-width", _, Some(px)) => (px >= most, px < least),
-        ("prefers-color-scheme", Value::Word(scheme), _) => (scheme == "light", scheme != "light"),
-        _ => (false, false),
+fn query_counts(query: &[Value<'_>]) -> Counts {
+    let is_unmet = |pair: &[Value<'_>]| {
+        let is_narrow = distances_px(&pair[1..]).any(|px| px < WINDOW_PX);
+        pair[0].is_word(&["max-width", "max-device-width"]) && is_narrow
+            || pair[0].is_word(&["prefers-color-scheme"]) && pair[1].is_word(&["dark"])
     };
-    if is_met {
-        return Counts::Yes;
+    let is_never = query.iter().any(|it| it.is_word(&["print"])) || query.windows(2).any(is_unmet);
+    match query {
+        [not, medium] if not.is_word(&["not"]) && medium.is_word(&["all", "screen"]) => Counts::No,
+        _ if query.iter().any(|it| it.is_word(&["not", "or"])) => Counts::Maybe,
+        _ if is_never => Counts::No,
+        _ if query.iter().all(|it| it.is_word(&["all", "only", "screen"])) => Counts::Yes,
+        _ => Counts::Maybe,
     }
-    if is_unmet { Counts::No } else { Counts::Maybe }
 }
 
 fn skip(parser: &mut Parser<'_>) {
