@@ -24,8 +24,6 @@ const PROMOTION: i32 = -9;
 /// How far from a candidate the words of its line count, in octets.
 pub(super) const NEAR_OCTETS: usize = 24;
 pub(super) const LINE_OCTETS: usize = 160;
-/// How far from a label the word beside it is.
-const BESIDE_OCTETS: usize = 12;
 /// The longest line that is a label for the line below.
 const LABEL_SIGNS_MAX: usize = 32;
 /// How far after a word such as `order` a number belongs to it, in octets.
@@ -98,8 +96,8 @@ impl Read<'_> {
     /// The points of the words beside a label, in a text that begins at `start`.
     fn certainty(&self, hits: &[Hit], code: &Hit, start: usize) -> i32 {
         let is_beside = |hit: &Hit| {
-            let is_before = hit.start < code.start && hit.end + BESIDE_OCTETS >= code.start;
-            is_before || (code.end..=code.end + BESIDE_OCTETS).contains(&hit.start)
+            let is_before = hit.start < code.start && hit.end + NEAR_OCTETS >= code.start;
+            is_before || (code.end..=code.end + NEAR_OCTETS).contains(&hit.start)
         };
         if code.sense == Sense::OneTime || hits.iter().any(|hit| hit.is_purpose() && is_beside(hit)) {
             return LABEL_CERTAIN;

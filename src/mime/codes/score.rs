@@ -14,7 +14,7 @@ const BOUND: i32 = 12;
 /// From these points on the words around a candidate leave no doubt, if it is alone or a colon leads to it.
 const LABEL_SURE: i32 = 4;
 /// How far a word such as `enter` leads to a candidate, in octets.
-const LED_OCTETS: usize = 16;
+const LED_OCTETS: usize = 64;
 /// How many points a code may have less than the best one.
 const BEHIND_MAX: i32 = 2;
 
@@ -137,13 +137,15 @@ impl Read<'_> {
         let before = &self.page.lower[..candidate.start];
         let is_led_to = |hit: &Hit| {
             let between = &before[hit.end.min(before.len())..];
-            hit.sense == Sense::Enter && between.len() <= LED_OCTETS && !between.contains(['.', '\n', ','])
+            hit.sense == Sense::Enter
+                && !between.contains(['.', '\n', ','])
+                && !has(self.hits_in(hit.end, candidate.start), Sense::Other)
         };
-        let near = self.hits_in(candidate.start.saturating_sub(2 * LED_OCTETS), candidate.start);
+        let near = self.hits_in(candidate.start.saturating_sub(LED_OCTETS), candidate.start);
         let word = before.strip_suffix(' ').and_then(last_word);
         let is_with = || word.is_some_and(|word| LEXICON.others("use").contains(word));
         let follows = || self.hits_in(candidate.end, candidate.end + NEAR_OCTETS).iter().any(Hit::is_purpose);
-        candidate.form == Form::Digits && (near.iter().any(is_led_to) || is_with() && follows())
+        matches!(candidate.form, Form::Digits | Form::Mixed) && (near.iter().any(is_led_to) || is_with() && follows())
     }
 
     /// The points of a line such as `@example.test #482913`; `None` if the candidate is in no such line.
