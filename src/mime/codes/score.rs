@@ -4,8 +4,7 @@
 
 use super::POINTS_SHOWN;
 use super::candidate::{Candidate, Form};
-use super::label::{NEAR_OCTETS, last_word};
-use super::lexicon::{Hit, LEXICON, has};
+use super::lexicon::{Hit, has};
 use super::read::Read;
 use super::words::Sense;
 
@@ -13,8 +12,6 @@ use super::words::Sense;
 const BOUND: i32 = 12;
 /// From these points on the words around a candidate leave no doubt, if it is alone or a colon leads to it.
 const LABEL_SURE: i32 = 4;
-/// How far a word such as `enter` leads to a candidate, in octets.
-const LED_OCTETS: usize = 64;
 /// How many points a code may have less than the best one.
 const BEHIND_MAX: i32 = 2;
 
@@ -30,8 +27,6 @@ pub(super) struct Mail {
     /// The points of what the subject says, and of what codes are for.
     subject_points: i32,
     purpose: i32,
-    /// Whether any word for codes is in the mail.
-    has_label: bool,
     /// Whether no word of it is known.
     is_unknown: bool,
     is_promotion: bool,
@@ -55,7 +50,6 @@ impl Mail {
                 1 => 1,
                 _ => 2,
             },
-            has_label: all().any(Hit::is_code),
             is_unknown,
             is_promotion: has(subject, Sense::Promotion),
             has_promotion: all().any(|hit| hit.sense == Sense::Promotion)
@@ -96,11 +90,11 @@ impl Read<'_> {
         let (is_alone, is_led) = (self.is_alone(candidate), self.is_led(candidate));
         let is_repeated = is_same && (is_alone || is_led && mail.is_unknown);
         let stands_out = is_repeated || is_alone && is_large && !mail.is_unknown;
-        let is_named = mail.has_label || candidate.form == Form::Digits && stands_out || self.is_used(candidate);
+        let label = self.label(index, is_alone);
+        let is_named = label != 0 || mail.subject_points > 0 || candidate.form == Form::Digits && stands_out;
         if !is_named || self.is_in_quote(candidate) {
             return None;
         }
-        let label = self.label(index, is_alone);
         let is_sure = label >= LABEL_SURE && (is_alone || is_led);
         let is_seen = is_sure || is_alone || is_large || look.is_bold;
         let is_declared = mail.subject_points >= 0 && self.is_declared(candidate, mail.has_other);
@@ -130,22 +124,6 @@ impl Read<'_> {
             (mail.is_meeting, -6),
         ];
         Some(form + label + mail.subject_points + purpose + sum(rules))
-    }
-
-    /// Whether a word such as `enter` leads to a number, or `use` does and its purpose follows.
-    pub(super) fn is_used(&self, candidate: &Candidate) -> bool {
-        let before = &self.page.lower[..candidate.start];
-        let is_led_to = |hit: &Hit| {
-            let between = &before[hit.end.min(before.len())..];
-            hit.sense == Sense::Enter
-                && !between.contains(['.', '\n', ','])
-                && !has(self.hits_in(hit.end, candidate.start), Sense::Other)
-        };
-        let near = self.hits_in(candidate.start.saturating_sub(LED_OCTETS), candidate.start);
-        let word = before.strip_suffix(' ').and_then(last_word);
-        let is_with = || word.is_some_and(|word| LEXICON.others("use").contains(word));
-        let follows = || self.hits_in(candidate.end, candidate.end + NEAR_OCTETS).iter().any(Hit::is_purpose);
-        matches!(candidate.form, Form::Digits | Form::Mixed) && (near.iter().any(is_led_to) || is_with() && follows())
     }
 
     /// The points of a line such as `@example.test #482913`; `None` if the candidate is in no such line.
