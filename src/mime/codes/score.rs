@@ -87,7 +87,7 @@ impl Read<'_> {
         let candidate = &self.candidates[index];
         let look = self.page.look(candidate.start);
         let is_large = look.is_large || look.is_spaced;
-        let (is_alone, is_led) = (self.is_alone(candidate), self.is_led(candidate));
+        let (is_alone, is_led) = (self.is_alone(candidate.start, candidate.end), self.is_led(candidate));
         let is_repeated = is_same && (is_alone || is_led && mail.is_unknown);
         let stands_out = is_repeated || is_alone && is_large && !mail.is_unknown;
         let label = self.label(index, is_alone);
