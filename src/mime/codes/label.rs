@@ -49,7 +49,8 @@ impl Read<'_> {
         }
         let code = before.iter().rfind(|hit| hit.is_code());
         let other = before.iter().rfind(|hit| hit.sense == Sense::Other);
-        let other = other.filter(|other| self.names(other, candidate, code.is_some()));
+        let is_said = |code: &Hit| !has_sentence_end(&text[code.end.min(candidate.start)..candidate.start]);
+        let other = other.filter(|other| self.names(other, candidate, code.is_some_and(is_said)));
         if other.is_some_and(|other| code.is_none_or(|code| other.start > code.start)) {
             return OTHER;
         }

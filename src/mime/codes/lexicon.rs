@@ -131,6 +131,10 @@ impl Lexicon {
         for (at, c) in text.char_indices() {
             if !is_in_word || !is_bounded(c) {
                 let rest = &text[at..];
+                if at >= covered && (rest.starts_with("https://") || rest.starts_with("http://")) {
+                    covered = at + rest.find(char::is_whitespace).unwrap_or(rest.len());
+                    end = covered;
+                }
                 let beginning = self.beginnings.longest(rest.bytes(), |length| is_word_end(rest, length));
                 // A phrase may begin within another one, but not end in it: `your code`, and `code for a friend`.
                 if let Some((length, sense)) = beginning.filter(|(length, _)| at + length > covered) {

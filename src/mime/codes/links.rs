@@ -204,7 +204,7 @@ impl<'a> Said<'a> {
                 (own || is_page) && !self.mail.is_meeting
             }
             // An address alone, without a secret, is a page for everybody.
-            _ => self.is_personal || own,
+            _ => self.is_personal || own && (is_in_subject || self.is_alone_in_line || self.url.query().is_some()),
         }
     }
 }
@@ -213,7 +213,10 @@ impl<'a> Said<'a> {
 fn is_denied(anchor: &Anchor, read: &Read<'_>) -> bool {
     let before = read.hits_in(anchor.start.saturating_sub(CONTEXT_OCTETS), anchor.start);
     let denial = before.iter().rfind(|hit| hit.sense == Sense::Denial);
-    let is_in_sentence = |hit: &Hit| !ends_sentence(&read.page.text[hit.end.min(anchor.start)..anchor.start]);
+    let is_in_sentence = |hit: &Hit| {
+        let between = read.page.text[hit.end.min(anchor.start)..anchor.start].trim_end();
+        between.ends_with(['?', '\u{ff1f}', '\u{61f}']) || !ends_sentence(between)
+    };
     has(read.hits_in(anchor.start, anchor.end), Sense::Denial) || denial.is_some_and(is_in_sentence)
 }
 

@@ -32,6 +32,7 @@ pub(super) struct Mail {
     is_promotion: bool,
     /// Whether anything in the mail is to save money with, or is a share.
     has_promotion: bool,
+    is_secure: bool,
     is_meeting: bool,
     /// Whether something in the body is named that is no code.
     has_other: bool,
@@ -54,6 +55,7 @@ impl Mail {
             is_promotion: has(subject, Sense::Promotion),
             has_promotion: all().any(|hit| hit.sense == Sense::Promotion)
                 || [head, read].iter().any(|it| it.page.text.contains('%')),
+            is_secure: all().any(|hit| hit.is_purpose() && !matches!(hit.sense, Sense::Enter | Sense::Caution)),
             is_meeting: all().any(|hit| hit.sense == Sense::Meeting),
             has_other: has(body, Sense::Other),
         }
@@ -114,13 +116,13 @@ impl Read<'_> {
         let rules = [
             (is_large, 2),
             (look.is_bold, 1),
-            (is_alone || is_led && mail.is_unknown, 2),
+            (is_alone || is_led && (mail.is_unknown || mail.subject_points > 2), 2),
             (is_same, if mail.is_unknown { 3 } else { 2 }),
             (is_year, -4),
             // As numbers of orders have it.
             (self.page.text[..candidate.start].ends_with('#'), -7),
             (mail.is_promotion && candidate.form != Form::Digits, -9),
-            (mail.has_promotion && candidate.may_be_word(), -9),
+            ((mail.has_promotion || !mail.is_secure && candidate.form == Form::Mixed) && candidate.may_be_word(), -9),
             (mail.is_meeting, -6),
         ];
         Some(form + label + mail.subject_points + purpose + sum(rules))
