@@ -151,6 +151,9 @@ impl Read<'_> {
             || after.iter().any(|hit| hit.sense == Sense::Enter && is_joined(end, hit.start));
         let word = self.page.lower[..start].strip_suffix(' ').and_then(last_word);
         let is_with = || word.is_some_and(|word| LEXICON.others("use").contains(word));
+        if before.last().is_some_and(|hit| hit.sense == Sense::Enter && start <= hit.end + 1) {
+            return LABEL_NEXT;
+        }
         if is_entered || is_with() && after.iter().any(Hit::is_purpose) {
             return LABEL_AFTER;
         }
@@ -182,7 +185,9 @@ impl Read<'_> {
             if let Some(code) = hits.iter().rfind(|hit| hit.is_code() && !is_ended) {
                 return points - i32::from(!is_alone) + self.certainty(hits, code, start).min(0);
             }
-            let is_label = above + 1 == line && text[start..end].chars().nth(LABEL_SIGNS_MAX).is_none();
+            let is_label = above + 1 == line
+                && text[start..end].chars().nth(LABEL_SIGNS_MAX).is_none()
+                && !text[start..end].contains(|c: char| c.is_ascii_digit());
             if is_label && is_alone && has(hits, Sense::Other) {
                 return OTHER;
             }

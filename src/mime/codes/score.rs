@@ -44,7 +44,7 @@ impl Mail {
         let all = || subject.iter().chain(body);
         let is_unknown = all().all(|hit| matches!(hit.sense, Sense::Press | Sense::Nothing));
         Self {
-            subject_points: subject_points(subject),
+            subject_points: subject_points(subject, body),
             purpose: match all().filter(|hit| hit.is_purpose()).take(2).count() {
                 0 if is_unknown => 0,
                 0 => -5,
@@ -63,10 +63,10 @@ impl Mail {
 }
 
 /// The points of what a subject says.
-fn subject_points(hits: &[Hit]) -> i32 {
+fn subject_points(hits: &[Hit], body: &[Hit]) -> i32 {
     if hits.iter().any(Hit::is_code) {
         2 + i32::from(has(hits, Sense::OneTime))
-    } else if has(hits, Sense::Other) && !hits.iter().any(Hit::is_purpose) {
+    } else if has(hits, Sense::Other) && !hits.iter().any(Hit::is_purpose) && !has(body, Sense::Enter) {
         -3
     } else {
         0
@@ -116,7 +116,7 @@ impl Read<'_> {
         let rules = [
             (is_large, 2),
             (look.is_bold, 1),
-            (is_alone || is_led && (mail.is_unknown || mail.subject_points > 2), 2),
+            (is_alone || is_led && (mail.is_unknown || mail.subject_points > 0), 2),
             (is_same, if mail.is_unknown { 3 } else { 2 }),
             (is_year, -4),
             // As numbers of orders have it.
