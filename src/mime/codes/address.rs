@@ -53,7 +53,8 @@ fn is_mixed(part: &str) -> bool {
 pub(super) fn has_secret(url: &Url) -> bool {
     parts(url).any(|part| {
         let signs = part.bytes().filter(u8::is_ascii_alphanumeric).count();
-        signs >= 8 && is_mixed(part) || signs >= 6 && changes(part, u8::is_ascii_digit) >= 3
+        signs >= 8 && is_mixed(part) && changes(part, u8::is_ascii_digit) > 1
+            || signs >= 6 && changes(part, u8::is_ascii_digit) >= 3
     })
 }
 

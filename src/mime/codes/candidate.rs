@@ -122,7 +122,9 @@ fn ends_cell(text: &str) -> bool {
 
 /// The form of groups of digits.
 fn form_of_groups(groups: &[&str]) -> Option<Form> {
-    let is_even = groups.iter().all(|group| group.len() == groups[0].len());
+    // The last one may be shorter, as in `482 913 07`.
+    let (last, others) = groups.split_last()?;
+    let is_even = others.iter().all(|group| group.len() == groups[0].len()) && last.len() <= groups[0].len();
     (is_even && groups.concat().len() >= 6).then_some(Form::Digits)
 }
 

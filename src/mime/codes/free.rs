@@ -24,13 +24,15 @@ pub(super) fn stands_free(text: &str, candidate: &Candidate) -> bool {
         || !is_in_text && goes_on(tail.strip_prefix(BETWEEN_DIGITS), |c| c.is_ascii_alphanumeric());
     // An account that ends with these digits, as in `...7730`.
     let is_end_of_number = head.ends_with("..") || before.ends_with(['-', '\u{2022}', '\u{2026}', '\u{d7}']);
-    let is_masked = head.ends_with('*') && !tail.starts_with('*');
+    let is_masked = head.ends_with('*') && !tail.starts_with('*')
+        || ["***", "xxx", "\u{2022}\u{2022}"].iter().any(|mask| before.trim_end().to_ascii_lowercase().ends_with(mask));
     let is_in_word = before.ends_with(is_bounded_letter) || after.starts_with(is_bounded_letter);
     let is_amount = before.strip_suffix(' ').unwrap_or(before).ends_with(is_of_amount)
         || after.strip_prefix(' ').unwrap_or(after).starts_with(is_of_amount)
         || LEXICON.others("counter").iter().any(|counter| after.starts_with(counter));
-    let is_foreign =
-        head.contains(FOREIGN) || tail.contains(FOREIGN) || before.ends_with("= ") || tail.starts_with('-');
+    // A line of a program, as in `otp = 482913`.
+    let is_quoted = before.ends_with("= ") && tail.starts_with('`');
+    let is_foreign = head.contains(FOREIGN) || tail.contains(FOREIGN) || tail.starts_with('-') || is_quoted;
     !(is_number || is_end_of_number || is_masked || is_in_word || is_amount || is_foreign || has_unit(before, after))
 }
 

@@ -22,10 +22,10 @@ const LABEL_FOREIGN: i32 = -3;
 const OTHER: i32 = -9;
 const PROMOTION: i32 = -9;
 /// How far from a candidate the words of its line count, in octets.
-pub(super) const NEAR_OCTETS: usize = 24;
+const NEAR_OCTETS: usize = 24;
 pub(super) const LINE_OCTETS: usize = 160;
-/// How far from a label the word beside it is.
-const BESIDE_OCTETS: usize = 12;
+/// How far a word such as `enter` leads to a candidate, in octets.
+const LED_OCTETS: usize = 64;
 /// The longest line that is a label for the line below.
 const LABEL_SIGNS_MAX: usize = 32;
 /// How far after a word such as `order` a number belongs to it, in octets.
@@ -49,7 +49,8 @@ impl Read<'_> {
         }
         let code = before.iter().rfind(|hit| hit.is_code());
         let other = before.iter().rfind(|hit| hit.sense == Sense::Other);
-        let other = other.filter(|other| self.names(other, candidate, code.is_some()));
+        let is_said = |code: &Hit| !has_sentence_end(&text[code.end.min(candidate.start)..candidate.start]);
+        let other = other.filter(|other| self.names(other, candidate, code.is_some_and(is_said)));
         if other.is_some_and(|other| code.is_none_or(|code| other.start > code.start)) {
             return OTHER;
         }
@@ -61,7 +62,7 @@ impl Read<'_> {
         match first_name(after).filter(|hit| hit.is_code() && !is_of_next(hit) && is_of_same_sentence(hit)) {
             Some(code) => LABEL_AFTER + self.certainty(after, code, candidate.end).max(0),
             None => match self.label_of_lines(index, line, is_alone) {
-                0 if self.is_used(candidate) => LABEL_AFTER,
+                0 => self.use_of(candidate),
                 points => points,
             },
         }
@@ -98,8 +99,8 @@ impl Read<'_> {
     /// The points of the words beside a label, in a text that begins at `start`.
     fn certainty(&self, hits: &[Hit], code: &Hit, start: usize) -> i32 {
         let is_beside = |hit: &Hit| {
-            let is_before = hit.start < code.start && hit.end + BESIDE_OCTETS >= code.start;
-            is_before || (code.end..=code.end + BESIDE_OCTETS).contains(&hit.start)
+            let is_before = hit.start < code.start && hit.end + NEAR_OCTETS >= code.start;
+            is_before || (code.end..=code.end + NEAR_OCTETS).contains(&hit.start)
         };
         if code.sense == Sense::OneTime || hits.iter().any(|hit| hit.is_purpose() && is_beside(hit)) {
             return LABEL_CERTAIN;
@@ -135,6 +136,33 @@ impl Read<'_> {
         }
     }
 
+    /// The points of words that lead to a number: such as `enter` before or behind it, `use` if its purpose follows, or its
+    /// purpose, as in `Verification: 482913`.
+    fn use_of(&self, candidate: &Candidate) -> i32 {
+        if !matches!(candidate.form, Form::Digits | Form::Mixed) {
+            return 0;
+        }
+        let (start, end) = (candidate.start, candidate.end);
+        let before = self.hits_in(start.saturating_sub(LED_OCTETS), start);
+        let after = self.hits_in(end, end + NEAR_OCTETS);
+        let is_joined = |from: usize, to: usize| !self.page.text[from.min(to)..to].contains(['.', '\n', ',']);
+        let leads = |hit: &&Hit| is_joined(hit.end, start) && !has(self.hits_in(hit.end, start), Sense::Other);
+        let is_entered = before.iter().filter(leads).any(|hit| hit.sense == Sense::Enter)
+            || after.iter().any(|hit| hit.sense == Sense::Enter && is_joined(end, hit.start));
+        let word = self.page.lower[..start].strip_suffix(' ').and_then(last_word);
+        let is_with = || word.is_some_and(|word| LEXICON.others("use").contains(word));
+        if before.last().is_some_and(|hit| hit.sense == Sense::Enter && start <= hit.end + 1) {
+            return LABEL_NEXT;
+        }
+        if is_entered || is_with() && after.iter().any(Hit::is_purpose) {
+            return LABEL_AFTER;
+        }
+        let is_next = self.is_led(candidate) || word.is_some_and(is_connecting);
+        let is_purpose =
+            |hit: &Hit| matches!(hit.sense, Sense::Verify | Sense::SignIn) && start <= hit.end + NEAR_OCTETS;
+        if is_next && before.iter().filter(leads).any(is_purpose) { LABEL_IN_LINE } else { 0 }
+    }
+
     /// Whether a later candidate stands between this one and a position.
     fn is_before_next(&self, index: usize, position: usize) -> bool {
         self.candidates.get(index + 1).is_some_and(|next| next.start < position)
@@ -157,9 +185,14 @@ impl Read<'_> {
             if let Some(code) = hits.iter().rfind(|hit| hit.is_code() && !is_ended) {
                 return points - i32::from(!is_alone) + self.certainty(hits, code, start).min(0);
             }
-            let is_label = above + 1 == line && text[start..end].chars().nth(LABEL_SIGNS_MAX).is_none();
+            let is_label = above + 1 == line
+                && text[start..end].chars().nth(LABEL_SIGNS_MAX).is_none()
+                && !text[start..end].contains(|c: char| c.is_ascii_digit());
             if is_label && is_alone && has(hits, Sense::Other) {
                 return OTHER;
+            }
+            if above + 1 == line && is_alone && has(hits, Sense::Enter) && !has(hits, Sense::Other) {
+                return LABEL_IN_LINE;
             }
         }
         if line + 2 >= self.lines.len() || !is_alone {
@@ -180,7 +213,7 @@ fn first_name(hits: &[Hit]) -> Option<&Hit> {
 }
 
 /// The word at the end of a text; `None` if it ends with a mark, or has no blanks between words.
-pub(super) fn last_word(text: &str) -> Option<&str> {
+fn last_word(text: &str) -> Option<&str> {
     let word = text.rsplit(|c: char| !is_bounded_letter(c)).next().unwrap_or_default();
     Some(word).filter(|word| !word.is_empty())
 }

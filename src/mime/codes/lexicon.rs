@@ -127,28 +127,32 @@ impl Lexicon {
     /// The phrases of a page in their order.
     pub(super) fn hits(&self, page: &Page) -> Vec<Hit> {
         let text = page.lower.as_str();
-        let (mut hits, mut at, mut is_in_word) = (Vec::new(), 0, false);
-        while let Some(c) = text[at..].chars().next() {
-            let mut end = at + c.len_utf8();
+        let (mut hits, mut end, mut covered, mut is_in_word) = (Vec::new(), 0, 0, false);
+        for (at, c) in text.char_indices() {
             if !is_in_word || !is_bounded(c) {
                 let rest = &text[at..];
+                if at >= covered && (rest.starts_with("https://") || rest.starts_with("http://")) {
+                    covered = at + rest.find(char::is_whitespace).unwrap_or(rest.len());
+                    end = covered;
+                }
                 let beginning = self.beginnings.longest(rest.bytes(), |length| is_word_end(rest, length));
-                if let Some((length, sense)) = beginning {
+                // A phrase may begin within another one, but not end in it: `your code`, and `code for a friend`.
+                if let Some((length, sense)) = beginning.filter(|(length, _)| at + length > covered) {
                     end = at + length;
+                    covered = if is_word_end(text, end) { end } else { end + name(&text[end..]).len() };
                     hits.push(Hit { start: at, end, sense });
                 }
                 // A long word can have one phrase at its beginning and another one at its end.
                 let name = name(rest);
                 if let Some((length, sense)) = self.endings.longest(name.bytes().rev(), |_| true) {
                     let start = at + name.len() - length;
-                    if beginning.is_none() || start >= end {
+                    if start >= end {
                         end = start + length;
                         hits.push(Hit { start, end, sense });
                     }
                 }
             }
-            is_in_word = text[..end].ends_with(is_bounded_letter);
-            at = end;
+            is_in_word = is_bounded_letter(c);
         }
         hits
     }

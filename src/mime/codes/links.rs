@@ -36,10 +36,14 @@ const KINDS: [(LinkKind, Sense); 5] = [
 
 /// The links of a page with their points, if the subject says this.
 pub(super) fn links(read: &Read<'_>, subject: &[Hit]) -> Vec<(Link, i32)> {
-    let is_meeting = has(read.hits, Sense::Meeting) || has(subject, Sense::Meeting);
+    let says = |sense| has(read.hits, sense) || has(subject, sense);
+    let mail = Mail { subject, is_meeting: says(Sense::Meeting), is_cautioned: says(Sense::Caution) };
     let bare = bare(read.page);
-    let said = read.page.anchors.iter().chain(&bare).filter_map(|anchor| Said::of(anchor, read, subject, is_meeting));
-    said.filter_map(Said::scored).collect()
+    let all = read.page.anchors.iter().chain(&bare);
+    let said: Vec<Said<'_>> = all.filter_map(|anchor| Said::of(anchor, read, &mail)).collect();
+    let mut secret = said.iter().filter(|it| it.is_personal && !has(it.own, Sense::Unsubscribe)).map(|it| &it.url);
+    let only = secret.next().filter(|first| secret.all(|url| url == *first));
+    said.iter().filter_map(|it| it.scored(only == Some(&it.url))).collect()
 }
 
 /// Where anchors and the addresses in the text lead, in the order of the page.
@@ -89,13 +93,22 @@ fn says_kind(hits: &[Hit]) -> bool {
     KINDS.iter().any(|(_, sense)| has(hits, *sense))
 }
 
+/// What a mail says about all of its links.
+struct Mail<'a> {
+    subject: &'a [Hit],
+    /// Whether the mail is about a meeting, to which it invites anyway.
+    is_meeting: bool,
+    /// Whether anything is said about secrets.
+    is_cautioned: bool,
+}
+
 /// What is said about a link.
 struct Said<'a> {
+    mail: &'a Mail<'a>,
     anchor: &'a Anchor,
     url: Url,
     /// What is written on it, unless that is its address.
     text: &'a str,
-    subject: &'a [Hit],
     /// What its text says, what the words around it say, and what its address says.
     own: &'a [Hit],
     context: &'a [Hit],
@@ -106,12 +119,12 @@ struct Said<'a> {
     names_secret: bool,
     is_personal: bool,
     is_denied: bool,
-    /// Whether the mail is about a meeting, to which it invites anyway.
-    is_meeting: bool,
+    /// Whether nothing else is in its line.
+    is_alone_in_line: bool,
 }
 
 impl<'a> Said<'a> {
-    fn of(anchor: &'a Anchor, read: &'a Read<'_>, subject: &'a [Hit], is_meeting: bool) -> Option<Self> {
+    fn of(anchor: &'a Anchor, read: &'a Read<'_>, mail: &'a Mail<'_>) -> Option<Self> {
         let url = address(&anchor.target)?;
         let lower = read.page.lower.get(anchor.start..anchor.end)?.trim_start();
         let is_address = ["http://", "https://", "www."].iter().any(|start| lower.starts_with(start));
@@ -121,9 +134,9 @@ impl<'a> Said<'a> {
         let path = url[url::Position::BeforePath..].to_ascii_lowercase();
         let (has_secret, names_secret) = (has_secret(&url), names_secret(&url));
         Some(Self {
+            mail,
             anchor,
             text,
-            subject,
             own: if needs_context { &[] } else { own },
             context: if needs_context { context(anchor, read) } else { &[] },
             address: LEXICON.in_address(cut(&path, PATH_OCTETS_MAX)),
@@ -132,27 +145,28 @@ impl<'a> Said<'a> {
             names_secret,
             is_personal: has_secret || names_secret || is_personal(&url),
             is_denied: is_denied(anchor, read),
-            is_meeting,
+            is_alone_in_line: read.is_alone(anchor.end - lower.len(), anchor.end),
             url,
         })
     }
 
     /// The link with its most likely kind and its points; `None` if too little speaks for any.
-    fn scored(self) -> Option<(Link, i32)> {
-        let scored = KINDS.map(|(kind, sense)| (kind, self.points(kind, sense)));
+    fn scored(&self, is_only: bool) -> Option<(Link, i32)> {
+        let scored = KINDS.map(|(kind, sense)| (kind, self.points(kind, sense, is_only)));
         let likely = scored.into_iter().filter(|(_, points)| *points >= POINTS_SHOWN);
         let (kind, points) = likely.min_by_key(|(_, points)| -points)?;
         let points = points.min(POINTS_SURE);
         let text = cut(self.text, TEXT_OCTETS_MAX).to_owned();
-        Some((Link { url: self.url.into(), kind, confidence: confidence(points), text }, points))
+        Some((Link { url: self.url.to_string(), kind, confidence: confidence(points), text }, points))
     }
 
     /// The points of a kind; none if it is not possible.
-    fn points(&self, kind: LinkKind, sense: Sense) -> i32 {
+    fn points(&self, kind: LinkKind, sense: Sense, is_only: bool) -> i32 {
         let (own, context) = (has(self.own, sense), has(self.context, sense));
-        let (address, is_in_subject) = (has(&self.address, sense), has(self.subject, sense));
+        let (address, is_in_subject) = (has(&self.address, sense), has(self.mail.subject, sense));
         // The only thing that is said is the subject, and this is the one link for a reader alone.
-        let is_alone = self.needs_context && self.context.is_empty() && is_in_subject && self.names_secret;
+        let is_silent = self.own.is_empty() && self.context.is_empty() && (self.has_secret || self.needs_context);
+        let is_alone = is_in_subject && is_only && is_silent && self.is_alone_in_line;
         let is_said = own || context || address || is_alone;
         if kind == LinkKind::Unsubscribe {
             return if is_said { 9 } else { 0 };
@@ -171,7 +185,7 @@ impl<'a> Said<'a> {
             (self.anchor.is_button, 1),
             (self.has_secret, 3),
             (self.is_personal && !self.has_secret, 2),
-            (!own && !self.needs_context && !is_unknown, -2),
+            (!own && !self.needs_context && !is_unknown && !is_alone, -2),
             (has(self.own, Sense::Other) || has(self.own, Sense::Promotion), -6),
         ])
     }
@@ -180,14 +194,17 @@ impl<'a> Said<'a> {
     fn has_reason(&self, kind: LinkKind, own: bool, is_in_subject: bool) -> bool {
         match kind {
             // Each newsletter has a link to its login.
-            LinkKind::SignIn => self.has_secret || self.is_personal && is_in_subject,
+            LinkKind::SignIn => {
+                let is_expected = self.mail.is_cautioned || self.names_secret;
+                self.has_secret && is_expected || self.is_personal && is_in_subject
+            }
             // A site's name in the text leads to its front page.
             LinkKind::Invite => {
                 let is_page = self.url.path() != "/" || self.url.query().is_some();
-                (own || is_page) && !self.is_meeting
+                (own || is_page) && !self.mail.is_meeting
             }
             // An address alone, without a secret, is a page for everybody.
-            _ => self.is_personal || own,
+            _ => self.is_personal || own && (is_in_subject || self.is_alone_in_line || self.url.query().is_some()),
         }
     }
 }
@@ -196,7 +213,10 @@ impl<'a> Said<'a> {
 fn is_denied(anchor: &Anchor, read: &Read<'_>) -> bool {
     let before = read.hits_in(anchor.start.saturating_sub(CONTEXT_OCTETS), anchor.start);
     let denial = before.iter().rfind(|hit| hit.sense == Sense::Denial);
-    let is_in_sentence = |hit: &Hit| !ends_sentence(&read.page.text[hit.end.min(anchor.start)..anchor.start]);
+    let is_in_sentence = |hit: &Hit| {
+        let between = read.page.text[hit.end.min(anchor.start)..anchor.start].trim_end();
+        between.ends_with(['?', '\u{ff1f}', '\u{61f}']) || !ends_sentence(between)
+    };
     has(read.hits_in(anchor.start, anchor.end), Sense::Denial) || denial.is_some_and(is_in_sentence)
 }
 

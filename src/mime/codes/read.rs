@@ -48,15 +48,14 @@ impl<'a> Read<'a> {
         (self.lines[index], self.lines[index + 1] - 1)
     }
 
-    /// Whether nothing else is in the line or cell of a candidate but marks.
-    pub(super) fn is_alone(&self, candidate: &Candidate) -> bool {
-        let (start, end) = self.line(self.line_of(candidate.start));
-        let end = end.max(candidate.end);
+    /// Whether nothing else is in the line or cell of a piece of the text but marks.
+    pub(super) fn is_alone(&self, start: usize, end: usize) -> bool {
+        let (line_start, line_end) = self.line(self.line_of(start));
         let text = &self.page.text;
-        let near_start = text.ceil_char_boundary(start.max(candidate.start.saturating_sub(LINE_OCTETS)));
-        let near_end = text.floor_char_boundary(end.min(candidate.end + LINE_OCTETS));
-        let before = text[near_start..candidate.start].rsplit('\t').next().unwrap_or_default();
-        let after = text[candidate.end..near_end].split(['\t', '\n']).next().unwrap_or_default();
+        let near_start = text.ceil_char_boundary(line_start.max(start.saturating_sub(LINE_OCTETS)));
+        let near_end = text.floor_char_boundary(line_end.clamp(end, end + LINE_OCTETS));
+        let before = text[near_start..start].rsplit('\t').next().unwrap_or_default();
+        let after = text[end..near_end].split(['\t', '\n']).next().unwrap_or_default();
         !before.chars().chain(after.chars()).any(char::is_alphanumeric)
     }
 

@@ -4,8 +4,7 @@
 
 use super::POINTS_SHOWN;
 use super::candidate::{Candidate, Form};
-use super::label::{NEAR_OCTETS, last_word};
-use super::lexicon::{Hit, LEXICON, has};
+use super::lexicon::{Hit, has};
 use super::read::Read;
 use super::words::Sense;
 
@@ -13,8 +12,6 @@ use super::words::Sense;
 const BOUND: i32 = 12;
 /// From these points on the words around a candidate leave no doubt, if it is alone or a colon leads to it.
 const LABEL_SURE: i32 = 4;
-/// How far a word such as `enter` leads to a candidate, in octets.
-const LED_OCTETS: usize = 16;
 /// How many points a code may have less than the best one.
 const BEHIND_MAX: i32 = 2;
 
@@ -30,13 +27,12 @@ pub(super) struct Mail {
     /// The points of what the subject says, and of what codes are for.
     subject_points: i32,
     purpose: i32,
-    /// Whether any word for codes is in the mail.
-    has_label: bool,
     /// Whether no word of it is known.
     is_unknown: bool,
     is_promotion: bool,
     /// Whether anything in the mail is to save money with, or is a share.
     has_promotion: bool,
+    is_secure: bool,
     is_meeting: bool,
     /// Whether something in the body is named that is no code.
     has_other: bool,
@@ -48,18 +44,18 @@ impl Mail {
         let all = || subject.iter().chain(body);
         let is_unknown = all().all(|hit| matches!(hit.sense, Sense::Press | Sense::Nothing));
         Self {
-            subject_points: subject_points(subject),
+            subject_points: subject_points(subject, body),
             purpose: match all().filter(|hit| hit.is_purpose()).take(2).count() {
                 0 if is_unknown => 0,
                 0 => -5,
                 1 => 1,
                 _ => 2,
             },
-            has_label: all().any(Hit::is_code),
             is_unknown,
             is_promotion: has(subject, Sense::Promotion),
             has_promotion: all().any(|hit| hit.sense == Sense::Promotion)
                 || [head, read].iter().any(|it| it.page.text.contains('%')),
+            is_secure: all().any(|hit| hit.is_purpose() && !matches!(hit.sense, Sense::Enter | Sense::Caution)),
             is_meeting: all().any(|hit| hit.sense == Sense::Meeting),
             has_other: has(body, Sense::Other),
         }
@@ -67,10 +63,10 @@ impl Mail {
 }
 
 /// The points of what a subject says.
-fn subject_points(hits: &[Hit]) -> i32 {
+fn subject_points(hits: &[Hit], body: &[Hit]) -> i32 {
     if hits.iter().any(Hit::is_code) {
         2 + i32::from(has(hits, Sense::OneTime))
-    } else if has(hits, Sense::Other) && !hits.iter().any(Hit::is_purpose) {
+    } else if has(hits, Sense::Other) && !hits.iter().any(Hit::is_purpose) && !has(body, Sense::Enter) {
         -3
     } else {
         0
@@ -93,14 +89,14 @@ impl Read<'_> {
         let candidate = &self.candidates[index];
         let look = self.page.look(candidate.start);
         let is_large = look.is_large || look.is_spaced;
-        let (is_alone, is_led) = (self.is_alone(candidate), self.is_led(candidate));
+        let (is_alone, is_led) = (self.is_alone(candidate.start, candidate.end), self.is_led(candidate));
         let is_repeated = is_same && (is_alone || is_led && mail.is_unknown);
         let stands_out = is_repeated || is_alone && is_large && !mail.is_unknown;
-        let is_named = mail.has_label || candidate.form == Form::Digits && stands_out || self.is_used(candidate);
+        let label = self.label(index, is_alone);
+        let is_named = label != 0 || mail.subject_points > 0 || candidate.form == Form::Digits && stands_out;
         if !is_named || self.is_in_quote(candidate) {
             return None;
         }
-        let label = self.label(index, is_alone);
         let is_sure = label >= LABEL_SURE && (is_alone || is_led);
         let is_seen = is_sure || is_alone || is_large || look.is_bold;
         let is_declared = mail.subject_points >= 0 && self.is_declared(candidate, mail.has_other);
@@ -120,30 +116,16 @@ impl Read<'_> {
         let rules = [
             (is_large, 2),
             (look.is_bold, 1),
-            (is_alone || is_led && mail.is_unknown, 2),
+            (is_alone || is_led && (mail.is_unknown || mail.subject_points > 0), 2),
             (is_same, if mail.is_unknown { 3 } else { 2 }),
             (is_year, -4),
             // As numbers of orders have it.
             (self.page.text[..candidate.start].ends_with('#'), -7),
             (mail.is_promotion && candidate.form != Form::Digits, -9),
-            (mail.has_promotion && candidate.may_be_word(), -9),
+            ((mail.has_promotion || !mail.is_secure && candidate.form == Form::Mixed) && candidate.may_be_word(), -9),
             (mail.is_meeting, -6),
         ];
         Some(form + label + mail.subject_points + purpose + sum(rules))
-    }
-
-    /// Whether a word such as `enter` leads to a number, or `use` does and its purpose follows.
-    pub(super) fn is_used(&self, candidate: &Candidate) -> bool {
-        let before = &self.page.lower[..candidate.start];
-        let is_led_to = |hit: &Hit| {
-            let between = &before[hit.end.min(before.len())..];
-            hit.sense == Sense::Enter && between.len() <= LED_OCTETS && !between.contains(['.', '\n', ','])
-        };
-        let near = self.hits_in(candidate.start.saturating_sub(2 * LED_OCTETS), candidate.start);
-        let word = before.strip_suffix(' ').and_then(last_word);
-        let is_with = || word.is_some_and(|word| LEXICON.others("use").contains(word));
-        let follows = || self.hits_in(candidate.end, candidate.end + NEAR_OCTETS).iter().any(Hit::is_purpose);
-        candidate.form == Form::Digits && (near.iter().any(is_led_to) || is_with() && follows())
     }
 
     /// The points of a line such as `@example.test #482913`; `None` if the candidate is in no such line.

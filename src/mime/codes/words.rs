@@ -27,9 +27,10 @@ macro_rules! files {
 }
 
 const FILES: &[&str] = files!(
-    "af" "any" "ar" "az" "be" "bg" "bn" "ca" "cs" "da" "de" "el" "en" "es" "et" "eu" "fa" "fi" "fr" "gl" "he" "hi" "hr"
-    "hu" "hy" "id" "is" "it" "ja" "ka" "kk" "ko" "lt" "lv" "mk" "ms" "nb" "nl" "pl" "pt" "ro" "ru" "sk" "sl" "sq" "sr"
-    "sv" "ta" "th" "tl" "tr" "uk" "ur" "vi" "zh"
+    "af" "am" "any" "ar" "az" "be" "bg" "bn" "ca" "cs" "cy" "da" "de" "el" "en" "eo" "es" "et" "eu" "fa" "fi" "fr" "ga"
+    "gl" "gu" "ha" "he" "hi" "hr" "ht" "hu" "hy" "id" "is" "it" "ja" "ka" "kk" "km" "kn" "ko" "ky" "lb" "lo" "lt" "lv"
+    "mk" "ml" "mn" "mr" "ms" "mt" "my" "nb" "ne" "nl" "pa" "pl" "pt" "ro" "ru" "si" "sk" "sl" "so" "sq" "sr" "sv" "sw"
+    "ta" "te" "th" "tl" "tr" "uk" "ur" "uz" "vi" "zh" "zu"
 );
 
 /// What a phrase says about a code or a link near it.

@@ -66,8 +66,8 @@ fn an_address_says_what_its_link_is_for() {
         ("passwordless/a1b2c3d4e5?token=f6a7b8c9", "", Some(LinkKind::SignIn)),
         ("password/a1b2c3d4e5?token=f6a7b8c9", "", Some(LinkKind::Reset)),
         // Words that nobody knows say nothing against an address that says much.
-        ("reset-password?token=a1b2c3d4e5", "Bofya", Some(LinkKind::Reset)),
-        ("reset-password/a1b2c3d4e5", "Bofya", None),
+        ("reset-password?token=a1b2c3d4e5", "Pāwhiria", Some(LinkKind::Reset)),
+        ("reset-password/a1b2c3d4e5", "Pāwhiria", None),
         // A part for one reader alone is enough beside clear words, but each newsletter has a link to its login.
         ("e/l?c=Vb77q", "Confirm your address", Some(LinkKind::Verification)),
         ("e/l?c=Vb77q", "Sign in", None),
