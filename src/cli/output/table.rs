@@ -50,10 +50,9 @@ pub(super) fn render(style: Style, columns: &[Column], rows: &[Value], now: Time
             of_table.set_delimiter(' ');
         }
         match (column.kind, column.width) {
-            (Kind::Prose, _) => of_table,
             (Kind::Text, Some(width @ ColumnConstraint::Absolute(_))) => of_table.set_constraint(width),
             (Kind::Text, Some(width)) if is_tight => of_table.set_constraint(width),
-            (Kind::Text, _) => of_table,
+            (Kind::Text | Kind::Prose, _) => of_table,
             _ => of_table.set_constraint(ColumnConstraint::ContentWidth),
         };
     }

@@ -68,12 +68,13 @@ fn each_list_of_webhooks_at_each_width_and_in_each_form() {
     (disabled["failures"], disabled["dropped"]) = (12_345.into(), 1_234_567.into());
     disabled["lastDeliveryAt"] = "2023-11-14 22:13:20".into();
     disabled["registeredBy"] = "2001:db8:1234:5678::/64".into();
-    let long = "https://hooks.example/mail/with/a/path/that/does/not/end/soon?token=secret";
-    let last = webhook(3, "漢字かな交じり文@example.test", long);
+    let url = "https://hooks.example/mail/with/a/path/that/does/not/end/soon?token=secret";
+    let last = webhook(3, "漢字かな交じり文@example.test", url);
     let all = vec![webhook(1, TO, "https://hooks.example/x"), disabled, last];
     let mut hostile = delivery("retry", Some(503));
     hostile["response"] = "<html>\u{1b}[2J漢字かな交じり文の答え\u{202e}".into();
-    let log = json!([delivery("delivered", Some(200)), hostile, delivery("retry", None), delivery("given_up", None)]);
+    let attempts =
+        json!([delivery("delivered", Some(200)), hostile, delivery("retry", None), delivery("given_up", None)]);
     let front = Front::alone();
     let seen_by = |is_administrator: bool, all: &[Value]| {
         all.iter().map(|webhook| shown(webhook, is_administrator)).collect::<Value>()
@@ -81,7 +82,7 @@ fn each_list_of_webhooks_at_each_width_and_in_each_form() {
     front.answers("GET /api/webhooks", Answer::json(&seen_by(false, &all[..2])));
     let page = json!({ "webhooks": seen_by(true, &all), "next": null });
     front.answers("GET /api/admin/webhooks", Answer::json(&page));
-    front.answers("GET /api/admin/webhooks/{id}/deliveries", Answer::json(&log));
+    front.answers("GET /api/admin/webhooks/{id}/deliveries", Answer::json(&attempts));
     for (name, args) in LISTS {
         Transcript::of_each_form(front.dir(), args).check(SNAPSHOTS, name);
     }
