@@ -52,15 +52,6 @@ pub(super) struct Listing<'a> {
     pub(super) prepare: fn(&mut Value),
 }
 
-/// How far a list was printed.
-#[derive(Default)]
-struct Walked {
-    rows: u64,
-    has_more: bool,
-    /// How many there are in all, where that is known.
-    total: Option<u64>,
-}
-
 impl Listing<'_> {
     /// Prints as much as is wanted, and says what is missing. How many rows there are, as far as is known.
     ///
@@ -87,14 +78,16 @@ impl Listing<'_> {
             Err(ClientError::TooLarge { .. }) if self.page.is_none() && self.limit.is_some() => return Ok(None),
             answer => answer?,
         };
+        let Some(wanted) = self.limit else { return Ok(Some(answer)) };
         let [limit, total] = ["limit", "total"].map(|name| answer.value[name].as_u64().unwrap_or(0));
-        let is_cut =
-            self.limit.is_some_and(|wanted| limit < wanted) && (total > limit || answer.value["next"].is_string());
+        let is_cut = limit < wanted && (total > limit || answer.value["next"].is_string());
         if is_cut && self.page.is_some() {
             return Err(Error::usage(format!("a page of this service has at most {limit} entries"))
                 .hint("--limit without --page lists as many as you say, --all lists all"));
         }
-        Ok(Some(answer).filter(|_| !is_cut))
+        // A page with a filter looks at the newest mail alone; a walk goes on.
+        let is_whole = self.page.is_some() || answer.value["complete"] != false;
+        Ok(Some(answer).filter(|_| is_whole && !is_cut))
     }
 
     /// Prints one answer.
@@ -127,38 +120,35 @@ impl Listing<'_> {
     async fn walk(&self, cx: &Context, client: &Client) -> Result<u64, Error> {
         let mut pages = client.pages(self.list, self.query.clone(), Some(self.page_size));
         let mut json = JsonList::new(self.list.member);
-        let (mut walked, mut of_table) = (Walked { has_more: true, ..Walked::default() }, Vec::new());
+        let (mut printed, mut total, mut has_more) = (0, None, true);
+        let mut of_table = Vec::new();
         let limit = self.limit.unwrap_or(u64::MAX);
-        while walked.rows < limit
-            && let Some(page) = pages.next(limit - walked.rows).await?
+        while printed < limit
+            && let Some(page) = pages.next(limit - printed).await?
         {
-            walked.total = walked.total.or(page.members.get("total").and_then(Value::as_u64));
-            walked.rows += page.rows.len() as u64;
-            walked.has_more = page.has_more;
+            (printed, has_more) = (printed + page.rows.len() as u64, page.has_more);
+            total = if has_more { page.members.get("total").and_then(Value::as_u64) } else { Some(printed) };
             match cx.style.of_list() {
                 Format::Table => of_table.extend(self.prepared(cx, page.rows)),
                 Format::Json => cx.print(json.rows(&page.rows))?,
                 _ => cx.print(output::lines(cx.style, self.columns, &page.rows))?,
             }
         }
-        if !walked.has_more {
-            walked.total = Some(walked.rows);
-        }
         match cx.style.of_list() {
             Format::Table => cx.list(self.columns, &of_table, &Value::Null)?,
-            Format::Json => cx.print(json.end(&self.members(&walked, pages.place())))?,
+            Format::Json => cx.print(json.end(&self.members(total, pages.place())))?,
             _ => {}
         }
-        if walked.has_more {
-            self.hint_of_rest(cx, walked.rows, walked.total);
+        if has_more {
+            self.hint_of_rest(cx, printed, total);
         }
-        Ok(walked.rows)
+        Ok(printed)
     }
 
     /// The members of a JSON object beside its rows: those of one answer that are true of several.
-    fn members(&self, walked: &Walked, next: Option<&str>) -> Value {
-        let known = [("total", walked.total.map(Value::from)), ("limit", self.limit.map(Value::from))];
-        let known = known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    fn members(&self, total: Option<u64>, next: Option<&str>) -> Value {
+        let known = [("total", total), ("limit", self.limit)];
+        let known = known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into())));
         let mut members: Map<String, Value> = known.collect();
         if self.list.has_next() {
             members.insert("next".to_owned(), next.into());
