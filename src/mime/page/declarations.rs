@@ -71,8 +71,10 @@ pub(super) enum Effect {
     Fill(Colors),
     /// `None` is nothing.
     Background(Option<Colors>),
-    /// It may be above the background, or beside it. `None` is nothing.
+    /// It is above the background. `None` is nothing.
     Image(Option<Colors>),
+    /// That image may be beside the text.
+    ImageSize,
     /// Whether the background is only in the letters.
     InLetters(bool),
 }
@@ -101,7 +103,8 @@ impl Display {
             "none" | "table-column" | "table-column-group" => Self::None,
             "block" | "table" | "flex" | "grid" => Self::Block,
             "inline-block" | "table-cell" | "list-item" => Self::Box,
-            "contents" | "inherit" => Self::Contents,
+            "contents" => return (Self::Contents, false),
+            "inherit" => Self::Contents,
             "inline" | "table-row" | "initial" | "unset" => Self::Inline,
             _ => return (Self::Inline, false),
         };
@@ -208,7 +211,13 @@ fn of_paint(property: &str, values: &[Value<'_>], first: &Value<'_>) -> Option<(
         "color" => (Effect::Color(Some(colors(values)?)), is_color),
         "text-fill-color" => (Effect::Fill(colors(values)?), is_color),
         "background-color" => (Effect::Background(colors(values)), is_background(values)),
-        "background-image" => (Effect::Image(colors(values)), is(values, &["none"])),
+        "background-image" => (Effect::Image(colors(values)), is_background(values)),
+        _ if ["-size", "-position", "-repeat", "-origin"]
+            .iter()
+            .any(|it| property.strip_suffix(it) == Some("background")) =>
+        {
+            (Effect::ImageSize, false)
+        }
         "background-clip" => (Effect::InLetters(is(values, &["text"])), true),
         "font-weight" => (Effect::Bold(first.is_bold()), true),
         "border" => (Effect::Border(!is(values, &["none"]) && first.number() != Some(0.0)), true),

@@ -62,6 +62,9 @@ struct Own {
     /// Whether that is the background for certain.
     is_painted: bool,
     image: Option<Colors>,
+    /// Whether that is above all of the background for certain.
+    is_image_whole: bool,
+    is_image_sized: bool,
     is_in_letters: bool,
 }
 
@@ -179,10 +182,14 @@ impl Style {
             Effect::Fill(color) => self.other_colors[1] = any(self.other_colors[1], Some(color)),
             Effect::Background(color) => {
                 own.is_boxed |= color.is_some();
-                own.is_painted |= is_certain;
+                own.is_painted = is_certain || own.is_painted && own.background.is_some();
                 own.background = any(own.background, color);
             }
-            Effect::Image(color) => own.image = any(own.image, color),
+            Effect::Image(color) => {
+                own.is_image_whole = is_certain || own.is_image_whole && own.image.is_some();
+                own.image = any(own.image, color);
+            }
+            Effect::ImageSize => own.is_image_sized = true,
             Effect::InLetters(is_in_letters) => own.is_in_letters = is_in_letters,
         }
     }
@@ -209,22 +216,24 @@ impl Style {
             // A block in an inline element leaves the box of that.
             self.background = outer.background.or(outer.box_background);
         }
-        let is_whole = own.is_painted && own.display != Some(Display::Contents) && !self.is_low && !self.is_invisible;
-        let around = self.background;
-        let painted = own.background.map_or(around, |color| color.over(around));
-        let painted = if is_whole { painted } else { painted.or(around) };
-        let painted = own.image.map_or(painted, |color| color.over(painted).or(painted));
+        let is_box = own.display != Some(Display::Contents) && !self.is_low && !self.is_invisible;
+        let layered = |layer: Option<Colors>, behind: Colors, is_whole: bool| {
+            let seen = layer.map_or(behind, |color| color.over(behind));
+            if is_box && is_whole { seen } else { seen.or(behind) }
+        };
+        let painted = layered(own.background, self.background, own.is_painted);
+        let painted = layered(own.image, painted, own.is_image_whole && !own.is_image_sized);
         if own.is_in_letters {
             self.color = self.color.over(painted);
             self.other_colors = self.other_colors.map(|it| it.map(|color| color.over(painted)));
         } else {
             self.background = painted;
         }
-        let is_box = match own.display {
+        let bounds_blocks = match own.display {
             Some(display) => !matches!(display, Display::Inline | Display::Contents),
             None => is_block || tag.kind == Kind::Cell || tag.name == "button",
         };
-        if is_box {
+        if bounds_blocks {
             self.box_background = self.background;
         }
         self.behind = outer.behind.or(self.background);
