@@ -42,9 +42,7 @@ impl Read<'_> {
         let near_end = text.ceil_char_boundary(end.clamp(candidate.end, candidate.end + LINE_OCTETS));
         let before = self.hits_in(near_start, candidate.start);
         let after = self.hits_in(candidate.end, near_end);
-        // What takes some percent off has letters.
-        let is_share = candidate.form != Form::Digits && text[near_start..near_end].contains('%');
-        if is_share || has(before, Sense::Promotion) || has(after, Sense::Promotion) {
+        if has(before, Sense::Promotion) || has(after, Sense::Promotion) {
             return PROMOTION;
         }
         let code = before.iter().rfind(|hit| hit.is_code());

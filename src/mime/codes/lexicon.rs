@@ -198,6 +198,8 @@ mod tests {
             ("Ihr Schlüsselcode: Kodex", vec![("code", Sense::Code)]),
             ("Bestätigungsmailcode", vec![("bestätig", Sense::Verify), ("code", Sense::Code)]),
             ("zip code codec", vec![("zip code", Sense::Other)]),
+            ("votre code promo", vec![("votre code", Sense::OneTime), ("code promo", Sense::Promotion)]),
+            ("https://x.test/code code", vec![("code", Sense::Code)]),
             ("您的验证码是", vec![("验证码", Sense::OneTime)]),
             ("인증번호는", vec![("인증번호", Sense::OneTime)]),
             ("والرمز", vec![("الرمز", Sense::Code)]),

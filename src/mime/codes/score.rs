@@ -32,6 +32,7 @@ pub(super) struct Mail {
     is_promotion: bool,
     /// Whether anything in the mail is to save money with, or is a share.
     has_promotion: bool,
+    /// Whether the mail says what one-time codes are for, and not only how to treat a code.
     is_secure: bool,
     is_meeting: bool,
     /// Whether something in the body is named that is no code.

@@ -17,7 +17,7 @@
 //! A phrase stands for whole words in lower case. `verif*` stands for every word that begins so, and `*code` for every
 //! word that ends so. Scripts without blanks between words, such as Chinese, have no such bounds: there a phrase is
 //! found anywhere, and so it is in scripts whose particles are part of the word, such as Arabic. At each place the
-//! longest phrase counts. A phrase has one sense in all languages.
+//! longest phrase counts; it may begin within another one and go beyond it. A phrase has one sense in all languages.
 
 use serde::Deserialize;
 use serde::de::value::{self, StrDeserializer};
