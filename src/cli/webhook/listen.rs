@@ -189,7 +189,9 @@ fn shown(style: Style, forwarded: &Value) -> String {
     if style.of_list() != Format::Table {
         return line;
     }
-    let [at, id, status, millis, error] = line.trim_end().splitn(5, '\t').collect::<Vec<_>>()[..] else { return line };
+    let [at, id, status, millis, error] = line.trim_end_matches('\n').splitn(5, '\t').collect::<Vec<_>>()[..] else {
+        return line;
+    };
     let result = if status.is_empty() { error } else { status };
     let result = style.paint(if error.is_empty() { "32" } else { "31" }, result);
     format!("{at}  {id}  {result}  {millis} ms\n")
