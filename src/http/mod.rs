@@ -1,9 +1,9 @@
 //! The HTTP interface: connections, middleware, and one file for the handlers of each resource.
 //!
 //! [`router`] is the whole interface without a socket. The interface shows the counters and the rules for faults of SMTP,
-//! and knows nothing else of it. Every error is a
-//! [`Problem`], but for heads that hyper itself refuses, and every value from outside is bounded before its use. The
-//! transport and the edge find the [`Caller`] of a request, which decides what it may do.
+//! and knows nothing else of it. Every error is a [`Problem`], but for heads that hyper itself refuses, and every value
+//! from outside is bounded before its use. The transport and the edge find the [`Caller`] of a request, which decides what
+//! it may do.
 //!
 //! ```text
 //! transport  listeners and connections           pace    gives up peers that take their answers too slowly
