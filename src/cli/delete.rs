@@ -127,16 +127,21 @@ async fn resolved(client: &Client, address: Option<&Address>, named: Vec<Named>)
 fn read_named(mut input: impl BufRead) -> Result<Vec<Named>, Error> {
     let mut targets = Vec::new();
     for number in 1.. {
-        let mut line = String::new();
+        let mut line = Vec::new();
         let failed = |error: &dyn std::fmt::Display| Error::usage(format!("standard input, line {number}: {error}"));
-        if input.by_ref().take(LINE_OCTETS_MAX).read_line(&mut line).map_err(|error| failed(&error))? == 0 {
+        let read = input.by_ref().take(LINE_OCTETS_MAX).read_until(b'\n', &mut line);
+        if read.map_err(|error| failed(&error))? == 0 {
             break;
         }
-        if line.len() as u64 == LINE_OCTETS_MAX {
+        // What `inbox` prints in a pipe has the id in its first field. Behind it strangers may have written at length.
+        let field = line.split(|octet| *octet == b'\t').next().unwrap_or_default();
+        if field.len() as u64 == LINE_OCTETS_MAX {
             return Err(failed(&"the line is too long"));
         }
-        // What `inbox` prints in a pipe has the id in its first field.
-        let word = line.split('\t').next().unwrap_or_default().trim();
+        if !line.ends_with(b"\n") {
+            input.skip_until(b'\n').map_err(|error| failed(&error))?;
+        }
+        let word = str::from_utf8(field).map_err(|error| failed(&error))?.trim();
         if word.is_empty() {
             continue;
         }

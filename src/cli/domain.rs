@@ -307,12 +307,15 @@ impl Remove {
         Ok(client.delete(ADMINISTRATORS, &self.query()).await? > 0)
     }
 
-    /// The number of webhooks that go along; `None` if the domain is not registered.
+    /// The number of webhooks that go along; `None` if the domain is not registered. One that is
+    /// fixed in the settings is an error, as at the service.
     async fn webhooks(&self, client: &Client) -> Result<Option<usize>, Error> {
         let name = self.name.to_string();
         let domains: Vec<Value> = client.get(ADMINISTRATORS, &[]).await?;
-        if !domains.iter().any(|domain| domain["domain"] == *name) {
-            return Ok(None);
+        let Some(domain) = domains.iter().find(|domain| domain["domain"] == *name) else { return Ok(None) };
+        if domain["fixed"] == true {
+            return Err(Error::new(Exit::Conflict, format!("{name} is fixed in the settings"))
+                .hint("take it out of `domain` there, and restart the service"));
         }
         match client.pages(WEBHOOKS, self.query().into(), Some(WEBHOOKS_PER_PAGE)).rows(usize::MAX).await {
             Ok(webhooks) => Ok(Some(webhooks.len())),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use serde_json::json;
 use url::form_urlencoded::byte_serialize;
 
 use super::Context;
@@ -50,7 +51,7 @@ impl Open {
             (Some(what), id, latest) => of_mail(cx, OneMail::new(what, id, latest)).await?,
         };
         let url = format!("{}/{place}", base(cx, cx.client().await?).await?);
-        cx.print(format!("{url}\n"))?;
+        cx.answer(&json!({ "url": url }), &url)?;
         for line in browsers(&cx.env) {
             if start(&line, &url) {
                 return Ok(Exit::Ok);

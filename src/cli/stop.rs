@@ -51,9 +51,7 @@ impl Stop {
             Error::new(Exit::Failure, format!("process {} has not ended yet", process.as_raw_nonzero()))
                 .hint("its log says what it waits for; a second signal stops it at once")
         })?;
-        if !cx.globals.quiet {
-            eprintln!("stopped the service at {}", socket.display());
-        }
+        cx.hint(&format!("stopped the service at {}", socket.display()));
         Ok(Exit::Ok)
     }
 }

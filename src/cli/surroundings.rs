@@ -5,6 +5,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::termios::tcgetwinsize;
@@ -47,6 +48,8 @@ pub struct Terminal {
 /// The three streams.
 pub struct Streams {
     stdin: Mutex<Box<dyn BufRead + Send>>,
+    /// Whether somebody reads standard input to its end.
+    is_taken: AtomicBool,
     stdout: Mutex<Box<dyn Write + Send>>,
     stderr: Mutex<Box<dyn Write + Send>>,
     pub(super) terminal: Terminal,
@@ -64,6 +67,7 @@ impl Streams {
     ) -> Self {
         Self {
             stdin: Mutex::new(Box::new(BufReader::new(stdin))),
+            is_taken: AtomicBool::new(false),
             stdout: Mutex::new(Box::new(stdout)),
             stderr: Mutex::new(Box::new(stderr)),
             terminal,
@@ -112,9 +116,10 @@ impl Streams {
         Ok(line)
     }
 
-    /// Standard input.
+    /// Standard input, which only the first caller can read.
     pub(super) fn stdin(self: &Arc<Self>) -> impl BufRead + Send + use<> {
-        BufReader::new(Stdin(Arc::clone(self)))
+        let is_first = !self.is_taken.swap(true, Ordering::Relaxed);
+        BufReader::new(Stdin { streams: Arc::clone(self), is_first })
     }
 
     /// The file of this name: standard input for `-`.
@@ -143,11 +148,17 @@ impl fmt::Debug for Streams {
 }
 
 /// Standard input, which is locked while it is read.
-struct Stdin(Arc<Streams>);
+struct Stdin {
+    streams: Arc<Streams>,
+    is_first: bool,
+}
 
 impl Read for Stdin {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        locked(&self.0.stdin).read(buffer)
+        if !self.is_first {
+            return Err(io::Error::other("it was read before, for another option; name a file"));
+        }
+        locked(&self.streams.stdin).read(buffer)
     }
 }
 

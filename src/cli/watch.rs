@@ -64,12 +64,15 @@ pub(super) async fn follow(client: &Client, address: Option<Address>) -> Result<
 pub(super) async fn next(cx: &Context, events: &mut Events<'_>) -> Result<MailEvent, Error> {
     tokio::select! {
         event = events.next(|error| cx.hint(&format!("{error}; trying again"))) => Ok(event?),
-        () = reader_gone() => Err(Error::new(Exit::Ok, "nobody reads the output")),
+        () = reader_gone(cx) => Err(Error::new(Exit::Ok, "nobody reads the output")),
     }
 }
 
 /// Waits until the other end of the pipe at standard output is closed. A file has no other end.
-pub(super) async fn reader_gone() {
+pub(super) async fn reader_gone(cx: &Context) {
+    if !cx.streams.is_of_process {
+        return std::future::pending().await;
+    }
     loop {
         sleep(LOOK_EVERY).await;
         let stdout = std::io::stdout();

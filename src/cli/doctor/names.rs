@@ -101,7 +101,7 @@ pub(super) async fn domains(client: &Client, domains: &[Value]) -> Vec<Finding> 
         let names: Vec<String> = pinned.iter().take(3).map(name).collect();
         let more = pinned.len() - names.len();
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let found = format!("{}{more} receive mail without a check of DNS", names.join(", "));
+        let found = format!("no check of DNS is made for {}{more}", names.join(", "));
         findings.push(Finding::ok("domain", found));
     }
     let asked = stream::iter(verified.iter().take(DOMAINS_MAX).map(name)).map(|name| async move {

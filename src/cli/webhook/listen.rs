@@ -104,7 +104,7 @@ impl Listen {
         hint_in_time(cx, client, &query.to).await;
         tokio::select! {
             result = forwarder.follow(cx, client, query) => result,
-            () = watch::reader_gone() => Ok(Exit::Ok),
+            () = watch::reader_gone(cx) => Ok(Exit::Ok),
         }
     }
 }

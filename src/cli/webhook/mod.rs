@@ -205,7 +205,7 @@ struct List {
     address: Option<Address>,
 
     /// All of them, however many there are
-    #[arg(long)]
+    #[arg(long, conflicts_with = "address")]
     all: bool,
 
     /// Only those of the scheme, host and port of this URL

@@ -103,6 +103,7 @@ pub fn to_text(html: &str) -> String {
 /// Reads HTML into a page.
 #[derive(Debug)]
 struct Reader<'a> {
+    form: Form,
     writer: Writer,
     tree: Tree<'a>,
     anchor: Option<Anchor>,
@@ -113,7 +114,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn read(html: &'a str, form: Form) -> Page {
         let tree = Tree::of(sheets(html), html.len());
-        let mut reader = Self { writer: Writer::of(form), tree, anchor: None, is_anchor_seen: false };
+        let mut reader = Self { form, writer: Writer::of(form), tree, anchor: None, is_anchor_seen: false };
         for token in Tokens::of(html) {
             step(1);
             match token {
@@ -129,7 +130,8 @@ impl<'a> Reader<'a> {
                 // Others are not seen.
                 Token::Raw { content, .. } => reader.tree.pass_over(content),
             }
-            if reader.tree.is_lost() {
+            // People see the rest of what is lost as well. Nothing in it is found.
+            if reader.tree.is_spent() || reader.tree.is_lost() && form == Form::Searched {
                 break;
             }
         }
@@ -139,11 +141,11 @@ impl<'a> Reader<'a> {
 
     fn text(&mut self, text: &str) {
         let is_blank = text.trim_ascii().is_empty();
-        if !is_blank {
+        if !is_blank && !self.tree.is_lost() {
             self.tree.resume();
         }
         let style = self.tree.style();
-        if style.is_seen() && !self.tree.is_lost() {
+        if style.is_seen() && (self.form == Form::Shown || !self.tree.is_lost()) {
             self.writer.push(text, style);
             self.is_anchor_seen |= !is_blank;
         }
@@ -152,6 +154,9 @@ impl<'a> Reader<'a> {
     fn open(&mut self, name: Cow<'a, str>, attributes: &'a str) {
         let tag = self.tree.tag(name, attributes);
         self.separate(&tag.name, tag.kind);
+        if self.tree.is_lost() {
+            return self.tree.hide_within(tag);
+        }
         if tag.name == "br" || !self.tree.begin(&tag) {
             return;
         }
@@ -183,10 +188,12 @@ impl<'a> Reader<'a> {
         if name == "a" {
             self.end_anchor();
         }
-        let is_block = self.tree.style().is_block();
-        self.tree.close(name);
-        if is_block {
-            self.writer.separate(Gap::Line);
+        if !self.tree.is_lost() {
+            let is_block = self.tree.style().is_block();
+            self.tree.close(name);
+            if is_block {
+                self.writer.separate(Gap::Line);
+            }
         }
         self.separate(name, Kind::of(name));
     }

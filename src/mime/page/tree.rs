@@ -83,9 +83,26 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// Whether it is not known any more what is in what. Then nothing more is read.
+    /// Whether it is not known any more what is in what. Then nothing more is found.
     pub(super) fn is_lost(&self) -> bool {
         self.is_lost || self.sheet.is_spent()
+    }
+
+    /// Whether all work is done that the HTML may ask for.
+    pub(super) fn is_spent(&self) -> bool {
+        self.sheet.is_spent() || self.work_left == 0
+    }
+
+    /// Hides all that follows where it is not known any more what is in what, if the element of this tag is not seen.
+    pub(super) fn hide_within(&mut self, tag: Rc<Tag<'a>>) {
+        if tag.kind != Kind::Void && !self.element(tag).style.is_seen() {
+            self.hide_rest();
+        }
+    }
+
+    fn hide_rest(&mut self) {
+        self.is_lost = true;
+        self.open.last_mut().into_iter().for_each(|last| last.style.is_hidden = true);
     }
 
     pub(super) fn style(&self) -> Style {
@@ -180,7 +197,7 @@ impl<'a> Tree<'a> {
         }
         if matches!(name, "plaintext" | "frameset") {
             // What follows is no markup, or not shown at all.
-            self.is_lost = true;
+            self.hide_rest();
         }
         match name {
             "table" if self.scope().table == Some(self.scope().index) => self.cut_off(self.scope().index),
@@ -236,7 +253,7 @@ impl<'a> Tree<'a> {
         self.scopes.truncate(self.scopes.partition_point(|scope| scope.index < index));
         let has = |is: fn(Kind) -> bool| self.open[index..].iter().any(|element| is(element.tag.kind));
         // Which of them go on depends on what they are in.
-        self.is_lost |= has(Kind::is_unshown) && has(|kind| kind == Kind::Formatting);
+        let is_unclear = has(Kind::is_unshown) && has(|kind| kind == Kind::Formatting);
         let ended =
             self.open.drain(index..).map(|element| element.tag).take_while(|tag| tag.kind != Kind::Cell).skip(1);
         let ended: Vec<_> = ended.filter(|tag| tag.kind == Kind::Formatting).collect();
@@ -249,6 +266,9 @@ impl<'a> Tree<'a> {
             }
         }
         self.is_lost |= self.cut().len() > CUT_MAX;
+        if is_unclear {
+            self.hide_rest();
+        }
     }
 
     /// Begins again what was cut off with what it was in, as browsers do.

@@ -119,3 +119,20 @@ async fn something_must_be_named_and_only_once() {
     }
     assert_eq!(left(&service).await, 3);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_stands_behind_an_id_may_be_long() {
+    let (service, ids) = service().await;
+    let input = format!("{}\tann@sender.test\t{}\n{}\n", ids[0], "ü".repeat(5_000), ids[1]);
+    with_input(&service, &["delete", "-", "--yes"], &input).await.ok();
+    assert_eq!(left(&service).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn standard_input_is_read_for_one_thing() {
+    let (service, ids) = service().await;
+    let args = ["--token-file", "-", "delete", "-", "--yes"];
+    let outcome = with_input(&service, &args, &format!("{}\n", ids[0])).await;
+    assert!(outcome.code == Some(2) && outcome.stderr.contains("it was read before"), "{outcome:?}");
+    assert_eq!(left(&service).await, 3);
+}

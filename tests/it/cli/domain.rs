@@ -119,3 +119,12 @@ async fn a_round_that_was_held_back_names_the_way_on() {
     let last = service.noted().requests.last().cloned();
     assert_eq!(last.as_deref(), Some("POST /api/admin/domains/verify?domain=a.test&force=true"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_settings_fix_cannot_go() {
+    let service = Service::start().await;
+    for flag in ["--dry-run", "--yes"] {
+        let refused = service.run_local(&["domain", "rm", "example.test", flag]).await;
+        assert!(refused.code == Some(5) && refused.stderr.contains("settings"), "{refused:?}");
+    }
+}
