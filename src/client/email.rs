@@ -120,3 +120,23 @@ impl EmailDetail {
         self.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name)).map(|header| header.value.as_str())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn fields_of_a_later_server_are_no_hindrance() {
+        let given = json!({
+            "id": "x", "recipient": "a@b", "from": "", "subject": "s", "message": "m", "receivedAt": "t",
+            "bodyText": "b", "headers": [{"name": "To", "value": "x"}], "attachments": [], "size": 5,
+            "expiresAt": "e", "envelope": {"helo": "h"},
+            "codes": [{"code": "1", "kind": "otp", "confidence": 0.9, "until": "t"}], "links": [],
+        });
+        let detail: EmailDetail = serde_json::from_value(given).expect("detail");
+        assert_eq!(detail.header("tO"), Some("x"));
+        assert_eq!((detail.email.subject.as_str(), detail.size, detail.codes[0].code.as_str()), ("s", 5, "1"));
+    }
+}

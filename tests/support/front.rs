@@ -74,6 +74,8 @@ pub(crate) struct Contents {
     answers: Vec<(String, Vec<Answer>)>,
     /// Method, path and query of each request.
     pub(crate) requests: Vec<String>,
+    /// Every `Authorization` that was sent.
+    pub(crate) tokens: Vec<String>,
     /// The bodies of requests that are JSON.
     pub(crate) bodies: Vec<Value>,
 }
@@ -189,6 +191,8 @@ async fn answer(State(Asked { noted, behind, mut down }): State<Asked>, request:
         let mut contents = noted.lock().expect("lock");
         contents.requests.push(format!("{} {}", head.method, head.uri));
         contents.bodies.extend(serde_json::from_slice::<Value>(&body));
+        let token = head.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        contents.tokens.extend(token.map(str::to_owned));
         let is_asked = |operation: &str| {
             operation
                 .split_once(' ')

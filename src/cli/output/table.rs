@@ -173,6 +173,24 @@ mod tests {
     }
 
     #[test]
+    fn sentences_go_on_below_their_beginning() {
+        let columns = [Column::text("A", "a"), Column::prose("FOUND", "found")];
+        for found in ["one two three four five", "漢字漢字漢字 漢字漢字漢字"] {
+            let within = |width| {
+                let row = json!({"a": "x", "found": found});
+                list(Style { width, ..TERMINAL }, &columns, &[row], &Value::Null, NOW)
+            };
+            assert_eq!(within(None), format!("A  FOUND\nx  {found}\n"));
+            let table = within(Some(24));
+            assert!(table.lines().all(|line| line.width() <= 24), "{table}");
+            let lines: Vec<&str> = table.lines().collect();
+            assert!(lines.len() == 3 && lines[2].starts_with("   "), "{table}");
+            let words: Vec<&str> = table.split_whitespace().skip(3).collect();
+            assert_eq!(words.join(" "), found);
+        }
+    }
+
+    #[test]
     fn a_table_shows_control_characters_and_never_emits_them() {
         let table = shown(TERMINAL, "\u{1b}[2J\r\nx\u{2063}");
         assert!(table.contains("␛[2J␍␊x<U+2063>"), "{table}");

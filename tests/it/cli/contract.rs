@@ -91,6 +91,8 @@ async fn the_token_comes_from_a_file_or_the_environment() {
     assert_eq!(service.run(&["domain", "verify"]).await.code, Some(4));
     service.run(&["--token-file", path, "domain", "verify"]).await.ok();
     run(service.line(&["domain", "verify"]).env("TEMPMAIL_TOKEN", secret.trim())).await.ok();
+    let sent = format!("Bearer {}", secret.trim());
+    assert_eq!(service.noted().tokens, [sent.as_str(), sent.as_str()]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,14 +6,19 @@ use serde_json::{Value, json};
 use super::{Service, TO, domain};
 use crate::support::front::Answer;
 
-/// The second subject has a tab, which the service shows as a blank.
-async fn two_mails() -> Service {
-    Service::with_mails(&["first", "=?utf-8?Q?tab=09here?="]).await
+/// A service with two mails. The front shows a page of so many, and a tab in the newest subject, where this service shows a
+/// blank.
+async fn two_mails(limit: u64) -> Service {
+    let service = Service::with_mails(&["first", "second"]).await;
+    let mut page = service.server.get(&format!("/api/mail/messages?to={TO}&limit={limit}")).await.json();
+    page["emails"][0]["subject"] = "tab\there".into();
+    service.answers("GET /api/mail/messages", Answer::json(&page));
+    service
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pipe_gets_a_line_per_mail_newest_first() {
-    let service = two_mails().await;
+    let service = two_mails(20).await;
     let outcome = service.run(&["inbox", TO]).await;
     let ids = service.ids(TO).await;
     let line = |id: &String, subject| format!("{id}\t2023-11-14T22:13:20Z\tann@sender.test\t{subject}\n");
@@ -23,7 +28,7 @@ async fn a_pipe_gets_a_line_per_mail_newest_first() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn json_has_the_fields_of_the_interface() {
-    let outcome = two_mails().await.run(&["inbox", TO, "--json", "--limit", "1"]).await;
+    let outcome = two_mails(1).await.run(&["inbox", TO, "--json", "--limit", "1"]).await;
     let page: Value = outcome.json();
     assert_eq!(
         (&page["total"], &page["page"], &page["limit"], &page["pages"]),
@@ -31,23 +36,25 @@ async fn json_has_the_fields_of_the_interface() {
     );
     let names: Vec<&String> = page["emails"][0].as_object().expect("email").keys().collect();
     assert_eq!(names, ["id", "recipient", "from", "subject", "message", "receivedAt"]);
-    assert_eq!(page["emails"][0]["subject"], "tab here");
+    assert_eq!(page["emails"][0]["subject"], "tab\there");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ids_and_ndjson_are_a_line_per_mail() {
-    let service = two_mails().await;
+    let service = two_mails(20).await;
     let ids = service.ids(TO).await;
     assert_eq!(service.run(&["inbox", TO, "-o", "id"]).await.stdout, format!("{}\n{}\n", ids[0], ids[1]));
     let ndjson = service.run(&["inbox", TO, "-o", "ndjson"]).await.stdout;
     let subjects: Vec<Value> =
         ndjson.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["subject"].clone()).collect();
-    assert_eq!(subjects, ["tab here", "first"]);
+    assert_eq!(subjects, ["tab\there", "first"]);
+    let decoded = Service::with_mails(&["=?utf-8?Q?tab=09here?="]).await;
+    assert_eq!(decoded.emails(TO).await[0]["subject"], "tab here");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn page_and_limit_reach_the_service_and_a_page_past_the_end_is_said() {
-    let service = two_mails().await;
+    let service = Service::with_mails(&["first", "second"]).await;
     let outcome = service.run(&["inbox", TO, "--page", "3", "--limit", "1"]).await;
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""));
     assert!(outcome.stderr.contains("past the end"), "{}", outcome.stderr);

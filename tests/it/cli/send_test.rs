@@ -60,7 +60,7 @@ async fn the_daemons_own_listener_is_used_and_the_mail_found() {
     let outcome = service.run_local(&["send-test", TO, "-o", "id"]).await;
     let newest = service.ids(TO).await.swap_remove(0);
     assert_eq!((outcome.code, outcome.stdout), (Some(0), format!("{newest}\n")), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("accepted it: 250 2."), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("accepted it: 250 2.0.0 Stored"), "{}", outcome.stderr);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -88,6 +88,7 @@ async fn mail_that_does_not_show_up_is_a_check_that_says_no() {
     let address = smtp(None, None).to_string();
     let outcome = service.run(&["send-test", TO, "--smtp", &address]).await;
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(8), ""), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("250 2.0.0 stored"), "{}", outcome.stderr);
 }
 
 #[tokio::test(flavor = "multi_thread")]

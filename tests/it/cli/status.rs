@@ -1,7 +1,10 @@
 //! `tempmail status`
 //! Promise: it outlives the code below it.
 
-use super::Service;
+use serde_json::json;
+
+use super::{Service, UNKNOWN};
+use crate::support::front::Answer;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_administrator_sees_everything() {
@@ -12,6 +15,20 @@ async fn the_administrator_sees_everything() {
     assert!(outcome.stdout.contains("startedAt\t2023-11-14T22:13:20Z\n"), "{}", outcome.stdout);
     let json = service.run_local(&["status", "--json"]).await.json();
     assert_eq!(json["maxMessageOctets"], 307_200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_cluster_it_says_who_lives_and_how_fast_it_answers() {
+    let service = Service::start().await;
+    let mut status = service.server.admin_get("/api/admin/status").await;
+    status["cluster"] = json!({
+        "keyspace": "mail", "node": UNKNOWN, "livingNodes": 3, "leads": true, "answerMicros": 4_200,
+    });
+    service.answers("GET /api/admin/status", Answer::json(&status));
+    let brief = service.run_local(&["status"]).await.ok().stdout;
+    assert!(brief.contains("cluster.keyspace\tmail\ncluster.livingNodes\t3\ncluster.leads\ttrue\n"), "{brief}");
+    let all = service.run_local(&["status", "--all"]).await.ok().stdout;
+    assert!(all.contains("cluster.answerMicros\t4200\n"), "{all}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -56,7 +56,10 @@ async fn a_webhook_is_added_once() {
     assert!(again.stderr.contains("registered before"), "{}", again.stderr);
     assert_eq!(secrets(&service), [Value::Null, Value::Null]);
     let local = service.run_local(&["webhook", "add", "other@example.test", URL, "-o", "id"]).await;
-    assert_eq!(local.stdout.trim_end().len(), id.len(), "{}", local.stdout);
+    let all = service.server.admin_get("/api/admin/webhooks").await["webhooks"].clone();
+    let mut all = all.as_array().expect("webhooks").iter();
+    let other = all.find(|webhook| webhook["recipient"] == "other@example.test").expect("the other one");
+    assert_eq!(local.stdout, format!("{}\n", other["id"].as_str().expect("an id")));
     assert!(local.stderr.contains("tempmail webhook test"), "{}", local.stderr);
 }
 
@@ -72,11 +75,12 @@ async fn a_secret_comes_from_a_file_or_standard_input_and_is_never_shown() {
     assert_eq!(secrets(&service), ["s3cret", "s3cret"]);
     assert!(!format!("{}{}", outcome.stdout, outcome.stderr).contains("s3cret"));
 
-    std::fs::write(file.path(), "\n").expect("write");
-    for bad in [path, "/does/not/exist"] {
+    let long = "x".repeat(5_000);
+    for (bad, text) in [(path, "\n"), (path, long.as_str()), ("/does/not/exist", "")] {
+        std::fs::write(file.path(), text).expect("write");
         let outcome = service.run(&["webhook", "add", TO, URL, "--secret-file", bad]).await;
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{bad}");
-        assert!(outcome.stderr.contains(bad), "{}", outcome.stderr);
+        assert!(outcome.stderr.starts_with(&format!("error: {bad}: ")), "{}", outcome.stderr);
     }
     assert_eq!(secrets(&service).len(), 2);
 }
@@ -153,6 +157,7 @@ async fn webhooks_are_listed() {
             )
         )
     );
+    assert_eq!(service.noted().requests, ["GET /api/webhooks?recipient=hello%40example.test"]);
     let json = service.run(&["webhook", "ls", TO, "--json"]).await.stdout;
     assert_eq!(serde_json::from_str::<Value>(&json).expect("JSON")[1], disabled);
     service.answers("GET /api/webhooks", Answer::json(&json!([])));
@@ -268,6 +273,8 @@ async fn a_replay_names_events_or_what_they_have_in_common() {
             json!({ "event": gone }),
         ]
     );
+    let asked = format!("POST /api/admin/webhooks/{id}/replay");
+    assert_eq!(service.noted().requests, [asked.as_str(); 4]);
     for args in [&[][..], &["--failed", "--since", "2h"], &["--failed", &event], &["--since", "soon"], &["x"]] {
         assert_eq!(service.run_local(&[&["webhook", "replay", &id], args].concat()).await.code, Some(2), "{args:?}");
     }
@@ -302,6 +309,8 @@ async fn a_test_shows_its_attempt_and_fails_when_it_does() {
             format!("event\t{event}\nresult\tdelivered\nstatus\t200\ndurationMillis\t12\nerror\t\nresponse\ta b \n")
         )
     );
+    let asked = service.noted().requests.last().cloned();
+    assert_eq!(asked, Some(format!("POST /api/admin/webhooks/{}/test", webhook_id(1))));
     service.answers(TEST, Answer::json(&delivery("given_up", Some(500))));
     let bad = service.run_local(&[&test[..], &["--json"]].concat()).await;
     assert_eq!(bad.code, Some(8));
