@@ -15,6 +15,8 @@ use crate::store::StoreError;
 /// Messages of this many octets together are read for one piece. A larger one is read alone, so that a list of large
 /// messages never sits in memory as a whole.
 const PIECE_OCTETS: u64 = 256 * 1024;
+/// A longer message is parsed by the reader: it would keep other requests waiting.
+const QUICK_OCTETS_MAX: u64 = 32 * 1024;
 /// Room for the end of the body, in octets.
 const FOOT_OCTETS: usize = 160;
 
@@ -151,7 +153,7 @@ impl Piece {
     /// Adds the first of these entries: as many as need neither the disk nor much time.
     async fn add_quick<E: Entry>(&mut self, api: &Api, entries: &mut vec::IntoIter<Known<E>>) {
         while let Some((entry, known)) = entries.as_slice().first() {
-            let is_short = entry.listed().size_octets <= PIECE_OCTETS;
+            let is_short = entry.listed().size_octets <= QUICK_OCTETS_MAX;
             if let Some(known) = known {
                 self.add(|json| json.write_all(known).is_ok());
             } else if let Some(email) = is_short.then(|| entry.load_quick(api)).flatten() {

@@ -37,7 +37,11 @@ const KINDS: [(LinkKind, Sense); 5] = [
 /// The links of a page with their points, if the subject says this.
 pub(super) fn links(read: &Read<'_>, subject: &[Hit]) -> Vec<(Link, i32)> {
     let says = |sense| has(read.hits, sense) || has(subject, sense);
-    let mail = Mail { subject, is_meeting: says(Sense::Meeting), is_cautioned: says(Sense::Caution) };
+    let mail = Mail {
+        subject,
+        is_meeting: says(Sense::Meeting),
+        is_about_secrets: says(Sense::Caution) || says(Sense::OneTime),
+    };
     let bare = bare(read.page);
     let all = read.page.anchors.iter().chain(&bare);
     let said: Vec<Said<'_>> = all.filter_map(|anchor| Said::of(anchor, read, &mail)).collect();
@@ -98,8 +102,8 @@ struct Mail<'a> {
     subject: &'a [Hit],
     /// Whether the mail is about a meeting, to which it invites anyway.
     is_meeting: bool,
-    /// Whether anything is said about secrets.
-    is_cautioned: bool,
+    /// Whether anything is said about secrets, such as a one-time code.
+    is_about_secrets: bool,
 }
 
 /// What is said about a link.
@@ -195,7 +199,7 @@ impl<'a> Said<'a> {
         match kind {
             // Each newsletter has a link to its login.
             LinkKind::SignIn => {
-                let is_expected = self.mail.is_cautioned || self.names_secret;
+                let is_expected = self.mail.is_about_secrets || self.names_secret;
                 self.has_secret && is_expected || self.is_personal && is_in_subject
             }
             // A site's name in the text leads to its front page.

@@ -219,7 +219,7 @@ impl Files {
 
     /// Reads the message at `place` as [`Files::read`] does, without waiting for the disk. `None` if that can't be done.
     pub(crate) fn read_cached(&self, place: RecordPlace) -> Option<JournalMessage> {
-        let file = self.state().open_file(place.segment)?;
+        let file = self.state.try_lock().ok()?.open_file(place.segment)?;
         let mut octets = vec![0; place.length as usize];
         file.read_cached(u64::from(place.offset), &mut octets).then_some(octets).and_then(JournalMessage::of_record)
     }

@@ -98,7 +98,7 @@ async fn the_token_comes_from_a_file_or_the_environment() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_is_taken_from_standard_input() {
     let service = Service::start().await;
-    let token = service.run_local(&["token", "new", "ci", "--scope", "admin"]).await.ok().stdout;
+    let token = service.run_local(&["token", "new", "--name", "ci"]).await.ok().stdout;
     let line = service.line(&["--token-file", "-", "domain", "verify"]).fed(token);
     run(line).await.ok();
     let both = service.run(&["--token-file", "-", "--ca-file", "-", "domain", "verify"]).await;
