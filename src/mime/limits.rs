@@ -46,7 +46,7 @@ pub const WORK_OCTETS_MIN: usize = 400;
 
 /// How much work may be done for each octet of HTML to tell what is in what: elements that are looked at. After that, no
 /// more text is seen. Common mails need a tenth of it.
-pub const WORK_PER_OCTET: usize = 5;
+pub const WORK_PER_OCTET: usize = 6;
 
 /// How often selectors are compared with elements or declarations of rules applied, for each octet of HTML up to
 /// [`VISIBLE_TEXT_OCTETS_MAX`]. After that, no more text is seen; in longer HTML, style sheets no longer count. Common

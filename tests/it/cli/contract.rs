@@ -99,7 +99,7 @@ async fn the_token_comes_from_a_file_or_the_environment() {
 async fn a_token_is_taken_from_standard_input() {
     let service = Service::start().await;
     let token = service.run_local(&["token", "new", "--name", "ci"]).await.ok().stdout;
-    let line = service.line(&["--token-file", "-", "domain", "verify"]).fed(token);
+    let line = service.line(&["--token-file", "-", "token", "ls"]).fed(token);
     run(line).await.ok();
     let both = service.run(&["--token-file", "-", "--ca-file", "-", "domain", "verify"]).await;
     assert!(both.code == Some(2) && both.stderr.contains("both be standard input"), "{both:?}");

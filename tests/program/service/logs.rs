@@ -291,7 +291,7 @@ async fn a_store_that_is_full_says_so_and_what_is_needed_and_when_there_is_room_
     assert_eq!(said[0]["shortage"], "1 messages are kept, as many as max-emails permits");
     peer.command("MAIL FROM:<a@b.example>", "452 4.3.1").await;
     let status = daemon.tempmail(&["status", "--json"]);
-    assert!(status.stdout.contains(r#""cause": "storage_full""#), "{}", status.stdout);
+    assert!(status.stdout.contains(r#""cause":"storage_full""#), "{}", status.stdout);
     daemon.tempmail(&["delete", "--yes", TO]).ok();
     lines(&daemon, "the store has room again", 1).await;
     peer.deliver(TO, "Subject: s\r\n\r\n").await;
