@@ -65,7 +65,8 @@ struct Own {
     /// Whether that is above all of the background for certain.
     is_image_whole: bool,
     is_image_sized: bool,
-    is_in_letters: bool,
+    /// Whether the background is only in the letters, if that is known.
+    is_in_letters: Option<bool>,
 }
 
 impl Default for Style {
@@ -121,7 +122,8 @@ impl Style {
 
     /// The style of an element with this tag in text of this style, with what is declared for it, the weakest first.
     pub(super) fn within(&self, tag: &Tag<'_>, declared: &[Declaration]) -> Self {
-        let mut style = Self { own: Own { is_boxed: tag.is_button, ..Own::default() }, ..*self };
+        let own = Own { is_boxed: tag.is_button, is_in_letters: Some(false), ..Own::default() };
+        let mut style = Self { own, ..*self };
         style.is_hidden |= tag.is_hidden;
         style.look.is_quoted |= tag.is_quoted;
         for it in declared {
@@ -176,21 +178,28 @@ impl Style {
             Effect::Opacity(opacity) => self.opacity = least(self.opacity, outer.opacity * opacity.clamp(0.0, 1.0)),
             Effect::Border(is_border) => own.is_boxed |= is_border,
             Effect::Color(color) if is_certain => {
-                (self.color, self.other_colors[0]) = (color.unwrap_or(outer.color), None);
+                let of_outer = (outer.color, outer.other_colors[0]);
+                (self.color, self.other_colors[0]) = color.map_or(of_outer, |color| (color, None));
             }
-            Effect::Color(color) => self.other_colors[0] = any(self.other_colors[0], color.or(Some(outer.color))),
+            Effect::Color(color) => {
+                let of_outer = outer.other_colors[0].map_or(outer.color, |other| other.or(outer.color));
+                self.other_colors[0] = any(self.other_colors[0], Some(color.unwrap_or(of_outer)));
+            }
             Effect::Fill(color) => self.other_colors[1] = any(self.other_colors[1], Some(color)),
             Effect::Background(color) => {
                 own.is_boxed |= color.is_some();
-                own.is_painted = is_certain || own.is_painted && own.background.is_some();
+                own.is_painted = is_certain || own.is_painted && own.background.is_some() && color.is_some();
                 own.background = any(own.background, color);
             }
             Effect::Image(color) => {
-                own.is_image_whole = is_certain || own.is_image_whole && own.image.is_some();
+                own.is_image_whole = is_certain || own.is_image_whole && own.image.is_some() && color.is_some();
                 own.image = any(own.image, color);
             }
             Effect::ImageSize => own.is_image_sized = true,
-            Effect::InLetters(is_in_letters) => own.is_in_letters = is_in_letters,
+            Effect::InLetters(it) => {
+                let is_known = is_certain || own.is_in_letters == Some(it);
+                own.is_in_letters = Some(it).filter(|_| is_known);
+            }
         }
     }
 
@@ -223,12 +232,18 @@ impl Style {
         };
         let painted = layered(own.background, self.background, own.is_painted);
         let painted = layered(own.image, painted, own.is_image_whole && !own.is_image_sized);
-        if own.is_in_letters {
-            self.color = self.color.over(painted);
-            self.other_colors = self.other_colors.map(|it| it.map(|color| color.over(painted)));
-        } else {
-            self.background = painted;
-        }
+        let in_letters = |color: Colors| match own.is_in_letters {
+            Some(true) => color.over(painted),
+            Some(false) => color,
+            None => color.over(painted).or(color),
+        };
+        self.color = in_letters(self.color);
+        self.other_colors = self.other_colors.map(|it| it.map(in_letters));
+        self.background = match own.is_in_letters {
+            Some(true) => self.background,
+            Some(false) => painted,
+            None => painted.or(self.background),
+        };
         let bounds_blocks = match own.display {
             Some(display) => !matches!(display, Display::Inline | Display::Contents),
             None => is_block || tag.kind == Kind::Cell || tag.name == "button",
