@@ -58,6 +58,8 @@ pub(super) enum Effect {
     Low,
     /// It has more height or width than that.
     High,
+    /// How wide or high it is depends on what is beside it.
+    Flexible,
     /// What is outside its box is cut off.
     Cut,
     /// Whether lines have no height.
@@ -248,6 +250,8 @@ fn of_place(property: &str, values: &[Value<'_>]) -> Option<Effect> {
             [Value::Px(_)] if !property.starts_with("max") => Effect::High,
             _ => return None,
         },
+        "flex" | "flex-basis" if !is(values, &["none", "auto", "initial", "unset"]) => Effect::Flexible,
+        "text-indent" if !hides(property, values) => Effect::Moved([distances_px(values).fold(0.0, f32::min), 0.0]),
         _ if property.starts_with("overflow") => {
             return (!is(values, &["visible", "initial", "unset"])).then_some(Effect::Cut);
         }

@@ -57,6 +57,8 @@ struct Own {
     is_elsewhere: bool,
     is_low: bool,
     is_high: bool,
+    /// Whether it may have nearly no height or width, by what is beside it.
+    is_flexible: bool,
     is_cut: bool,
     background: Option<Colors>,
     /// Whether that is the background for certain.
@@ -146,8 +148,8 @@ impl Style {
         match effect {
             Effect::Hidden => self.is_hidden = true,
             Effect::Moved([least, most]) => {
-                let [left, right] = outer.moved_px;
-                self.moved_px = [self.moved_px[0].min(left + least), self.moved_px[1].max(right + most)];
+                // Margins, indents and the like add up. Those to the other sides are many in common mails.
+                self.moved_px = [self.moved_px[0] + least, self.moved_px[1].max(outer.moved_px[1] + most)];
             }
             Effect::Placed { is_elsewhere } => {
                 own.is_placed = true;
@@ -165,6 +167,7 @@ impl Style {
             }
             Effect::Low => own.is_low = true,
             Effect::High => own.is_high |= is_certain,
+            Effect::Flexible => own.is_flexible = true,
             Effect::Cut => own.is_cut = true,
             Effect::Flat(is_flat) => self.is_flat = is(self.is_flat, is_flat),
             Effect::Preformatted(is_preformatted) => self.is_preformatted = is_preformatted,
@@ -210,7 +213,7 @@ impl Style {
         let is_of_table = matches!(kind, Kind::Table | Kind::Row | Kind::Cell);
         let grows = is_of_table && outer.own.display.or(own.display).is_none() && !own.is_placed;
         self.is_low = !grows && (own.is_low || outer.is_low && !own.is_high);
-        let is_cut = !grows && own.is_cut && (self.is_flat || self.is_low);
+        let is_cut = !grows && own.is_cut && (self.is_flat || self.is_low || own.is_flexible);
         let is_moved_out = self.moved_px.iter().any(|px| !MOVED_PX.contains(px));
         self.is_hidden |= own.is_gone || is_cut || is_moved_out;
     }

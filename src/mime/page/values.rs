@@ -10,8 +10,8 @@ pub(super) const PLAIN_PX: f32 = 16.0;
 /// The page that distances in percent refer to, in pixels.
 const PAGE_PX: f32 = 800.0;
 /// The words of backgrounds that are no colours.
-const LAYOUTS: &str = "none repeat repeat-x repeat-y no-repeat scroll fixed center top bottom left right cover contain auto , \
-                       border-box padding-box content-box to at circle ellipse linear radial / \"";
+const LAYOUTS: &str = "none repeat repeat-x repeat-y no-repeat scroll fixed center top bottom left right cover contain auto \
+                       , border-box padding-box content-box to at circle ellipse linear radial / \"";
 
 /// A part of the value of a declaration.
 #[derive(Clone, Debug, PartialEq)]

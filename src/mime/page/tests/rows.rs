@@ -207,6 +207,11 @@ pub(super) const HIDING_DECLARATIONS: &[&str] = &[
     "padding-left:9999px",
     "height:4px;overflow:hidden",
     "font-size:4px",
+    "position:relative;left:-50px;margin-left:-50px;text-indent:-50px",
+    "position:relative;left:-50px;transform:translateX(-50px);margin-top:-50px",
+    "flex:0 0 0;min-width:0;overflow:hidden",
+    "flex-basis:0;min-width:0;overflow:hidden",
+    "flex:none;flex:0 0 calc(0px);min-width:0;overflow:hidden",
     "transform:scale(.2)",
     // Other ways.
     "animation:a 1s forwards",
@@ -505,5 +510,6 @@ pub(super) const SHOWING_HTML: &[&str] = &[
     "<style>p{color:#fff}td p{color:#000}</style><table><tr><td><p>XX</p></table>",
     "<style>.b{background:#06c}.b a{color:#fff}</style><div class=b><a href=https://x.test/>XX</a></div>",
     "<p style='background-image:linear-gradient(90deg,#06c,#0cf);color:#fff'>XX</p>",
+    "<div style=display:flex><div style=flex:1;background:#06c;color:#fff>XX</div></div>",
     "<a style=display:inline-flex;background:#06c;color:#fff href=https://x.test/>XX</a>",
 ];
