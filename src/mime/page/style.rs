@@ -27,6 +27,8 @@ pub(super) struct Style {
     is_flat: bool,
     /// Whether the box has nearly no height or width, or its size is a share of one that has none.
     is_low: bool,
+    /// Whether the box may have nearly no height or width, by what is beside it.
+    is_flexible: bool,
     pub(super) look: Look,
     /// Whether line ends in the source count.
     pub(super) is_preformatted: bool,
@@ -57,8 +59,6 @@ struct Own {
     is_elsewhere: bool,
     is_low: bool,
     is_high: bool,
-    /// Whether it may have nearly no height or width, by what is beside it.
-    is_flexible: bool,
     is_cut: bool,
     background: Option<Colors>,
     /// Whether that is the background for certain.
@@ -78,6 +78,7 @@ impl Default for Style {
             is_invisible: false,
             is_flat: false,
             is_low: false,
+            is_flexible: false,
             look: Look::default(),
             is_preformatted: false,
             size_px: PLAIN_PX,
@@ -140,10 +141,7 @@ impl Style {
     fn apply(&mut self, effect: Effect, is_certain: bool, outer: &Self) {
         let is = |now: bool, it: bool| it || now && !is_certain;
         let least = |now: f32, it: f32| if is_certain { it } else { it.min(now) };
-        let any = |now: Option<Colors>, it: Option<Colors>| match (now.filter(|_| !is_certain), it) {
-            (Some(now), Some(it)) => Some(now.or(it)),
-            (now, it) => now.or(it),
-        };
+        let any = |now: Option<Colors>, it: Option<Colors>| any(now.filter(|_| !is_certain), it);
         let own = &mut self.own;
         match effect {
             Effect::Hidden => self.is_hidden = true,
@@ -167,7 +165,7 @@ impl Style {
             }
             Effect::Low => own.is_low = true,
             Effect::High => own.is_high |= is_certain,
-            Effect::Flexible => own.is_flexible = true,
+            Effect::Flexible => self.is_flexible = true,
             Effect::Cut => own.is_cut = true,
             Effect::Flat(is_flat) => self.is_flat = is(self.is_flat, is_flat),
             Effect::Preformatted(is_preformatted) => self.is_preformatted = is_preformatted,
@@ -180,14 +178,7 @@ impl Style {
             Effect::Spaced(is_spaced) => self.look.is_spaced = is_spaced,
             Effect::Opacity(opacity) => self.opacity = least(self.opacity, outer.opacity * opacity.clamp(0.0, 1.0)),
             Effect::Border(is_border) => own.is_boxed |= is_border,
-            Effect::Color(color) if is_certain => {
-                let of_outer = (outer.color, outer.other_colors[0]);
-                (self.color, self.other_colors[0]) = color.map_or(of_outer, |color| (color, None));
-            }
-            Effect::Color(color) => {
-                let of_outer = outer.other_colors[0].map_or(outer.color, |other| other.or(outer.color));
-                self.other_colors[0] = any(self.other_colors[0], Some(color.unwrap_or(of_outer)));
-            }
+            Effect::Color(color) => self.apply_color(color, is_certain, outer),
             Effect::Fill(color) => self.other_colors[1] = any(self.other_colors[1], Some(color)),
             Effect::Background(color) => {
                 own.is_boxed |= color.is_some();
@@ -206,6 +197,17 @@ impl Style {
         }
     }
 
+    /// Applies a colour of text; `None` is that of its surroundings.
+    fn apply_color(&mut self, color: Option<Colors>, is_certain: bool, outer: &Self) {
+        if is_certain {
+            let of_outer = (outer.color, outer.other_colors[0]);
+            (self.color, self.other_colors[0]) = color.map_or(of_outer, |color| (color, None));
+        } else {
+            let color = color.or_else(|| any(Some(outer.color), outer.other_colors[0]));
+            self.other_colors[0] = any(self.other_colors[0], color);
+        }
+    }
+
     /// Finds out whether the box of the element hides what is in it.
     fn place(&mut self, kind: Kind, outer: &Self) {
         let own = &self.own;
@@ -213,7 +215,7 @@ impl Style {
         let is_of_table = matches!(kind, Kind::Table | Kind::Row | Kind::Cell);
         let grows = is_of_table && outer.own.display.or(own.display).is_none() && !own.is_placed;
         self.is_low = !grows && (own.is_low || outer.is_low && !own.is_high);
-        let is_cut = !grows && own.is_cut && (self.is_flat || self.is_low || own.is_flexible);
+        let is_cut = !grows && own.is_cut && (self.is_flat || self.is_low || self.is_flexible && !own.is_high);
         let is_moved_out = self.moved_px.iter().any(|px| !MOVED_PX.contains(px));
         self.is_hidden |= own.is_gone || is_cut || is_moved_out;
     }
@@ -240,8 +242,8 @@ impl Style {
             Some(false) => color,
             None => color.over(painted).or(color),
         };
-        self.color = in_letters(self.color);
         self.other_colors = self.other_colors.map(|it| it.map(in_letters));
+        self.color = in_letters(self.color);
         self.background = match own.is_in_letters {
             Some(true) => self.background,
             Some(false) => painted,
@@ -256,4 +258,9 @@ impl Style {
         }
         self.behind = outer.behind.or(self.background);
     }
+}
+
+/// What may be one of two colours, if there are any.
+fn any(one: Option<Colors>, other: Option<Colors>) -> Option<Colors> {
+    one.into_iter().chain(other).reduce(Colors::or)
 }
