@@ -21,7 +21,7 @@ const FLAT: f32 = 0.1;
 const CLIPS: [&str; 6] = ["text", "border-box", "padding-box", "content-box", "initial", "unset"];
 /// The words with which every property is that of the surroundings or the plain one.
 const KEPT: [&str; 3] = ["inherit", "initial", "unset"];
-/// The words with which the size of text is that of the surroundings. Not all browsers know the last ones.
+/// The words with which the size of text or of lines is that of the surroundings. Not all browsers know the last ones.
 const OF_OUTER: [&str; 4] = ["inherit", "unset", "revert", "revert-layer"];
 /// Properties that hide with any values but for some words.
 const HIDING: &str = "animation animation-name clip clip-path contain container-type content content-visibility \
@@ -62,8 +62,8 @@ pub(super) enum Effect {
     Flexible,
     /// What is outside its box is cut off.
     Cut,
-    /// Whether lines have no height.
-    Flat(bool),
+    /// Whether lines have no height. `None` is as in its surroundings.
+    Flat(Option<bool>),
     /// Whether line ends in the source count.
     Preformatted(bool),
     FontSize(Length),
@@ -205,10 +205,11 @@ fn of_text(property: &str, values: &[Value<'_>]) -> Option<(Effect, bool)> {
         "font-size" => (Effect::FontSize(length?), values.len() == 1),
         "letter-spacing" if is_unknown || length.is_some_and(Length::is_squeezed) => (Effect::Hidden, true),
         "letter-spacing" => (Effect::Spaced(length.is_some_and(|it| it.px(PLAIN_PX) >= SPACED_PX)), true),
+        "line-height" if is(values, &OF_OUTER) => (Effect::Flat(None), is(values, &OF_OUTER[..2])),
         "line-height" => {
             let least = if matches!(values, [Value::Px(_)]) { UNSEEN_PX } else { FLAT };
             let is_known = is_length || is(values, &["normal"]) || matches!(values, [Value::Number(_)]);
-            (Effect::Flat(is_unknown || numbers(values).any(|height| height <= least)), is_known)
+            (Effect::Flat(Some(is_unknown || numbers(values).any(|height| height <= least))), is_known)
         }
         _ => return None,
     })

@@ -167,7 +167,7 @@ impl Style {
             Effect::High => own.is_high |= is_certain,
             Effect::Flexible => self.is_flexible = true,
             Effect::Cut => own.is_cut = true,
-            Effect::Flat(is_flat) => self.is_flat = is(self.is_flat, is_flat),
+            Effect::Flat(is_flat) => self.is_flat = is(self.is_flat, is_flat.unwrap_or(outer.is_flat)),
             Effect::Preformatted(is_preformatted) => self.is_preformatted = is_preformatted,
             Effect::FontSize(length) => {
                 let px = length.px(outer.size_px);

@@ -230,6 +230,7 @@ pub(super) const HIDING_DECLARATIONS: &[&str] = &[
 pub(super) const HIDING_HTML: &[&str] = &[
     "<p hidden>XX</p>",
     "<p HIDDEN=until-found>XX</p>",
+    "<div style=line-height:0><p style='line-height:20px;line-height:inherit;overflow:hidden'>XX</p></div>",
     "<div style='flex:0 0 0;min-width:0'><p style=overflow:hidden;white-space:nowrap>XX</p></div>",
     "<div style=font-size:0><span style='font-size:20px;font-size:inherit'>XX</span></div>",
     "<div style=font-size:0><span style='font-size:20px;font-size:unset'>XX</span></div>",
