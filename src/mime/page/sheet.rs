@@ -12,7 +12,7 @@ use super::declarations::{Declaration, declarations};
 use super::tag::Tag;
 use super::tree::Element;
 use super::values::{Value, distances_px, values};
-use crate::mime::limits::{SHEET_OCTETS_MAX, STEPS_PER_OCTET, VISIBLE_TEXT_OCTETS_MAX, WORK_OCTETS_MIN};
+use crate::mime::limits::{SHEET_OCTETS_MAX, STEPS_PER_OCTET, WORK_OCTETS_MIN};
 use crate::mime::{markup, step};
 
 /// What browsers do with elements that have no other style.
@@ -87,7 +87,7 @@ enum Test {
 impl Sheet {
     /// The rules of browsers, for HTML of so many octets.
     pub(super) fn for_octets(octets: usize) -> Self {
-        let steps_left = STEPS_PER_OCTET * (octets + WORK_OCTETS_MIN).min(VISIBLE_TEXT_OCTETS_MAX);
+        let steps_left = STEPS_PER_OCTET * (octets + WORK_OCTETS_MIN);
         let mut sheet = Self { steps_left, ..Self::default() };
         sheet.add_rules(&mut Parser::new(OF_BROWSERS), Counts::Yes);
         // Any selector of the mail is stronger.

@@ -7,7 +7,7 @@ use super::declarations::{Declaration, declarations};
 use super::tag::Tag;
 use super::tree::Element;
 use super::*;
-use crate::mime::limits::STEPS_PER_OCTET;
+use crate::mime::limits::{STEPS_PER_OCTET, WORK_OCTETS_MIN};
 use crate::mime::{Message, STEPS, findings, visible_text};
 use rows::{HIDING_DECLARATIONS, HIDING_HTML, SHOWING_HTML};
 
@@ -210,10 +210,10 @@ fn what_stands_out_is_known() {
 
 /// Each element of a class has the rules of all its sheets, and there are as many of one as of the other.
 #[test]
-fn long_html_takes_no_more_steps_than_what_is_searched_for_codes() {
+fn steps_are_as_many_as_the_html_is_long() {
     let html = "<style>.a{color:red}</style><i class=a>x</i>".repeat(20_000);
     let mut sheet = sheets(&html);
-    let bound = STEPS_PER_OCTET * VISIBLE_TEXT_OCTETS_MAX;
+    let bound = STEPS_PER_OCTET * (html.len() + WORK_OCTETS_MIN);
     assert_eq!(sheet.steps_left, bound);
     let element = element("i", " class=a");
     while sheet.steps_left > 0 {
@@ -257,6 +257,14 @@ fn classes_do_not_outweigh_an_id() {
         "<!-- -->".repeat(500)
     );
     assert_eq!(to_text(&html), "");
+}
+
+/// People read all of a long mail that is no more than its parts again and again.
+#[test]
+fn long_mails_of_common_rules_are_read_to_the_end() {
+    let cell = "<table class=a><tr><td class='b c'><p class=d>x</p></td></tr></table>";
+    let html = "<style>.a .b p{margin:0}table td{padding:0}.c p{color:#333}.d{font-size:14px}</style>".to_owned();
+    assert_eq!(to_text(&(html + &cell.repeat(20_000))).matches('x').count(), 20_000);
 }
 
 #[test]
