@@ -48,7 +48,6 @@ pub const WORK_OCTETS_MIN: usize = 400;
 /// more text is seen. Common mails need a tenth of it.
 pub const WORK_PER_OCTET: usize = 6;
 
-/// How often selectors are compared with elements or declarations of rules applied, for each octet of HTML up to
-/// [`VISIBLE_TEXT_OCTETS_MAX`]. After that, no more text is seen; in longer HTML, style sheets no longer count. Common
-/// mails need an eighth of it.
+/// How often selectors are compared with elements or declarations of rules applied, for each octet of HTML. After
+/// that, no more text is seen. Common mails need an eighth of it.
 pub const STEPS_PER_OCTET: usize = 3;

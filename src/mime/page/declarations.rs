@@ -5,10 +5,10 @@
 use cssparser::{Delimiter, ParseError, Parser, Token};
 
 use super::colors::Colors;
-use super::values::{Length, PLAIN_PX, Value, calls, colors, distances_px, is, numbers, values};
+use super::values::{Length, PLAIN_PX, Value, calls, colors, distances_px, is, is_list, numbers, values};
 
-/// The most values of a declaration. What has more is not known.
-const VALUES_MAX: usize = 64;
+/// The most values of a declaration, commas too. What has more is not known.
+const VALUES_MAX: usize = 96;
 /// Text that is indented farther than so many pixels to either side is not seen.
 const INDENTED_PX: f32 = 120.0;
 /// Nobody reads text in a box of this height or width, or in letters of this size.
@@ -17,8 +17,12 @@ pub(super) const UNSEEN_PX: f32 = 4.0;
 const SPACED_PX: f32 = 2.0;
 /// Lines of less than this share of their letters' height have none.
 const FLAT: f32 = 0.1;
+/// What a background may be clipped to.
+const CLIPS: [&str; 6] = ["text", "border-box", "padding-box", "content-box", "initial", "unset"];
 /// The words with which every property is that of the surroundings or the plain one.
 const KEPT: [&str; 3] = ["inherit", "initial", "unset"];
+/// The words with which the size of text or of lines is that of the surroundings. Not all browsers know the last ones.
+const OF_OUTER: [&str; 4] = ["inherit", "unset", "revert", "revert-layer"];
 /// Properties that hide with any values but for some words.
 const HIDING: &str = "animation animation-name clip clip-path contain container-type content content-visibility \
                       font-size-adjust line-clamp mask mask-border mask-box-image mask-image mix-blend-mode offset \
@@ -54,10 +58,12 @@ pub(super) enum Effect {
     Low,
     /// It has more height or width than that.
     High,
+    /// How wide or high it is depends on what is beside it.
+    Flexible,
     /// What is outside its box is cut off.
     Cut,
-    /// Whether lines have no height.
-    Flat(bool),
+    /// Whether lines have no height. `None` is as in its surroundings.
+    Flat(Option<bool>),
     /// Whether line ends in the source count.
     Preformatted(bool),
     FontSize(Length),
@@ -141,6 +147,10 @@ fn declaration(parser: &mut Parser<'_>, all: &mut Vec<Declaration>) -> Result<()
     let mut values = values(parser);
     let is_important = matches!(&values[..], [.., sign, word] if sign.is_word(&["!"]) && word.is_word(&["important"]));
     values.truncate(values.len() - if is_important { 2 } else { 0 });
+    if values.iter().any(|it| it.is_word(&["#"])) {
+        // No browser takes a declaration with digits that are no colour.
+        return Ok(());
+    }
     if values.len() > VALUES_MAX {
         values = vec![Value::Unknown];
     }
@@ -148,7 +158,7 @@ fn declaration(parser: &mut Parser<'_>, all: &mut Vec<Declaration>) -> Result<()
     let declared = effects(property, &values).into_iter().map(|(effect, is_certain)| Declaration {
         effect,
         is_important,
-        is_certain: is_certain && is_for_all,
+        is_certain: is_certain && is_for_all && is_list(&values),
     });
     all.extend(declared);
     Ok(())
@@ -158,10 +168,11 @@ fn declaration(parser: &mut Parser<'_>, all: &mut Vec<Declaration>) -> Result<()
 fn effects(property: &str, values: &[Value<'_>]) -> Vec<(Effect, bool)> {
     let Some(first) = values.first() else { return Vec::new() };
     match property {
+        "font" if is(values, &OF_OUTER) => vec![(Effect::FontSize(Length::OF_OUTER), is(values, &OF_OUTER[..2]))],
         "font" => of_font(values),
         "background" => {
-            let color = (Effect::Background(colors(values)), is_background(values));
-            vec![(Effect::InLetters(false), true), (Effect::Image(None), true), color]
+            let all = [Effect::InLetters(false), Effect::Image(None), Effect::Background(colors(values))];
+            all.map(|effect| (effect, is_background(values))).to_vec()
         }
         "transform" if values.contains(&Value::Unknown) => vec![(Effect::Hidden, true)],
         "transform" => calls(values).filter_map(|(name, values)| Some((of_place(name, values)?, true))).collect(),
@@ -190,13 +201,15 @@ fn of_text(property: &str, values: &[Value<'_>]) -> Option<(Effect, bool)> {
         "opacity" if is_unknown => (Effect::Opacity(0.0), false),
         "opacity" => (Effect::Opacity(numbers(values).reduce(f32::min)?), matches!(values, [Value::Number(_)])),
         "font-size" if is_unknown => (Effect::FontSize(Length::default()), false),
+        "font-size" if is(values, &OF_OUTER) => (Effect::FontSize(Length::OF_OUTER), is(values, &OF_OUTER[..2])),
         "font-size" => (Effect::FontSize(length?), values.len() == 1),
         "letter-spacing" if is_unknown || length.is_some_and(Length::is_squeezed) => (Effect::Hidden, true),
         "letter-spacing" => (Effect::Spaced(length.is_some_and(|it| it.px(PLAIN_PX) >= SPACED_PX)), true),
+        "line-height" if is(values, &OF_OUTER) => (Effect::Flat(None), is(values, &OF_OUTER[..2])),
         "line-height" => {
             let least = if matches!(values, [Value::Px(_)]) { UNSEEN_PX } else { FLAT };
             let is_known = is_length || is(values, &["normal"]) || matches!(values, [Value::Number(_)]);
-            (Effect::Flat(is_unknown || numbers(values).any(|height| height <= least)), is_known)
+            (Effect::Flat(Some(is_unknown || numbers(values).any(|height| height <= least))), is_known)
         }
         _ => return None,
     })
@@ -218,7 +231,7 @@ fn of_paint(property: &str, values: &[Value<'_>], first: &Value<'_>) -> Option<(
         {
             (Effect::ImageSize, false)
         }
-        "background-clip" => (Effect::InLetters(is(values, &["text"])), true),
+        "background-clip" => (Effect::InLetters(is(values, &["text"])), is(values, &CLIPS)),
         "font-weight" => (Effect::Bold(first.is_bold()), true),
         "border" => (Effect::Border(!is(values, &["none"]) && first.number() != Some(0.0)), true),
         "white-space" => (Effect::Preformatted(matches!(first, Value::Word(word) if word.starts_with("pre"))), true),
@@ -238,6 +251,8 @@ fn of_place(property: &str, values: &[Value<'_>]) -> Option<Effect> {
             [Value::Px(_)] if !property.starts_with("max") => Effect::High,
             _ => return None,
         },
+        "flex" | "flex-basis" if !is(values, &["none", "auto", "initial", "unset"]) => Effect::Flexible,
+        "text-indent" if !hides(property, values) => Effect::Moved([distances_px(values).fold(0.0, f32::min), 0.0]),
         _ if property.starts_with("overflow") => {
             return (!is(values, &["visible", "initial", "unset"])).then_some(Effect::Cut);
         }
@@ -292,7 +307,9 @@ fn of_font(values: &[Value<'_>]) -> Vec<(Effect, bool)> {
     };
     let is_name = |name: &str| name.starts_with(|c: char| c.is_alphabetic() || c == '-' || c == '"');
     let is_family = |it: &Value<'_>| matches!(it, Value::Word(name) if is_name(name)) && !it.is_word(&KEPT);
-    let is_font = values[..at].iter().all(is_of_style) && !families.is_empty() && families.iter().all(is_family);
+    let is_font = values[..at].iter().all(is_of_style)
+        && !families.is_empty()
+        && families.split(|it| it.is_word(&[","])).flatten().all(is_family);
     let size = values[at].length().unwrap_or_default();
     let is_bold = values[..at].iter().any(Value::is_bold);
     vec![(Effect::FontSize(size), is_font && values[at] != Value::Unknown), (Effect::Bold(is_bold), true)]

@@ -12,7 +12,7 @@ use super::declarations::{Declaration, declarations};
 use super::tag::Tag;
 use super::tree::Element;
 use super::values::{Value, distances_px, values};
-use crate::mime::limits::{SHEET_OCTETS_MAX, STEPS_PER_OCTET, VISIBLE_TEXT_OCTETS_MAX, WORK_OCTETS_MIN};
+use crate::mime::limits::{SHEET_OCTETS_MAX, STEPS_PER_OCTET, WORK_OCTETS_MIN};
 use crate::mime::{markup, step};
 
 /// What browsers do with elements that have no other style.
@@ -41,8 +41,6 @@ pub(super) struct Sheet {
     octets: usize,
     /// How many more comparisons of selectors with elements are made, and values of declarations are read.
     pub(super) steps_left: usize,
-    /// Whether more HTML is read than is searched for codes.
-    is_long: bool,
     /// Whether it is not known if the sheets that are still added count.
     pub(super) is_doubtful: bool,
 }
@@ -59,7 +57,8 @@ enum Counts {
 #[derive(Debug, Default)]
 struct Selector {
     parts: Vec<Part>,
-    weight: u32,
+    /// How many ids, classes and names it has: each in 20 bits, more than a sheet has of them.
+    weight: u64,
     is_doubtful: bool,
     /// The index of its rule.
     rule: usize,
@@ -88,8 +87,8 @@ enum Test {
 impl Sheet {
     /// The rules of browsers, for HTML of so many octets.
     pub(super) fn for_octets(octets: usize) -> Self {
-        let steps_left = STEPS_PER_OCTET * (octets + WORK_OCTETS_MIN).min(VISIBLE_TEXT_OCTETS_MAX);
-        let mut sheet = Self { steps_left, is_long: octets > VISIBLE_TEXT_OCTETS_MAX, ..Self::default() };
+        let steps_left = STEPS_PER_OCTET * (octets + WORK_OCTETS_MIN);
+        let mut sheet = Self { steps_left, ..Self::default() };
         sheet.add_rules(&mut Parser::new(OF_BROWSERS), Counts::Yes);
         // Any selector of the mail is stronger.
         sheet.selectors.iter_mut().for_each(|selector| selector.weight = 0);
@@ -97,9 +96,9 @@ impl Sheet {
     }
 
     /// Whether it is not known what else the rules hide, so that nothing else may count as seen. No common mail needs
-    /// all steps. A long one has only shown to people what is beyond the part that is searched.
+    /// all steps.
     pub(super) fn is_spent(&self) -> bool {
-        self.steps_left == 0 && !self.is_long
+        self.steps_left == 0
     }
 
     /// Adds the rules of a style sheet with these attributes.
@@ -194,7 +193,11 @@ impl Sheet {
         all.clear();
         all.extend_from_slice(&tag.hints);
         for selector in tag.selectors.iter().map(|index| &self.selectors[*index]) {
-            if self.steps_left > 0 && fits(&selector.parts, around, &mut self.steps_left) {
+            if self.steps_left == 0 {
+                break;
+            }
+            step(1);
+            if fits(&selector.parts, around, &mut self.steps_left) {
                 let rule = &self.rules[selector.rule];
                 self.steps_left = self.steps_left.saturating_sub(1 + rule.len());
                 let is_certain = |it: &Declaration| it.is_certain && !selector.is_doubtful;
@@ -281,12 +284,12 @@ impl Selector {
     fn add(&mut self, token: &Token<'_>, parser: &mut Parser<'_>) -> Result<(), ParseError<()>> {
         let (test, weight) = match token {
             Token::Ident(name) => (Test::Name(name.to_ascii_lowercase()), 1),
-            Token::IDHash(id) => (Test::Id(id.to_string()), 1 << 16),
-            Token::Delim('.') => (Test::Class(parser.expect_ident()?.to_string()), 1 << 8),
+            Token::IDHash(id) => (Test::Id(id.to_string()), 1 << 40),
+            Token::Delim('.') => (Test::Class(parser.expect_ident()?.to_string()), 1 << 20),
             Token::SquareBracketBlock => {
                 let (test, is_known) = parser.parse_nested_block(Test::read_attribute)?;
                 self.is_doubtful |= !is_known;
-                (test, 1 << 8)
+                (test, 1 << 20)
             }
             Token::Delim('*') => return Ok(()),
             Token::Colon => match parser.next()?.clone() {
@@ -338,12 +341,12 @@ fn on_screen(parser: &mut Parser<'_>) -> Counts {
 }
 
 fn query_counts(query: &[Value<'_>]) -> Counts {
-    let is_unmet = |pair: &[Value<'_>]| {
-        let is_narrow = distances_px(&pair[1..]).any(|px| px < WINDOW_PX);
-        pair[0].is_word(&["max-width", "max-device-width"]) && is_narrow
-            || pair[0].is_word(&["prefers-color-scheme"]) && pair[1].is_word(&["dark"])
+    let is_unmet = |feature: &[Value<'_>]| {
+        let is_narrow = distances_px(&feature[2..]).any(|px| px < WINDOW_PX);
+        feature[0].is_word(&["max-width", "max-device-width"]) && is_narrow
+            || feature[0].is_word(&["prefers-color-scheme"]) && feature[2].is_word(&["dark"])
     };
-    let is_never = query.iter().any(|it| it.is_word(&["print"])) || query.windows(2).any(is_unmet);
+    let is_never = query.iter().any(|it| it.is_word(&["print"])) || query.windows(3).any(is_unmet);
     match query {
         [not, medium] if not.is_word(&["not"]) && medium.is_word(&["all", "screen"]) => Counts::No,
         _ if query.iter().any(|it| it.is_word(&["not", "or"])) => Counts::Maybe,

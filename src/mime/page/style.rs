@@ -27,6 +27,8 @@ pub(super) struct Style {
     is_flat: bool,
     /// Whether the box has nearly no height or width, or its size is a share of one that has none.
     is_low: bool,
+    /// Whether the box may have nearly no height or width, by what is beside it.
+    is_flexible: bool,
     pub(super) look: Look,
     /// Whether line ends in the source count.
     pub(super) is_preformatted: bool,
@@ -65,7 +67,8 @@ struct Own {
     /// Whether that is above all of the background for certain.
     is_image_whole: bool,
     is_image_sized: bool,
-    is_in_letters: bool,
+    /// Whether the background is only in the letters, if that is known.
+    is_in_letters: Option<bool>,
 }
 
 impl Default for Style {
@@ -75,6 +78,7 @@ impl Default for Style {
             is_invisible: false,
             is_flat: false,
             is_low: false,
+            is_flexible: false,
             look: Look::default(),
             is_preformatted: false,
             size_px: PLAIN_PX,
@@ -121,7 +125,8 @@ impl Style {
 
     /// The style of an element with this tag in text of this style, with what is declared for it, the weakest first.
     pub(super) fn within(&self, tag: &Tag<'_>, declared: &[Declaration]) -> Self {
-        let mut style = Self { own: Own { is_boxed: tag.is_button, ..Own::default() }, ..*self };
+        let own = Own { is_boxed: tag.is_button, is_in_letters: Some(false), ..Own::default() };
+        let mut style = Self { own, ..*self };
         style.is_hidden |= tag.is_hidden;
         style.look.is_quoted |= tag.is_quoted;
         for it in declared {
@@ -136,16 +141,13 @@ impl Style {
     fn apply(&mut self, effect: Effect, is_certain: bool, outer: &Self) {
         let is = |now: bool, it: bool| it || now && !is_certain;
         let least = |now: f32, it: f32| if is_certain { it } else { it.min(now) };
-        let any = |now: Option<Colors>, it: Option<Colors>| match (now.filter(|_| !is_certain), it) {
-            (Some(now), Some(it)) => Some(now.or(it)),
-            (now, it) => now.or(it),
-        };
+        let any = |now: Option<Colors>, it: Option<Colors>| any(now.filter(|_| !is_certain), it);
         let own = &mut self.own;
         match effect {
             Effect::Hidden => self.is_hidden = true,
             Effect::Moved([least, most]) => {
-                let [left, right] = outer.moved_px;
-                self.moved_px = [self.moved_px[0].min(left + least), self.moved_px[1].max(right + most)];
+                // Margins, indents and the like add up. Those to the other sides are many in common mails.
+                self.moved_px = [self.moved_px[0] + least, self.moved_px[1].max(outer.moved_px[1] + most)];
             }
             Effect::Placed { is_elsewhere } => {
                 own.is_placed = true;
@@ -163,8 +165,9 @@ impl Style {
             }
             Effect::Low => own.is_low = true,
             Effect::High => own.is_high |= is_certain,
+            Effect::Flexible => self.is_flexible = true,
             Effect::Cut => own.is_cut = true,
-            Effect::Flat(is_flat) => self.is_flat = is(self.is_flat, is_flat),
+            Effect::Flat(is_flat) => self.is_flat = is(self.is_flat, is_flat.unwrap_or(outer.is_flat)),
             Effect::Preformatted(is_preformatted) => self.is_preformatted = is_preformatted,
             Effect::FontSize(length) => {
                 let px = length.px(outer.size_px);
@@ -175,22 +178,33 @@ impl Style {
             Effect::Spaced(is_spaced) => self.look.is_spaced = is_spaced,
             Effect::Opacity(opacity) => self.opacity = least(self.opacity, outer.opacity * opacity.clamp(0.0, 1.0)),
             Effect::Border(is_border) => own.is_boxed |= is_border,
-            Effect::Color(color) if is_certain => {
-                (self.color, self.other_colors[0]) = (color.unwrap_or(outer.color), None);
-            }
-            Effect::Color(color) => self.other_colors[0] = any(self.other_colors[0], color.or(Some(outer.color))),
+            Effect::Color(color) => self.apply_color(color, is_certain, outer),
             Effect::Fill(color) => self.other_colors[1] = any(self.other_colors[1], Some(color)),
             Effect::Background(color) => {
                 own.is_boxed |= color.is_some();
-                own.is_painted = is_certain || own.is_painted && own.background.is_some();
+                own.is_painted = is_certain || own.is_painted && own.background.is_some() && color.is_some();
                 own.background = any(own.background, color);
             }
             Effect::Image(color) => {
-                own.is_image_whole = is_certain || own.is_image_whole && own.image.is_some();
+                own.is_image_whole = is_certain || own.is_image_whole && own.image.is_some() && color.is_some();
                 own.image = any(own.image, color);
             }
             Effect::ImageSize => own.is_image_sized = true,
-            Effect::InLetters(is_in_letters) => own.is_in_letters = is_in_letters,
+            Effect::InLetters(it) => {
+                let is_known = is_certain || own.is_in_letters == Some(it);
+                own.is_in_letters = Some(it).filter(|_| is_known);
+            }
+        }
+    }
+
+    /// Applies a colour of text; `None` is that of its surroundings.
+    fn apply_color(&mut self, color: Option<Colors>, is_certain: bool, outer: &Self) {
+        if is_certain {
+            let of_outer = (outer.color, outer.other_colors[0]);
+            (self.color, self.other_colors[0]) = color.map_or(of_outer, |color| (color, None));
+        } else {
+            let color = color.or_else(|| any(Some(outer.color), outer.other_colors[0]));
+            self.other_colors[0] = any(self.other_colors[0], color);
         }
     }
 
@@ -201,7 +215,7 @@ impl Style {
         let is_of_table = matches!(kind, Kind::Table | Kind::Row | Kind::Cell);
         let grows = is_of_table && outer.own.display.or(own.display).is_none() && !own.is_placed;
         self.is_low = !grows && (own.is_low || outer.is_low && !own.is_high);
-        let is_cut = !grows && own.is_cut && (self.is_flat || self.is_low);
+        let is_cut = !grows && own.is_cut && (self.is_flat || self.is_low || self.is_flexible && !own.is_high);
         let is_moved_out = self.moved_px.iter().any(|px| !MOVED_PX.contains(px));
         self.is_hidden |= own.is_gone || is_cut || is_moved_out;
     }
@@ -223,12 +237,18 @@ impl Style {
         };
         let painted = layered(own.background, self.background, own.is_painted);
         let painted = layered(own.image, painted, own.is_image_whole && !own.is_image_sized);
-        if own.is_in_letters {
-            self.color = self.color.over(painted);
-            self.other_colors = self.other_colors.map(|it| it.map(|color| color.over(painted)));
-        } else {
-            self.background = painted;
-        }
+        let in_letters = |color: Colors| match own.is_in_letters {
+            Some(true) => color.over(painted),
+            Some(false) => color,
+            None => color.over(painted).or(color),
+        };
+        self.other_colors = self.other_colors.map(|it| it.map(in_letters));
+        self.color = in_letters(self.color);
+        self.background = match own.is_in_letters {
+            Some(true) => self.background,
+            Some(false) => painted,
+            None => painted.or(self.background),
+        };
         let bounds_blocks = match own.display {
             Some(display) => !matches!(display, Display::Inline | Display::Contents),
             None => is_block || tag.kind == Kind::Cell || tag.name == "button",
@@ -238,4 +258,9 @@ impl Style {
         }
         self.behind = outer.behind.or(self.background);
     }
+}
+
+/// What may be one of two colours, if there are any.
+fn any(one: Option<Colors>, other: Option<Colors>) -> Option<Colors> {
+    one.into_iter().chain(other).reduce(Colors::or)
 }

@@ -11,15 +11,17 @@ pub(super) const PLAIN_PX: f32 = 16.0;
 const PAGE_PX: f32 = 800.0;
 /// The words of backgrounds that are no colours.
 const LAYOUTS: &str = "none repeat repeat-x repeat-y no-repeat scroll fixed center top bottom left right cover contain auto \
-                       border-box padding-box content-box to at circle ellipse linear radial / \"";
+                       , border-box padding-box content-box to at circle ellipse linear radial / \"";
 
-/// A part of the value of a declaration. Commas are left out.
+/// A part of the value of a declaration.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value<'a> {
-    /// In lower case; a sign too.
+    /// In lower case; a sign too, such as a comma. `#` is what is no colour after all.
     Word(CowRcStr<'a>),
-    /// A number without a unit, or an angle in degrees.
+    /// A number without a unit.
     Number(f32),
+    /// It does not matter how far something turns.
+    Angle,
     Px(f32),
     Em(f32),
     /// 1.0 is all of it.
@@ -39,11 +41,12 @@ pub(super) fn values<'a>(parser: &mut Parser<'a>) -> Vec<Value<'a>> {
         let value = match token {
             Token::Ident(word) => Value::Word(lower(word)),
             Token::Delim(sign) => Value::Word(sign.to_string().into()),
+            Token::Comma => Value::Word(",".into()),
+            Token::Colon => Value::Word(":".into()),
             Token::QuotedString(_) => Value::Word("\"".into()),
-            Token::Hash(digits) | Token::IDHash(digits) => match Colors::of_digits(&digits) {
-                Some(color) => Value::Color(color),
-                None => continue,
-            },
+            Token::Hash(digits) | Token::IDHash(digits) => {
+                Colors::of_digits(&digits).map_or(Value::Word("#".into()), Value::Color)
+            }
             Token::Number { value, .. } => Value::Number(value),
             Token::Percentage { unit_value, .. } => Value::Percent(unit_value),
             Token::Dimension { value, unit, .. } => Value::with_unit(value, &lower(unit)),
@@ -67,7 +70,7 @@ pub(super) fn values<'a>(parser: &mut Parser<'a>) -> Vec<Value<'a>> {
                     _ => Value::Unknown,
                 }
             }
-            _ => continue,
+            _ => Value::Unknown,
         };
         values.push(value);
     }
@@ -87,28 +90,47 @@ fn is_known_function(name: &str) -> bool {
         || matches!(name, "rotate" | "rotatez" | "url" | "alpha" | "from" | "to" | "color-stop")
 }
 
-/// The colour that `rgb()` or `hsl()` stands for; `None` if it is not known.
+/// The colour that `rgb()` or `hsl()` stands for; `None` if it is not known. Either all arguments are between commas, or
+/// there is but a slash before the opacity.
 fn color_of_function(name: &str, arguments: &[Value<'_>]) -> Option<Colors> {
-    let parts: Vec<&Value<'_>> = arguments.iter().filter(|it| !it.is_word(&["/"])).collect();
-    let share = |index: usize, full: f32| match parts.get(index)? {
+    let (parts, sign, rest) = match arguments {
+        [red, one, green, two, blue, rest @ ..] if one.is_word(&[","]) && two.is_word(&[","]) => {
+            ([red, green, blue], ",", rest)
+        }
+        [red, green, blue, rest @ ..] => ([red, green, blue], "/", rest),
+        _ => return None,
+    };
+    let share = |part: &Value<'_>, full: f32| match part {
         Value::Number(number) => Some((number / full).clamp(0.0, 1.0)),
         Value::Percent(share) => Some(share.clamp(0.0, 1.0)),
         _ => None,
     };
-    let alpha = if parts.len() > 3 { share(3, 1.0)? } else { 1.0 };
-    let color = match name {
-        "rgb" | "rgba" => Colors::of_shares([share(0, 255.0)?, share(1, 255.0)?, share(2, 255.0)?], alpha),
-        _ => Colors::of_lightness(share(1, 100.0)?, share(2, 100.0)?, alpha),
+    let alpha = match rest {
+        [] => 1.0,
+        [before, alpha] if before.is_word(&[sign]) => share(alpha, 1.0)?,
+        _ => return None,
     };
-    Some(color).filter(|_| parts.len() < 5)
+    match (name, parts) {
+        (
+            "rgb" | "rgba",
+            [Value::Number(_), Value::Number(_), Value::Number(_)]
+            | [Value::Percent(_), Value::Percent(_), Value::Percent(_)],
+        ) => {
+            let [red, green, blue] = parts.map(|part| share(part, 255.0));
+            Some(Colors::of_shares([red?, green?, blue?], alpha))
+        }
+        ("hsl" | "hsla", [Value::Number(_) | Value::Angle, Value::Percent(saturation), Value::Percent(lightness)]) => {
+            Some(Colors::of_lightness(saturation.clamp(0.0, 1.0), lightness.clamp(0.0, 1.0), alpha))
+        }
+        _ => None,
+    }
 }
 
 impl Value<'_> {
     fn with_unit(value: f32, unit: &str) -> Self {
         match unit {
-            // It does not matter how far something turns.
-            "px" | "turn" | "rad" | "grad" => Self::Px(value),
-            "deg" => Self::Number(value),
+            "px" => Self::Px(value),
+            "deg" | "turn" | "rad" | "grad" => Self::Angle,
             "em" => Self::Em(value),
             "ex" | "ch" => Self::Em(value / 2.0),
             "pt" => Self::Px(value * 4.0 / 3.0),
@@ -194,6 +216,9 @@ pub(super) struct Length {
 }
 
 impl Length {
+    /// The size of the text around.
+    pub(super) const OF_OUTER: Self = Self { px: 0.0, em: 1.0 };
+
     /// The length in pixels, in text of this size.
     pub(super) fn px(self, size_px: f32) -> f32 {
         self.px + self.em * size_px
@@ -213,6 +238,11 @@ impl Length {
 /// Whether the values are one of these words.
 pub(super) fn is(values: &[Value<'_>], words: &[&str]) -> bool {
     matches!(values, [value] if value.is_word(words))
+}
+
+/// Whether something is between all commas, before the first one and after the last one.
+pub(super) fn is_list(values: &[Value<'_>]) -> bool {
+    values.split(|it| it.is_word(&[","])).all(|part| !part.is_empty())
 }
 
 /// The functions that are called, each with its arguments; without a name for what is none.
