@@ -8,8 +8,8 @@ use url::form_urlencoded::byte_serialize;
 
 use super::Context;
 use super::ids::{IdOrPart, Named};
+use super::listener::reachable;
 use super::one_mail::{self, OneMail};
-use super::send_test::reachable;
 use crate::client::{Client, Destination};
 use crate::error::{Error, Exit};
 use crate::model::{Address, EmailId};

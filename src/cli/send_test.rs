@@ -1,6 +1,5 @@
 //! `tempmail send-test`: one small mail, all the way through.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,15 +8,14 @@ use tokio::time::Instant;
 
 use super::Context;
 use super::inbox::MAILS;
+use super::listener::{MESSAGE_OCTETS_MAX, listener_of};
 use super::output::Whole;
 use super::sendmail::{Added, rewritten};
 use crate::client::smtp::{Submission, submit, with_crlf};
-use crate::client::{Client, Destination, EmailDetail, ServerUrl, Status, WaitQuery};
+use crate::client::{Client, Destination, EmailDetail, ServerUrl, WaitQuery};
 use crate::error::{Error, Exit};
 use crate::model::{Address, EmailId, Timestamp};
 
-/// The largest message that a service may accept, in octets.
-pub(super) const MESSAGE_OCTETS_MAX: u64 = 50 << 20;
 /// A name that can never be registered (RFC 6761 section 6.4), so nobody is answered by accident.
 const SENDER: &str = "send-test@tempmail.invalid";
 const PORT_DEFAULT: u16 = 2525;
@@ -104,22 +102,6 @@ fn beside(server: &ServerUrl) -> String {
     if host.contains(':') { format!("[{host}]:{PORT_DEFAULT}") } else { format!("{host}:{PORT_DEFAULT}") }
 }
 
-/// Where the daemon of this status takes mail.
-pub(super) fn listener_of(status: &Status) -> Result<SocketAddr, Error> {
-    let listener = status.smtp_listen.iter().find_map(|text| text.parse().ok()).map(reachable);
-    listener.ok_or_else(|| Error::new(Exit::Unavailable, "the daemon has no listener for SMTP"))
-}
-
-/// A listener on every address is reached through loopback.
-pub(super) fn reachable(listener: SocketAddr) -> SocketAddr {
-    let ip = match listener.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, listener.port())
-}
-
 fn message(to: &Address, subject: &str, tag: u32, now: Timestamp) -> Result<Vec<u8>, Error> {
     let text = format!(
         "To: <{to}>\nSubject: {subject}\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n\n\
@@ -165,10 +147,6 @@ mod tests {
         let of = |url: &str| beside(&url.parse().expect("url"));
         assert_eq!(of("https://mail.example.test:8443/x"), "mail.example.test:2525");
         assert_eq!(of("http://[::1]:8080"), "[::1]:2525");
-        let of = |address: &str| reachable(address.parse().expect("address")).to_string();
-        assert_eq!(of("0.0.0.0:25"), "127.0.0.1:25");
-        assert_eq!(of("[::]:25"), "[::1]:25");
-        assert_eq!(of("192.0.2.1:25"), "192.0.2.1:25");
     }
 
     #[test]

@@ -19,22 +19,12 @@ use super::access_log::Line;
 use super::caller::Caller;
 use super::forwarded::{self, is_forwarded};
 use super::memory;
-use super::problem::{Code, LogDetail, Problem};
+use super::problem::{COMMON_FIELDS, Code, LogDetail, Problem};
 use super::rate_limit;
 use super::web;
 
 /// The header field with the id of a request, in its answer. What a client sends in it has no effect.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-
-/// The header fields of every answer. They forbid caching, guessing of the content type, the Referer, and the use as an
-/// image or script in pages of other origins.
-pub(super) const COMMON_FIELDS: [(HeaderName, &str); 5] = [
-    (header::CACHE_CONTROL, "no-store"),
-    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (header::REFERRER_POLICY, "no-referrer"),
-    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-    (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"),
-];
 
 impl Api {
     /// The caller of a request: the client that a trusted proxy names in place of the proxy.

@@ -8,8 +8,17 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use super::edge::COMMON_FIELDS;
 use crate::model::Timestamp;
+
+/// The header fields of every answer. They forbid caching, guessing of the content type, the Referer, and the use as an
+/// image or script in pages of other origins.
+pub(super) const COMMON_FIELDS: [(HeaderName, &str); 5] = [
+    (header::CACHE_CONTROL, "no-store"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"),
+];
 
 /// The content type of every problem.
 pub(super) const CONTENT_TYPE: &str = "application/problem+json";

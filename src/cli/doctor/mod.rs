@@ -20,8 +20,8 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::Context;
+use super::listener::reachable;
 use super::output::{Column, Format, time};
-use super::send_test::reachable;
 use crate::client::{self, Client, ClientError, Destination, Status};
 use crate::config::{self, Config, SettingInEffect, Sources, StoreLocation};
 use crate::error::{Error, Exit};

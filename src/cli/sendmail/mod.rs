@@ -15,7 +15,7 @@ use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use super::Context;
-use super::send_test::{MESSAGE_OCTETS_MAX, listener_of};
+use super::listener::{MESSAGE_OCTETS_MAX, listener_of};
 use crate::client::smtp::{Failure, SmtpError, Submission, submit};
 use crate::client::{Client, daemon};
 use crate::config::ServeArgs;

@@ -51,7 +51,7 @@ pub(super) fn candidates(page: &Page) -> Vec<Candidate> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(distance) = octets[at..].iter().position(u8::is_ascii_alphanumeric) {
         let (candidate, end) = read(&page.text, run(octets, at + distance));
-        found.extend(candidate.filter(|candidate| stands_free(&page.text, candidate)));
+        found.extend(candidate.filter(|candidate| stands_free(&page.text, candidate.start, candidate.end)));
         if found.len() == CANDIDATES_MAX {
             break;
         }

@@ -1,6 +1,5 @@
 //! Whether a candidate is no part of something else: a price, a date, an account, an address.
 
-use super::candidate::Candidate;
 use super::lexicon::{LEXICON, is_bounded_letter};
 
 /// How far a word around a candidate is looked at, in octets.
@@ -10,10 +9,10 @@ const FOREIGN: [char; 8] = ['+', '/', '\\', '=', '_', '@', '%', '~'];
 /// What is between the digits of amounts and times.
 const BETWEEN_DIGITS: [char; 4] = ['.', ',', ':', '\''];
 
-/// Whether nothing around a candidate makes it a part of something else, such as a price, a date or an address.
-pub(super) fn stands_free(text: &str, candidate: &Candidate) -> bool {
-    let before = &text[text.ceil_char_boundary(candidate.start.saturating_sub(WORD_OCTETS_MAX))..candidate.start];
-    let after = &text[candidate.end..text.floor_char_boundary(candidate.end + WORD_OCTETS_MAX)];
+/// Whether nothing around the candidate from `start` to `end` makes it a part of something else, such as a price, a date or an address.
+pub(super) fn stands_free(text: &str, start: usize, end: usize) -> bool {
+    let before = &text[text.ceil_char_boundary(start.saturating_sub(WORD_OCTETS_MAX))..start];
+    let after = &text[end..text.floor_char_boundary(end + WORD_OCTETS_MAX)];
     let is_end = |c: char| c.is_whitespace() || !c.is_ascii();
     let head = before.rsplit(is_end).next().unwrap_or_default();
     let tail = after.split(is_end).next().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use super::candidate::{Candidate, Form};
 use super::lexicon::{Hit, LEXICON, has, is_bounded_letter};
-use super::read::{Read, ends_sentence, has_sentence_end};
+use super::read::{LINE_OCTETS, Read, ends_sentence, has_sentence_end};
 use super::words::Sense;
 
 /// A word for codes right before the candidate, as in `code: 482913`, farther before it, or in an earlier sentence.
@@ -23,7 +23,6 @@ const OTHER: i32 = -9;
 const PROMOTION: i32 = -9;
 /// How far from a candidate the words of its line count, in octets.
 const NEAR_OCTETS: usize = 24;
-pub(super) const LINE_OCTETS: usize = 160;
 /// How far a word such as `enter` leads to a candidate, in octets.
 const LED_OCTETS: usize = 64;
 /// The longest line that is a label for the line below.

@@ -1,9 +1,11 @@
 //! A page with what was found in it, line by line.
 
 use super::candidate::{Candidate, candidates};
-use super::label::LINE_OCTETS;
 use super::lexicon::Hit;
 use super::page::Page;
+
+/// How far from a candidate the words of its line count at all, in octets.
+pub(super) const LINE_OCTETS: usize = 160;
 
 /// A page with the phrases in it.
 pub(super) struct Read<'a> {
