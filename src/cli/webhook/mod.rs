@@ -1,9 +1,11 @@
 //! `tempmail webhook`: the URLs that events are sent to.
 //!
 //! ```text
-//! listen   events to a receiver on this machine, without a registration      secret   what payloads are signed with
+//! attempts   their log, events again, a sample event       secret   what payloads are signed with
+//! listen     events to a receiver on this machine, without a registration
 //! ```
 
+mod attempts;
 mod listen;
 mod secret;
 
@@ -16,11 +18,10 @@ use super::ids::{self, IdOrPart, WEBHOOKS_PER_PAGE};
 use super::listing::Listing;
 use super::output::{Column, short_id};
 use super::removal::{Removal, deleted};
-use super::span::Moment;
 use super::{Context, listing};
 use crate::client::{Client, ClientError, Method, WEBHOOKS};
 use crate::error::{Error, Exit};
-use crate::model::{Address, DomainName, EventId, WebhookId};
+use crate::model::{Address, DomainName, WebhookId};
 
 /// What to do about an id that no webhook has.
 const LISTED_BY: &str = "`tempmail webhook list ADDR` lists those of an address";
@@ -38,17 +39,6 @@ const COLUMNS: [Column; 10] = [
     Column::text("REASON", "disabledReason").rank(4),
     Column::text("ADDRESS", "recipient").rank(2),
     Column::text("CLIENT", "registeredBy").rank(6),
-];
-const ATTEMPTS: [Column; 9] = [
-    Column::time("TIME", "at").rank(1),
-    Column::id("EVENT", "event"),
-    Column::number("ATTEMPT", "attempt").rank(5),
-    Column::state("RESULT", "result"),
-    Column::text("STATUS", "status").rank(2),
-    Column::number("MS", "durationMillis").rank(7),
-    Column::text("ERROR", "error").rank(3),
-    Column::time("NEXT", "nextAttemptAt").rank(4),
-    Column::text("RESPONSE", "response").rank(6),
 ];
 
 /// Send mail to a URL as it arrives, by POST and with a signature
@@ -94,7 +84,7 @@ Examples:
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         limit: Option<u64>,
     },
-    Replay(Replay),
+    Replay(attempts::Replay),
     /// Send a sample event to a webhook now and show the attempt
     ///
     /// It is made once and not repeated. Exit code 8 when the receiver did not answer with a status of 200 to 299. For the
@@ -117,9 +107,9 @@ impl Webhook {
             Verb::Add(add) => add.run(cx).await,
             Verb::List(list) => list.run(cx).await,
             Verb::Remove(remove) => remove.run(cx).await,
-            Verb::Deliveries { id, limit } => deliveries(cx, &id, limit).await,
+            Verb::Deliveries { id, limit } => attempts::deliveries(cx, &id, limit).await,
             Verb::Replay(replay) => replay.run(cx).await,
-            Verb::Test { id } => test(cx, &id).await,
+            Verb::Test { id } => attempts::test(cx, &id).await,
             Verb::Listen(listen) => listen.run(cx).await,
         };
         done.map_err(explained)
@@ -320,132 +310,5 @@ impl Remove {
         }
         let count = |id: &WebhookId| u64::from(there.iter().any(|webhook| webhook["id"] == id.to_string()));
         Ok(ids.iter().map(|id| json!({ "id": id, "deleted": count(id) })).collect())
-    }
-}
-
-/// Shows the delivery log of a webhook.
-async fn deliveries(cx: &Context, id: &IdOrPart<WebhookId>, limit: Option<u64>) -> Result<Exit, Error> {
-    let id = ids::webhook(cx.client().await?, id).await?;
-    let query = [("limit", limit.map(|limit| limit.to_string()))];
-    let path = format!("{ADMINISTRATORS}/{id}/deliveries");
-    listing::whole(cx, &path, &query, &ATTEMPTS, "no event has been sent to it yet").await
-}
-
-/// What to do about events that the outbox has no room for.
-const WHEN_FULL: &str = "nothing was dropped; replay again when pending events have ended";
-/// Why an event can't be sent again.
-const WHEN_MISSED: &str = "the event is pending, belongs to a test, is not in the webhook's log, or its mail is gone";
-
-/// Send events to a webhook again, under their own webhook-id
-///
-/// An event can be sent again while it is among the last 100 attempts and its mail exists. With the default settings,
-/// an event that used up its attempts has outlived its mail. A disabled webhook becomes active if an event is sent
-/// again. A replay never drops an event: events that the outbox has no room for are left out. With --failed and
-/// --since the oldest mail comes first, and named events keep their order. Prints how many events are sent again, and
-/// for how many there is no room. For the administrator.
-#[derive(clap::Args, Debug)]
-#[command(
-    override_usage = "tempmail webhook replay [OPTIONS] <ID> <EVENT...|--failed|--since <TIME>>",
-    group(clap::ArgGroup::new("what").required(true).args(["event", "failed", "since"])),
-    after_help = "\
-Examples:
-  tempmail webhook replay 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b \\
-    5f0c0f7e-93a1-8c55-b0a4-2f6f8f3f9d11
-  tempmail webhook replay 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --failed
-  tempmail webhook replay 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b --since 2h
-  tempmail webhook replay 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b \\
-    --since 2026-01-31T12:00:00Z"
-)]
-struct Replay {
-    /// The id of the webhook, or its end
-    #[arg(value_name = "ID")]
-    id: IdOrPart<WebhookId>,
-
-    /// The id of an event, as `webhook deliveries` shows it; several may follow
-    #[arg(value_name = "EVENT")]
-    event: Vec<IdOrPart<EventId>>,
-
-    /// Every ended event whose last attempt failed
-    #[arg(long)]
-    failed: bool,
-
-    /// Every event with an attempt in the log since this time: how long ago, such as 2h, or a time such as 2026-01-31T12:00:00Z
-    #[arg(long, value_name = "TIME")]
-    since: Option<Moment>,
-}
-
-impl Replay {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let client = cx.client().await?;
-        let id = ids::webhook(client, &self.id).await?;
-        let bodies: Vec<Value> = match self.since {
-            Some(since) => vec![json!({ "since": since.at(cx.now()).to_rfc3339() })],
-            None if self.failed => vec![json!({ "failed": true })],
-            None => {
-                let events = ids::events(client, id, &self.event).await?;
-                events.iter().map(|event| json!({ "event": event })).collect()
-            }
-        };
-        let path = format!("{ADMINISTRATORS}/{id}/replay");
-        let (mut replayed, mut no_room, mut missed) = (0, 0, None);
-        for body in bodies {
-            let event = body["event"].as_str().map(str::to_owned);
-            let answer: Value = client.call(Method::POST, &path, &[], Some(body)).await?;
-            let number = |member: &str| answer[member].as_u64().unwrap_or(0);
-            let (sent, left) = (number("replayed"), number("noRoom"));
-            (replayed, no_room) = (replayed + sent, no_room + left);
-            missed = missed.or(event.filter(|_| (sent, left) == (0, 0)));
-        }
-        let both = json!({ "replayed": replayed, "noRoom": no_room });
-        cx.document(&both, &both)?;
-        let full = (no_room > 0).then(|| format!("the outbox has no room for {no_room} of the events"));
-        match (missed, full) {
-            (None, None) => Ok(Exit::Ok),
-            (None, Some(full)) => Err(Error::new(Exit::Conflict, full).hint(WHEN_FULL)),
-            (Some(event), full) => {
-                if let Some(full) = full {
-                    cx.hint(&format!("{full}: {WHEN_FULL}"));
-                }
-                Err(Error::new(Exit::NotFound, format!("event {event} can't be sent again")).hint(WHEN_MISSED))
-            }
-        }
-    }
-}
-
-/// Sends a sample event, and shows the attempt.
-async fn test(cx: &Context, id: &IdOrPart<WebhookId>) -> Result<Exit, Error> {
-    let client = cx.client().await?;
-    let id = ids::webhook(client, id).await?;
-    let path = format!("{ADMINISTRATORS}/{id}/test");
-    let answer = client.answer(Method::POST, &path, &[], None).await?;
-    let attempt = &answer.value;
-    cx.document(&tried(attempt), &answer)?;
-    if attempt["result"] == "delivered" {
-        return Ok(Exit::Ok);
-    }
-    let error = attempt["error"].as_str().unwrap_or_default();
-    let why = match (attempt["status"].as_u64(), error) {
-        (Some(status), _) => format!("the receiver answered {status}"),
-        (None, "") => "the receiver gave no answer".to_owned(),
-        (None, error) => format!("the receiver gave no answer: {error}"),
-    };
-    Err(Error::new(Exit::CheckFailed, why).hint(what_to_do(error)))
-}
-
-/// What matters of an attempt that was made alone.
-fn tried(attempt: &Value) -> Value {
-    let members = ["event", "result", "status", "durationMillis", "error", "response"];
-    members.iter().map(|member| ((*member).to_owned(), attempt[*member].clone())).collect()
-}
-
-/// What to do about an attempt that failed in this way.
-fn what_to_do(error: &str) -> &'static str {
-    match error {
-        "dns" => "the name in its URL does not resolve: see the URL, and DNS on the machine of the service",
-        "refused_address" => "its address is not public; the administrator can permit a network with webhook-allow",
-        "connect" => "see that the receiver runs, and listens on the port of its URL",
-        "tls" => "see that the receiver has TLS on that port, and a valid certificate for the name in its URL",
-        "timeout" => "a receiver must answer within 15 s",
-        _ => "a receiver must answer with a status of 200 to 299",
     }
 }
