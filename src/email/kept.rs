@@ -14,9 +14,8 @@ pub struct Kept {
 
 #[derive(Debug)]
 struct Body {
-    /// Where its text belongs in the JSON, and how long that is there.
+    /// Where its text belongs in the JSON.
     at: usize,
-    length: usize,
     part: SingleBody,
     /// That of its octets in the message. Other octets are never shown for them.
     crc: u32,
@@ -40,11 +39,11 @@ impl Kept {
         let part = body?;
         let crc = crc32c::crc32c(raw.get(part.range.clone())?);
         let rest = [&json[..text.start], &json[text.end..]].concat();
-        let body = Body { at: text.start, length: text.len(), part, crc };
+        let body = Body { at: text.start, part, crc };
         Some(Self { json: rest.into(), body: Some(body.into()) })
     }
 
-    /// Where the octets are that the JSON is made of, in those of the message. Nothing is read for an empty range.
+    /// Where the octets of the body are in those of the message. Empty if they are not needed.
     pub fn range(&self) -> Range<usize> {
         self.body.as_ref().map_or(0..0, |body| body.part.range.clone())
     }
@@ -54,15 +53,10 @@ impl Kept {
         size_of::<Self>() + self.json.len() + self.body.as_ref().map_or(0, |_| size_of::<Body>())
     }
 
-    /// The length of the whole JSON.
-    pub fn json_octets(&self) -> usize {
-        self.json.len() + self.body.as_ref().map_or(0, |body| body.length)
-    }
-
     /// Appends the whole JSON. `octets` are those of the message in [`Kept::range`]. `false` if they are others than those it
     /// was made of: then nothing is appended.
     pub fn write(&self, json: &mut Vec<u8>, octets: &[u8]) -> bool {
-        let Some(Body { at, part, crc, .. }) = self.body.as_deref() else {
+        let Some(Body { at, part, crc }) = self.body.as_deref() else {
             json.extend_from_slice(&self.json);
             return true;
         };
@@ -118,7 +112,6 @@ mod tests {
             assert_eq!(kept.is_some(), is_kept, "{raw}");
             let Some(kept) = kept else { continue };
             assert_eq!(again(&kept, raw.as_bytes()), json, "{raw}");
-            assert_eq!(kept.json_octets(), json.len() - 1);
         }
         assert!(kept(b"\nbody", Fields::WITHOUT_BODY).0.is_none(), "no body is shown");
     }

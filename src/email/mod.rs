@@ -164,7 +164,11 @@ fn write_of(json: &mut Vec<u8>, email: &StoredEmail, message: &Message<'_>, fiel
             Field::Recipient => text::string(json, &recipient.address),
             Field::From => text::string(json, sender(email, message)),
             Field::Subject => text::string(json, message.subject()),
-            Field::Message => body = text::html(json, message),
+            Field::Message => {
+                let start = json.len();
+                text::html(json, message);
+                body = start + 1..json.len() - 1;
+            }
             Field::ReceivedAt => text::string(json, &listed.received_at.to_interface()),
             Field::Size => value(json, &listed.size_octets),
             Field::ExpiresAt => text::string(json, &listed.expires_at.to_interface()),

@@ -1,7 +1,5 @@
 //! Texts as JSON, without a copy of them in between.
 
-use std::ops::Range;
-
 use crate::mime::{Message, escape};
 
 /// Appends a text as a JSON string.
@@ -11,14 +9,11 @@ pub(super) fn string(json: &mut Vec<u8>, text: &str) {
     json.push(b'"');
 }
 
-/// Appends the body as HTML, as a JSON string. It is the text of [`Message::html`]. Returns where that is.
-pub(super) fn html(json: &mut Vec<u8>, message: &Message<'_>) -> Range<usize> {
+/// Appends the body as HTML, as a JSON string. It is the text of [`Message::html`].
+pub(super) fn html(json: &mut Vec<u8>, message: &Message<'_>) {
     json.push(b'"');
-    let start = json.len();
     message.html_parts().for_each(|(text, is_html)| body(json, text.as_bytes(), is_html));
-    let end = json.len();
     json.push(b'"');
-    start..end
 }
 
 /// Appends a part of the body, which is UTF-8, as HTML within a JSON string.

@@ -11,9 +11,9 @@ use mail_parser::decoders::charsets::map::charset_decoder;
 pub(super) fn decode<'a>(octets: &'a [u8], charset: Option<&str>) -> Cow<'a, str> {
     let octets = octets.strip_prefix(b"\xef\xbb\xbf").unwrap_or(octets);
     let name = charset.unwrap_or_default().trim().to_ascii_lowercase();
-    let is_utf8 = ["utf-8", "utf8"].contains(&name.as_str());
     let decoder = match name.as_str() {
-        "utf-8" | "utf8" | "us-ascii" | "ascii" | "ansi_x3.4-1968" | "" => None,
+        "utf-8" | "utf8" => return String::from_utf8_lossy(octets),
+        "us-ascii" | "ascii" | "ansi_x3.4-1968" | "" => None,
         name => charset_decoder(name.as_bytes()),
     };
     if decoder.is_none()
@@ -21,7 +21,7 @@ pub(super) fn decode<'a>(octets: &'a [u8], charset: Option<&str>) -> Cow<'a, str
     {
         return text.into();
     }
-    match decoder.or_else(|| charset_decoder(b"windows-1252")).filter(|_| !is_utf8) {
+    match decoder.or_else(|| charset_decoder(b"windows-1252")) {
         Some(decode) => decode(octets).into(),
         None => String::from_utf8_lossy(octets),
     }

@@ -138,7 +138,7 @@ impl<'a> Message<'a> {
         let Structure { leaves, html, .. } = self.structure();
         let &[index] = html.as_slice() else { return None };
         let leaf @ Leaf { part, start, octets } = &leaves[index];
-        let is_text = leaf.text().as_bytes() == *octets;
+        let is_text = part.encoding == Encoding::Identity && leaf.text().as_bytes() == *octets;
         let decoding = (!is_text).then(|| (part.encoding, part.charset.as_deref().map(Into::into)));
         Some(SingleBody { range: *start..start + octets.len(), is_html: part.is_html() == Some(true), decoding })
     }

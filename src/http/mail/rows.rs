@@ -27,7 +27,7 @@ const ENTRY_OCTETS: u64 = 200;
 /// What the JSON of an Email without its body takes, roughly.
 const JSON_OCTETS: usize = 512;
 /// The number of parts with a lock of their own.
-const SHARDS: usize = 4;
+const SHARDS: usize = 16;
 
 /// A row of a list: an Email, or some of which one is shown.
 pub(in crate::http) trait Row: Send + Sync + 'static {

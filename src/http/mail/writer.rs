@@ -118,7 +118,8 @@ impl<E: Entry, F: FnOnce(usize) -> String> Rest<E, F> {
     /// The next entries that are read at once.
     fn batch(&mut self) -> Option<Vec<Known<E>>> {
         let octets = |(entry, known): &Known<E>| {
-            known.as_ref().map_or(entry.listed().size_octets, |kept| kept.json_octets() as u64)
+            let whole = known.as_ref().filter(|kept| kept.range().is_empty());
+            whole.map_or(entry.listed().size_octets, |kept| kept.octets() as u64)
         };
         let length = batch(self.unread.as_slice(), octets)?;
         Some(self.unread.by_ref().take(length).collect())
@@ -158,12 +159,9 @@ impl Piece {
         is_shown
     }
 
-    /// Adds an entry of which this is kept. `false` if what it lacks must be read from the disk, or is long.
+    /// Adds an entry of which this is kept. `false` if the octets that it lacks are others by now, or not in memory.
     fn add_kept(&mut self, api: &Api, listed: &Listed, kept: &Kept) -> bool {
         let range = kept.range();
-        if range.len() as u64 > QUICK_OCTETS_MAX {
-            return false;
-        }
         let mut octets = mem::take(&mut self.octets);
         octets.resize(range.len(), 0);
         let is_read = range.is_empty() || api.store.read_cached(listed, range.start, &mut octets);
@@ -176,14 +174,10 @@ impl Piece {
     async fn add_quick<E: Entry>(&mut self, api: &Api, entries: &mut vec::IntoIter<Known<E>>) {
         while let Some((entry, known)) = entries.as_slice().first() {
             let is_short = entry.listed().size_octets <= QUICK_OCTETS_MAX;
-            if let Some(kept) = known {
-                if !self.add_kept(api, entry.listed(), kept) {
-                    return;
-                }
-            } else if let Some(email) = is_short.then(|| entry.load_quick(api)).flatten() {
+            let known = known.as_ref().filter(|kept| is_short || kept.range().is_empty());
+            if !known.is_some_and(|kept| self.add_kept(api, entry.listed(), kept)) {
+                let Some(email) = is_short.then(|| entry.load_quick(api)).flatten() else { return };
                 self.add(|json| entry.write(api, &email, json));
-            } else {
-                return;
             }
             entries.next();
             // Many small ones together take time.
@@ -202,14 +196,11 @@ async fn append<E: Entry>(
     written: usize,
 ) -> Result<Piece, Problem> {
     let octets = entries.iter().map(|(entry, known)| match known {
-        Some(kept) if kept.range().is_empty() => kept.json_octets() as u64 + 1,
-        // The text that becomes JSON is no longer than that.
-        Some(kept) => kept.json_octets() as u64 * 2 + entry.listed().size_octets,
-        None => entry.room(),
+        Some(kept) if kept.range().is_empty() => kept.octets() as u64,
+        _ => entry.room(),
     });
     let room = api.reserve(caller, octets.sum()).await?;
-    let octets = |(entry, known): &Known<E>| known.as_ref().map_or(entry.json_octets(), |kept| kept.json_octets() + 1);
-    json.reserve(FOOT_OCTETS + entries.iter().map(octets).sum::<usize>());
+    json.reserve(FOOT_OCTETS + entries.iter().map(|(entry, _)| entry.json_octets()).sum::<usize>());
     let mut piece = Piece { json, written, room, octets: Vec::new() };
     let mut entries = entries.into_iter();
     piece.add_quick(api, &mut entries).await;
@@ -220,13 +211,9 @@ async fn append<E: Entry>(
     // The reading ends even if the caller goes away, so the room belongs to it.
     let reading = async move {
         for (entry, known) in entries {
-            if let Some(kept) = known.as_ref().filter(|kept| kept.range().is_empty()) {
-                piece.add(|json| kept.write(json, &[]));
-            } else if let Some(email) = entry.load(&of_reading, &caller).await? {
-                piece.add(|json| {
-                    known.is_some_and(|kept| kept.write(json, email.raw.get(kept.range()).unwrap_or_default()))
-                        || entry.write(&of_reading, &email, json)
-                });
+            let is_written = known.is_some_and(|kept| piece.add_kept(&of_reading, entry.listed(), &kept));
+            if !is_written && let Some(email) = entry.load(&of_reading, &caller).await? {
+                piece.add(|json| entry.write(&of_reading, &email, json));
             }
         }
         Ok::<_, StoreError>(piece)

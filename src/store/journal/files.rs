@@ -67,9 +67,7 @@ impl JournalMessage {
 impl State {
     /// The file of a segment if it is open.
     fn open_file(&mut self, number: u32) -> Option<Arc<dyn DiskFile>> {
-        if let Some((last, file)) = self.recent.back()
-            && *last == number
-        {
+        if let Some((_, file)) = self.recent.back().filter(|(last, _)| *last == number) {
             return Some(Arc::clone(file));
         }
         let file = self.known.get(&number)?.as_ref().and_then(Weak::upgrade)?;
