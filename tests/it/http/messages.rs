@@ -6,6 +6,7 @@ use std::time::Duration;
 use std::io::ErrorKind;
 
 use serde_json::{Value, json};
+use tempmail::store::disk::Disk;
 
 use super::{TestServer, damage, place};
 use crate::support::test_disk::{Call, TestDisk};
@@ -283,13 +284,13 @@ async fn of_a_mail_that_was_listed_only_the_body_is_read_again() {
     for (number, (head, line)) in [
         ("Subject: \"s\"\r\n\r\n", "It's <plain> & \"simple\".\r\n"),
         (html, "<p class=3D\"x\">gr=FCn</p>=\r\n\r\n"),
-        (base64, "Z3LDvG4=\r\n"),
+        (base64, "Z3LDvG4hZ3LDvG4hZ3LDvG4hZ3LDvG4h\r\n"),
         (parts, "a part\r\n"),
     ]
     .into_iter()
     .enumerate()
     {
-        let body = format!("{number}{number}{number}{number}\r\n{}", line.repeat(20_000 / line.len()));
+        let body = format!("{number}{number}{number}{number}\r\n{}", line.repeat(28_000 / line.len()));
         let (list, _, at) = listed_once(&api, &disk, &format!("{head}{body}"), &body).await;
         assert!(list.len() > 16 * 1024, "{number}");
         disk.cache_from(at);
