@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use uuid::Builder;
+use uuid::{Builder, Uuid};
 
 use crate::model::{EmailId, EventId, Timestamp, WebhookId};
 
@@ -16,6 +16,11 @@ const PREFIX_OCTETS_MAX: usize = 32;
 /// A new id for an Email received at `at`, with 74 new random bits.
 pub fn email_id(at: Timestamp) -> EmailId {
     EmailId::from_parts(at, rand::random())
+}
+
+/// A new id for a request that came at `at`.
+pub fn request_id(at: Timestamp) -> Uuid {
+    Builder::from_unix_timestamp_millis(at.millis().unsigned_abs(), &rand::random()).into_uuid()
 }
 
 /// A new id for a webhook.

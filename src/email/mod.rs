@@ -2,12 +2,18 @@
 //!
 //! ```text
 //! mod   the fields and the writer     parts   fields that are objects     text   texts as JSON
+//! kept  what was written, for the next time
 //! ```
 
+mod kept;
 mod parts;
 mod text;
 
+use std::ops::Range;
+
 use serde::Serialize;
+
+pub use kept::{Kept, Written};
 
 use crate::mime::Message;
 use crate::model::StoredEmail;
@@ -123,14 +129,16 @@ impl Fields {
     }
 }
 
-/// Appends these fields of an Email to `json` as an object. `false` if the envelope lacks the Email, which means a damaged
+/// Appends these fields of an Email to `json` as an object. `None` if the envelope lacks the Email, which means a damaged
 /// store: then nothing is appended.
-pub fn write(json: &mut Vec<u8>, email: &StoredEmail, fields: Fields) -> bool {
+pub fn write(json: &mut Vec<u8>, email: &StoredEmail, fields: Fields) -> Option<Written> {
     let start = json.len();
     reader::read(&email.raw, |message| {
         // What an earlier try left that panicked.
         json.truncate(start);
-        write_of(json, email, message, fields).is_some()
+        let text = write_of(json, email, message, fields)?;
+        let body = if text.is_empty() { None } else { message.single_body() };
+        Some(Written { text: text.start - start..text.end - start, body })
     })
 }
 
@@ -139,7 +147,9 @@ pub fn sender<'a>(email: &'a StoredEmail, message: &'a Message<'_>) -> &'a str {
     message.from().map_or(&email.envelope.reverse_path, |from| &from.address)
 }
 
-fn write_of(json: &mut Vec<u8>, email: &StoredEmail, message: &Message<'_>, fields: Fields) -> Option<()> {
+/// Appends the fields. Returns where the text of the body is in `json`: nowhere if it is not among them.
+fn write_of(json: &mut Vec<u8>, email: &StoredEmail, message: &Message<'_>, fields: Fields) -> Option<Range<usize>> {
+    let mut body = json.len()..json.len();
     let recipient = email.recipient()?;
     let findings =
         if fields.has(Field::Codes) || fields.has(Field::Links) { reader::findings(message) } else { <_>::default() };
@@ -154,7 +164,11 @@ fn write_of(json: &mut Vec<u8>, email: &StoredEmail, message: &Message<'_>, fiel
             Field::Recipient => text::string(json, &recipient.address),
             Field::From => text::string(json, sender(email, message)),
             Field::Subject => text::string(json, message.subject()),
-            Field::Message => text::html(json, message),
+            Field::Message => {
+                let start = json.len();
+                text::html(json, message);
+                body = start + 1..json.len() - 1;
+            }
             Field::ReceivedAt => text::string(json, &listed.received_at.to_interface()),
             Field::Size => value(json, &listed.size_octets),
             Field::ExpiresAt => text::string(json, &listed.expires_at.to_interface()),
@@ -171,7 +185,7 @@ fn write_of(json: &mut Vec<u8>, email: &StoredEmail, message: &Message<'_>, fiel
         }
     }
     json.push(b'}');
-    Some(())
+    Some(body)
 }
 
 fn value(json: &mut Vec<u8>, value: &impl Serialize) {
@@ -192,11 +206,13 @@ pub fn beginning(text: &str, chars_max: usize) -> (String, bool) {
 mod tests {
     use std::net::Ipv4Addr;
 
+    use bytes::Bytes;
+
     use super::*;
     use crate::model::{Address, Envelope, Greeting, Listed, Place, Protocol, Subaddressing, Timestamp};
     use crate::random;
 
-    fn email(raw: &'static str) -> StoredEmail {
+    pub(super) fn email(raw: impl Into<Bytes>) -> StoredEmail {
         let at = Timestamp::from_millis(1_700_000_000_000);
         let recipient: Address = "ann@example.test".parse().expect("an address");
         let id = random::email_id(at);
@@ -210,7 +226,7 @@ mod tests {
             || id,
         );
         let listed = Listed { id, sequence: 1, received_at: at, expires_at: at, size_octets: 1, place: Place([0; 16]) };
-        StoredEmail { listed, envelope, raw: raw.as_bytes().into() }
+        StoredEmail { listed, envelope, raw: raw.into() }
     }
 
     #[test]

@@ -5,21 +5,23 @@ use crate::mime::{Message, escape};
 /// Appends a text as a JSON string.
 pub(super) fn string(json: &mut Vec<u8>, text: &str) {
     json.push(b'"');
-    escape_into(json, text);
+    escape_into(json, text.as_bytes());
     json.push(b'"');
 }
 
 /// Appends the body as HTML, as a JSON string. It is the text of [`Message::html`].
 pub(super) fn html(json: &mut Vec<u8>, message: &Message<'_>) {
     json.push(b'"');
-    for (text, is_html) in message.html_parts() {
-        if is_html { escape_into(json, &text) } else { text_as_html(json, &text) }
-    }
+    message.html_parts().for_each(|(text, is_html)| body(json, text.as_bytes(), is_html));
     json.push(b'"');
 }
 
-fn escape_into(json: &mut Vec<u8>, text: &str) {
-    let mut rest = text.as_bytes();
+/// Appends a part of the body, which is UTF-8, as HTML within a JSON string.
+pub(super) fn body(json: &mut Vec<u8>, text: &[u8], is_html: bool) {
+    if is_html { escape_into(json, text) } else { text_as_html(json, text) }
+}
+
+fn escape_into(json: &mut Vec<u8>, mut rest: &[u8]) {
     while let Some(position) = escape::position(rest, is_special) {
         json.extend_from_slice(&rest[..position]);
         push_special(json, rest[position]);
@@ -29,9 +31,8 @@ fn escape_into(json: &mut Vec<u8>, text: &str) {
 }
 
 /// Appends a plain text as HTML, escaped for JSON in the same pass.
-fn text_as_html(json: &mut Vec<u8>, text: &str) {
-    let mut rest = text.as_bytes();
-    while let Some(position) = escape::position(rest, |octet| is_special(octet) | escape::is_escaped(octet)) {
+fn text_as_html(json: &mut Vec<u8>, mut rest: &[u8]) {
+    while let Some(position) = escape::position(rest, is_other) {
         json.extend_from_slice(&rest[..position]);
         rest = &rest[position..];
         if !escape::is_escaped(rest[0]) {
@@ -46,7 +47,7 @@ fn text_as_html(json: &mut Vec<u8>, text: &str) {
                 json.extend_from_slice(element.as_bytes());
                 json.extend_from_slice(br"\n");
             }
-            None => escape_into(json, html),
+            None => escape_into(json, html.as_bytes()),
         }
         rest = &rest[octets..];
     }
@@ -57,6 +58,13 @@ fn text_as_html(json: &mut Vec<u8>, text: &str) {
 #[expect(clippy::needless_bitwise_bool, reason = "without a branch, the compiler compares many octets at once")]
 const fn is_special(octet: u8) -> bool {
     (octet < b' ') | (octet == b'"') | (octet == b'\\')
+}
+
+/// Whether an octet of plain text is another one in HTML, or in a JSON string of it. `&` and `'` differ in one bit, and so do
+/// `<` and `>`.
+#[expect(clippy::needless_bitwise_bool, reason = "without a branch, the compiler compares many octets at once")]
+const fn is_other(octet: u8) -> bool {
+    is_special(octet) | (octet | 1 == b'\'') | (octet | 2 == b'>')
 }
 
 fn push_special(json: &mut Vec<u8>, octet: u8) {
@@ -82,6 +90,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn no_octet_that_html_escapes_is_missed() {
+        assert!((0..=255).all(|octet| is_other(octet) == (is_special(octet) || escape::is_escaped(octet))));
+    }
 
     proptest! {
         #[test]

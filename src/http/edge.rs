@@ -22,6 +22,7 @@ use super::memory;
 use super::problem::{COMMON_FIELDS, Code, LogDetail, Problem};
 use super::rate_limit;
 use super::web;
+use crate::random;
 
 /// The header field with the id of a request, in its answer. What a client sends in it has no effect.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -74,7 +75,7 @@ pub(super) async fn pass(State(api): State<Arc<Api>>, mut request: Request, next
     let caller = api.caller(&mut request);
     let config = &api.config.http;
     let in_flight = api.requests.begin(&request);
-    let id = Uuid::now_v7();
+    let id = random::request_id(api.clock.now());
     let (method, client) = (request.method().clone(), caller.address);
     let line = Line { request: id, began_at: Instant::now(), method, client };
     let is_page = config.public.web && web::is_document(&request);

@@ -31,7 +31,9 @@ mod structure;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::ops::Range;
 
+use encoding::Encoding;
 use fields::{Field, Section};
 use structure::{Leaf, Structure};
 
@@ -42,6 +44,28 @@ pub use escape::from_text;
 pub use head::Head;
 pub use limits::VISIBLE_TEXT_OCTETS_MAX;
 pub use page::{is_unseen, to_text};
+
+/// A body that is a single part: where it is in the octets of its message, and what it takes to read it there.
+#[derive(Clone, Debug)]
+pub struct SingleBody {
+    /// Where its octets are.
+    pub range: Range<usize>,
+    /// Whether it is HTML; otherwise it is plain text.
+    pub is_html: bool,
+    /// How its octets become text. `None` if they are that, in UTF-8.
+    decoding: Option<(Encoding, Option<Box<str>>)>,
+}
+
+impl SingleBody {
+    /// The text in UTF-8 of these octets, which are those that it had in its range.
+    pub fn text<'a>(&self, octets: &'a [u8]) -> Cow<'a, [u8]> {
+        let Some((encoding, charset)) = &self.decoding else { return octets.into() };
+        match decoded(octets, *encoding, charset.as_deref()) {
+            Cow::Borrowed(text) => text.as_bytes().into(),
+            Cow::Owned(text) => text.into_bytes().into(),
+        }
+    }
+}
 
 /// A message. Each part of it is read when it is asked for, and only once.
 #[derive(Debug, Default)]
@@ -106,7 +130,17 @@ impl<'a> Message<'a> {
     /// The parts of the body as HTML, each as text, and whether that is HTML already. [`Message::html`] is all of them.
     pub fn html_parts(&self) -> impl Iterator<Item = (Cow<'a, str>, bool)> {
         let Structure { leaves, html, .. } = self.structure();
-        html.iter().map(|&index| (decoded(&leaves[index]), leaves[index].part.is_html() == Some(true)))
+        html.iter().map(|&index| (leaves[index].text(), leaves[index].part.is_html() == Some(true)))
+    }
+
+    /// The only part of the body as HTML. `None` if there are several, or none.
+    pub fn single_body(&self) -> Option<SingleBody> {
+        let Structure { leaves, html, .. } = self.structure();
+        let &[index] = html.as_slice() else { return None };
+        let leaf @ Leaf { part, start, octets } = &leaves[index];
+        let is_text = part.encoding == Encoding::Identity && leaf.text().as_bytes() == *octets;
+        let decoding = (!is_text).then(|| (part.encoding, part.charset.as_deref().map(Into::into)));
+        Some(SingleBody { range: *start..start + octets.len(), is_html: part.is_html() == Some(true), decoding })
     }
 
     /// Whether a part of the body is HTML.
@@ -146,15 +180,21 @@ impl<'a> Message<'a> {
     }
 }
 
-fn decoded<'a>(leaf: &Leaf<'a>) -> Cow<'a, str> {
-    match leaf.part.encoding.decode(leaf.octets) {
-        Cow::Borrowed(octets) => charset::decode(octets, leaf.part.charset.as_deref()),
-        Cow::Owned(octets) => charset::decode(&octets, leaf.part.charset.as_deref()).into_owned().into(),
+impl<'a> Leaf<'a> {
+    fn text(&self) -> Cow<'a, str> {
+        decoded(self.octets, self.part.encoding, self.part.charset.as_deref())
+    }
+}
+
+fn decoded<'a>(octets: &'a [u8], encoding: Encoding, charset: Option<&str>) -> Cow<'a, str> {
+    match encoding.decode(octets) {
+        Cow::Borrowed(octets) => charset::decode(octets, charset),
+        Cow::Owned(octets) => charset::decode(&octets, charset).into_owned().into(),
     }
 }
 
 fn as_text(leaf: &Leaf<'_>) -> String {
-    let text = decoded(leaf);
+    let text = leaf.text();
     if leaf.part.is_html() == Some(true) { to_text(&text) } else { text.replace("\r\n", "\n") }
 }
 

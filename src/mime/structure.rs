@@ -12,6 +12,8 @@ use super::part::{Multipart, Part};
 #[derive(Debug)]
 pub(super) struct Leaf<'a> {
     pub(super) part: Part,
+    /// The position of its octets in the message.
+    pub(super) start: usize,
     pub(super) octets: &'a [u8],
 }
 
@@ -189,7 +191,7 @@ impl Walk<'_> {
                 }
             }
         }
-        leaves.push(Leaf { part, octets: content(self.raw, start, end) });
+        leaves.push(Leaf { part, start, octets: content(self.raw, start, end) });
     }
 }
 

@@ -239,6 +239,15 @@ pub trait Store: Send + Sync + 'static {
         None
     }
 
+    /// Fills `out` with the octets of a listed Email from `start`, without waiting for the disk. `false` if that can't be
+    /// done, for whatever reason.
+    ///
+    /// They are not checked: on a damaged disk, or after the Email was removed, they are any octets. The caller must know
+    /// those that it looks for.
+    fn read_cached(&self, _listed: &Listed, _start: usize, _out: &mut [u8]) -> bool {
+        false
+    }
+
     /// Deletes one Email. `false` if no Email with this id is readable at `now`.
     async fn delete(&self, id: EmailId, now: Timestamp) -> Result<bool, StoreError>;
 

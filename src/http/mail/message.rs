@@ -26,9 +26,7 @@ pub(in crate::http) async fn show(
 /// The JSON of an Email with all its details.
 pub(super) fn render(email: &StoredEmail, room: Room) -> Result<Bytes, Problem> {
     let mut json = Vec::new();
-    if !email::write(&mut json, email, Fields::ALL) {
-        return Err(Problem::internal());
-    }
+    email::write(&mut json, email, Fields::ALL).ok_or_else(Problem::internal)?;
     Ok(room.hold(json))
 }
 

@@ -6,7 +6,7 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
 use crate::admission::RENDERED;
-use crate::email::{self, Fields};
+use crate::email::{self, Fields, Kept, Written};
 use crate::http::{Api, Caller};
 use crate::mime::limits::HEADER_SECTION_OCTETS_MAX;
 use crate::model::{EmailId, Listed, StoredEmail};
@@ -15,10 +15,10 @@ use crate::store::StoreError;
 /// What an octet of the header section takes at most as text and as JSON, where a control character takes six octets.
 const RENDERED_FIELDS: u64 = 12;
 /// The most octets of JSON without bodies in the cache, with an allowance for each entry.
-const SMALL_OCTETS_MAX: u64 = 48 * 1024 * 1024;
+const SMALL_OCTETS_MAX: u64 = 56 * 1024 * 1024;
 /// The most octets of JSON with bodies in the cache. They have a part of their own, since a few lists of them would drive
 /// out what makes many others cheap.
-const WHOLE_OCTETS_MAX: u64 = 16 * 1024 * 1024;
+const WHOLE_OCTETS_MAX: u64 = 8 * 1024 * 1024;
 /// The longest JSON of an Email in the cache, in octets. Few are longer without their body, and most mails that programs
 /// wait for are not with it.
 const ENTRY_OCTETS_MAX: usize = 16 * 1024;
@@ -27,7 +27,7 @@ const ENTRY_OCTETS: u64 = 200;
 /// What the JSON of an Email without its body takes, roughly.
 const JSON_OCTETS: usize = 512;
 /// The number of parts with a lock of their own.
-const SHARDS: usize = 4;
+const SHARDS: usize = 16;
 
 /// A row of a list: an Email, or some of which one is shown.
 pub(in crate::http) trait Row: Send + Sync + 'static {
@@ -53,8 +53,8 @@ async fn load(listed: &Listed, api: &Api) -> Result<Option<StoredEmail>, StoreEr
 
 /// A row as a list shows it.
 pub(in crate::http) trait Entry: Row {
-    /// What is shown, if that is known without a look at the disk.
-    fn known(&self, _: &Api) -> Option<Arc<[u8]>> {
+    /// What is kept of what is shown.
+    fn known(&self, _: &Api) -> Option<Arc<Kept>> {
         None
     }
 
@@ -97,8 +97,8 @@ impl Row for Shown {
 }
 
 impl Entry for Shown {
-    fn known(&self, api: &Api) -> Option<Arc<[u8]>> {
-        api.shown.of(self.fields).get(&(self.listed.id, self.fields))
+    fn known(&self, api: &Api) -> Option<Arc<Kept>> {
+        api.shown.get(&(self.listed.id, self.fields))
     }
 
     fn room(&self) -> u64 {
@@ -121,19 +121,17 @@ impl Entry for Shown {
 
     fn write(&self, api: &Api, email: &StoredEmail, json: &mut Vec<u8>) -> bool {
         let start = json.len();
-        if !email::write(json, email, self.fields) {
+        let Some(written) = email::write(json, email, self.fields) else {
             tracing::error!(id = %self.listed.id, "a list lacks an Email that its envelope does not name");
             return false;
-        }
-        let entry = &json[start..];
-        if entry.len() <= ENTRY_OCTETS_MAX {
-            api.shown.of(self.fields).insert((self.listed.id, self.fields), entry.into());
-        }
+        };
+        api.shown.keep((self.listed.id, self.fields), &json[start..], written, &email.raw);
         true
     }
 }
 
-/// The JSON of Emails that were listed lately, at most 64 MB. It is made when an Email is first listed.
+/// The JSON of Emails that were listed lately, at most 64 MB. It is made when an Email is first listed. Of one with a body,
+/// the rest is kept for longer than the whole.
 ///
 /// An Email never changes while the process lives, and neither does the retention, so no entry is ever wrong. An Email that
 /// was removed is in no list any more, and its entry leaves when others need the room.
@@ -143,16 +141,16 @@ pub(in crate::http) struct Cached {
     whole: Entries,
 }
 
-type Entries = Cache<Key, Arc<[u8]>, OctetWeighter>;
+type Entries = Cache<Key, Arc<Kept>, OctetWeighter>;
 
 type Key = (EmailId, Fields);
 
 #[derive(Clone, Debug)]
 struct OctetWeighter;
 
-impl Weighter<Key, Arc<[u8]>> for OctetWeighter {
-    fn weight(&self, _: &Key, json: &Arc<[u8]>) -> u64 {
-        json.len() as u64 + ENTRY_OCTETS
+impl Weighter<Key, Arc<Kept>> for OctetWeighter {
+    fn weight(&self, _: &Key, kept: &Arc<Kept>) -> u64 {
+        kept.octets() as u64 + ENTRY_OCTETS
     }
 }
 
@@ -163,8 +161,21 @@ impl Default for Cached {
 }
 
 impl Cached {
-    const fn of(&self, fields: Fields) -> &Entries {
-        if fields.have_body() { &self.whole } else { &self.small }
+    fn get(&self, key: &Key) -> Option<Arc<Kept>> {
+        let whole = if key.1.have_body() { self.whole.get(key) } else { None };
+        whole.or_else(|| self.small.get(key))
+    }
+
+    /// Keeps the JSON of an Email with the message `raw`, in each form that is short enough.
+    fn keep(&self, key: Key, json: &[u8], written: Written, raw: &[u8]) {
+        let of_rest = Kept::without_body(json, written, raw).filter(|kept| kept.octets() <= ENTRY_OCTETS_MAX);
+        if let Some(kept) = of_rest {
+            self.small.insert(key, Arc::new(kept));
+        }
+        if json.len() <= ENTRY_OCTETS_MAX {
+            let entries = if key.1.have_body() { &self.whole } else { &self.small };
+            entries.insert(key, Arc::new(Kept::whole(json)));
+        }
     }
 }
 
@@ -184,7 +195,7 @@ mod tests {
     #[test]
     fn however_many_emails_are_listed_the_room_is_bounded() {
         let entries = entries(WHOLE_OCTETS_MAX);
-        let json: Arc<[u8]> = vec![b'x'; ENTRY_OCTETS_MAX].into();
+        let json = Arc::new(Kept::whole(&[b'x'; ENTRY_OCTETS_MAX]));
         for _ in 0..10_000 {
             entries.insert((random::email_id(Timestamp::from_millis(0)), Fields::WITHOUT_BODY), Arc::clone(&json));
             assert!(entries.weight() <= WHOLE_OCTETS_MAX);

@@ -1,6 +1,7 @@
 //! The body of a list: a JSON object, written in pieces as the client takes them.
 
-use std::io::{self, Write};
+use std::io;
+use std::mem;
 use std::sync::Arc;
 use std::vec;
 
@@ -9,7 +10,9 @@ use futures_util::stream;
 use tokio::task::coop::consume_budget;
 
 use super::rows::Entry;
+use crate::email::Kept;
 use crate::http::{Api, Caller, Problem, Room};
+use crate::model::Listed;
 use crate::store::StoreError;
 
 /// Messages of this many octets together are read for one piece. A larger one is read alone, so that a list of large
@@ -31,8 +34,8 @@ pub(super) fn batch<T>(rows: &[T], octets: impl Fn(&T) -> u64) -> Option<usize> 
     (!rows.is_empty()).then_some(fitting.max(1))
 }
 
-/// An entry, and what it shows if that is known.
-type Known<E> = (E, Option<Arc<[u8]>>);
+/// An entry, and what is kept of what it shows.
+type Known<E> = (E, Option<Arc<Kept>>);
 
 /// The rest of a body that is written.
 struct Rest<E, F> {
@@ -84,7 +87,7 @@ pub(super) async fn one<E: Entry>(
     entry: E,
     json: Vec<u8>,
 ) -> Result<Option<(Vec<u8>, Room)>, Problem> {
-    let Piece { json, written, room } = append(api, caller, json, vec![known(api, entry)], 0).await?;
+    let Piece { json, written, room, .. } = append(api, caller, json, vec![known(api, entry)], 0).await?;
     Ok((written > 0).then_some((json, room)))
 }
 
@@ -114,8 +117,10 @@ impl<E: Entry, F: FnOnce(usize) -> String> Rest<E, F> {
 
     /// The next entries that are read at once.
     fn batch(&mut self) -> Option<Vec<Known<E>>> {
-        let octets =
-            |(entry, known): &Known<E>| known.as_ref().map_or(entry.listed().size_octets, |json| json.len() as u64);
+        let octets = |(entry, known): &Known<E>| {
+            let whole = known.as_ref().filter(|kept| kept.range().is_empty());
+            whole.map_or(entry.listed().size_octets, |kept| kept.octets() as u64)
+        };
         let length = batch(self.unread.as_slice(), octets)?;
         Some(self.unread.by_ref().take(length).collect())
     }
@@ -134,32 +139,45 @@ struct Piece {
     written: usize,
     /// The room of the whole JSON.
     room: Room,
+    /// The octets of a message that were read last.
+    octets: Vec<u8>,
 }
 
 impl Piece {
     /// Adds an entry as `write` appends it. If that is `false`, it can't be shown and is left out.
-    fn add(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) {
+    fn add(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
         let start = self.json.len();
         if self.written > 0 {
             self.json.push(b',');
         }
-        if write(&mut self.json) {
+        let is_shown = write(&mut self.json);
+        if is_shown {
             self.written += 1;
         } else {
             self.json.truncate(start);
         }
+        is_shown
+    }
+
+    /// Adds an entry of which this is kept. `false` if the octets that it lacks are others by now, or not in memory.
+    fn add_kept(&mut self, api: &Api, listed: &Listed, kept: &Kept) -> bool {
+        let range = kept.range();
+        let mut octets = mem::take(&mut self.octets);
+        octets.resize(range.len(), 0);
+        let is_read = range.is_empty() || api.store.read_cached(listed, range.start, &mut octets);
+        let is_shown = is_read && self.add(|json| kept.write(json, &octets));
+        self.octets = octets;
+        is_shown
     }
 
     /// Adds the first of these entries: as many as need neither the disk nor much time.
     async fn add_quick<E: Entry>(&mut self, api: &Api, entries: &mut vec::IntoIter<Known<E>>) {
         while let Some((entry, known)) = entries.as_slice().first() {
             let is_short = entry.listed().size_octets <= QUICK_OCTETS_MAX;
-            if let Some(known) = known {
-                self.add(|json| json.write_all(known).is_ok());
-            } else if let Some(email) = is_short.then(|| entry.load_quick(api)).flatten() {
+            let known = known.as_ref().filter(|kept| is_short || kept.range().is_empty());
+            if !known.is_some_and(|kept| self.add_kept(api, entry.listed(), kept)) {
+                let Some(email) = is_short.then(|| entry.load_quick(api)).flatten() else { return };
                 self.add(|json| entry.write(api, &email, json));
-            } else {
-                return;
             }
             entries.next();
             // Many small ones together take time.
@@ -178,12 +196,12 @@ async fn append<E: Entry>(
     written: usize,
 ) -> Result<Piece, Problem> {
     let octets = entries.iter().map(|(entry, known)| match known {
-        Some(json) => json.len() as u64 + 1,
-        None => entry.room(),
+        Some(kept) if kept.range().is_empty() => kept.octets() as u64,
+        _ => entry.room(),
     });
     let room = api.reserve(caller, octets.sum()).await?;
     json.reserve(FOOT_OCTETS + entries.iter().map(|(entry, _)| entry.json_octets()).sum::<usize>());
-    let mut piece = Piece { json, written, room };
+    let mut piece = Piece { json, written, room, octets: Vec::new() };
     let mut entries = entries.into_iter();
     piece.add_quick(api, &mut entries).await;
     if entries.as_slice().is_empty() {
@@ -193,9 +211,8 @@ async fn append<E: Entry>(
     // The reading ends even if the caller goes away, so the room belongs to it.
     let reading = async move {
         for (entry, known) in entries {
-            if let Some(known) = known {
-                piece.add(|json| json.write_all(&known).is_ok());
-            } else if let Some(email) = entry.load(&of_reading, &caller).await? {
+            let is_written = known.is_some_and(|kept| piece.add_kept(&of_reading, entry.listed(), &kept));
+            if !is_written && let Some(email) = entry.load(&of_reading, &caller).await? {
                 piece.add(|json| entry.write(&of_reading, &email, json));
             }
         }

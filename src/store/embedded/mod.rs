@@ -206,6 +206,13 @@ impl Store for EmbeddedStore {
         Some(StoredEmail { listed: listed.clone(), envelope: content.envelope, raw: content.raw })
     }
 
+    fn read_cached(&self, listed: &Listed, start: usize, out: &mut [u8]) -> bool {
+        let place = RecordPlace::of(listed);
+        let is_within = start.checked_add(out.len()).is_some_and(|end| end <= place.content as usize);
+        let content_start = u64::from(place.offset) + u64::from(place.length.saturating_sub(place.content));
+        is_within && self.shared.files.read_part_cached(place.segment, content_start + start as u64, out)
+    }
+
     async fn delete(&self, id: EmailId, now: Timestamp) -> Result<bool, StoreError> {
         // An unknown id must not cause a write, since anybody may send one.
         if self.shared.mail().find(id, now).is_none() {

@@ -17,6 +17,8 @@ use crate::store::disk::{Disk, DiskFile};
 
 /// The last format whose files lay in the data directory itself.
 const LAST_EARLIER_FORMAT: u32 = 10;
+/// How often a reader that must not wait tries to get the lock.
+const LOCK_TRIES: usize = 100;
 /// The most files that stay open for the next read.
 const OPEN_MAX: usize = 64;
 
@@ -65,6 +67,9 @@ impl JournalMessage {
 impl State {
     /// The file of a segment if it is open.
     fn open_file(&mut self, number: u32) -> Option<Arc<dyn DiskFile>> {
+        if let Some((_, file)) = self.recent.back().filter(|(last, _)| *last == number) {
+            return Some(Arc::clone(file));
+        }
         let file = self.known.get(&number)?.as_ref().and_then(Weak::upgrade)?;
         self.keep(number, Arc::clone(&file));
         Some(file)
@@ -219,9 +224,17 @@ impl Files {
 
     /// Reads the message at `place` as [`Files::read`] does, without waiting for the disk. `None` if that can't be done.
     pub(crate) fn read_cached(&self, place: RecordPlace) -> Option<JournalMessage> {
-        let file = self.state.try_lock().ok()?.open_file(place.segment)?;
         let mut octets = vec![0; place.length as usize];
-        file.read_cached(u64::from(place.offset), &mut octets).then_some(octets).and_then(JournalMessage::of_record)
+        let is_read = self.read_part_cached(place.segment, u64::from(place.offset), &mut octets);
+        is_read.then_some(octets).and_then(JournalMessage::of_record)
+    }
+
+    /// Fills `out` from `offset` of a segment, likewise. What it gets may be damaged, or of another segment by now.
+    pub(crate) fn read_part_cached(&self, segment: u32, offset: u64, out: &mut [u8]) -> bool {
+        // Another reader has the lock for no time. Whoever removes a file may have it for longer.
+        let state = (0..LOCK_TRIES).find_map(|_| self.state.try_lock().ok());
+        let file = state.and_then(|mut state| state.open_file(segment));
+        file.is_some_and(|file| file.read_cached(offset, out))
     }
 
     /// Punches out the content of the record at `place`. Its header and meta stay readable. Nothing is synced: after a

@@ -6,6 +6,7 @@ use std::time::Duration;
 use std::io::ErrorKind;
 
 use serde_json::{Value, json};
+use tempmail::store::disk::Disk;
 
 use super::{TestServer, damage, place};
 use crate::support::test_disk::{Call, TestDisk};
@@ -263,6 +264,64 @@ async fn fields_without_bodies_are_read_from_the_disk_once() {
     let _failing = disk.fail(|call| call.is_by_reader_of("journal-").then_some(ErrorKind::PermissionDenied));
     assert_eq!(api.get(&fields).await.json(), page);
     assert_eq!(api.get(INBOX).await.problem(), "store_unavailable", "bodies are not kept");
+}
+
+/// Mail whose JSON with its body is too long to be kept, and where the body begins. In its record the envelope comes first.
+async fn listed_once(api: &TestServer, disk: &TestDisk, raw: &str, body: &str) -> (String, String, u64) {
+    api.delete("/api/mail/delete?to=ann@example.test").await;
+    api.receive(&["ann@example.test"], raw).await;
+    let (name, at) = place(disk, body);
+    (api.get(INBOX).await.text().to_owned(), name, at)
+}
+
+#[tokio::test]
+async fn of_a_mail_that_was_listed_only_the_body_is_read_again() {
+    let disk = TestDisk::default();
+    let api = TestServer::on(disk.clone(), "").await;
+    let html = "Content-Type: text/html; charset=iso-8859-1\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n";
+    let base64 = "Content-Transfer-Encoding: base64\r\n\r\n";
+    let parts = "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n";
+    for (number, (head, line)) in [
+        ("Subject: \"s\"\r\n\r\n", "It's <plain> & \"simple\".\r\n"),
+        (html, "<p class=3D\"x\">gr=FCn</p>=\r\n\r\n"),
+        (base64, "Z3LDvG4hZ3LDvG4hZ3LDvG4hZ3LDvG4h\r\n"),
+        (parts, "a part\r\n"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let body = format!("{number}{number}{number}{number}\r\n{}", line.repeat(28_000 / line.len()));
+        let (list, _, at) = listed_once(&api, &disk, &format!("{head}{body}"), &body).await;
+        assert!(list.len() > 16 * 1024, "{number}");
+        disk.cache_from(at);
+        let is_read = |call: &Call| call.is_by_reader_of("journal-");
+        let before = disk.count(is_read);
+        assert_eq!(api.get(INBOX).await.text(), list, "{number}");
+        assert_eq!(disk.count(is_read), before, "what is before the body of {number} is not read");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_damaged_after_its_mail_was_listed_is_never_shown() {
+    let disk = TestDisk::default();
+    let api = TestServer::on(disk.clone(), "").await;
+    let body = "It is whole.\r\n".repeat(1500);
+    let (list, name, at) = listed_once(&api, &disk, &format!("Subject: s\r\n\r\n{body}"), &body).await;
+    for cached_from in [u64::MAX, at, 0] {
+        disk.cache_from(cached_from);
+        for within in [0, body.len() - 1] {
+            let write = |octets: &str| {
+                disk.open(&name).expect("the file").write_at(at + within as u64, octets.as_bytes()).expect("a write");
+            };
+            write("~");
+            let page = api.get(INBOX).await.json();
+            assert_eq!((subjects(&page), &page["total"]), (vec![], &json!(1)));
+            write(&body[within..=within]);
+            assert_eq!(api.get(INBOX).await.text(), list);
+        }
+    }
+    assert_eq!(api.delete("/api/mail/delete?to=ann@example.test").await.status, 200);
+    assert!(subjects(&api.get(INBOX).await.json()).is_empty());
 }
 
 #[tokio::test]
