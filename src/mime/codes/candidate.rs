@@ -1,7 +1,7 @@
 //! What in a page has the form of a code, whatever it means.
 
 use super::free::stands_free;
-use super::lexicon::is_bounded_letter;
+use super::lexicon::{is_address, is_bounded_letter};
 use super::page::Page;
 
 /// The most candidates of a page.
@@ -45,12 +45,17 @@ impl Candidate {
     }
 }
 
-/// The candidates of a page in their order.
+/// The candidates of a page in their order. What is in addresses is none.
 pub(super) fn candidates(page: &Page) -> Vec<Candidate> {
     let octets = page.text.as_bytes();
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(distance) = octets[at..].iter().position(u8::is_ascii_alphanumeric) {
-        let (candidate, end) = read(&page.text, run(octets, at + distance));
+        let start = at + distance;
+        if is_address(&page.text[start..]) {
+            at = start + octets[start..].iter().take_while(|octet| octet.is_ascii_graphic()).count();
+            continue;
+        }
+        let (candidate, end) = read(&page.text, run(octets, start));
         found.extend(candidate.filter(|candidate| stands_free(&page.text, candidate.start, candidate.end)));
         if found.len() == CANDIDATES_MAX {
             break;
@@ -70,34 +75,40 @@ fn run(octets: &[u8], start: usize) -> Run {
     (start, start + octets[start..].iter().take_while(|octet| octet.is_ascii_alphanumeric()).count())
 }
 
-/// The runs from `first` on that separators join, as long as they fit; at most `count_max`.
-fn joined(text: &str, first: Run, separators: &[u8], count_max: usize, is_fit: impl Fn(&Run) -> bool) -> Vec<Run> {
+/// The runs from `first` on that separators join, as long as they fit; none if nothing is joined.
+fn joined(text: &str, first: Run, separators: &[u8], is_fit: impl Fn(&Run) -> bool) -> Vec<Run> {
     let octets = text.as_bytes();
     let next = |&(_, end): &Run| {
         let is_joined = octets.get(end).is_some_and(|octet| separators.contains(octet));
         (is_joined && octets.get(end + 1).is_some_and(u8::is_ascii_alphanumeric)).then(|| run(octets, end + 1))
     };
-    std::iter::successors(Some(first), next).take(count_max).take_while(is_fit).collect()
+    let Some(second) = next(&first) else { return Vec::new() };
+    let all = std::iter::once(first).chain(std::iter::successors(Some(second), next));
+    all.inspect(|(start, end)| super::step(end - start)).take_while(is_fit).collect()
 }
 
 /// Reads what begins with a run: the candidate, and where it ends or the next one may begin.
 fn read(text: &str, run: Run) -> (Option<Candidate>, usize) {
     let is_digits = |&(start, end): &Run| text[start..end].bytes().all(|octet| octet.is_ascii_digit());
     let is_sign = |&(start, end): &Run| end - start == 1 && !text[end..].starts_with(is_bounded_letter);
-    let signs = joined(text, run, b" \t\n", 2 * SIGNS_MAX + 1, is_sign);
-    let parts = joined(text, run, b"-", 5, |_| true);
-    let groups = joined(text, run, b" ", 7, is_digits);
+    let signs = joined(text, run, b" \t\n", is_sign);
+    let parts = joined(text, run, b"-", |_| true);
+    let groups = joined(text, run, b" ", is_digits);
     // Two groups with a dot between them are a price unless they are alone in their line.
-    let dotted = joined(text, run, b".", 3, |group| is_digits(group) && group.1 - group.0 == 3);
+    let dotted = joined(text, run, b".", |group| is_digits(group) && group.1 - group.0 == 3);
     let is_cell = |&(_, end): &Run| ends_cell(&text[end..]) && (run.0 == 0 || text[..run.0].ends_with(['\n', '\t']));
     let (runs, glue, form_of): (_, _, FormOf) = if signs.len() >= SIGNS_MIN {
         (signs, "", |signs| form(&signs.concat()))
-    } else if parts.len() > 1 {
+    } else if !parts.is_empty() {
         (parts, "-", form_of_parts)
     } else if groups.len() > 1 {
         (groups, "", form_of_groups)
-    } else if dotted.len() == 2 && is_cell(&dotted[1]) {
-        (dotted, "", form_of_groups)
+    } else if !dotted.is_empty() {
+        let is_price = dotted.len() != 2 || !is_cell(&dotted[1]);
+        (dotted, "", if is_price { |_| None } else { form_of_groups })
+    } else if form(&text[run.0..run.1]).is_none() {
+        // Most runs are words.
+        return (None, run.1);
     } else {
         (vec![run], "", |run| form(run[0]))
     };
