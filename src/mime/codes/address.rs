@@ -63,9 +63,9 @@ pub(super) fn is_personal(url: &Url) -> bool {
     parts(url).any(|part| part.len() >= 3 && is_mixed(part))
 }
 
-/// The parameters of the query and the fragment that have a value, with their names in lower case.
-fn parameters(url: &Url) -> impl Iterator<Item = (String, &str)> {
-    let pairs = url[url::Position::AfterPath..].split(['?', '&', '#', '/', ';']).take(PARTS_MAX);
+/// The parameters of an address that have a value, with their names in lower case.
+fn parameters(address: &str) -> impl Iterator<Item = (String, &str)> {
+    let pairs = address.split(['?', '&', '#', '/', ';']).take(PARTS_MAX);
     let named = pairs.filter_map(|pair| pair.split_once('=')).filter(|(_, value)| !value.is_empty());
     named.map(|(name, value)| (name.to_ascii_lowercase(), value))
 }
@@ -73,14 +73,10 @@ fn parameters(url: &Url) -> impl Iterator<Item = (String, &str)> {
 /// Whether the address has something that is named as secrets are, as in `?token=7f`.
 pub(super) fn names_secret(url: &Url) -> bool {
     let secrets = LEXICON.others("in-address.secret");
-    parameters(url).any(|(name, _)| secrets.iter().any(|secret| name.contains(secret)))
+    parameters(url.as_str()).any(|(name, _)| secrets.iter().any(|secret| name.contains(secret)))
 }
 
-/// The code in the address of a link: digits in a parameter that is named for codes.
-pub(super) fn code_in(url: &Url) -> Option<String> {
-    let is_code = |(name, value): &(String, &str)| {
-        let is_named = LEXICON.others("parameter").contains(name.as_str());
-        is_named && (4..=8).contains(&value.len()) && value.bytes().all(|octet| octet.is_ascii_digit())
-    };
-    parameters(url).find(is_code).map(|(_, value)| value.to_owned())
+/// The parameters of an address that are named for codes.
+pub(super) fn codes_in(address: &str) -> impl Iterator<Item = &str> {
+    parameters(address).filter(|(name, _)| LEXICON.others("parameter").contains(name.as_str())).map(|(_, value)| value)
 }

@@ -2,11 +2,12 @@
 //!
 //! Each observation gives or takes points. Their numbers stand beside what is observed.
 
-use super::POINTS_SHOWN;
+use super::address::codes_in;
 use super::candidate::{Candidate, Form};
 use super::lexicon::{Hit, has};
 use super::read::Read;
 use super::words::Sense;
+use super::{Link, POINTS_SHOWN};
 
 /// A line such as `@example.test #482913`, which programs read.
 const BOUND: i32 = 12;
@@ -24,6 +25,8 @@ pub(super) struct Scored {
 
 /// What is known of a mail before its candidates are looked at.
 pub(super) struct Mail {
+    /// The codes in the addresses of its links.
+    in_links: Vec<String>,
     /// The points of what the subject says, and of what codes are for.
     subject_points: i32,
     purpose: i32,
@@ -40,11 +43,12 @@ pub(super) struct Mail {
 }
 
 impl Mail {
-    pub(super) fn of(head: &Read<'_>, read: &Read<'_>) -> Self {
+    pub(super) fn of(head: &Read<'_>, read: &Read<'_>, links: &[(Link, i32)]) -> Self {
         let (subject, body) = (head.hits, read.hits);
         let all = || subject.iter().chain(body);
         let is_unknown = all().all(|hit| matches!(hit.sense, Sense::Press | Sense::Nothing));
         Self {
+            in_links: links.iter().flat_map(|(link, _)| codes_in(&link.url)).map(str::to_owned).collect(),
             subject_points: subject_points(subject, body),
             purpose: match all().filter(|hit| hit.is_purpose()).take(2).count() {
                 0 if is_unknown => 0,
@@ -94,7 +98,9 @@ impl Read<'_> {
         let is_repeated = is_same && (is_alone || is_led && mail.is_unknown);
         let stands_out = is_repeated || is_alone && is_large && !mail.is_unknown;
         let label = self.label(index, is_alone);
-        let is_named = label != 0 || mail.subject_points > 0 || candidate.form == Form::Digits && stands_out;
+        let is_in_link = mail.in_links.contains(&candidate.code);
+        let is_named =
+            label != 0 || is_in_link || mail.subject_points > 0 || candidate.form == Form::Digits && stands_out;
         if !is_named || self.is_in_quote(candidate) {
             return None;
         }
@@ -119,6 +125,7 @@ impl Read<'_> {
             (look.is_bold, 1),
             (is_alone || is_led && (mail.is_unknown || mail.subject_points > 0), 2),
             (is_same, if mail.is_unknown { 3 } else { 2 }),
+            (is_in_link, 4),
             (is_year, -4),
             // As numbers of orders have it.
             (self.page.text[..candidate.start].ends_with('#'), -7),
