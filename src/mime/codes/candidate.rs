@@ -21,7 +21,7 @@ pub(super) enum Form {
     Small,
     /// Capital letters alone, or letters whose case changes again and again.
     Letters,
-    /// Words of small letters, joined by hyphens.
+    /// Words of small letters joined by hyphens, or letters whose case changes as in names.
     Words,
 }
 
@@ -177,10 +177,14 @@ fn form(signs: &str) -> Option<Form> {
         (true, false, false) => Some(Form::Digits),
         (true, false, true) => Some(Form::Mixed),
         // `30min` and `page12` are no codes.
-        (true, true, _) => (changes(signs, u8::is_ascii_digit) > 1 || is_hexadecimal()).then_some(Form::Small),
+        (true, true, _) if changes(signs, u8::is_ascii_digit) > 1 || is_hexadecimal() => Some(Form::Small),
         (false, false, true) => Some(Form::Letters),
-        // A name such as `YouTube` changes its case less often.
-        (false, true, true) => (changes(signs, u8::is_ascii_uppercase) >= 4).then_some(Form::Letters),
+        (_, true, true) => match changes(signs, u8::is_ascii_uppercase) {
+            4.. => Some(Form::Letters),
+            // Names such as `YouTube` have it too.
+            2.. if (6..=8).contains(&octets.len()) => Some(Form::Words),
+            _ => None,
+        },
         _ => None,
     }
 }
@@ -260,7 +264,7 @@ mod tests {
             "4829円",
             "sign-in",
             "utf8",
-            "YouTube",
+            "YouTube for you",
             "1600feet",
             "a state-of-the-art phone",
             "30min",

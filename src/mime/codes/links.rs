@@ -134,7 +134,7 @@ impl<'a> Said<'a> {
         let is_address = ["http://", "https://", "www."].iter().any(|start| lower.starts_with(start));
         let text = if is_address { "" } else { read.page.text.get(anchor.start..anchor.end)?.trim() };
         let own = read.hits_in(anchor.start, anchor.end);
-        let needs_context = text.is_empty() || has(own, Sense::Press) && !says_kind(own);
+        let needs_context = text.is_empty() || has(own, Sense::Press) && !says_kind(own) && !has(own, Sense::Other);
         let path = url[url::Position::BeforePath..].to_ascii_lowercase();
         let (has_secret, names_secret) = (has_secret(&url), names_secret(&url));
         Some(Self {
@@ -170,12 +170,15 @@ impl<'a> Said<'a> {
         let (address, is_in_subject) = (has(&self.address, sense), has(self.mail.subject, sense));
         // The only thing that is said is the subject, and this is the one link for a reader alone.
         let is_silent = self.own.is_empty() && self.context.is_empty() && (self.has_secret || self.needs_context);
-        let is_alone = is_in_subject && is_only && is_silent && self.is_alone_in_line;
+        let is_for_link = is_in_subject && !has(self.mail.subject, Sense::Other);
+        let is_alone = is_for_link && is_only && is_silent && self.is_alone_in_line;
         let is_said = own || context || address || is_alone;
         if kind == LinkKind::Unsubscribe {
             return if is_said { 9 } else { 0 };
         }
-        if !is_said || !self.has_reason(kind, own, is_in_subject) || self.is_denied && !is_in_subject {
+        // Whoever did not change a password resets it, if there is nothing else to press.
+        let is_remedy = kind == LinkKind::Reset && own && address && self.has_secret && is_only;
+        if !is_said || !self.has_reason(kind, own, is_in_subject) || self.is_denied && !(is_in_subject || is_remedy) {
             return 0;
         }
         // Unknown words say nothing against an address that says so much.

@@ -2,6 +2,8 @@
 //!
 //! Each observation gives or takes points. Their numbers stand beside what is observed.
 
+use std::collections::HashMap;
+
 use super::address::codes_in;
 use super::candidate::{Candidate, Form};
 use super::lexicon::{Hit, has};
@@ -24,9 +26,9 @@ pub(super) struct Scored {
 }
 
 /// What is known of a mail before its candidates are looked at.
-pub(super) struct Mail {
-    /// The codes in the addresses of its links.
-    in_links: Vec<String>,
+pub(super) struct Mail<'a> {
+    /// What is in the addresses of its links, and whether it is named as a code there.
+    in_links: HashMap<&'a str, bool>,
     /// The points of what the subject says, and of what codes are for.
     subject_points: i32,
     purpose: i32,
@@ -42,13 +44,13 @@ pub(super) struct Mail {
     has_other: bool,
 }
 
-impl Mail {
-    pub(super) fn of(head: &Read<'_>, read: &Read<'_>, links: &[(Link, i32)]) -> Self {
+impl<'a> Mail<'a> {
+    pub(super) fn of(head: &Read<'_>, read: &Read<'_>, links: &'a [(Link, i32)]) -> Self {
         let (subject, body) = (head.hits, read.hits);
         let all = || subject.iter().chain(body);
         let is_unknown = all().all(|hit| matches!(hit.sense, Sense::Press | Sense::Nothing));
         Self {
-            in_links: links.iter().flat_map(|(link, _)| codes_in(&link.url)).map(str::to_owned).collect(),
+            in_links: links.iter().flat_map(|(link, _)| in_link(&link.url)).collect(),
             subject_points: subject_points(subject, body),
             purpose: match all().filter(|hit| hit.is_purpose()).take(2).count() {
                 0 if is_unknown => 0,
@@ -67,6 +69,12 @@ impl Mail {
     }
 }
 
+/// The parts of an address, and whether they are named as codes.
+fn in_link(address: &str) -> impl Iterator<Item = (&str, bool)> {
+    let parts = address.split(['/', '?', '&', '=', '#']).map(|part| (part, false));
+    parts.chain(codes_in(address).map(|code| (code, true)))
+}
+
 /// The points of what a subject says.
 fn subject_points(hits: &[Hit], body: &[Hit]) -> i32 {
     if hits.iter().any(Hit::is_code) {
@@ -80,7 +88,7 @@ fn subject_points(hits: &[Hit], body: &[Hit]) -> i32 {
 
 impl Read<'_> {
     /// The candidates with their points, if these are those of the subject.
-    pub(super) fn scored(&self, mail: &Mail, subject: &[Candidate]) -> Vec<Scored> {
+    pub(super) fn scored(&self, mail: &Mail<'_>, subject: &[Candidate]) -> Vec<Scored> {
         let points = |(index, candidate): (usize, &Candidate)| {
             let is_same = subject.iter().any(|it| it.code == candidate.code);
             let points = self.bound(candidate).or_else(|| self.points(index, mail, is_same))?;
@@ -90,7 +98,7 @@ impl Read<'_> {
     }
 
     /// The points of a candidate; `None` if it is quoted, or neither its look nor a word says that it may be a code.
-    fn points(&self, index: usize, mail: &Mail, is_same: bool) -> Option<i32> {
+    fn points(&self, index: usize, mail: &Mail<'_>, is_same: bool) -> Option<i32> {
         let candidate = &self.candidates[index];
         let look = self.page.look(candidate.start);
         let is_large = look.is_large || look.is_spaced;
@@ -98,9 +106,12 @@ impl Read<'_> {
         let is_repeated = is_same && (is_alone || is_led && mail.is_unknown);
         let stands_out = is_repeated || is_alone && is_large && !mail.is_unknown;
         let label = self.label(index, is_alone);
-        let is_in_link = mail.in_links.contains(&candidate.code);
-        let is_named =
-            label != 0 || is_in_link || mail.subject_points > 0 || candidate.form == Form::Digits && stands_out;
+        let in_link = mail.in_links.get(candidate.code.as_str()).copied();
+        let is_in_link = in_link == Some(true) || in_link.is_some() && candidate.form == Form::Letters;
+        let is_named = label != 0
+            || in_link == Some(true)
+            || mail.subject_points > 0
+            || candidate.form == Form::Digits && stands_out;
         if !is_named || self.is_in_quote(candidate) {
             return None;
         }
@@ -115,7 +126,7 @@ impl Read<'_> {
             Form::Small => -3,
             Form::Letters if is_sure || candidate.is_grouped => 0,
             Form::Letters => -2,
-            Form::Words if is_sure => 0,
+            Form::Words if is_sure && is_alone => 0,
             Form::Words => -9,
         };
         // A line that says nothing but that this is a code needs not say what for.

@@ -27,7 +27,7 @@ macro_rules! files {
 }
 
 const FILES: &[&str] = files!(
-    "af" "am" "any" "ar" "as" "ast" "az" "ba" "be" "bg" "bn" "bo" "br" "ca" "ceb" "ckb" "cs" "cy" "da" "de" "dv" "el"
+    "af" "am" "any" "ar" "as" "ast" "az" "ba" "be" "bg" "bn" "bo" "br" "ca" "ceb" "ckb" "co" "cs" "cy" "da" "de" "dv" "el"
     "en" "eo" "es" "et" "eu" "fa" "fi" "fo" "fr" "fur" "fy" "ga" "gd" "gl" "gu" "ha" "he" "hi" "hr" "ht" "hu" "hy" "ia"
     "id" "ig" "is" "it" "ja" "jv" "ka" "kk" "km" "kn" "ko" "ku" "ky" "la" "lb" "lo" "lt" "lv" "mg" "mi" "mk" "ml" "mn"
     "mr" "ms" "mt" "my" "nb" "ne" "nl" "oc" "or" "pa" "pl" "ps" "pt" "ro" "ru" "rw" "sc" "sd" "si" "sk" "sl" "sn" "so"
