@@ -51,7 +51,8 @@ fn is_mixed(part: &str) -> bool {
 
 /// Whether some part looks like a secret: long, with letters and digits, or with digits again and again.
 pub(super) fn has_secret(url: &Url) -> bool {
-    parts(url).any(|part| {
+    // The address of a mailbox is none.
+    parts(url).filter(|part| !part.contains('@') && !part.contains("%40")).any(|part| {
         let signs = part.bytes().filter(u8::is_ascii_alphanumeric).count();
         signs >= 8 && is_mixed(part) && changes(part, u8::is_ascii_digit) > 1
             || signs >= 6 && changes(part, u8::is_ascii_digit) >= 3

@@ -10,6 +10,8 @@ const CANDIDATES_MAX: usize = 300;
 const SIGNS_MIN: usize = 4;
 const SIGNS_MAX: usize = 8;
 const GROUPED_SIGNS_MAX: usize = 12;
+/// The most digits and letters of what may be a code only if nothing else is said.
+const LONG_SIGNS_MAX: usize = 40;
 
 /// What a code is written with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +23,7 @@ pub(super) enum Form {
     Small,
     /// Capital letters alone, or letters whose case changes again and again.
     Letters,
-    /// Words of small letters joined by hyphens, or letters whose case changes as in names.
+    /// Words of small letters joined by hyphens, letters whose case changes as in names, or more signs than people type.
     Words,
 }
 
@@ -110,13 +112,13 @@ fn read(text: &str, run: Run) -> (Option<Candidate>, usize) {
         // Most runs are words.
         return (None, run.1);
     } else {
-        (vec![run], "", |run| form(run[0]))
+        (vec![run], "", form_of_run)
     };
     let (start, end) = (run.0, runs[runs.len() - 1].1);
     let written: Vec<&str> = runs.iter().map(|&(start, end)| &text[start..end]).collect();
     let signs_max = if glue.is_empty() { SIGNS_MAX } else { GROUPED_SIGNS_MAX };
     let is_possible = |form: &Form| match form {
-        Form::Words => ends_cell(&text[end..]),
+        Form::Words => ends_cell(&text[end..]) && written.concat().len() <= LONG_SIGNS_MAX,
         _ => (SIGNS_MIN..=signs_max).contains(&written.concat().len()),
     };
     let candidate = form_of(&written).filter(is_possible).map(|form| {
@@ -129,6 +131,12 @@ fn read(text: &str, run: Run) -> (Option<Candidate>, usize) {
 /// Whether a line or cell ends where a text goes on so.
 fn ends_cell(text: &str) -> bool {
     text.is_empty() || text.starts_with(['\n', '\t'])
+}
+
+/// The form of a single run.
+fn form_of_run(run: &[&str]) -> Option<Form> {
+    let is_long = run[0].len() > SIGNS_MAX && run[0].bytes().any(|octet| octet.is_ascii_lowercase());
+    form(run[0]).map(|form| if is_long { Form::Words } else { form })
 }
 
 /// The form of groups of digits.

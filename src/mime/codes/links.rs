@@ -122,6 +122,8 @@ struct Said<'a> {
     has_secret: bool,
     names_secret: bool,
     is_personal: bool,
+    /// Whether its text or its address is for whom did not ask for the mail, and whether the sentence before it is.
+    is_refusal: bool,
     is_denied: bool,
     /// Whether nothing else is in its line.
     is_alone_in_line: bool,
@@ -137,13 +139,15 @@ impl<'a> Said<'a> {
         let needs_context = text.is_empty() || has(own, Sense::Press) && !says_kind(own) && !has(own, Sense::Other);
         let path = url[url::Position::BeforePath..].to_ascii_lowercase();
         let (has_secret, names_secret) = (has_secret(&url), names_secret(&url));
+        let address = LEXICON.in_address(cut(&path, PATH_OCTETS_MAX));
         Some(Self {
             mail,
             anchor,
             text,
             own: if needs_context { &[] } else { own },
             context: if needs_context { context(anchor, read) } else { &[] },
-            address: LEXICON.in_address(cut(&path, PATH_OCTETS_MAX)),
+            is_refusal: has(own, Sense::Denial) || has(&address, Sense::Denial),
+            address,
             needs_context,
             has_secret,
             names_secret,
@@ -178,7 +182,8 @@ impl<'a> Said<'a> {
         }
         // Whoever did not change a password resets it, if there is nothing else to press.
         let is_remedy = kind == LinkKind::Reset && own && address && self.has_secret && is_only;
-        if !is_said || !self.has_reason(kind, own, is_in_subject) || self.is_denied && !(is_in_subject || is_remedy) {
+        let is_for_others = self.is_refusal || self.is_denied && !is_in_subject && !is_remedy;
+        if !is_said || is_for_others || !self.has_reason(kind, own, is_in_subject) {
             return 0;
         }
         // Unknown words say nothing against an address that says so much.
@@ -216,7 +221,7 @@ impl<'a> Said<'a> {
     }
 }
 
-/// Whether a link, or the sentence before it, is for whom did not ask for the mail.
+/// Whether the sentence before a link is for whom did not ask for the mail.
 fn is_denied(anchor: &Anchor, read: &Read<'_>) -> bool {
     let before = read.hits_in(anchor.start.saturating_sub(CONTEXT_OCTETS), anchor.start);
     let denial = before.iter().rfind(|hit| hit.sense == Sense::Denial);
@@ -224,7 +229,7 @@ fn is_denied(anchor: &Anchor, read: &Read<'_>) -> bool {
         let between = read.page.text[hit.end.min(anchor.start)..anchor.start].trim_end();
         between.ends_with(['?', '\u{ff1f}', '\u{61f}']) || !ends_sentence(between)
     };
-    has(read.hits_in(anchor.start, anchor.end), Sense::Denial) || denial.is_some_and(is_in_sentence)
+    denial.is_some_and(is_in_sentence)
 }
 
 /// The phrases that lead to a link: those of its line before it, else of the lines above.

@@ -10,7 +10,7 @@
 //! use             words such as `with` before a code, if it follows what the code is for
 //! unit, counter   what makes a number an amount: the word beside it, or what follows it without a blank
 //! reply, history  the beginning of an answer's subject, and of the older mail that is appended to one
-//! in-address.…    what says in the address of a page what it is for, by one of five senses; and names of secrets
+//! in-address.…    what says in the address of a page what it is for, by its sense; and names of secrets
 //! parameter       the names of codes in the parameters of an address
 //! ```
 //!
