@@ -207,8 +207,8 @@ impl<'a> Said<'a> {
         match kind {
             // Each newsletter has a link to its login.
             LinkKind::SignIn => {
-                let is_expected = self.mail.is_about_secrets || self.names_secret;
-                self.has_secret && is_expected || self.is_personal && is_in_subject
+                let is_expected = self.has_secret && self.mail.is_about_secrets || self.is_personal && is_in_subject;
+                self.names_secret || is_expected
             }
             // A site's name in the text leads to its front page.
             LinkKind::Invite => {
