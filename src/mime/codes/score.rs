@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use super::address::codes_in;
 use super::candidate::{Candidate, Form};
 use super::lexicon::{Hit, has};
-use super::read::Read;
+use super::read::{LINE_OCTETS, Read};
 use super::words::Sense;
 use super::{Link, POINTS_SHOWN};
 
@@ -126,7 +126,7 @@ impl Read<'_> {
             Form::Small => -3,
             Form::Letters if is_sure || candidate.is_grouped => 0,
             Form::Letters => -2,
-            Form::Words if is_sure && is_alone => 0,
+            Form::Words if is_sure && (is_alone || self.is_right_behind_label(candidate)) => 0,
             Form::Words => -9,
         };
         // A line that says nothing but that this is a code needs not say what for.
@@ -145,6 +145,12 @@ impl Read<'_> {
             (mail.is_meeting, -6),
         ];
         Some(form + label + mail.subject_points + purpose + sum(rules))
+    }
+
+    /// Whether nothing but a mark is between a word for codes and a candidate.
+    fn is_right_behind_label(&self, candidate: &Candidate) -> bool {
+        let before = self.hits_in(candidate.start.saturating_sub(LINE_OCTETS), candidate.start);
+        before.iter().any(|hit| hit.is_code() && candidate.start <= hit.end + ": ".len())
     }
 
     /// The points of a line such as `@example.test #482913`; `None` if the candidate is in no such line.
