@@ -59,9 +59,11 @@ pub(super) fn has_secret(url: &Url) -> bool {
     })
 }
 
-/// Whether some part has letters with digits among them, so that the address may be for one reader alone.
+/// Whether some part has letters with digits among them, or capital letters alone, so that the address may be for one
+/// reader alone.
 pub(super) fn is_personal(url: &Url) -> bool {
-    parts(url).any(|part| part.len() >= 3 && is_mixed(part))
+    let is_code = |part: &str| part.len() >= 6 && part.bytes().all(|octet| octet.is_ascii_uppercase());
+    parts(url).any(|part| part.len() >= 3 && is_mixed(part) || is_code(part))
 }
 
 /// The parameters of an address that have a value, with their names in lower case.

@@ -190,7 +190,7 @@ fn form(signs: &str) -> Option<Form> {
         (_, true, true) => match changes(signs, u8::is_ascii_uppercase) {
             4.. => Some(Form::Letters),
             // Names such as `YouTube` have it too.
-            2.. if (6..=8).contains(&octets.len()) => Some(Form::Words),
+            2.. if octets.len() >= 6 => Some(Form::Words),
             _ => None,
         },
         _ => None,

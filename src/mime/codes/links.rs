@@ -216,7 +216,7 @@ impl<'a> Said<'a> {
                 (own || is_page) && !self.mail.is_meeting
             }
             // An address alone, without a secret, is a page for everybody.
-            _ => self.is_personal || own && (is_in_subject || self.is_alone_in_line || self.url.query().is_some()),
+            _ => self.is_personal || own && (is_in_subject || self.url.query().is_some()),
         }
     }
 }
