@@ -11,8 +11,16 @@ use super::words::{Sense, phrases};
 pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::new);
 
 /// What is said of one-time codes alone.
-const PURPOSES: [Sense; 7] =
-    [Sense::OneTime, Sense::Verify, Sense::SignIn, Sense::Reset, Sense::Caution, Sense::Denial, Sense::Enter];
+const PURPOSES: [Sense; 8] = [
+    Sense::OneTime,
+    Sense::Verify,
+    Sense::SignIn,
+    Sense::Reset,
+    Sense::Caution,
+    Sense::Denial,
+    Sense::Enter,
+    Sense::Invite,
+];
 
 /// A phrase in a text, with the position of its octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -62,7 +62,8 @@ impl<'a> Mail<'a> {
             is_promotion: has(subject, Sense::Promotion),
             has_promotion: all().any(|hit| hit.sense == Sense::Promotion)
                 || [head, read].iter().any(|it| it.page.text.contains('%')),
-            is_secure: all().any(|hit| hit.is_purpose() && !matches!(hit.sense, Sense::Enter | Sense::Caution)),
+            is_secure: all()
+                .any(|hit| hit.is_purpose() && !matches!(hit.sense, Sense::Enter | Sense::Caution | Sense::Invite)),
             is_meeting: all().any(|hit| hit.sense == Sense::Meeting),
             has_other: has(body, Sense::Other),
         }
