@@ -45,7 +45,8 @@ pub(super) fn links(read: &Read<'_>, subject: &[Hit]) -> Vec<(Link, i32)> {
     let bare = bare(read.page);
     let all = read.page.anchors.iter().chain(&bare);
     let said: Vec<Said<'_>> = all.filter_map(|anchor| Said::of(anchor, read, &mail)).collect();
-    let mut secret = said.iter().filter(|it| it.is_personal && !has(it.own, Sense::Unsubscribe)).map(|it| &it.url);
+    let is_for_all = |it: &&Said<'_>| !it.is_personal || it.is_refusal || has(it.own, Sense::Unsubscribe);
+    let mut secret = said.iter().filter(|it| !is_for_all(it)).map(|it| &it.url);
     let only = secret.next().filter(|first| secret.all(|url| url == *first));
     said.iter().filter_map(|it| it.scored(only == Some(&it.url))).collect()
 }
@@ -198,6 +199,8 @@ impl<'a> Said<'a> {
             (self.has_secret, 3),
             (self.is_personal && !self.has_secret, 2),
             (!own && !self.needs_context && !is_unknown && !is_alone, -2),
+            // The address says one thing, and the text another one.
+            (!own && !context && (says_kind(self.own) || says_kind(self.context)), -2),
             (has(self.own, Sense::Other) || has(self.own, Sense::Promotion), -6),
         ])
     }
