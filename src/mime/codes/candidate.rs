@@ -52,12 +52,7 @@ pub(super) fn candidates(page: &Page) -> Vec<Candidate> {
     let octets = page.text.as_bytes();
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(distance) = octets[at..].iter().position(u8::is_ascii_alphanumeric) {
-        let start = at + distance;
-        if is_address(&page.text[start..]) {
-            at = start + octets[start..].iter().take_while(|octet| octet.is_ascii_graphic()).count();
-            continue;
-        }
-        let (candidate, end) = read(&page.text, run(octets, start));
+        let (candidate, end) = read(&page.text, run(octets, at + distance));
         found.extend(candidate.filter(|candidate| stands_free(&page.text, candidate.start, candidate.end)));
         if found.len() == CANDIDATES_MAX {
             break;
@@ -91,6 +86,9 @@ fn joined(text: &str, first: Run, separators: &[u8], is_fit: impl Fn(&Run) -> bo
 
 /// Reads what begins with a run: the candidate, and where it ends or the next one may begin.
 fn read(text: &str, run: Run) -> (Option<Candidate>, usize) {
+    if is_address(&text[run.0..]) {
+        return (None, run.0 + text[run.0..].bytes().take_while(u8::is_ascii_graphic).count());
+    }
     let is_digits = |&(start, end): &Run| text[start..end].bytes().all(|octet| octet.is_ascii_digit());
     let is_sign = |&(start, end): &Run| end - start == 1 && !text[end..].starts_with(is_bounded_letter);
     let signs = joined(text, run, b" \t\n", is_sign);

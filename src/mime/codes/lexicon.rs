@@ -11,16 +11,8 @@ use super::words::{Sense, phrases};
 pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::new);
 
 /// What is said of one-time codes alone.
-const PURPOSES: [Sense; 8] = [
-    Sense::OneTime,
-    Sense::Verify,
-    Sense::SignIn,
-    Sense::Reset,
-    Sense::Caution,
-    Sense::Denial,
-    Sense::Enter,
-    Sense::Invite,
-];
+const PURPOSES: [Sense; 7] =
+    [Sense::OneTime, Sense::Verify, Sense::SignIn, Sense::Reset, Sense::Caution, Sense::Denial, Sense::Enter];
 
 /// A phrase in a text, with the position of its octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +39,6 @@ pub(super) fn has(hits: &[Hit], sense: Sense) -> bool {
     hits.iter().any(|hit| hit.sense == sense)
 }
 
-/// A phrase as octets, its sense, and whether its word may go on.
-type Phrase = (Vec<u8>, Sense, bool);
-
 /// An octet that some phrases have behind the same beginning.
 struct Node {
     octet: u8,
@@ -63,7 +52,7 @@ struct Node {
 struct Phrases(Vec<Node>);
 
 impl Phrases {
-    fn new(mut all: Vec<Phrase>) -> Self {
+    fn new(mut all: Vec<(Vec<u8>, Sense, bool)>) -> Self {
         all.sort_by(|(one, ..), (other, ..)| one.cmp(other));
         let mut nodes = vec![Node { octet: 0, phrase: None, next: 0..0 }];
         // The phrases of each node, and how many octets of them lead to it.
@@ -149,34 +138,36 @@ impl Lexicon {
     /// The phrases of a page in their order. What is in addresses is none.
     pub(super) fn hits(&self, page: &Page) -> Vec<Hit> {
         let text = page.lower.as_str();
-        let (mut hits, mut end, mut covered, mut is_in_word) = (Vec::new(), 0, 0, false);
-        // The ends of the last address, and of the last name whose ending was looked at.
-        let (mut passed, mut named) = (0, 0);
+        // The ends of the last phrase, of the words with it, of the last name, and of the last address.
+        let (mut end, mut covered, mut named, mut passed) = (0, 0, 0, 0);
+        let (mut hits, mut is_in_word) = (Vec::new(), false);
         for (at, c) in text.char_indices() {
             let rest = &text[at..];
-            if at >= passed && !is_in_word && is_address(rest) {
+            if !is_in_word && at >= passed && is_address(rest) {
                 passed = at + rest.find(char::is_whitespace).unwrap_or(rest.len());
             }
-            if at >= passed && (!is_in_word || !is_bounded(c)) {
-                let beginning = self.beginnings.longest(rest.bytes(), |length| is_word_end(rest, length));
-                // A phrase may begin within another one, but not end in it: `your code`, and `code for a friend`.
-                if let Some((length, sense)) = beginning.filter(|(length, _)| at + length > covered) {
-                    end = at + length;
-                    covered = if is_word_end(text, end) { end } else { end + name(&text[end..]).len() };
-                    hits.push(Hit { start: at, end, sense });
-                }
+            let is_start = at >= passed && (!is_in_word || !is_bounded(c));
+            is_in_word = is_bounded_letter(c);
+            if !is_start {
+                continue;
+            }
+            let beginning = self.beginnings.longest(rest.bytes(), |length| is_word_end(rest, length));
+            // A phrase may begin within another one, but not end in it: `your code`, and `code for a friend`.
+            if let Some((length, sense)) = beginning.filter(|(length, _)| at + length > covered) {
+                end = at + length;
+                covered = if is_word_end(text, end) { end } else { end + name(&text[end..]).len() };
+                hits.push(Hit { start: at, end, sense });
+            }
+            if at < named {
+                continue;
             }
             // A long name can have one phrase at its beginning and another one at its end.
-            if at >= named.max(passed) && !is_in_word {
-                let name = name(rest);
-                named = at + name.len();
-                let ending = self.endings.longest(name.bytes().rev(), |_| true);
-                if let Some((length, sense)) = ending.filter(|(length, _)| named - length >= end) {
-                    end = named;
-                    hits.push(Hit { start: named - length, end, sense });
-                }
+            named = at + name(rest).len();
+            let ending = self.endings.longest(text[at..named].bytes().rev(), |_| true);
+            if let Some((length, sense)) = ending.filter(|(length, _)| named - length >= end) {
+                end = named;
+                hits.push(Hit { start: named - length, end, sense });
             }
-            is_in_word = is_bounded_letter(c);
         }
         hits.sort_by_key(|hit| hit.start);
         hits

@@ -193,8 +193,9 @@ pub fn addresses(html: &str) -> Vec<Url> {
 /// The first number that a link has as a code in its address.
 fn code_in_links(links: &[Link]) -> Option<Scored> {
     let wanted = links.iter().filter(|link| link.kind != LinkKind::Unsubscribe);
-    let is_code = |it: &&str| (4..=8).contains(&it.len()) && it.bytes().all(|octet| octet.is_ascii_digit());
-    let code = wanted.flat_map(|link| address::codes_in(&link.url)).find(is_code)?;
+    let is_number = |part: &str| (4..=8).contains(&part.len()) && part.bytes().all(|octet| octet.is_ascii_digit());
+    let mut parts = wanted.flat_map(|link| address::parts_and_codes(&link.url));
+    let (code, _) = parts.find(|(part, is_code)| *is_code && is_number(part))?;
     Some(Scored { code: code.to_owned(), points: POINTS_IN_LINK })
 }
 

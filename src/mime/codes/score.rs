@@ -2,12 +2,10 @@
 //!
 //! Each observation gives or takes points. Their numbers stand beside what is observed.
 
-use std::collections::HashMap;
-
-use super::address::codes_in;
+use super::address::parts_and_codes;
 use super::candidate::{Candidate, Form};
 use super::lexicon::{Hit, has};
-use super::read::{LINE_OCTETS, Read};
+use super::read::Read;
 use super::words::Sense;
 use super::{Link, POINTS_SHOWN};
 
@@ -28,7 +26,7 @@ pub(super) struct Scored {
 /// What is known of a mail before its candidates are looked at.
 pub(super) struct Mail<'a> {
     /// What is in the addresses of its links, and whether it is named as a code there.
-    in_links: HashMap<&'a str, bool>,
+    in_links: std::collections::HashMap<&'a str, bool>,
     /// The points of what the subject says, and of what codes are for.
     subject_points: i32,
     purpose: i32,
@@ -50,7 +48,7 @@ impl<'a> Mail<'a> {
         let all = || subject.iter().chain(body);
         let is_unknown = all().all(|hit| matches!(hit.sense, Sense::Press | Sense::Nothing));
         Self {
-            in_links: links.iter().flat_map(|(link, _)| in_link(&link.url)).collect(),
+            in_links: links.iter().flat_map(|(link, _)| parts_and_codes(&link.url)).collect(),
             subject_points: subject_points(subject, body),
             purpose: match all().filter(|hit| hit.is_purpose()).take(2).count() {
                 0 if is_unknown => 0,
@@ -62,18 +60,11 @@ impl<'a> Mail<'a> {
             is_promotion: has(subject, Sense::Promotion),
             has_promotion: all().any(|hit| hit.sense == Sense::Promotion)
                 || [head, read].iter().any(|it| it.page.text.contains('%')),
-            is_secure: all()
-                .any(|hit| hit.is_purpose() && !matches!(hit.sense, Sense::Enter | Sense::Caution | Sense::Invite)),
+            is_secure: all().any(|hit| hit.is_purpose() && !matches!(hit.sense, Sense::Enter | Sense::Caution)),
             is_meeting: all().any(|hit| hit.sense == Sense::Meeting),
             has_other: has(body, Sense::Other),
         }
     }
-}
-
-/// The parts of an address, and whether they are named as codes.
-fn in_link(address: &str) -> impl Iterator<Item = (&str, bool)> {
-    let parts = address.split(['/', '?', '&', '=', '#']).map(|part| (part, false));
-    parts.chain(codes_in(address).map(|code| (code, true)))
 }
 
 /// The points of what a subject says.
@@ -105,14 +96,11 @@ impl Read<'_> {
         let is_large = look.is_large || look.is_spaced;
         let (is_alone, is_led) = (self.is_alone(candidate.start, candidate.end), self.is_led(candidate));
         let is_repeated = is_same && (is_alone || is_led && mail.is_unknown);
-        let stands_out = is_repeated || is_alone && is_large && !mail.is_unknown;
+        let stands_out = candidate.form == Form::Digits && (is_repeated || is_alone && is_large && !mail.is_unknown);
         let label = self.label(index, is_alone);
         let in_link = mail.in_links.get(candidate.code.as_str()).copied();
         let is_in_link = in_link == Some(true) || in_link.is_some() && candidate.form == Form::Letters;
-        let is_named = label != 0
-            || in_link == Some(true)
-            || mail.subject_points > 0
-            || candidate.form == Form::Digits && stands_out;
+        let is_named = label != 0 || in_link == Some(true) || mail.subject_points > 0 || stands_out;
         if !is_named || self.is_in_quote(candidate) {
             return None;
         }
@@ -127,7 +115,7 @@ impl Read<'_> {
             Form::Small => -3,
             Form::Letters if is_sure || candidate.is_grouped => 0,
             Form::Letters => -2,
-            Form::Words if is_sure && (is_alone || self.is_right_behind_label(candidate)) => 0,
+            Form::Words if is_sure && (is_alone || label > LABEL_SURE) => 0,
             Form::Words => -9,
         };
         // A line that says nothing but that this is a code needs not say what for.
@@ -146,12 +134,6 @@ impl Read<'_> {
             (mail.is_meeting, -6),
         ];
         Some(form + label + mail.subject_points + purpose + sum(rules))
-    }
-
-    /// Whether nothing but a mark is between a word for codes and a candidate.
-    fn is_right_behind_label(&self, candidate: &Candidate) -> bool {
-        let before = self.hits_in(candidate.start.saturating_sub(LINE_OCTETS), candidate.start);
-        before.iter().any(|hit| hit.is_code() && candidate.start <= hit.end + ": ".len())
     }
 
     /// The points of a line such as `@example.test #482913`; `None` if the candidate is in no such line.
