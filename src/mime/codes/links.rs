@@ -164,6 +164,10 @@ impl<'a> Said<'a> {
         let scored = KINDS.map(|(kind, sense)| (kind, self.points(kind, sense, is_only)));
         let likely = scored.into_iter().filter(|(_, points)| *points >= POINTS_SHOWN);
         let (kind, points) = likely.min_by_key(|(_, points)| -points)?;
+        // What is confirmed may be what the subject says.
+        let says = |sense| has(self.mail.subject, sense);
+        let is_reset = kind == LinkKind::Verification && says(Sense::Reset) && !says(Sense::Verify);
+        let kind = if is_reset { LinkKind::Reset } else { kind };
         let points = points.min(POINTS_SURE);
         let text = cut(self.text, TEXT_OCTETS_MAX).to_owned();
         Some((Link { url: self.url.to_string(), kind, confidence: confidence(points), text }, points))
