@@ -116,7 +116,7 @@ fn read(text: &str, run: Run) -> (Option<Candidate>, usize) {
     let written: Vec<&str> = runs.iter().map(|&(start, end)| &text[start..end]).collect();
     let signs_max = if glue.is_empty() { SIGNS_MAX } else { GROUPED_SIGNS_MAX };
     let is_possible = |form: &Form| match form {
-        Form::Words => ends_cell(&text[end..]) && written.concat().len() <= LONG_SIGNS_MAX,
+        Form::Words => ends_cell(text[end..].trim_start_matches('.')) && written.concat().len() <= LONG_SIGNS_MAX,
         _ => (SIGNS_MIN..=signs_max).contains(&written.concat().len()),
     };
     let candidate = form_of(&written).filter(is_possible).map(|form| {

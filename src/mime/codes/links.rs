@@ -164,10 +164,10 @@ impl<'a> Said<'a> {
         let scored = KINDS.map(|(kind, sense)| (kind, self.points(kind, sense, is_only)));
         let likely = scored.into_iter().filter(|(_, points)| *points >= POINTS_SHOWN);
         let (kind, points) = likely.min_by_key(|(_, points)| -points)?;
-        // What is confirmed may be what the subject says.
-        let says = |sense| has(self.mail.subject, sense);
-        let is_reset = kind == LinkKind::Verification && says(Sense::Reset) && !says(Sense::Verify);
-        let kind = if is_reset { LinkKind::Reset } else { kind };
+        // What is confirmed may be what the subject or the address says.
+        let subject = self.mail.subject;
+        let is_reset = (has(subject, Sense::Reset) || has(&self.address, Sense::Reset)) && !has(subject, Sense::Verify);
+        let kind = if kind == LinkKind::Verification && is_reset { LinkKind::Reset } else { kind };
         let points = points.min(POINTS_SURE);
         let text = cut(self.text, TEXT_OCTETS_MAX).to_owned();
         Some((Link { url: self.url.to_string(), kind, confidence: confidence(points), text }, points))
@@ -214,8 +214,8 @@ impl<'a> Said<'a> {
         match kind {
             // Each newsletter has a link to its login.
             LinkKind::SignIn => {
-                let is_expected = self.has_secret && self.mail.is_about_secrets || self.is_personal && is_in_subject;
-                self.names_secret || is_expected
+                let is_expected = is_in_subject || has(self.mail.subject, Sense::OneTime);
+                self.names_secret || self.has_secret && self.mail.is_about_secrets || self.is_personal && is_expected
             }
             // A site's name in the text leads to its front page.
             LinkKind::Invite => {

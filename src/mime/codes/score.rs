@@ -99,7 +99,7 @@ impl Read<'_> {
         let stands_out = candidate.form == Form::Digits && (is_repeated || is_alone && is_large && !mail.is_unknown);
         let label = self.label(index, is_alone);
         let in_link = mail.in_links.get(candidate.code.as_str()).copied();
-        let is_in_link = in_link == Some(true) || in_link.is_some() && candidate.form == Form::Letters;
+        let is_in_link = in_link == Some(true) || in_link.is_some() && candidate.form != Form::Digits;
         let is_named = label != 0 || in_link == Some(true) || mail.subject_points > 0 || stands_out;
         if !is_named || self.is_in_quote(candidate) {
             return None;
@@ -115,7 +115,7 @@ impl Read<'_> {
             Form::Small => -3,
             Form::Letters if is_sure || candidate.is_grouped => 0,
             Form::Letters => -2,
-            Form::Words if is_sure && (is_alone || label > LABEL_SURE) => 0,
+            Form::Words if is_sure && (is_alone || label > LABEL_SURE) || is_in_link => 0,
             Form::Words => -9,
         };
         // A line that says nothing but that this is a code needs not say what for.
