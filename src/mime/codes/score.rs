@@ -118,12 +118,14 @@ impl Read<'_> {
             Form::Words if is_sure && (is_alone || label > LABEL_SURE) || is_in_link => 0,
             Form::Words => -9,
         };
+        // Bookings have codes of capital letters.
+        let is_certain = label > LABEL_SURE + 1 && candidate.code.contains(|c: char| c.is_ascii_lowercase());
         // A line that says nothing but that this is a code needs not say what for.
         let purpose = if is_declared { mail.purpose.max(0) + 2 } else { mail.purpose };
         let rules = [
             (is_large, 2),
             (look.is_bold, 1),
-            (is_alone || is_led && (mail.is_unknown || mail.subject_points > 0), 2),
+            (is_alone || is_led && (mail.is_unknown || mail.subject_points > 0 || is_certain), 2),
             (is_same, if mail.is_unknown { 3 } else { 2 }),
             (is_in_link, 4),
             (is_year, -4),
