@@ -42,8 +42,7 @@ pub(super) fn address(target: &str) -> Option<Url> {
 /// The parts behind the host of an address, each with the name of the parameter whose value it is, or an empty name.
 fn parts(address: &str) -> impl Iterator<Item = (&str, &str)> {
     let path = address.splitn(4, '/').nth(3).unwrap_or_default();
-    let parts = path.split(['/', '?', '&', '#', '.', ';']).take(PARTS_MAX);
-    parts.map(|part| part.split_once('=').unwrap_or(("", part)))
+    path.split(['/', '?', '&', '#', '.', ';']).take(PARTS_MAX).map(|part| part.split_once('=').unwrap_or(("", part)))
 }
 
 /// Whether a part has letters and digits.
@@ -62,8 +61,7 @@ pub(super) fn has_secret(url: &Url) -> bool {
     })
 }
 
-/// Whether some part has letters with digits among them, or capital letters alone, so that the address may be for one
-/// reader alone.
+/// Whether some part has letters with digits among them, or capitals alone, so that it may be for one reader alone.
 pub(super) fn is_personal(url: &Url) -> bool {
     let is_code = |part: &str| part.len() >= 6 && part.bytes().all(|octet| octet.is_ascii_uppercase());
     parts(url.as_str()).any(|(_, part)| part.len() >= 3 && is_mixed(part) || is_code(part))

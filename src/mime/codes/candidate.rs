@@ -110,7 +110,7 @@ fn read(text: &str, run: Run) -> (Option<Candidate>, usize) {
         // Most runs are words.
         return (None, run.1);
     } else {
-        (vec![run], "", form_of_run)
+        (vec![run], "", |run| form(run[0]))
     };
     let (start, end) = (run.0, runs[runs.len() - 1].1);
     let written: Vec<&str> = runs.iter().map(|&(start, end)| &text[start..end]).collect();
@@ -119,7 +119,10 @@ fn read(text: &str, run: Run) -> (Option<Candidate>, usize) {
         Form::Words => ends_cell(text[end..].trim_start_matches('.')) && written.concat().len() <= LONG_SIGNS_MAX,
         _ => (SIGNS_MIN..=signs_max).contains(&written.concat().len()),
     };
-    let candidate = form_of(&written).filter(is_possible).map(|form| {
+    let is_long =
+        written.len() == 1 && end - start > SIGNS_MAX && written[0].contains(|c: char| c.is_ascii_lowercase());
+    let form = form_of(&written).map(|form| if is_long { Form::Words } else { form });
+    let candidate = form.filter(is_possible).map(|form| {
         let code = written.join(if form == Form::Digits { "" } else { glue });
         Candidate { start, end, code, form, is_grouped: written.len() > 1 }
     });
@@ -129,12 +132,6 @@ fn read(text: &str, run: Run) -> (Option<Candidate>, usize) {
 /// Whether a line or cell ends where a text goes on so.
 fn ends_cell(text: &str) -> bool {
     text.is_empty() || text.starts_with(['\n', '\t'])
-}
-
-/// The form of a single run.
-fn form_of_run(run: &[&str]) -> Option<Form> {
-    let is_long = run[0].len() > SIGNS_MAX && run[0].bytes().any(|octet| octet.is_ascii_lowercase());
-    form(run[0]).map(|form| if is_long { Form::Words } else { form })
 }
 
 /// The form of groups of digits.

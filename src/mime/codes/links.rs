@@ -45,8 +45,7 @@ pub(super) fn links(read: &Read<'_>, subject: &[Hit]) -> Vec<(Link, i32)> {
     let bare = bare(read.page);
     let all = read.page.anchors.iter().chain(&bare);
     let said: Vec<Said<'_>> = all.filter_map(|anchor| Said::of(anchor, read, &mail)).collect();
-    let is_for_all = |it: &&Said<'_>| !it.is_personal || it.is_refusal || has(it.own, Sense::Unsubscribe);
-    let mut secret = said.iter().filter(|it| !is_for_all(it)).map(|it| &it.url);
+    let mut secret = said.iter().filter(|it| it.is_personal && !has(it.own, Sense::Unsubscribe)).map(|it| &it.url);
     let only = secret.next().filter(|first| secret.all(|url| url == *first));
     said.iter().filter_map(|it| it.scored(only == Some(&it.url))).collect()
 }
@@ -141,18 +140,19 @@ impl<'a> Said<'a> {
         let path = url[url::Position::BeforePath..].to_ascii_lowercase();
         let (has_secret, names_secret) = (has_secret(&url), names_secret(&url));
         let address = LEXICON.in_address(cut(&path, PATH_OCTETS_MAX));
+        let is_refusal = has(own, Sense::Denial) || has(&address, Sense::Denial);
         Some(Self {
             mail,
             anchor,
             text,
             own: if needs_context { &[] } else { own },
             context: if needs_context { context(anchor, read) } else { &[] },
-            is_refusal: has(own, Sense::Denial) || has(&address, Sense::Denial),
+            is_refusal,
             address,
             needs_context,
             has_secret,
             names_secret,
-            is_personal: has_secret || names_secret || is_personal(&url),
+            is_personal: !is_refusal && (has_secret || names_secret || is_personal(&url)),
             is_denied: is_denied(anchor, read),
             is_alone_in_line: read.is_alone(anchor.end - lower.len(), anchor.end),
             url,
