@@ -139,8 +139,7 @@ impl Lexicon {
     pub(super) fn hits(&self, page: &Page) -> Vec<Hit> {
         let text = page.lower.as_str();
         // The ends of the last phrase, of the words with it, of the last name, and of the last address.
-        let (mut end, mut covered, mut named, mut passed) = (0, 0, 0, 0);
-        let (mut hits, mut is_in_word) = (Vec::new(), false);
+        let (mut end, mut covered, mut named, mut passed, mut hits, mut is_in_word) = (0, 0, 0, 0, Vec::new(), false);
         for (at, c) in text.char_indices() {
             let rest = &text[at..];
             if !is_in_word && at >= passed && is_address(rest) {
