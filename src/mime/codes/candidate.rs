@@ -6,11 +6,10 @@ use super::page::Page;
 
 /// The most candidates of a page.
 const CANDIDATES_MAX: usize = 300;
-/// The fewest and the most digits and letters of a code, and the most of one in groups that has letters.
+/// The fewest and the most digits and letters of a code, the most of one in groups that has letters, and of words.
 const SIGNS_MIN: usize = 4;
 const SIGNS_MAX: usize = 8;
 const GROUPED_SIGNS_MAX: usize = 12;
-/// The most digits and letters of what may be a code only if nothing else is said.
 const LONG_SIGNS_MAX: usize = 40;
 
 /// What a code is written with.
@@ -23,7 +22,7 @@ pub(super) enum Form {
     Small,
     /// Capital letters alone, or letters whose case changes again and again.
     Letters,
-    /// Words of small letters joined by hyphens, letters whose case changes as in names, or more signs than people type.
+    /// Words of small letters joined by hyphens, or signs in a form that names have too.
     Words,
 }
 
@@ -121,8 +120,8 @@ fn read(text: &str, run: Run) -> (Option<Candidate>, usize) {
     };
     let is_long =
         written.len() == 1 && end - start > SIGNS_MAX && written[0].contains(|c: char| c.is_ascii_lowercase());
-    let form = form_of(&written).map(|form| if is_long { Form::Words } else { form });
-    let candidate = form.filter(is_possible).map(|form| {
+    let form = form_of(&written).filter(|_| !is_long || is_random(written[0]));
+    let candidate = form.map(|form| if is_long { Form::Words } else { form }).filter(is_possible).map(|form| {
         let code = written.join(if form == Form::Digits { "" } else { glue });
         Candidate { start, end, code, form, is_grouped: written.len() > 1 }
     });
@@ -174,6 +173,7 @@ fn form(signs: &str) -> Option<Form> {
     let has = |is: fn(&u8) -> bool| octets.iter().any(is);
     let is_hexadecimal =
         || (6..=8).contains(&octets.len()) && octets.iter().all(|o| o.is_ascii_digit() || matches!(o, b'a'..=b'f'));
+    let capitals = changes(signs, u8::is_ascii_uppercase);
     match (has(u8::is_ascii_digit), has(u8::is_ascii_lowercase), has(u8::is_ascii_uppercase)) {
         // A mask such as `XXXX4471`.
         _ if signs.starts_with("XX") => None,
@@ -182,14 +182,18 @@ fn form(signs: &str) -> Option<Form> {
         // `30min` and `page12` are no codes.
         (true, true, _) if changes(signs, u8::is_ascii_digit) > 1 || is_hexadecimal() => Some(Form::Small),
         (false, false, true) => Some(Form::Letters),
-        (_, true, true) => match changes(signs, u8::is_ascii_uppercase) {
-            4.. => Some(Form::Letters),
-            // Names such as `YouTube` have it too.
-            2.. if octets.len() >= 6 => Some(Form::Words),
-            _ => None,
-        },
+        // A name such as `YouTube` changes its case less often.
+        (_, true, true) if capitals >= 4 => Some(Form::Letters),
+        (_, true, true) if capitals >= 2 && octets.len() >= 6 && is_random(signs) => Some(Form::Words),
         _ => None,
     }
+}
+
+/// Whether nobody chose these signs: nobody can say them, or digits and capital letters change very often.
+fn is_random(signs: &str) -> bool {
+    let is_unspeakable = |run: &str| run.len() >= 2 && !run.contains(['a', 'e', 'i', 'o', 'u', 'y']);
+    signs.split(|c: char| !c.is_ascii_lowercase()).any(is_unspeakable)
+        || changes(signs, u8::is_ascii_digit) + changes(signs, u8::is_ascii_uppercase) >= 6
 }
 
 /// How often signs of a kind begin or end in a text.
@@ -267,7 +271,7 @@ mod tests {
             "4829円",
             "sign-in",
             "utf8",
-            "YouTube for you",
+            "YouTube",
             "1600feet",
             "a state-of-the-art phone",
             "30min",

@@ -145,28 +145,26 @@ impl Lexicon {
             if !is_in_word && at >= passed && is_address(rest) {
                 passed = at + rest.find(char::is_whitespace).unwrap_or(rest.len());
             }
-            let is_start = at >= passed && (!is_in_word || !is_bounded(c));
-            is_in_word = is_bounded_letter(c);
-            if !is_start {
-                continue;
-            }
-            let beginning = self.beginnings.longest(rest.bytes(), |length| is_word_end(rest, length));
-            // A phrase may begin within another one, but not end in it: `your code`, and `code for a friend`.
-            if let Some((length, sense)) = beginning.filter(|(length, _)| at + length > covered) {
-                end = at + length;
-                covered = if is_word_end(text, end) { end } else { end + name(&text[end..]).len() };
-                hits.push(Hit { start: at, end, sense });
-            }
-            if at < named {
-                continue;
+            if at >= passed && (!is_in_word || !is_bounded(c)) {
+                let beginning = self.beginnings.longest(rest.bytes(), |length| is_word_end(rest, length));
+                // A phrase may begin within another one, but not end in it: `your code`, and `code for a friend`.
+                if let Some((length, sense)) = beginning.filter(|(length, _)| at + length > covered) {
+                    end = at + length;
+                    covered = if is_word_end(text, end) { end } else { end + name(&text[end..]).len() };
+                    hits.push(Hit { start: at, end, sense });
+                }
             }
             // A long name can have one phrase at its beginning and another one at its end.
-            named = at + name(rest).len();
-            let ending = self.endings.longest(text[at..named].bytes().rev(), |_| true);
-            if let Some((length, sense)) = ending.filter(|(length, _)| named - length >= end) {
-                end = named;
-                hits.push(Hit { start: named - length, end, sense });
+            if at >= passed.max(named) && !is_in_word {
+                named = at + name(rest).len();
+                super::step(named - at);
+                let ending = self.endings.longest(text[at..named].bytes().rev(), |_| true);
+                if let Some((length, sense)) = ending.filter(|(length, _)| named - length >= end) {
+                    end = named;
+                    hits.push(Hit { start: named - length, end, sense });
+                }
             }
+            is_in_word = is_bounded_letter(c);
         }
         hits.sort_by_key(|hit| hit.start);
         hits
@@ -185,9 +183,7 @@ fn is_word_end(text: &str, position: usize) -> bool {
 
 /// The word with which a text begins, with those that hyphens join to it.
 fn name(text: &str) -> &str {
-    let name = &text[..text.find(|c: char| !is_bounded_letter(c) && c != '-').unwrap_or(text.len())];
-    super::step(name.len());
-    name
+    &text[..text.find(|c: char| !is_bounded_letter(c) && c != '-').unwrap_or(text.len())]
 }
 
 /// Whether `c` is of a script that has blanks between words.

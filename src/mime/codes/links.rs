@@ -179,8 +179,8 @@ impl<'a> Said<'a> {
         let (address, is_in_subject) = (has(&self.address, sense), has(self.mail.subject, sense));
         // The only thing that is said is the subject, and this is the one link for a reader alone.
         let is_silent = self.own.is_empty() && self.context.is_empty() && (self.has_secret || self.needs_context);
-        let is_for_link = is_in_subject && !has(self.mail.subject, Sense::Other);
-        let is_alone = is_for_link && is_only && is_silent && self.is_alone_in_line;
+        let is_alone =
+            is_in_subject && is_only && is_silent && self.is_alone_in_line && !has(self.mail.subject, Sense::Other);
         let is_said = own || context || address || is_alone;
         if kind == LinkKind::Unsubscribe {
             return if is_said { 9 } else { 0 };
