@@ -180,7 +180,7 @@ fn hostile(octets: usize) -> Vec<(&'static str, String)> {
         ("hyphens", repeated("a-")),
         ("parts of a code", repeated("A-")),
         ("accents", repeated("a\u{301}")),
-        ("different addresses", (0..octets / 16).map(|number| format!("http://a.b/{number} ")).collect()),
+        ("different addresses", (0..octets / 16).map(|it| format!("http://a.b/{it} ")).collect::<Vec<_>>().concat()),
         ("nested elements", repeated("<div style=\"color:#fff\">")),
         ("unclosed tags", repeated("<b <a ")),
         ("unclosed quotes", repeated("<a href=\"")),
