@@ -118,8 +118,7 @@ fn read(text: &str, run: Run) -> (Option<Candidate>, usize) {
         Form::Words => ends_cell(text[end..].trim_start_matches('.')) && written.concat().len() <= LONG_SIGNS_MAX,
         _ => (SIGNS_MIN..=signs_max).contains(&written.concat().len()),
     };
-    let is_long =
-        written.len() == 1 && end - start > SIGNS_MAX && written[0].contains(|c: char| c.is_ascii_lowercase());
+    let is_long = written.len() == 1 && end - start > SIGNS_MAX && written[0].contains(char::is_lowercase);
     let form = form_of(&written).filter(|_| !is_long || is_random(written[0]));
     let candidate = form.map(|form| if is_long { Form::Words } else { form }).filter(is_possible).map(|form| {
         let code = written.join(if form == Form::Digits { "" } else { glue });

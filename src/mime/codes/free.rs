@@ -13,7 +13,6 @@ const BETWEEN_DIGITS: [char; 4] = ['.', ',', ':', '\''];
 pub(super) fn stands_free(text: &str, start: usize, end: usize) -> bool {
     let before = &text[text.ceil_char_boundary(start.saturating_sub(WORD_OCTETS_MAX))..start];
     let after = &text[end..text.floor_char_boundary(end + WORD_OCTETS_MAX)];
-    super::step(before.len() + after.len());
     let is_end = |c: char| c.is_whitespace() || !c.is_ascii();
     let head = before.rsplit(is_end).next().unwrap_or_default();
     let tail = after.split(is_end).next().unwrap_or_default();

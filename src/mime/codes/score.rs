@@ -5,7 +5,7 @@
 use super::address::parts_and_codes;
 use super::candidate::{Candidate, Form};
 use super::lexicon::{Hit, has};
-use super::read::Read;
+use super::read::{LINE_OCTETS, Read};
 use super::words::Sense;
 use super::{Link, POINTS_SHOWN};
 
@@ -101,7 +101,9 @@ impl Read<'_> {
         let in_link = mail.in_links.get(candidate.code.as_str()).copied();
         let is_in_link = in_link == Some(true) || in_link.is_some() && candidate.form != Form::Digits;
         let is_named = label != 0 || in_link == Some(true) || mail.subject_points > 0 || stands_out;
-        if !is_named || self.is_in_quote(candidate) {
+        let near = self.hits_in(candidate.start.saturating_sub(LINE_OCTETS), candidate.end);
+        let is_known = candidate.form == Form::Letters && near.iter().any(|hit| hit.end > candidate.start);
+        if !is_named || is_known || self.is_in_quote(candidate) {
             return None;
         }
         let is_sure = label >= LABEL_SURE && (is_alone || is_led);
@@ -119,7 +121,7 @@ impl Read<'_> {
             Form::Words => -9,
         };
         // Bookings have codes of capital letters.
-        let is_certain = label > LABEL_SURE + 1 && candidate.code.contains(|c: char| c.is_ascii_lowercase());
+        let is_certain = label > LABEL_SURE + 1 && candidate.code.contains(char::is_lowercase);
         // A line that says nothing but that this is a code needs not say what for.
         let purpose = if is_declared { mail.purpose.max(0) + 2 } else { mail.purpose };
         let rules = [
