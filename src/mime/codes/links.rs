@@ -191,8 +191,9 @@ impl<'a> Said<'a> {
         if !is_said || is_for_others || !self.has_reason(kind, own, is_in_subject) {
             return 0;
         }
-        // Unknown words say nothing against an address that says so much.
-        let is_unknown = self.own.is_empty() && address && self.names_secret;
+        // Unknown words say nothing against an address that says so much, but a login may lead to anything.
+        let is_silent = self.needs_context || self.own.is_empty() && address && self.names_secret;
+        let is_open = is_alone || is_silent && (kind != LinkKind::SignIn || self.text.is_empty());
         sum([
             (own, 6),
             (context, 6),
@@ -202,7 +203,7 @@ impl<'a> Said<'a> {
             (self.anchor.is_button, 1),
             (self.has_secret, 3),
             (self.is_personal && !self.has_secret, 2),
-            (!own && !self.needs_context && !is_unknown && !is_alone, -2),
+            (!own && !context && !is_open, -2),
             // The address says one thing, and the text another one.
             (!own && !context && (says_kind(self.own) || says_kind(self.context)), -2),
             (has(self.own, Sense::Other) || has(self.own, Sense::Promotion), -6),
