@@ -168,9 +168,8 @@ impl<'a> Said<'a> {
         let subject = self.mail.subject;
         let is_reset = (has(subject, Sense::Reset) || has(&self.address, Sense::Reset)) && !has(subject, Sense::Verify);
         let kind = if kind == LinkKind::Verification && is_reset { LinkKind::Reset } else { kind };
-        let points = points.min(POINTS_SURE);
         let text = cut(self.text, TEXT_OCTETS_MAX).to_owned();
-        Some((Link { url: self.url.to_string(), kind, confidence: confidence(points), text }, points))
+        Some((Link { url: self.url.to_string(), kind, confidence: confidence(points), text }, points.min(POINTS_SURE)))
     }
 
     /// The points of a kind; none if it is not possible.
@@ -192,8 +191,8 @@ impl<'a> Said<'a> {
             return 0;
         }
         // Unknown words say nothing against an address that says so much, but a login may lead to anything.
-        let is_silent = self.needs_context || self.own.is_empty() && address && self.names_secret;
-        let is_open = is_alone || is_silent && (kind != LinkKind::SignIn || self.text.is_empty());
+        let says_little = self.needs_context || self.own.is_empty() && address && self.names_secret;
+        let is_open = is_alone || says_little && (kind != LinkKind::SignIn || self.text.is_empty());
         sum([
             (own, 6),
             (context, 6),
