@@ -120,6 +120,42 @@ fn codes_of_letters_need_words_that_leave_no_doubt() {
 }
 
 #[test]
+fn what_a_link_has_as_a_code_is_one_in_the_text() {
+    for (path, text, expected) in [
+        ("verify?code=CD650T", "A new address was added. CD650T) Was it not you?", &["CD650T"][..]),
+        ("verify?key=CD650T", "A new address was added. CD650T) Was it not you?", &[]),
+        ("verify-email/NRMFPIOE", "Or enter the code \"NRMFPIOE\" there.", &["NRMFPIOE"]),
+        ("verify-email/NRMFPIOE", "<h1>LOGIN CODE</h1>", &[]),
+    ] {
+        let html = format!("<a href=\"https://x.test/{path}\">Verify your address</a><p>{text}</p>");
+        assert_eq!(
+            codes(&format!("Subject: Verify\r\nContent-Type: text/html\r\n\r\n{html}")),
+            expected,
+            "{path} {text}"
+        );
+    }
+}
+
+#[test]
+fn a_link_is_for_what_its_text_says() {
+    for (subject, path, text, expected) in [
+        // What is confirmed is what the subject says; what is refused is nothing.
+        ("Password reset", "c?t=a1b2c3d4e5", "Confirm", Some(LinkKind::Reset)),
+        ("Confirm your address", "revoke?t=a1b2c3d4e5", "Confirm", None),
+        ("Confirm your address", "c?t=a1b2c3d4e5", "Revoke", None),
+        ("Confirmation of order 1042", "orders?t=a1b2c3d4e5", "Here", None),
+        ("Hello", "login/a?key=a1b2c3d4e5", "Set your password", Some(LinkKind::Reset)),
+        ("Hello", "login/a?key=a1b2c3d4e5", "Kaomi", None),
+        ("Hello", "settings/password", "Change your password", None),
+        ("Password changed", "password-reset?t=a1b2c3d4e5", "Not you? Reset your password", None),
+    ] {
+        let html = format!("<p>Hello</p><a href=\"https://x.test/{path}\">{text}</a>");
+        let links = found(&format!("Subject: {subject}\r\nContent-Type: text/html\r\n\r\n{html}")).links;
+        assert_eq!(links.first().map(|link| link.kind), expected, "{subject}: {path} {text}");
+    }
+}
+
+#[test]
 fn vouchers_and_codes_of_meetings_are_none() {
     for (subject, body) in [
         ("Enter your code: SKIN15", "Use code SKIN15 and pay 15% less."),
