@@ -188,10 +188,12 @@ fn form(signs: &str) -> Option<Form> {
     }
 }
 
-/// Whether nobody chose these signs: nobody can say them, or digits and capital letters change very often.
+/// Whether nobody chose these signs: nobody can say them, their parts are short, or they change very often.
 fn is_random(signs: &str) -> bool {
     let is_unspeakable = |run: &str| run.len() >= 2 && !run.contains(['a', 'e', 'i', 'o', 'u', 'y']);
+    let is_short = |it: &&[u8]| it[0].is_ascii_uppercase() && !it[1..].iter().all(u8::is_ascii_lowercase);
     signs.split(|c: char| !c.is_ascii_lowercase()).any(is_unspeakable)
+        || signs.as_bytes().windows(3).filter(is_short).count() >= 2
         || changes(signs, u8::is_ascii_digit) + changes(signs, u8::is_ascii_uppercase) >= 6
 }
 

@@ -88,10 +88,6 @@ fn bare(page: &Page) -> Vec<Anchor> {
     found
 }
 
-fn cut(text: &str, octets_max: usize) -> &str {
-    &text[..text.floor_char_boundary(octets_max)]
-}
-
 /// Whether some hit says a kind.
 fn says_kind(hits: &[Hit]) -> bool {
     KINDS.iter().any(|(_, sense)| has(hits, *sense))
@@ -139,7 +135,7 @@ impl<'a> Said<'a> {
         let needs_context = text.is_empty() || has(own, Sense::Press) && !says_kind(own) && !has(own, Sense::Other);
         let path = url[url::Position::BeforePath..].to_ascii_lowercase();
         let (has_secret, names_secret) = (has_secret(&url), names_secret(&url));
-        let address = LEXICON.in_address(cut(&path, PATH_OCTETS_MAX));
+        let address = LEXICON.in_address(&path[..path.floor_char_boundary(PATH_OCTETS_MAX)]);
         let is_refusal = has(own, Sense::Denial) || has(&address, Sense::Denial);
         Some(Self {
             mail,
@@ -168,7 +164,7 @@ impl<'a> Said<'a> {
         let subject = self.mail.subject;
         let is_reset = (has(subject, Sense::Reset) || has(&self.address, Sense::Reset)) && !has(subject, Sense::Verify);
         let kind = if kind == LinkKind::Verification && is_reset { LinkKind::Reset } else { kind };
-        let text = cut(self.text, TEXT_OCTETS_MAX).to_owned();
+        let text = self.text[..self.text.floor_char_boundary(TEXT_OCTETS_MAX)].to_owned();
         Some((Link { url: self.url.to_string(), kind, confidence: confidence(points), text }, points.min(POINTS_SURE)))
     }
 
