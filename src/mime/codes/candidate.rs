@@ -183,7 +183,7 @@ fn form(signs: &str) -> Option<Form> {
         (false, false, true) => Some(Form::Letters),
         // A name such as `YouTube` changes its case less often.
         (_, true, true) if capitals >= 4 => Some(Form::Letters),
-        (_, true, true) if capitals >= 2 && octets.len() >= 6 && is_random(signs) => Some(Form::Words),
+        (_, true, true) if octets.len() >= 6 && is_random(signs) => Some(Form::Words),
         _ => None,
     }
 }

@@ -193,7 +193,8 @@ fn is_bounded(c: char) -> bool {
 
 /// Whether `c` is a letter of such a script.
 pub(super) fn is_bounded_letter(c: char) -> bool {
-    is_bounded(c) && c.is_alphabetic()
+    // It takes longer to look up that the accents from U+0300 on are no letters.
+    is_bounded(c) && !('\u{300}'..'\u{370}').contains(&c) && c.is_alphabetic()
 }
 
 #[cfg(test)]
