@@ -39,9 +39,10 @@ pub(super) fn address(target: &str) -> Option<Url> {
     (is_plain && url.as_str().len() <= URL_OCTETS_MAX).then_some(url)
 }
 
-/// The parts of the path, the query and the fragment.
-fn parts(url: &Url) -> impl Iterator<Item = &str> {
-    url[url::Position::BeforePath..].split(['/', '?', '&', '=', '#', '.', ';']).take(PARTS_MAX)
+/// The parts behind the host of an address, each with the name of the parameter whose value it is, or an empty name.
+fn parts(address: &str) -> impl Iterator<Item = (&str, &str)> {
+    let path = address.splitn(4, '/').nth(3).unwrap_or_default();
+    path.split(['/', '?', '&', '#', '.', ';']).take(PARTS_MAX).map(|part| part.split_once('=').unwrap_or(("", part)))
 }
 
 /// Whether a part has letters and digits.
@@ -51,36 +52,29 @@ fn is_mixed(part: &str) -> bool {
 
 /// Whether some part looks like a secret: long, with letters and digits, or with digits again and again.
 pub(super) fn has_secret(url: &Url) -> bool {
-    parts(url).any(|part| {
+    parts(url.as_str()).any(|(_, part)| {
         let signs = part.bytes().filter(u8::is_ascii_alphanumeric).count();
-        signs >= 8 && is_mixed(part) && changes(part, u8::is_ascii_digit) > 1
-            || signs >= 6 && changes(part, u8::is_ascii_digit) >= 3
+        let is_secret = signs >= 8 && is_mixed(part) && changes(part, u8::is_ascii_digit) > 1
+            || signs >= 6 && changes(part, u8::is_ascii_digit) >= 3;
+        // The address of a mailbox is none.
+        is_secret && !part.contains('@') && !part.contains("%40")
     })
 }
 
-/// Whether some part has letters with digits among them, so that the address may be for one reader alone.
+/// Whether some part has letters with digits among them, or capitals alone, so that it may be for one reader alone.
 pub(super) fn is_personal(url: &Url) -> bool {
-    parts(url).any(|part| part.len() >= 3 && is_mixed(part))
-}
-
-/// The parameters of the query and the fragment that have a value, with their names in lower case.
-fn parameters(url: &Url) -> impl Iterator<Item = (String, &str)> {
-    let pairs = url[url::Position::AfterPath..].split(['?', '&', '#', '/', ';']).take(PARTS_MAX);
-    let named = pairs.filter_map(|pair| pair.split_once('=')).filter(|(_, value)| !value.is_empty());
-    named.map(|(name, value)| (name.to_ascii_lowercase(), value))
+    let is_code = |part: &str| part.len() >= 6 && part.bytes().all(|octet| octet.is_ascii_uppercase());
+    parts(url.as_str()).any(|(_, part)| part.len() >= 3 && is_mixed(part) || is_code(part))
 }
 
 /// Whether the address has something that is named as secrets are, as in `?token=7f`.
 pub(super) fn names_secret(url: &Url) -> bool {
-    let secrets = LEXICON.others("in-address.secret");
-    parameters(url).any(|(name, _)| secrets.iter().any(|secret| name.contains(secret)))
+    let is_named = |name: &str| LEXICON.others("in-address.secret").iter().any(|secret| name.contains(secret));
+    parts(url.as_str()).any(|(name, value)| !value.is_empty() && is_named(&name.to_ascii_lowercase()))
 }
 
-/// The code in the address of a link: digits in a parameter that is named for codes.
-pub(super) fn code_in(url: &Url) -> Option<String> {
-    let is_code = |(name, value): &(String, &str)| {
-        let is_named = LEXICON.others("parameter").contains(name.as_str());
-        is_named && (4..=8).contains(&value.len()) && value.bytes().all(|octet| octet.is_ascii_digit())
-    };
-    parameters(url).find(is_code).map(|(_, value)| value.to_owned())
+/// The parts behind the host of an address, and whether they are named as codes.
+pub(super) fn parts_and_codes(address: &str) -> impl Iterator<Item = (&str, bool)> {
+    let is_code = |name: &str| LEXICON.others("parameter").contains(&*name.to_ascii_lowercase());
+    parts(address).map(move |(name, part)| (part, is_code(name)))
 }

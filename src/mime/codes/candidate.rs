@@ -1,15 +1,16 @@
 //! What in a page has the form of a code, whatever it means.
 
 use super::free::stands_free;
-use super::lexicon::is_bounded_letter;
+use super::lexicon::{is_address, is_bounded_letter};
 use super::page::Page;
 
 /// The most candidates of a page.
 const CANDIDATES_MAX: usize = 300;
-/// The fewest and the most digits and letters of a code, and the most of one in groups that has letters.
+/// The fewest and the most digits and letters of a code, the most of one in groups that has letters, and of words.
 const SIGNS_MIN: usize = 4;
 const SIGNS_MAX: usize = 8;
 const GROUPED_SIGNS_MAX: usize = 12;
+const LONG_SIGNS_MAX: usize = 40;
 
 /// What a code is written with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub(super) enum Form {
     Small,
     /// Capital letters alone, or letters whose case changes again and again.
     Letters,
-    /// Words of small letters, joined by hyphens.
+    /// Words of small letters joined by hyphens, or signs in a form that names have too.
     Words,
 }
 
@@ -45,7 +46,7 @@ impl Candidate {
     }
 }
 
-/// The candidates of a page in their order.
+/// The candidates of a page in their order. What is in addresses is none.
 pub(super) fn candidates(page: &Page) -> Vec<Candidate> {
     let octets = page.text.as_bytes();
     let (mut found, mut at) = (Vec::new(), 0);
@@ -70,34 +71,43 @@ fn run(octets: &[u8], start: usize) -> Run {
     (start, start + octets[start..].iter().take_while(|octet| octet.is_ascii_alphanumeric()).count())
 }
 
-/// The runs from `first` on that separators join, as long as they fit; at most `count_max`.
-fn joined(text: &str, first: Run, separators: &[u8], count_max: usize, is_fit: impl Fn(&Run) -> bool) -> Vec<Run> {
+/// The runs from `first` on that separators join, as long as they fit; none if nothing is joined.
+fn joined(text: &str, first: Run, separators: &[u8], is_fit: impl Fn(&Run) -> bool) -> Vec<Run> {
     let octets = text.as_bytes();
     let next = |&(_, end): &Run| {
         let is_joined = octets.get(end).is_some_and(|octet| separators.contains(octet));
         (is_joined && octets.get(end + 1).is_some_and(u8::is_ascii_alphanumeric)).then(|| run(octets, end + 1))
     };
-    std::iter::successors(Some(first), next).take(count_max).take_while(is_fit).collect()
+    let Some(second) = next(&first) else { return Vec::new() };
+    let all = std::iter::once(first).chain(std::iter::successors(Some(second), next));
+    all.inspect(|(start, end)| super::step(end - start)).take_while(is_fit).collect()
 }
 
 /// Reads what begins with a run: the candidate, and where it ends or the next one may begin.
 fn read(text: &str, run: Run) -> (Option<Candidate>, usize) {
+    if is_address(&text[run.0..]) {
+        return (None, run.0 + text[run.0..].bytes().take_while(u8::is_ascii_graphic).count());
+    }
     let is_digits = |&(start, end): &Run| text[start..end].bytes().all(|octet| octet.is_ascii_digit());
     let is_sign = |&(start, end): &Run| end - start == 1 && !text[end..].starts_with(is_bounded_letter);
-    let signs = joined(text, run, b" \t\n", 2 * SIGNS_MAX + 1, is_sign);
-    let parts = joined(text, run, b"-", 5, |_| true);
-    let groups = joined(text, run, b" ", 7, is_digits);
+    let signs = joined(text, run, b" \t\n", is_sign);
+    let parts = joined(text, run, b"-", |_| true);
+    let groups = joined(text, run, b" ", is_digits);
     // Two groups with a dot between them are a price unless they are alone in their line.
-    let dotted = joined(text, run, b".", 3, |group| is_digits(group) && group.1 - group.0 == 3);
+    let dotted = joined(text, run, b".", |group| is_digits(group) && group.1 - group.0 == 3);
     let is_cell = |&(_, end): &Run| ends_cell(&text[end..]) && (run.0 == 0 || text[..run.0].ends_with(['\n', '\t']));
     let (runs, glue, form_of): (_, _, FormOf) = if signs.len() >= SIGNS_MIN {
         (signs, "", |signs| form(&signs.concat()))
-    } else if parts.len() > 1 {
+    } else if !parts.is_empty() {
         (parts, "-", form_of_parts)
     } else if groups.len() > 1 {
         (groups, "", form_of_groups)
-    } else if dotted.len() == 2 && is_cell(&dotted[1]) {
-        (dotted, "", form_of_groups)
+    } else if !dotted.is_empty() {
+        let is_price = dotted.len() != 2 || !is_cell(&dotted[1]);
+        (dotted, "", if is_price { |_| None } else { form_of_groups })
+    } else if form(&text[run.0..run.1]).is_none() {
+        // Most runs are words.
+        return (None, run.1);
     } else {
         (vec![run], "", |run| form(run[0]))
     };
@@ -105,10 +115,12 @@ fn read(text: &str, run: Run) -> (Option<Candidate>, usize) {
     let written: Vec<&str> = runs.iter().map(|&(start, end)| &text[start..end]).collect();
     let signs_max = if glue.is_empty() { SIGNS_MAX } else { GROUPED_SIGNS_MAX };
     let is_possible = |form: &Form| match form {
-        Form::Words => ends_cell(&text[end..]),
+        Form::Words => ends_cell(text[end..].trim_start_matches('.')) && written.concat().len() <= LONG_SIGNS_MAX,
         _ => (SIGNS_MIN..=signs_max).contains(&written.concat().len()),
     };
-    let candidate = form_of(&written).filter(is_possible).map(|form| {
+    let is_long = written.len() == 1 && end - start > SIGNS_MAX && written[0].contains(char::is_lowercase);
+    let form = form_of(&written).filter(|_| !is_long || is_random(written[0]));
+    let candidate = form.map(|form| if is_long { Form::Words } else { form }).filter(is_possible).map(|form| {
         let code = written.join(if form == Form::Digits { "" } else { glue });
         Candidate { start, end, code, form, is_grouped: written.len() > 1 }
     });
@@ -160,18 +172,29 @@ fn form(signs: &str) -> Option<Form> {
     let has = |is: fn(&u8) -> bool| octets.iter().any(is);
     let is_hexadecimal =
         || (6..=8).contains(&octets.len()) && octets.iter().all(|o| o.is_ascii_digit() || matches!(o, b'a'..=b'f'));
+    let capitals = changes(signs, u8::is_ascii_uppercase);
     match (has(u8::is_ascii_digit), has(u8::is_ascii_lowercase), has(u8::is_ascii_uppercase)) {
         // A mask such as `XXXX4471`.
         _ if signs.starts_with("XX") => None,
         (true, false, false) => Some(Form::Digits),
         (true, false, true) => Some(Form::Mixed),
         // `30min` and `page12` are no codes.
-        (true, true, _) => (changes(signs, u8::is_ascii_digit) > 1 || is_hexadecimal()).then_some(Form::Small),
+        (true, true, _) if changes(signs, u8::is_ascii_digit) > 1 || is_hexadecimal() => Some(Form::Small),
         (false, false, true) => Some(Form::Letters),
         // A name such as `YouTube` changes its case less often.
-        (false, true, true) => (changes(signs, u8::is_ascii_uppercase) >= 4).then_some(Form::Letters),
+        (_, true, true) if capitals >= 4 => Some(Form::Letters),
+        (_, true, true) if octets.len() >= 6 && is_random(signs) => Some(Form::Words),
         _ => None,
     }
+}
+
+/// Whether nobody chose these signs: nobody can say them, their parts are short, or they change very often.
+fn is_random(signs: &str) -> bool {
+    let is_unspeakable = |run: &str| run.len() >= 2 && !run.contains(['a', 'e', 'i', 'o', 'u', 'y']);
+    let is_short = |it: &&[u8]| it[0].is_ascii_uppercase() && !it[1..].iter().all(u8::is_ascii_lowercase);
+    signs.split(|c: char| !c.is_ascii_lowercase()).any(is_unspeakable)
+        || signs.as_bytes().windows(3).filter(is_short).count() >= 2
+        || changes(signs, u8::is_ascii_digit) + changes(signs, u8::is_ascii_uppercase) >= 6
 }
 
 /// How often signs of a kind begin or end in a text.

@@ -1,6 +1,7 @@
 //! Finds the phrases of [`words`](super::words) in a page.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::page::Page;
@@ -38,38 +39,48 @@ pub(super) fn has(hits: &[Hit], sense: Sense) -> bool {
     hits.iter().any(|hit| hit.sense == sense)
 }
 
-/// Phrases by their octets, in order, each with its sense and whether its word may go on.
-struct Phrases {
-    all: Vec<(Vec<u8>, Sense, bool)>,
-    /// Where the phrases with each first octet begin.
-    starts: Vec<usize>,
+/// An octet that some phrases have behind the same beginning.
+struct Node {
+    octet: u8,
+    /// The sense of the phrase that ends here, and whether its word may go on.
+    phrase: Option<(Sense, bool)>,
+    /// The nodes of the octets behind this one, in order.
+    next: Range<usize>,
 }
+
+/// Phrases as a tree, from the node before their first octets.
+struct Phrases(Vec<Node>);
 
 impl Phrases {
     fn new(mut all: Vec<(Vec<u8>, Sense, bool)>) -> Self {
         all.sort_by(|(one, ..), (other, ..)| one.cmp(other));
-        let starts = (0..=256).map(|first| all.partition_point(|(phrase, ..)| usize::from(phrase[0]) < first));
-        Self { starts: starts.collect(), all }
+        let mut nodes = vec![Node { octet: 0, phrase: None, next: 0..0 }];
+        // The phrases of each node, and how many octets of them lead to it.
+        let mut groups = vec![(all.as_slice(), 0)];
+        for at in 0.. {
+            let Some(&(group, length)) = groups.get(at) else { break };
+            let (ended, longer) = group.split_at(group.partition_point(|(phrase, ..)| phrase.len() == length));
+            let first = nodes.len();
+            for longer in longer.chunk_by(|(one, ..), (other, ..)| one[length] == other[length]) {
+                nodes.push(Node { octet: longer[0].0[length], phrase: None, next: 0..0 });
+                groups.push((longer, length + 1));
+            }
+            nodes[at].next = first..nodes.len();
+            nodes[at].phrase = ended.iter().map(|(_, sense, is_open)| (*sense, *is_open)).max_by_key(|it| it.1);
+        }
+        Self(nodes)
     }
 
     /// The length and sense of the longest phrase with which a text begins, in time linear in its length.
     fn longest(&self, text: impl Iterator<Item = u8>, is_end: impl Fn(usize) -> bool) -> Option<(usize, Sense)> {
-        let (mut left, mut longest) = (self.all.as_slice(), None);
+        let (mut node, mut longest) = (&self.0[0], None);
         for (index, octet) in text.enumerate() {
             super::step(1);
-            if index == 0 {
-                let first = usize::from(octet);
-                left = &left[self.starts[first]..self.starts[first + 1]];
-            } else {
-                left = &left[left.partition_point(|(phrase, ..)| phrase.get(index) < Some(&octet))..];
-                left = &left[..left.partition_point(|(phrase, ..)| phrase.get(index) == Some(&octet))];
-            }
-            if left.is_empty() {
-                break;
-            }
-            let mut ended = left.iter().take_while(|(phrase, ..)| phrase.len() == index + 1);
-            let fit = ended.find(|(.., is_open)| *is_open || is_end(index + 1));
-            longest = fit.map(|(_, sense, _)| (index + 1, *sense)).or(longest);
+            let next = &self.0[node.next.clone()];
+            let Ok(found) = next.binary_search_by_key(&octet, |node| node.octet) else { break };
+            node = &next[found];
+            let fit = node.phrase.filter(|(_, is_open)| *is_open || is_end(index + 1));
+            longest = fit.map(|(sense, _)| (index + 1, sense)).or(longest);
         }
         longest
     }
@@ -124,17 +135,17 @@ impl Lexicon {
         (0..address.len()).filter_map(part).collect()
     }
 
-    /// The phrases of a page in their order.
+    /// The phrases of a page in their order. What is in addresses is none.
     pub(super) fn hits(&self, page: &Page) -> Vec<Hit> {
         let text = page.lower.as_str();
-        let (mut hits, mut end, mut covered, mut is_in_word) = (Vec::new(), 0, 0, false);
+        // The ends of the last phrase, of the words with it, of the last name, and of the last address.
+        let (mut end, mut covered, mut named, mut passed, mut hits, mut is_in_word) = (0, 0, 0, 0, Vec::new(), false);
         for (at, c) in text.char_indices() {
-            if !is_in_word || !is_bounded(c) {
-                let rest = &text[at..];
-                if at >= covered && (rest.starts_with("https://") || rest.starts_with("http://")) {
-                    covered = at + rest.find(char::is_whitespace).unwrap_or(rest.len());
-                    end = covered;
-                }
+            let rest = &text[at..];
+            if !is_in_word && at >= passed && is_address(rest) {
+                passed = at + rest.find(char::is_whitespace).unwrap_or(rest.len());
+            }
+            if at >= passed && (!is_in_word || !is_bounded(c)) {
                 let beginning = self.beginnings.longest(rest.bytes(), |length| is_word_end(rest, length));
                 // A phrase may begin within another one, but not end in it: `your code`, and `code for a friend`.
                 if let Some((length, sense)) = beginning.filter(|(length, _)| at + length > covered) {
@@ -142,20 +153,27 @@ impl Lexicon {
                     covered = if is_word_end(text, end) { end } else { end + name(&text[end..]).len() };
                     hits.push(Hit { start: at, end, sense });
                 }
-                // A long word can have one phrase at its beginning and another one at its end.
-                let name = name(rest);
-                if let Some((length, sense)) = self.endings.longest(name.bytes().rev(), |_| true) {
-                    let start = at + name.len() - length;
-                    if start >= end {
-                        end = start + length;
-                        hits.push(Hit { start, end, sense });
-                    }
+            }
+            // A long name can have one phrase at its beginning and another one at its end.
+            if at >= passed.max(named) && !is_in_word {
+                named = at + name(rest).len();
+                super::step(named - at);
+                let ending = self.endings.longest(text[at..named].bytes().rev(), |_| true);
+                if let Some((length, sense)) = ending.filter(|(length, _)| named - length >= end) {
+                    end = named;
+                    hits.push(Hit { start: named - length, end, sense });
                 }
             }
             is_in_word = is_bounded_letter(c);
         }
+        hits.sort_by_key(|hit| hit.start);
         hits
     }
+}
+
+/// Whether a text begins with the address of a page.
+pub(super) fn is_address(text: &str) -> bool {
+    text.strip_prefix("http").is_some_and(|rest| rest.starts_with("://") || rest.starts_with("s://"))
 }
 
 /// Whether no word goes on at a position of a text.
@@ -163,11 +181,9 @@ fn is_word_end(text: &str, position: usize) -> bool {
     !(text[..position].ends_with(is_bounded_letter) && text[position..].starts_with(is_bounded_letter))
 }
 
-/// The word with which a text begins.
+/// The word with which a text begins, with those that hyphens join to it.
 fn name(text: &str) -> &str {
-    const OCTETS_MAX: usize = 60;
-    let window = &text[..text.floor_char_boundary(OCTETS_MAX)];
-    &window[..window.find(|c: char| !is_bounded_letter(c) && c != '-').unwrap_or(window.len())]
+    &text[..text.find(|c: char| !is_bounded_letter(c) && c != '-').unwrap_or(text.len())]
 }
 
 /// Whether `c` is of a script that has blanks between words.
@@ -177,7 +193,8 @@ fn is_bounded(c: char) -> bool {
 
 /// Whether `c` is a letter of such a script.
 pub(super) fn is_bounded_letter(c: char) -> bool {
-    is_bounded(c) && c.is_alphabetic()
+    // It takes longer to look up that the accents from U+0300 on are no letters.
+    is_bounded(c) && !('\u{300}'..'\u{370}').contains(&c) && c.is_alphabetic()
 }
 
 #[cfg(test)]

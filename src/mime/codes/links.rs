@@ -88,10 +88,6 @@ fn bare(page: &Page) -> Vec<Anchor> {
     found
 }
 
-fn cut(text: &str, octets_max: usize) -> &str {
-    &text[..text.floor_char_boundary(octets_max)]
-}
-
 /// Whether some hit says a kind.
 fn says_kind(hits: &[Hit]) -> bool {
     KINDS.iter().any(|(_, sense)| has(hits, *sense))
@@ -122,6 +118,8 @@ struct Said<'a> {
     has_secret: bool,
     names_secret: bool,
     is_personal: bool,
+    /// Whether its text or its address is for whom did not ask for the mail, and whether the sentence before it is.
+    is_refusal: bool,
     is_denied: bool,
     /// Whether nothing else is in its line.
     is_alone_in_line: bool,
@@ -134,20 +132,23 @@ impl<'a> Said<'a> {
         let is_address = ["http://", "https://", "www."].iter().any(|start| lower.starts_with(start));
         let text = if is_address { "" } else { read.page.text.get(anchor.start..anchor.end)?.trim() };
         let own = read.hits_in(anchor.start, anchor.end);
-        let needs_context = text.is_empty() || has(own, Sense::Press) && !says_kind(own);
+        let needs_context = text.is_empty() || has(own, Sense::Press) && !says_kind(own) && !has(own, Sense::Other);
         let path = url[url::Position::BeforePath..].to_ascii_lowercase();
         let (has_secret, names_secret) = (has_secret(&url), names_secret(&url));
+        let address = LEXICON.in_address(&path[..path.floor_char_boundary(PATH_OCTETS_MAX)]);
+        let is_refusal = has(own, Sense::Denial) || has(&address, Sense::Denial);
         Some(Self {
             mail,
             anchor,
             text,
             own: if needs_context { &[] } else { own },
             context: if needs_context { context(anchor, read) } else { &[] },
-            address: LEXICON.in_address(cut(&path, PATH_OCTETS_MAX)),
+            is_refusal,
+            address,
             needs_context,
             has_secret,
             names_secret,
-            is_personal: has_secret || names_secret || is_personal(&url),
+            is_personal: !is_refusal && (has_secret || names_secret || is_personal(&url)),
             is_denied: is_denied(anchor, read),
             is_alone_in_line: read.is_alone(anchor.end - lower.len(), anchor.end),
             url,
@@ -159,9 +160,12 @@ impl<'a> Said<'a> {
         let scored = KINDS.map(|(kind, sense)| (kind, self.points(kind, sense, is_only)));
         let likely = scored.into_iter().filter(|(_, points)| *points >= POINTS_SHOWN);
         let (kind, points) = likely.min_by_key(|(_, points)| -points)?;
-        let points = points.min(POINTS_SURE);
-        let text = cut(self.text, TEXT_OCTETS_MAX).to_owned();
-        Some((Link { url: self.url.to_string(), kind, confidence: confidence(points), text }, points))
+        // What is confirmed may be what the subject or the address says.
+        let subject = self.mail.subject;
+        let is_reset = (has(subject, Sense::Reset) || has(&self.address, Sense::Reset)) && !has(subject, Sense::Verify);
+        let kind = if kind == LinkKind::Verification && is_reset { LinkKind::Reset } else { kind };
+        let text = self.text[..self.text.floor_char_boundary(TEXT_OCTETS_MAX)].to_owned();
+        Some((Link { url: self.url.to_string(), kind, confidence: confidence(points), text }, points.min(POINTS_SURE)))
     }
 
     /// The points of a kind; none if it is not possible.
@@ -170,16 +174,21 @@ impl<'a> Said<'a> {
         let (address, is_in_subject) = (has(&self.address, sense), has(self.mail.subject, sense));
         // The only thing that is said is the subject, and this is the one link for a reader alone.
         let is_silent = self.own.is_empty() && self.context.is_empty() && (self.has_secret || self.needs_context);
-        let is_alone = is_in_subject && is_only && is_silent && self.is_alone_in_line;
+        let is_alone =
+            is_in_subject && is_only && is_silent && self.is_alone_in_line && !has(self.mail.subject, Sense::Other);
         let is_said = own || context || address || is_alone;
         if kind == LinkKind::Unsubscribe {
             return if is_said { 9 } else { 0 };
         }
-        if !is_said || !self.has_reason(kind, own, is_in_subject) || self.is_denied && !is_in_subject {
+        // Whoever did not change a password resets it, if there is nothing else to press.
+        let is_remedy = kind == LinkKind::Reset && own && address && self.has_secret && is_only;
+        let is_for_others = self.is_refusal || self.is_denied && !is_in_subject && !is_remedy;
+        if !is_said || is_for_others || !self.has_reason(kind, own, is_in_subject) {
             return 0;
         }
-        // Unknown words say nothing against an address that says so much.
-        let is_unknown = self.own.is_empty() && address && self.names_secret;
+        // Unknown words say nothing against an address that says so much, but a login may lead to anything.
+        let says_little = self.needs_context || self.own.is_empty() && address && self.names_secret;
+        let is_open = is_alone || says_little && (kind != LinkKind::SignIn || self.text.is_empty());
         sum([
             (own, 6),
             (context, 6),
@@ -189,7 +198,9 @@ impl<'a> Said<'a> {
             (self.anchor.is_button, 1),
             (self.has_secret, 3),
             (self.is_personal && !self.has_secret, 2),
-            (!own && !self.needs_context && !is_unknown && !is_alone, -2),
+            (!own && !context && !is_open, -2),
+            // The address says one thing, and the text another one.
+            (!own && !context && (says_kind(self.own) || says_kind(self.context)), -2),
             (has(self.own, Sense::Other) || has(self.own, Sense::Promotion), -6),
         ])
     }
@@ -199,8 +210,8 @@ impl<'a> Said<'a> {
         match kind {
             // Each newsletter has a link to its login.
             LinkKind::SignIn => {
-                let is_expected = self.mail.is_about_secrets || self.names_secret;
-                self.has_secret && is_expected || self.is_personal && is_in_subject
+                let is_expected = is_in_subject || has(self.mail.subject, Sense::OneTime);
+                self.names_secret || self.has_secret && self.mail.is_about_secrets || self.is_personal && is_expected
             }
             // A site's name in the text leads to its front page.
             LinkKind::Invite => {
@@ -208,12 +219,12 @@ impl<'a> Said<'a> {
                 (own || is_page) && !self.mail.is_meeting
             }
             // An address alone, without a secret, is a page for everybody.
-            _ => self.is_personal || own && (is_in_subject || self.is_alone_in_line || self.url.query().is_some()),
+            _ => self.is_personal || own && (is_in_subject || self.url.query().is_some()),
         }
     }
 }
 
-/// Whether a link, or the sentence before it, is for whom did not ask for the mail.
+/// Whether the sentence before a link is for whom did not ask for the mail.
 fn is_denied(anchor: &Anchor, read: &Read<'_>) -> bool {
     let before = read.hits_in(anchor.start.saturating_sub(CONTEXT_OCTETS), anchor.start);
     let denial = before.iter().rfind(|hit| hit.sense == Sense::Denial);
@@ -221,7 +232,7 @@ fn is_denied(anchor: &Anchor, read: &Read<'_>) -> bool {
         let between = read.page.text[hit.end.min(anchor.start)..anchor.start].trim_end();
         between.ends_with(['?', '\u{ff1f}', '\u{61f}']) || !ends_sentence(between)
     };
-    has(read.hits_in(anchor.start, anchor.end), Sense::Denial) || denial.is_some_and(is_in_sentence)
+    denial.is_some_and(is_in_sentence)
 }
 
 /// The phrases that lead to a link: those of its line before it, else of the lines above.

@@ -138,14 +138,14 @@ pub fn findings(message: &Message<'_>) -> Findings {
     let html = Page::of_html(without_history(message.html()));
     let (said, html_hits) = (LEXICON.hits(&subject), LEXICON.hits(&html));
     let (head, body) = (Read::of(&subject, &said), Read::of(&html, &html_hits));
-    let mail = Mail::of(&head, &body);
+    let mut links = links::links(&body, &said);
+    let mail = Mail::of(&head, &body, &links);
     let mut codes = body.scored(&mail, &head.candidates);
     // What the body calls something else is no code in the subject either.
     let is_other = |it: &Scored| codes.iter().any(|other| other.code == it.code && other.points <= POINTS_OTHER_MAX);
     let mut of_subject = head.scored(&mail, &[]);
     of_subject.retain(|it| !is_other(it));
     codes.extend(of_subject);
-    let mut links = links::links(&body, &said);
     // HTML of images alone often has a text beside it that says more.
     let is_wanted = score::best(codes.clone()).is_empty() || links.is_empty();
     let plain = if is_wanted { message.plain_text() } else { String::new() };
@@ -153,7 +153,7 @@ pub fn findings(message: &Message<'_>) -> Findings {
         let text = Page::of_text(without_history(&plain));
         let hits = LEXICON.hits(&text);
         let read = Read::of(&text, &hits);
-        codes.extend(read.scored(&Mail::of(&head, &read), &head.candidates));
+        codes.extend(read.scored(&Mail::of(&head, &read, &links), &head.candidates));
         if links.is_empty() {
             links = links::links(&read, &said);
         }
@@ -190,11 +190,13 @@ pub fn addresses(html: &str) -> Vec<Url> {
     links::addresses(&Page::of_html(html))
 }
 
-/// The code in the address of the first link that has one, if there is only this one.
+/// The first number that a link has as a code in its address.
 fn code_in_links(links: &[Link]) -> Option<Scored> {
-    let mut wanted = links.iter().filter(|link| link.kind != LinkKind::Unsubscribe);
-    let code = wanted.find_map(|link| address::code_in(&Url::parse(&link.url).ok()?))?;
-    Some(Scored { code, points: POINTS_IN_LINK })
+    let wanted = links.iter().filter(|link| link.kind != LinkKind::Unsubscribe);
+    let is_number = |part: &str| (4..=8).contains(&part.len()) && part.bytes().all(|octet| octet.is_ascii_digit());
+    let mut parts = wanted.flat_map(|link| address::parts_and_codes(&link.url));
+    let (code, _) = parts.find(|(part, is_code)| *is_code && is_number(part))?;
+    Some(Scored { code: code.to_owned(), points: POINTS_IN_LINK })
 }
 
 /// Each address once with its most points, the best first and those to unsubscribe last.

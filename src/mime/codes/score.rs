@@ -2,11 +2,12 @@
 //!
 //! Each observation gives or takes points. Their numbers stand beside what is observed.
 
-use super::POINTS_SHOWN;
+use super::address::parts_and_codes;
 use super::candidate::{Candidate, Form};
 use super::lexicon::{Hit, has};
-use super::read::Read;
+use super::read::{LINE_OCTETS, Read};
 use super::words::Sense;
+use super::{Link, POINTS_SHOWN};
 
 /// A line such as `@example.test #482913`, which programs read.
 const BOUND: i32 = 12;
@@ -23,7 +24,9 @@ pub(super) struct Scored {
 }
 
 /// What is known of a mail before its candidates are looked at.
-pub(super) struct Mail {
+pub(super) struct Mail<'a> {
+    /// What is in the addresses of its links, and whether it is named as a code there.
+    in_links: std::collections::HashMap<&'a str, bool>,
     /// The points of what the subject says, and of what codes are for.
     subject_points: i32,
     purpose: i32,
@@ -39,12 +42,13 @@ pub(super) struct Mail {
     has_other: bool,
 }
 
-impl Mail {
-    pub(super) fn of(head: &Read<'_>, read: &Read<'_>) -> Self {
+impl<'a> Mail<'a> {
+    pub(super) fn of(head: &Read<'_>, read: &Read<'_>, links: &'a [(Link, i32)]) -> Self {
         let (subject, body) = (head.hits, read.hits);
         let all = || subject.iter().chain(body);
         let is_unknown = all().all(|hit| matches!(hit.sense, Sense::Press | Sense::Nothing));
         Self {
+            in_links: links.iter().flat_map(|(link, _)| parts_and_codes(&link.url)).collect(),
             subject_points: subject_points(subject, body),
             purpose: match all().filter(|hit| hit.is_purpose()).take(2).count() {
                 0 if is_unknown => 0,
@@ -76,7 +80,7 @@ fn subject_points(hits: &[Hit], body: &[Hit]) -> i32 {
 
 impl Read<'_> {
     /// The candidates with their points, if these are those of the subject.
-    pub(super) fn scored(&self, mail: &Mail, subject: &[Candidate]) -> Vec<Scored> {
+    pub(super) fn scored(&self, mail: &Mail<'_>, subject: &[Candidate]) -> Vec<Scored> {
         let points = |(index, candidate): (usize, &Candidate)| {
             let is_same = subject.iter().any(|it| it.code == candidate.code);
             let points = self.bound(candidate).or_else(|| self.points(index, mail, is_same))?;
@@ -86,16 +90,20 @@ impl Read<'_> {
     }
 
     /// The points of a candidate; `None` if it is quoted, or neither its look nor a word says that it may be a code.
-    fn points(&self, index: usize, mail: &Mail, is_same: bool) -> Option<i32> {
+    fn points(&self, index: usize, mail: &Mail<'_>, is_same: bool) -> Option<i32> {
         let candidate = &self.candidates[index];
         let look = self.page.look(candidate.start);
         let is_large = look.is_large || look.is_spaced;
         let (is_alone, is_led) = (self.is_alone(candidate.start, candidate.end), self.is_led(candidate));
         let is_repeated = is_same && (is_alone || is_led && mail.is_unknown);
-        let stands_out = is_repeated || is_alone && is_large && !mail.is_unknown;
+        let stands_out = candidate.form == Form::Digits && (is_repeated || is_alone && is_large && !mail.is_unknown);
         let label = self.label(index, is_alone);
-        let is_named = label != 0 || mail.subject_points > 0 || candidate.form == Form::Digits && stands_out;
-        if !is_named || self.is_in_quote(candidate) {
+        let in_link = mail.in_links.get(candidate.code.as_str()).copied();
+        let is_in_link = in_link == Some(true) || in_link.is_some() && candidate.form != Form::Digits;
+        let is_named = label != 0 || in_link == Some(true) || mail.subject_points > 0 || stands_out;
+        let near = self.hits_in(candidate.start.saturating_sub(LINE_OCTETS), candidate.end);
+        let is_known = candidate.form == Form::Letters && near.iter().any(|hit| hit.end > candidate.start);
+        if !is_named || is_known || self.is_in_quote(candidate) {
             return None;
         }
         let is_sure = label >= LABEL_SURE && (is_alone || is_led);
@@ -109,16 +117,19 @@ impl Read<'_> {
             Form::Small => -3,
             Form::Letters if is_sure || candidate.is_grouped => 0,
             Form::Letters => -2,
-            Form::Words if is_sure => 0,
+            Form::Words if is_sure && (is_alone || label > LABEL_SURE) || is_in_link => 0,
             Form::Words => -9,
         };
+        // Bookings have codes of capital letters.
+        let is_certain = label > LABEL_SURE + 1 && candidate.code.contains(char::is_lowercase);
         // A line that says nothing but that this is a code needs not say what for.
         let purpose = if is_declared { mail.purpose.max(0) + 2 } else { mail.purpose };
         let rules = [
             (is_large, 2),
             (look.is_bold, 1),
-            (is_alone || is_led && (mail.is_unknown || mail.subject_points > 0), 2),
+            (is_alone || is_led && (mail.is_unknown || mail.subject_points > 0 || is_certain), 2),
             (is_same, if mail.is_unknown { 3 } else { 2 }),
+            (is_in_link, 4),
             (is_year, -4),
             // As numbers of orders have it.
             (self.page.text[..candidate.start].ends_with('#'), -7),

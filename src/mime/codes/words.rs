@@ -10,7 +10,7 @@
 //! use             words such as `with` before a code, if it follows what the code is for
 //! unit, counter   what makes a number an amount: the word beside it, or what follows it without a blank
 //! reply, history  the beginning of an answer's subject, and of the older mail that is appended to one
-//! in-address.…    what says in the address of a page what it is for, by one of five senses; and names of secrets
+//! in-address.…    what says in the address of a page what it is for, by its sense; and names of secrets
 //! parameter       the names of codes in the parameters of an address
 //! ```
 //!
@@ -27,10 +27,11 @@ macro_rules! files {
 }
 
 const FILES: &[&str] = files!(
-    "af" "am" "any" "ar" "az" "be" "bg" "bn" "ca" "cs" "cy" "da" "de" "el" "en" "eo" "es" "et" "eu" "fa" "fi" "fr" "ga"
-    "gl" "gu" "ha" "he" "hi" "hr" "ht" "hu" "hy" "id" "is" "it" "ja" "ka" "kk" "km" "kn" "ko" "ky" "lb" "lo" "lt" "lv"
-    "mk" "ml" "mn" "mr" "ms" "mt" "my" "nb" "ne" "nl" "pa" "pl" "pt" "ro" "ru" "si" "sk" "sl" "so" "sq" "sr" "sv" "sw"
-    "ta" "te" "th" "tl" "tr" "uk" "ur" "uz" "vi" "zh" "zu"
+    "af" "am" "any" "ar" "as" "ast" "az" "ba" "be" "bg" "bn" "bo" "br" "ca" "ceb" "ckb" "co" "cs" "cy" "da" "de" "dv" "el"
+    "en" "eo" "es" "et" "eu" "fa" "fi" "fo" "fr" "fur" "fy" "ga" "gd" "gl" "gu" "ha" "he" "hi" "hr" "ht" "hu" "hy" "ia"
+    "id" "ig" "is" "it" "ja" "jv" "ka" "kk" "km" "kn" "ko" "ku" "ky" "la" "lb" "lo" "lt" "lv" "mg" "mi" "mk" "ml" "mn"
+    "mr" "ms" "mt" "my" "nb" "ne" "nl" "oc" "or" "pa" "pl" "ps" "pt" "ro" "ru" "rw" "sc" "sd" "si" "sk" "sl" "sn" "so"
+    "sq" "sr" "sv" "sw" "ta" "te" "tg" "th" "ti" "tk" "tl" "tn" "tr" "tt" "ug" "uk" "ur" "uz" "vi" "xh" "yo" "zh" "zu"
 );
 
 /// What a phrase says about a code or a link near it.
