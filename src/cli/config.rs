@@ -5,11 +5,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::output::{Column, Format, Whole};
+use super::output::{Column, Format};
 use super::{Context, STANDARD};
-use crate::client::{Client, Destination, Method, running};
+use crate::client::{Client, Destination, running};
 use crate::config::{self, ConfigProblem, SettingInEffect};
 use crate::error::{Error, Exit};
 
@@ -93,8 +94,8 @@ async fn show(cx: &Context, has_origin: bool) -> Result<Exit, Error> {
     match (running(&destination)?, destination) {
         (Some(transport), _) => {
             cx.verbose(&format!("these are the settings of the service at {}", transport.shown()));
-            let answer = Client::new(transport).answer(Method::GET, "/api/admin/config", &[], None).await?;
-            let settings: Vec<SettingInEffect> = serde_json::from_str(&answer.sent)
+            let answer: Value = Client::new(transport).get("/api/admin/config", &[]).await?;
+            let settings = Vec::<SettingInEffect>::deserialize(&answer)
                 .map_err(|error| Error::new(Exit::Unavailable, format!("its settings cannot be read: {error}")))?;
             print(cx, has_origin, &settings, &answer)
         }
@@ -112,12 +113,7 @@ async fn show(cx: &Context, has_origin: bool) -> Result<Exit, Error> {
 }
 
 /// Prints settings; `whole` is what JSON shows.
-fn print<'a>(
-    cx: &Context,
-    has_origin: bool,
-    settings: &[SettingInEffect],
-    whole: impl Into<Whole<'a>>,
-) -> Result<Exit, Error> {
+fn print(cx: &Context, has_origin: bool, settings: &[SettingInEffect], whole: &Value) -> Result<Exit, Error> {
     let row = |setting: &SettingInEffect| match cx.style.of_list() {
         Format::Ndjson => json!(setting),
         _ => json!({ "key": setting.key, "values": setting.values, "place": setting.place() }),

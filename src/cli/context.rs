@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::globals::{ColorChoice, Globals};
-use super::output::{self, Column, Format, Style, Whole, pager, visible};
+use super::output::{self, Column, Format, Style, pager, visible};
 use super::{Streams, Surroundings};
 use crate::client::{Access, Client, Destination, ServerUrl, choose};
 use crate::clock::{Clock, SystemClock};
@@ -119,19 +119,19 @@ impl Context {
     }
 
     /// Prints a list; `whole` is what JSON shows.
-    pub fn list<'a>(&self, columns: &[Column], rows: &[Value], whole: impl Into<Whole<'a>>) -> Result<(), Error> {
+    pub fn list(&self, columns: &[Column], rows: &[Value], whole: &Value) -> Result<(), Error> {
         self.print(output::list(self.style, columns, rows, whole, self.now()))
     }
 
     /// Prints the fields of one thing; `whole` is what JSON shows.
-    pub fn document<'a>(&self, shown: &Value, whole: impl Into<Whole<'a>>) -> Result<(), Error> {
-        self.print(output::document(self.style, shown, whole.into(), self.now()))
+    pub fn document(&self, shown: &Value, whole: &Value) -> Result<(), Error> {
+        self.print(output::document(self.style, shown, whole, self.now()))
     }
 
     /// Prints what an answer comes to on a line of its own, or with JSON all of it.
-    pub fn answer<'a>(&self, whole: impl Into<Whole<'a>>, line: &str) -> Result<(), Error> {
+    pub fn answer(&self, whole: &Value, line: &str) -> Result<(), Error> {
         self.print(match self.style.format {
-            Some(Format::Json | Format::Ndjson) => whole.into().json(self.style),
+            Some(Format::Json | Format::Ndjson) => output::json(whole),
             _ => format!("{}\n", visible::line(line)),
         })
     }

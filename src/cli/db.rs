@@ -256,7 +256,7 @@ async fn of_service(
     client: &Client,
     mut take: impl FnMut(&Bytes) -> Result<(), Error>,
 ) -> Result<BackupCounts, Error> {
-    let all = client.status().await?.store.get("liveOctets").and_then(Value::as_u64).unwrap_or(0);
+    let all = client.status().await?["store"]["liveOctets"].as_u64().unwrap_or(0);
     let progress = bar(cx, "backing up");
     let mut backup = client.backup().await?;
     while let Some(piece) = backup.next().await? {

@@ -1,10 +1,11 @@
 //! `tempmail domain`: the domains that mail is received for.
 
 use clap::Subcommand;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::ids::WEBHOOKS_PER_PAGE;
-use super::output::{Column, Format, Whole, visible};
+use super::output::{self, Column, Format, visible};
 use super::removal::Removal;
 use super::{Context, listing, zone};
 use crate::client::{Client, ClientError, Method, WEBHOOKS};
@@ -144,12 +145,13 @@ impl Add {
         } else {
             ALL
         };
-        let added = cx.client().await?.answer(Method::POST, path, &[], Some(body)).await.map_err(unregistered)?;
-        cx.list(&COLUMNS, std::slice::from_ref(&added.value), &added)?;
+        let (added, is_new) = cx.client().await?.post(path, body).await.map_err(unregistered)?;
+        cx.list(&COLUMNS, std::slice::from_ref(&added), &added)?;
         let name = self.name;
-        cx.hint(&match added.status {
-            201 => format!("mail for any address at {name} is received from now on"),
-            _ => format!("{name} was registered before and has been checked again"),
+        cx.hint(&if is_new {
+            format!("mail for any address at {name} is received from now on")
+        } else {
+            format!("{name} was registered before and has been checked again")
         });
         Ok(Exit::Ok)
     }
@@ -185,10 +187,9 @@ async fn list(cx: &Context, is_active: bool) -> Result<Exit, Error> {
 /// Lists the names of active domains.
 async fn active(cx: &Context) -> Result<Exit, Error> {
     let client = cx.client().await?;
-    let answer = client.answer(Method::GET, ACTIVE, &[], None).await?;
-    let names = answer.value.as_array().cloned().unwrap_or_default();
+    let names: Vec<Value> = client.get(ACTIVE, &[]).await?;
     let rows: Vec<Value> = names.iter().map(|name| json!({ "domain": name })).collect();
-    cx.list(&COLUMNS[..1], &rows, &answer)?;
+    cx.list(&COLUMNS[..1], &rows, &json!(names))?;
     if names.is_empty() {
         let domains: Vec<Value> = client.get(ALL, &[]).await?;
         let is_active_pattern = |domain: &&str| domain.contains('*');
@@ -206,12 +207,12 @@ async fn active(cx: &Context) -> Result<Exit, Error> {
 /// Shows what DNS says about the MX record of a domain.
 async fn check_dns(cx: &Context, name: &DomainName) -> Result<Exit, Error> {
     let query = [("domain", Some(name.to_string()))];
-    let answer = cx.client().await?.answer(Method::GET, "/api/domains/check-dns", &query, None).await?;
-    let check: MxReport = serde_json::from_str(&answer.sent)
+    let answer: Value = cx.client().await?.get("/api/domains/check-dns", &query).await?;
+    let check = MxReport::deserialize(&answer)
         .map_err(|error| Error::new(Exit::Unavailable, format!("the service's answer cannot be read: {error}")))?;
     cx.print(match cx.style.of_document() {
         Format::Table => in_zone(&check),
-        Format::Json | Format::Ndjson => Whole::from(&answer).json(cx.style),
+        Format::Json | Format::Ndjson => output::json(&answer),
         Format::Tsv => in_tsv(&check),
         Format::Id => format!("{name}\n"),
     })?;
@@ -240,10 +241,10 @@ fn in_tsv(check: &MxReport) -> String {
 async fn verify(cx: &Context, name: Option<&DomainName>, is_forced: bool) -> Result<Exit, Error> {
     let force = is_forced.then(|| "true".to_owned());
     let query = [("domain", name.map(ToString::to_string)), ("force", force)];
-    let round = cx.client().await?.answer(Method::POST, "/api/admin/domains/verify", &query, None).await;
+    let round = cx.client().await?.call::<Value>(Method::POST, "/api/admin/domains/verify", &query, None).await;
     let round = round.map_err(|error| error.or_find_by("`tempmail domain list` shows the domains"))?;
-    cx.document(&round.value, &round)?;
-    if round.value["heldBack"].as_u64().is_some_and(|count| count > 0) {
+    cx.document(&round, &round)?;
+    if round["heldBack"].as_u64().is_some_and(|count| count > 0) {
         cx.hint("too many domains at once point elsewhere, so none was deactivated; --force does it");
     }
     Ok(Exit::Ok)

@@ -1,7 +1,7 @@
 //! `tempmail fault`: how SMTP misbehaves on purpose.
 
 use clap::Subcommand;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::output::Column;
 use super::removal::deleted;
@@ -80,8 +80,8 @@ impl Fault {
         match self.verb {
             Verb::Add { rule } => {
                 let body = json!({ "rule": rule.to_string() });
-                let added = cx.client().await?.answer(Method::POST, PATH, &[], Some(body)).await?;
-                cx.answer(&added, &added.value["id"].to_string())?;
+                let (added, _) = cx.client().await?.post(PATH, body).await?;
+                cx.answer(&added, &added["id"].to_string())?;
                 cx.hint("the rule lasts until the daemon ends; `tempmail fault clear` removes it");
                 Ok(Exit::Ok)
             }
@@ -90,12 +90,12 @@ impl Fault {
             }
             Verb::Clear { id } => {
                 let query = [("id", id.map(|id| id.to_string()))];
-                let removed = cx.client().await?.answer(Method::DELETE, PATH, &query, None).await?;
-                if let (Some(id), 0) = (id, deleted(&removed.value)) {
+                let removed: Value = cx.client().await?.call(Method::DELETE, PATH, &query, None).await?;
+                if let (Some(id), 0) = (id, deleted(&removed)) {
                     return Err(Error::new(Exit::NotFound, format!("there is no rule {id}"))
                         .hint("`tempmail fault list` shows the rules"));
                 }
-                cx.answer(&removed, &deleted(&removed.value).to_string()).map(|()| Exit::Ok)
+                cx.answer(&removed, &deleted(&removed).to_string()).map(|()| Exit::Ok)
             }
         }
     }

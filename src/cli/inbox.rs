@@ -1,6 +1,6 @@
 //! `tempmail inbox`: the mail of an address, or of all.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Context;
 use super::domain_hint::hint_unless_served;
@@ -8,9 +8,9 @@ use super::listing::{Listing, PAGE_SIZE};
 use super::output::{self, Column, Format};
 use super::span::Moment;
 use super::watch;
-use crate::client::{ALL_MAIL, BRIEF, Client, List, MAIL, MAILBOXES, Query};
+use crate::client::{ALL_MAIL, BRIEF, Client, List, MAIL, MAILBOXES, Mail, Query, text};
 use crate::error::{Error, Exit};
-use crate::model::{Address, DomainName, EmailId};
+use crate::model::{Address, DomainName};
 
 /// Mails per request where the bodies come along, which may be large.
 const PAGE_SIZE_WITH_BODIES: u64 = 20;
@@ -223,8 +223,8 @@ async fn watched(cx: &Context, client: &Client, address: &Address, limit: Option
             is_begun = true;
         }
         let event = watch::next(cx, &mut events).await?;
-        match event.event.as_str() {
-            "email.received" => rows.extend(read(cx, client, event.text("id")).await?),
+        match text(&event, "event") {
+            "email.received" => rows.extend(read(cx, client, text(&event, "id")).await?),
             "reset" => cx.hint("too much happened at once: some mail is not in this list"),
             _ => {}
         }
@@ -238,9 +238,7 @@ async fn newest(cx: &Context, client: &Client, address: &Address, limit: Option<
     let Some(limit) = limit else {
         return Ok(pages.next(u64::MAX).await?.map(|page| page.rows).unwrap_or_default());
     };
-    let mut rows = pages.rows(usize::try_from(limit).unwrap_or(usize::MAX)).await?;
-    rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    Ok(rows)
+    Ok(pages.rows(usize::try_from(limit).unwrap_or(usize::MAX)).await?)
 }
 
 /// Further rows of a list; the heading stands above the first ones.
@@ -257,17 +255,16 @@ fn grown(cx: &Context, mut rows: Vec<Value>, is_begun: bool) -> String {
     if is_begun { table.split_once('\n').map_or("", |(_heading, rows)| rows).to_owned() } else { table }
 }
 
-/// The mail of this id, with no more than a list has of it where that is shown; `None` if it is gone.
+/// The mail of this id, in JSON with no more than a list has of it; `None` if it is gone.
 async fn read(cx: &Context, client: &Client, id: &str) -> Result<Option<Value>, Error> {
-    let id: EmailId = id.parse().map_err(|error| Error::new(Exit::Unavailable, error))?;
-    match client.get::<Map<String, Value>>(&format!("{}/{id}", MAIL.path), &[]).await {
-        Ok(mut mail) => {
-            if !cx.style.is_chosen() {
-                mail.retain(|name, _| OF_LIST.contains(&name.as_str()));
+    match client.email(&id).await {
+        Ok(Mail(mut mail)) => {
+            if let (false, Some(members)) = (cx.style.is_chosen(), mail.as_object_mut()) {
+                members.retain(|name, _| OF_LIST.contains(&name.as_str()));
             }
-            Ok(Some(mail.into()))
+            Ok(Some(mail))
         }
-        Err(error) if error.problem().is_some_and(|problem| problem.status == 404) => Ok(None),
+        Err(error) if error.has_status(404) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

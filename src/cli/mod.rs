@@ -138,7 +138,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, surroundings: Surroundings)
     carry_out(cli, surroundings).unwrap_or_else(|error| {
         match error.exit() {
             Exit::Ok => {}
-            _ if globals.is_json() => streams.say("", output::json_line(&problem::of(&error)).trim_end()),
+            _ if globals.is_json() => streams.say("", output::json(&problem::of(&error)).trim_end()),
             _ => show(&error, &globals, is_colored, &streams),
         }
         error.exit()
@@ -166,7 +166,7 @@ fn as_command(mut args: Vec<OsString>) -> Vec<OsString> {
 fn refuse(error: &clap::Error, globals: &Globals, Surroundings { env, streams }: &Surroundings) -> Exit {
     let is_wrong = error.use_stderr();
     if is_wrong && globals.is_json() {
-        streams.say("", output::json_line(&problem::of_command_line(error)).trim_end());
+        streams.say("", output::json(&problem::of_command_line(error)).trim_end());
         return Exit::Usage;
     }
     let is_terminal = if is_wrong { streams.terminal.is_stderr } else { streams.terminal.is_stdout };

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Context;
-use crate::client::{Client, Method};
+use crate::client::Client;
 use crate::error::{Error, Exit};
 
 /// The fields that are always shown.
@@ -64,8 +64,7 @@ impl Status {
         if !client.is_administrator() {
             return public(cx, client).await;
         }
-        let answer = client.answer(Method::GET, "/api/admin/status", &[], None).await?;
-        let mut whole = answer.value.clone();
+        let mut whole = client.status().await?;
         if self.all {
             // A service that cannot read its rows now still has a status.
             if let Ok(stats) = client.get::<Map<String, Value>>("/api/admin/stats", &[]).await
@@ -75,7 +74,7 @@ impl Status {
             }
             cx.document(&whole, &whole)?;
         } else {
-            cx.document(&chosen(&whole), &answer)?;
+            cx.document(&chosen(&whole), &whole)?;
         }
         if whole["acceptsMail"] == false {
             let cause = whole["cause"].as_str().map_or_else(String::new, |cause| format!(": {cause}"));

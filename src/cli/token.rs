@@ -8,12 +8,12 @@ use std::time::Duration;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::ids::{self, Part};
+use super::ids::{self, Id};
 use super::output::Column;
 use super::removal::deleted;
 use super::span::Moment;
 use super::{Context, STANDARD, listing};
-use crate::client::Method;
+use crate::client::{Method, text};
 use crate::error::{Error, Exit};
 use crate::model::{Scope, TokenName};
 use crate::unfinished::Unfinished;
@@ -128,25 +128,24 @@ impl New {
         // A file that can't be written is said before there is a token.
         let out = self.out.filter(|file| file.as_os_str() != STANDARD);
         let begun = out.as_deref().map(|file| new_file(file).map_err(|error| unwritten(file, &error))).transpose()?;
-        let created = client.answer(Method::POST, PATH, &[], Some(body)).await?;
-        let Some(token) = created.value["token"].as_str() else {
+        let (mut created, _) = client.post(PATH, body).await?;
+        let token = text(&created, "token").to_owned();
+        if token.is_empty() {
             return Err(Error::new(Exit::Unavailable, "the service does not answer with a token"));
-        };
+        }
         let (Some(mut begun), Some(file)) = (begun, out) else {
-            cx.answer(&created, token)?;
+            cx.answer(&created, &token)?;
             cx.hint("keep it now: the service has only its hash and cannot show it again");
             return Ok(Exit::Ok);
         };
         if let Err(error) = begun.write(format!("{token}\n").as_bytes()).and_then(|()| begun.finish()) {
             // Nobody has it, so nobody may.
-            let id = created.value["id"].as_str().map(str::to_owned);
-            client.delete(PATH, &[("id", id)]).await?;
+            client.delete(PATH, &[("id", Some(text(&created, "id").to_owned()))]).await?;
             return Err(unwritten(&file, &error));
         }
         cx.hint(&format!("the token is in {}; the service cannot show it again", file.display()));
-        let mut shown = created.value.clone();
-        shown["token"] = Value::Null;
-        cx.answer(&shown, &file.display().to_string()).map(|()| Exit::Ok)
+        created["token"] = Value::Null;
+        cx.answer(&created, &file.display().to_string()).map(|()| Exit::Ok)
     }
 }
 
@@ -174,12 +173,12 @@ async fn revoke(cx: &Context, token: String) -> Result<Exit, Error> {
     let tokens: Vec<Value> = client.get(PATH, &[]).await?;
     // The service takes a whole name or id, the name first. It knows no parts.
     let is_whole = tokens.iter().any(|known| known["name"] == *token || known["id"] == *token);
-    let id = match token.parse::<Part>() {
-        Ok(part) if !is_whole => ids::token(tokens, &part)?,
+    let id = match token.parse() {
+        Ok(Id::Part(part)) if !is_whole => ids::token(tokens, &part)?,
         _ => token.clone(),
     };
-    let answer = client.answer(Method::DELETE, PATH, &[("id", Some(id))], None).await?;
-    if deleted(&answer.value) == 0 {
+    let answer: Value = client.call(Method::DELETE, PATH, &[("id", Some(id))], None).await?;
+    if deleted(&answer) == 0 {
         return Err(Error::new(Exit::NotFound, format!("there is no token {token}"))
             .hint("`tempmail token list` shows the tokens"));
     }

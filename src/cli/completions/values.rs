@@ -10,7 +10,7 @@ use super::super::output::short_id;
 use super::super::{Globals, STANDARD, Streams};
 use super::candidate::candidate;
 use crate::client::{
-    ALL_MAIL, BRIEF, Client, ClientError, Destination, List, MAIL, MAILBOXES, Query, WEBHOOKS, running,
+    self, ALL_MAIL, BRIEF, Client, ClientError, Destination, List, MAIL, MAILBOXES, Query, WEBHOOKS, running,
 };
 use crate::error::Error;
 use crate::model::Address;
@@ -97,7 +97,7 @@ async fn newest(client: &Client, list: List, query: Query) -> Result<Vec<Value>,
 }
 
 fn text(row: &Value, member: &str) -> String {
-    row[member].as_str().unwrap_or_default().to_owned()
+    client::text(row, member).to_owned()
 }
 
 async fn domains(client: &Client) -> Result<Vec<CompletionCandidate>, ClientError> {

@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use super::Context;
 use super::listener::reachable;
 use super::output::{Column, Format, time};
-use crate::client::{self, Client, ClientError, Destination, Status};
+use crate::client::{self, Client, Destination, Failure, text};
 use crate::config::{self, Config, SettingInEffect, Sources, StoreLocation};
 use crate::error::{Error, Exit};
 
@@ -132,8 +132,8 @@ async fn examine(cx: &Context, sources: &Sources, client: &Client) -> Vec<Findin
     let told = timeout(ANSWER_WITHIN, async {
         tokio::try_join!(client.status(), client.get("/api/admin/config", &[]), client.get("/api/admin/domains", &[]))
     });
-    let timed_out = |_| Err(ClientError::TimedOut { server: client.transport().shown().to_owned() });
-    let (status, in_effect, domains): (Status, Vec<SettingInEffect>, Vec<Value>) =
+    let timed_out = |_| Err(client.transport().failure(Failure::TimedOut));
+    let (status, in_effect, domains): (Value, Vec<SettingInEffect>, Vec<Value>) =
         match told.await.unwrap_or_else(timed_out) {
             Ok(told) => told,
             Err(error) => {
@@ -145,7 +145,7 @@ async fn examine(cx: &Context, sources: &Sources, client: &Client) -> Vec<Findin
         };
     findings.extend(daemon(&status));
     let config = Config::from_in_effect(&in_effect);
-    let is_full = status.cause.as_deref() == Some("storage_full");
+    let is_full = status["cause"] == "storage_full";
     let (listeners, storage, dns, domains) = tokio::join!(
         listeners(&status),
         storage(config.clone(), is_full),
@@ -153,7 +153,7 @@ async fn examine(cx: &Context, sources: &Sources, client: &Client) -> Vec<Findin
         within(DOMAINS_WITHIN, "domain", names::domains(client, &domains)),
     );
     findings.extend([listeners, storage, dns, domains].into_iter().flatten());
-    findings.push(names::certificate(status.tls.as_ref(), &config, cx.now()));
+    findings.push(names::certificate(&status["tls"], &config, cx.now()));
     findings
 }
 
@@ -186,14 +186,14 @@ fn settings(sources: &Sources) -> (Option<Config>, Vec<Finding>) {
 }
 
 /// Whether the daemon takes mail, and whether it is of this version.
-fn daemon(status: &Status) -> [Finding; 2] {
-    let accepting = if status.accepts_mail == Some(false) {
-        let cause = status.cause.as_ref().map_or_else(String::new, |cause| format!(": {cause}"));
+fn daemon(status: &Value) -> [Finding; 2] {
+    let accepting = if status["acceptsMail"] == false {
+        let cause = status["cause"].as_str().map_or_else(String::new, |cause| format!(": {cause}"));
         Finding::failure("daemon", format!("it runs and accepts no mail{cause}"), "its log says more")
     } else {
         Finding::ok("daemon", "it runs and accepts mail")
     };
-    let (of_daemon, of_binary) = (&status.version, env!("CARGO_PKG_VERSION"));
+    let (of_daemon, of_binary) = (text(status, "version"), env!("CARGO_PKG_VERSION"));
     let version = if of_daemon == of_binary {
         Finding::ok("version", format!("daemon and this program are both {of_binary}"))
     } else {
@@ -204,16 +204,20 @@ fn daemon(status: &Status) -> [Finding; 2] {
 }
 
 /// Whether the daemon accepts connections where it says that it listens.
-async fn listeners(status: &Status) -> Vec<Finding> {
-    let lists = [
-        ("SMTP", &status.smtp_listen),
-        ("SMTPS", &status.smtps_listen),
-        ("LMTP", &status.lmtp_listen),
-        ("HTTP", &status.http_listen),
-        ("HTTPS", &status.https_listen),
-        ("metrics", &status.metrics_listen),
+async fn listeners(status: &Value) -> Vec<Finding> {
+    const LISTS: [(&str, &str); 6] = [
+        ("SMTP", "smtpListen"),
+        ("SMTPS", "smtpsListen"),
+        ("LMTP", "lmtpListen"),
+        ("HTTP", "httpListen"),
+        ("HTTPS", "httpsListen"),
+        ("metrics", "metricsListen"),
     ];
-    join_all(lists.into_iter().flat_map(|(service, list)| list.iter().map(move |text| accepts(service, text)))).await
+    let of = |(service, member)| {
+        let listed = status[member].as_array().into_iter().flatten().filter_map(Value::as_str);
+        listed.map(move |text| accepts(service, text))
+    };
+    join_all(LISTS.into_iter().flat_map(of)).await
 }
 
 /// Connects and says nothing.

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Format, Style, Whole, plain, time, visible};
+use super::{Format, Style, json, plain, time, visible};
 use crate::model::Timestamp;
 
 /// The fields of an answer that is one thing, by their own names, those of inner objects after a dot: aligned for people,
 /// tab-separated for programs. `-o id` shows the first value alone. `whole` is what JSON shows.
-pub fn document(style: Style, shown: &Value, whole: Whole<'_>, now: Timestamp) -> String {
+pub fn document(style: Style, shown: &Value, whole: &Value, now: Timestamp) -> String {
     let format = style.of_list();
     let mut fields = Vec::new();
     flatten("", shown, &mut fields);
@@ -19,7 +19,7 @@ pub fn document(style: Style, shown: &Value, whole: Whole<'_>, now: Timestamp) -
         _ => format!("{name}\t{}\n", for_programs(name, value)),
     };
     match format {
-        Format::Json | Format::Ndjson => whole.json(style),
+        Format::Json | Format::Ndjson => json(whole),
         Format::Table | Format::Tsv => fields.iter().map(line).collect(),
         Format::Id => fields.first().map_or_else(String::new, |(name, value)| for_programs(name, value) + "\n"),
     }
@@ -72,7 +72,7 @@ mod tests {
             "store": {"liveOctets": 2048, "emails": 3},
         });
         let style = |is_terminal| Style { is_terminal, is_colored: false, width: None, format: None };
-        let document = |style| document(style, &status, (&status).into(), Timestamp::from_millis(0));
+        let document = |style| document(style, &status, &status, Timestamp::from_millis(0));
         assert_eq!(
             document(style(true)),
             "retentionSeconds  2 h\nstartedAt         -\nsmtpListen        127.0.0.1:2525 [::1]:2525\n\

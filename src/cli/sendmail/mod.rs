@@ -15,7 +15,7 @@ use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use super::Context;
-use super::listener::{MESSAGE_OCTETS_MAX, listener_of};
+use super::listener::{MESSAGE_OCTETS_MAX, smtp_of};
 use crate::client::smtp::{Failure, SmtpError, Submission, submit};
 use crate::client::{Client, daemon};
 use crate::config::ServeArgs;
@@ -89,9 +89,9 @@ async fn receiver(options: &Options, cx: &Context) -> Result<Receiver, Error> {
     let client = Client::new(daemon(&cx.globals.sources(ServeArgs::default(), &cx.env))?);
     let status = client.status().await?;
     Ok(Receiver {
-        smtp: listener_of(&status)?.to_string(),
-        hostname: status.hostname,
-        octets_max: status.max_message_octets,
+        smtp: smtp_of(&status)?,
+        hostname: status["hostname"].as_str().unwrap_or(HOST_DEFAULT).to_owned(),
+        octets_max: status["maxMessageOctets"].as_u64().unwrap_or(MESSAGE_OCTETS_MAX),
     })
 }
 

@@ -2,14 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::super::ids::{self, IdOrPart};
+use super::super::ids::{Id, Of};
 use super::super::output::Column;
 use super::super::span::Moment;
 use super::super::{Context, listing};
 use super::ADMINISTRATORS;
-use crate::client::Method;
+use crate::client::{Method, text};
 use crate::error::{Error, Exit};
-use crate::model::{EventId, WebhookId};
 
 const ATTEMPTS: [Column; 9] = [
     Column::time("TIME", "at").rank(1),
@@ -24,8 +23,8 @@ const ATTEMPTS: [Column; 9] = [
 ];
 
 /// Shows the delivery log of a webhook.
-pub(super) async fn deliveries(cx: &Context, id: &IdOrPart<WebhookId>, limit: Option<u64>) -> Result<Exit, Error> {
-    let id = ids::webhook(cx.client().await?, id).await?;
+pub(super) async fn deliveries(cx: &Context, id: &Id, limit: Option<u64>) -> Result<Exit, Error> {
+    let id = Of::Webhooks.one(cx.client().await?, id).await?;
     let query = [("limit", limit.map(|limit| limit.to_string()))];
     let path = format!("{ADMINISTRATORS}/{id}/deliveries");
     listing::whole(cx, &path, &query, &ATTEMPTS, "no event has been sent to it yet").await
@@ -59,11 +58,11 @@ Examples:
 pub(super) struct Replay {
     /// The id of the webhook, or its end
     #[arg(value_name = "ID")]
-    id: IdOrPart<WebhookId>,
+    id: Id,
 
     /// The id of an event, as `webhook deliveries` shows it; several may follow
     #[arg(value_name = "EVENT")]
-    event: Vec<IdOrPart<EventId>>,
+    event: Vec<Id>,
 
     /// Every ended event whose last attempt failed
     #[arg(long)]
@@ -77,13 +76,13 @@ pub(super) struct Replay {
 impl Replay {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
         let client = cx.client().await?;
-        let id = ids::webhook(client, &self.id).await?;
+        let id = Of::Webhooks.one(client, &self.id).await?;
         let bodies: Vec<Value> = match self.since {
             Some(since) => vec![json!({ "since": since.at(cx.now()).to_rfc3339() })],
             None if self.failed => vec![json!({ "failed": true })],
             None => {
-                let events = ids::events(client, id, &self.event).await?;
-                events.iter().map(|event| json!({ "event": event })).collect()
+                let events = Of::Events(&id).whole(client, &self.event).await?;
+                events.iter().map(|event| json!({ "event": event.to_string() })).collect()
             }
         };
         let path = format!("{ADMINISTRATORS}/{id}/replay");
@@ -113,17 +112,16 @@ impl Replay {
 }
 
 /// Sends a sample event, and shows the attempt.
-pub(super) async fn test(cx: &Context, id: &IdOrPart<WebhookId>) -> Result<Exit, Error> {
+pub(super) async fn test(cx: &Context, id: &Id) -> Result<Exit, Error> {
     let client = cx.client().await?;
-    let id = ids::webhook(client, id).await?;
+    let id = Of::Webhooks.one(client, id).await?;
     let path = format!("{ADMINISTRATORS}/{id}/test");
-    let answer = client.answer(Method::POST, &path, &[], None).await?;
-    let attempt = &answer.value;
-    cx.document(&tried(attempt), &answer)?;
+    let attempt: Value = client.call(Method::POST, &path, &[], None).await?;
+    cx.document(&tried(&attempt), &attempt)?;
     if attempt["result"] == "delivered" {
         return Ok(Exit::Ok);
     }
-    let error = attempt["error"].as_str().unwrap_or_default();
+    let error = text(&attempt, "error");
     let why = match (attempt["status"].as_u64(), error) {
         (Some(status), _) => format!("the receiver answered {status}"),
         (None, "") => "the receiver gave no answer".to_owned(),

@@ -15,7 +15,7 @@ use super::super::span::Since;
 use super::super::wait::hint_in_time;
 use super::super::watch;
 use super::secret;
-use crate::client::{Client, EmailDetail, WaitQuery};
+use crate::client::{Client, Mail, WaitQuery};
 use crate::clock::SystemClock;
 use crate::dns::DnsResolver;
 use crate::error::{Error, Exit};
@@ -137,46 +137,45 @@ impl Forwarder {
         loop {
             let deadline = Instant::now() + WAIT_MAX;
             let found = client.wait(&query, deadline, |error| cx.hint(&format!("{error}; trying again"))).await?;
-            let Some(detail) = found else { continue };
+            let Some(mail) = found else { continue };
             // Behind a mail that was deleted the service may give those of the same moment again.
-            if sent.insert(detail.email.id.clone()) {
-                let forwarded = self.forward(cx, &detail).await?;
+            if sent.insert(mail.id().to_owned()) {
+                let forwarded = self.forward(cx, &mail).await?;
                 cx.print(shown(cx.style, &forwarded))?;
             }
-            query.since = Some(detail.email.id);
+            query.since = Some(mail.id().to_owned());
         }
     }
 
     /// Sends a mail once. What became of it, with the `webhook-id` that it was sent under.
-    async fn forward(&self, cx: &Context, detail: &EmailDetail) -> Result<Value, Error> {
+    async fn forward(&self, cx: &Context, mail: &Mail) -> Result<Value, Error> {
         let now = cx.now();
         let id = uuid::Builder::from_random_bytes(rand::random()).into_uuid();
-        let outcome = self.caller.call(self.event(id, detail)?.request(now)).await.expect("no host has limits here");
+        let outcome = self.caller.call(self.event(id, mail)?.request(now)).await.expect("no host has limits here");
         if outcome.status.is_none() {
             cx.verbose(&outcome.text);
         }
         Ok(json!({
-            "at": now.to_interface(), "id": detail.email.id, "event": id.hyphenated().to_string(),
+            "at": now.to_interface(), "id": mail.id(), "event": id.hyphenated().to_string(),
             "status": outcome.status, "error": outcome.error.map(ErrorClass::as_str),
             "durationMillis": u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
         }))
     }
 
-    fn event<'a>(&'a self, id: Uuid, detail: &'a EmailDetail) -> Result<Event<'a>, Error> {
-        let email = &detail.email;
-        let received_at = Timestamp::from_text(&email.received_at)
+    fn event<'a>(&'a self, id: Uuid, mail: &'a Mail) -> Result<Event<'a>, Error> {
+        let received_at = Timestamp::from_text(mail.text("receivedAt"))
             .ok_or_else(|| Error::new(Exit::Unavailable, "the service gave a mail without a time of receipt"))?;
         Ok(Event {
             id,
             target: &self.target,
             secret: self.secret.as_ref(),
             email: EventEmail {
-                id: email.id.parse().map_err(|error| Error::new(Exit::Unavailable, error))?,
-                recipient: &email.recipient,
-                from: &email.from,
-                subject: &email.subject,
-                message: &email.message,
-                body_text: &detail.body_text,
+                id: mail.id().parse().map_err(|error| Error::new(Exit::Unavailable, error))?,
+                recipient: mail.text("recipient"),
+                from: mail.text("from"),
+                subject: mail.text("subject"),
+                message: mail.text("message"),
+                body_text: mail.text("bodyText"),
                 received_at,
             },
         })

@@ -14,14 +14,14 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::ids::{self, IdOrPart, WEBHOOKS_PER_PAGE};
+use super::ids::{Id, Of, WEBHOOKS_PER_PAGE};
 use super::listing::Listing;
 use super::output::{Column, short_id};
 use super::removal::{Removal, deleted};
 use super::{Context, listing};
-use crate::client::{Client, ClientError, Method, WEBHOOKS};
+use crate::client::{Client, ClientError, WEBHOOKS, text};
 use crate::error::{Error, Exit};
-use crate::model::{Address, DomainName, WebhookId};
+use crate::model::{Address, DomainName};
 
 /// What to do about an id that no webhook has.
 const LISTED_BY: &str = "`tempmail webhook list ADDR` lists those of an address";
@@ -78,7 +78,7 @@ Examples:
     Deliveries {
         /// The id of the webhook, or its end
         #[arg(value_name = "ID")]
-        id: IdOrPart<WebhookId>,
+        id: Id,
 
         /// Attempts at most
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -96,7 +96,7 @@ Examples:
     Test {
         /// The id of the webhook, or its end
         #[arg(value_name = "ID")]
-        id: IdOrPart<WebhookId>,
+        id: Id,
     },
     Listen(listen::Listen),
 }
@@ -160,13 +160,13 @@ impl Add {
             body["secret"] = json!(secret::read(cx, path)?);
         }
         let client = cx.client().await?;
-        let added = client.answer(Method::POST, PATH, &[], Some(body)).await?;
+        let (added, is_new) = client.post(PATH, body).await?;
         let columns = [Column::text("ID", "id"), Column::state("STATUS", "status")];
-        cx.list(&columns, std::slice::from_ref(&added.value), &added)?;
-        if added.status != 201 {
+        cx.list(&columns, std::slice::from_ref(&added), &added)?;
+        if !is_new {
             cx.hint("it was registered before; if it was disabled, it is active again");
         } else if client.is_administrator() {
-            cx.hint(&format!("try it with `tempmail webhook test {}`", added.value["id"].as_str().unwrap_or_default()));
+            cx.hint(&format!("try it with `tempmail webhook test {}`", text(&added, "id")));
         }
         Ok(Exit::Ok)
     }
@@ -250,7 +250,7 @@ Examples:
 struct Remove {
     /// The id of a webhook, or its end; several may follow
     #[arg(value_name = "ID", required_unless_present = "origin", conflicts_with = "origin")]
-    ids: Vec<IdOrPart<WebhookId>>,
+    ids: Vec<Id>,
 
     /// All of the scheme, host and port of this URL
     #[arg(long, value_name = "URL")]
@@ -264,7 +264,7 @@ impl Remove {
     async fn run(self, cx: &Context) -> Result<Exit, Error> {
         self.removal.must_ask(cx, "deleting webhooks")?;
         let client = cx.client().await?;
-        let ids = ids::webhooks(client, &self.ids).await?;
+        let ids = Of::Webhooks.whole(client, &self.ids).await?;
         let what = match (&self.origin, ids.as_slice()) {
             (Some(origin), _) => format!("all webhooks of {origin}, with their secrets"),
             (None, [id]) => format!("the webhook {}, with its secret", short_id(&id.to_string())),
@@ -281,14 +281,14 @@ impl Remove {
         // What is gone is gone, and is said before what failed.
         self.removal.show(cx, &[Column::text("ID", "id"), Column::number("DELETED", "deleted")], &rows)?;
         let unknown = rows.iter().find(|row| self.origin.is_none() && deleted(row) == 0).map(|row| {
-            let cause = format!("there is no webhook {}", row["id"].as_str().unwrap_or_default());
+            let cause = format!("there is no webhook {}", text(row, "id"));
             Error::new(Exit::NotFound, cause).hint(LISTED_BY)
         });
         failure.map(Error::from).or(unknown).map_or(Ok(Exit::Ok), Err)
     }
 
     /// A row for the origin or for each id, up to the first failure.
-    async fn carry_out(&self, client: &Client, ids: &[WebhookId]) -> (Vec<Value>, Option<ClientError>) {
+    async fn carry_out(&self, client: &Client, ids: &[Id]) -> (Vec<Value>, Option<ClientError>) {
         let of_origin = self.origin.iter().map(|origin| (ADMINISTRATORS, "origin", origin.clone()));
         let of_ids = ids.iter().map(|id| (PATH, "id", id.to_string()));
         let mut rows = Vec::new();
@@ -302,13 +302,14 @@ impl Remove {
     }
 
     /// The same rows with how many webhooks would go.
-    async fn foreseen(&self, client: &Client, ids: &[WebhookId]) -> Result<Vec<Value>, ClientError> {
+    async fn foreseen(&self, client: &Client, ids: &[Id]) -> Result<Vec<Value>, ClientError> {
         let query = vec![("origin", self.origin.clone())];
         let there = client.pages(WEBHOOKS, query, Some(WEBHOOKS_PER_PAGE)).rows(usize::MAX).await?;
         if let Some(origin) = &self.origin {
             return Ok(vec![json!({ "id": origin, "deleted": there.len() })]);
         }
-        let count = |id: &WebhookId| u64::from(there.iter().any(|webhook| webhook["id"] == id.to_string()));
-        Ok(ids.iter().map(|id| json!({ "id": id, "deleted": count(id) })).collect())
+        let row =
+            |id: String| json!({ "deleted": u64::from(there.iter().any(|webhook| webhook["id"] == id)), "id": id });
+        Ok(ids.iter().map(|id| row(id.to_string())).collect())
     }
 }
