@@ -15,25 +15,22 @@ use crate::config::{self, ConfigProblem, SettingInEffect};
 use crate::error::{Error, Exit};
 
 /// Without `--origin` a list has the first two.
-const COLUMNS: [Column; 3] =
-    [Column::text("SETTING", "key"), Column::text("VALUE", "values"), Column::text("ORIGIN", "place")];
+const COLUMNS: [Column; 3] = [
+    Column::broken("SETTING", "key", '-'),
+    Column::broken("VALUE", "values", ','),
+    Column::broken("ORIGIN", "place", '-'),
+];
 
 /// Show the settings, check a configuration file or write one
 ///
 /// `tempmail help reference` lists all settings.
-#[derive(clap::Args, Debug)]
+#[derive(Subcommand, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail config show --origin
   tempmail config check /etc/tempmail/config.toml
   tempmail config init config.toml")]
-pub(super) struct Config {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Subcommand, Debug)]
-enum Verb {
+pub(super) enum Config {
     /// Show every setting with its value in effect
     ///
     /// Of a daemon that runs, or of --server, what it runs with; else what `tempmail serve` would start with here.
@@ -80,10 +77,10 @@ Examples:
 
 impl Config {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        match self.verb {
-            Verb::Show { origin } => show(cx, origin).await,
-            Verb::Check { file } => check(cx, &file),
-            Verb::Init { file } => init(cx, file),
+        match self {
+            Self::Show { origin } => show(cx, origin).await,
+            Self::Check { file } => check(cx, &file),
+            Self::Init { file } => init(cx, file),
         }
     }
 }

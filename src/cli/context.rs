@@ -1,9 +1,8 @@
 //! The context of every command: the flags, the connection to the service, and the three streams.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, ErrorKind, Read};
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -101,21 +100,6 @@ impl Context {
             ErrorKind::BrokenPipe => Error::new(Exit::Ok, error),
             _ => Error::new(Exit::Failure, format!("standard output: {error}")),
         })
-    }
-
-    /// Standard input.
-    pub fn stdin(&self) -> impl BufRead + Send + use<> {
-        self.streams.stdin()
-    }
-
-    /// The file of this name: standard input for `-`.
-    pub fn input(&self, path: &Path) -> io::Result<Box<dyn Read>> {
-        self.streams.input(path)
-    }
-
-    /// How messages name a file, and its octets, of which there are at most `octets_max`: standard input for `-`.
-    pub fn small_file(&self, path: &Path, octets_max: u64) -> Result<(String, Vec<u8>), Error> {
-        self.streams.small_file(path, octets_max)
     }
 
     /// Prints a list; `whole` is what JSON shows.

@@ -25,19 +25,13 @@ const FINDINGS: [Column; 4] = [
 const REPAIR: &str = "`nodetool repair` brings back what another node of the cluster still has";
 
 /// Check, back up and restore the mail store
-#[derive(clap::Args, Debug)]
+#[derive(Subcommand, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail db backup /var/backups/tempmail.backup
   tempmail db restore /var/backups/tempmail.backup --yes
   tempmail db check")]
-pub(super) struct Db {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Subcommand, Debug)]
-enum Verb {
+pub(super) enum Db {
     /// Check whether the store is whole: every record, every row, and whether they agree
     ///
     /// The service must be stopped. Nothing is written. In a pipe each finding is a line of four fields separated by tabs:
@@ -98,10 +92,10 @@ Examples:
 
 impl Db {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        match self.verb {
-            Verb::Check { salvage } => check(cx, salvage).await,
-            Verb::Backup { file } => back_up(cx, &file).await,
-            Verb::Restore { file, with_events } => restore(cx, file, with_events).await,
+        match self {
+            Self::Check { salvage } => check(cx, salvage).await,
+            Self::Backup { file } => back_up(cx, &file).await,
+            Self::Restore { file, with_events } => restore(cx, file, with_events).await,
         }
     }
 }

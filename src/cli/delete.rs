@@ -86,7 +86,10 @@ impl Delete {
     fn named(&self, cx: &Context) -> Result<(Option<Address>, Vec<Target>), Error> {
         let ids = || self.id.iter().cloned().map(Target::Email).collect();
         match self.target.as_deref() {
-            Some(STANDARD) if self.id.is_empty() => Ok((None, read_named(cx.streams.stdin())?)),
+            Some(STANDARD) if self.id.is_empty() => {
+                let stdin = cx.streams.stdin();
+                Ok((None, read_named(stdin.map_err(|error| Error::usage(format!("standard input: {error}")))?)?))
+            }
             Some(STANDARD) => Err(Error::usage("--id and - say different things").hint("give one of them")),
             Some(address) => {
                 let address: Address = address

@@ -25,19 +25,13 @@ const ACTIVE: &str = "/api/domains/active";
 const ADMINISTRATORS: &str = "/api/admin/domains";
 
 /// Add, list, check and remove the domains that mail is received for
-#[derive(clap::Args, Debug)]
+#[derive(Subcommand, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail domain check-dns example.org
   tempmail domain add example.org --owner 'Ann Example' --email ann@example.org
   tempmail domain list")]
-pub(super) struct Domain {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Subcommand, Debug)]
-enum Verb {
+pub(super) enum Domain {
     Add(Add),
     /// List the domains
     ///
@@ -93,12 +87,12 @@ Examples:
 
 impl Domain {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        match self.verb {
-            Verb::Add(add) => add.run(cx).await,
-            Verb::List { active } => list(cx, active).await,
-            Verb::CheckDns { name } => check_dns(cx, &name).await,
-            Verb::Verify { name, force } => verify(cx, name.as_ref(), force).await,
-            Verb::Remove(remove) => remove.run(cx).await,
+        match self {
+            Self::Add(add) => add.run(cx).await,
+            Self::List { active } => list(cx, active).await,
+            Self::CheckDns { name } => check_dns(cx, &name).await,
+            Self::Verify { name, force } => verify(cx, name.as_ref(), force).await,
+            Self::Remove(remove) => remove.run(cx).await,
         }
     }
 }
@@ -113,7 +107,7 @@ Examples:
   tempmail domain add example.org
   tempmail domain add example.org --owner 'Ann Example' --email ann@example.org
   tempmail domain add staging.example.org --skip-dns-check")]
-struct Add {
+pub(super) struct Add {
     /// The domain
     #[arg(value_name = "DOMAIN")]
     name: DomainName,
@@ -264,7 +258,7 @@ Examples:
   tempmail domain rm example.org --dry-run
   tempmail domain rm example.org --yes"
 )]
-struct Remove {
+pub(super) struct Remove {
     /// The domain
     #[arg(value_name = "DOMAIN")]
     name: DomainName,

@@ -22,20 +22,14 @@ const COLUMNS: [Column; 5] = [
 /// Have SMTP misbehave on purpose, to test a sender
 ///
 /// `tempmail help smtp` has the form of rules. Rules that are added here last until the daemon ends.
-#[derive(clap::Args, Debug)]
+#[derive(Subcommand, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail fault add 'RCPT user4xx@* 451 4.3.0'
   tempmail fault add 'end first 2 delay 5s drop'
   tempmail fault list
   tempmail fault clear")]
-pub(super) struct Fault {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Subcommand, Debug)]
-enum Verb {
+pub(super) enum Fault {
     /// Add a rule behind the others and print its number
     #[command(after_help = "\
 Examples:
@@ -77,18 +71,18 @@ Examples:
 
 impl Fault {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        match self.verb {
-            Verb::Add { rule } => {
+        match self {
+            Self::Add { rule } => {
                 let body = json!({ "rule": rule.to_string() });
                 let (added, _) = cx.client().await?.post(PATH, body).await?;
                 cx.answer(&added, &added["id"].to_string())?;
                 cx.hint("the rule lasts until the daemon ends; `tempmail fault clear` removes it");
                 Ok(Exit::Ok)
             }
-            Verb::List => {
+            Self::List => {
                 listing::whole(cx, PATH, &[], &COLUMNS, "there is no rule; `tempmail fault add RULE` adds one").await
             }
-            Verb::Clear { id } => {
+            Self::Clear { id } => {
                 let query = [("id", id.map(|id| id.to_string()))];
                 let removed: Value = cx.client().await?.call(Method::DELETE, PATH, &query, None).await?;
                 if let (Some(id), 0) = (id, deleted(&removed)) {

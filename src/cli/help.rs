@@ -18,6 +18,9 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Shell", &["completions", "man", "help"]),
 ];
 
+/// The columns that the lists of the groups take.
+const GROUPS_WIDTH: u16 = 80;
+
 /// Examples of the program as a whole.
 pub(super) const ROOT: &str = "\
 Examples:
@@ -65,6 +68,12 @@ pub fn command() -> clap::Command {
         .help_template(format!(
             "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{listing}{header}Options:{header:#}\n{{options}}{{after-help}}"
         ))
+}
+
+/// The command tree for a terminal of so many columns; a narrow one breaks the list of commands, which then has no groups.
+pub(super) fn for_width(columns: u16) -> clap::Command {
+    let tree = if columns < GROUPS_WIDTH { Cli::command() } else { command() };
+    tree.term_width(columns.into())
 }
 
 fn listing(command: &clap::Command) -> String {

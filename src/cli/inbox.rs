@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::Context;
+use super::arriving::Arriving;
 use super::domain_hint::hint_unless_served;
 use super::listing::{Listing, PAGE_SIZE};
 use super::output::{self, Column, Format};
 use super::span::Moment;
-use super::watch;
 use crate::client::{ALL_MAIL, BRIEF, Client, List, MAIL, MAILBOXES, Mail, Query, text};
 use crate::error::{Error, Exit};
 use crate::model::{Address, DomainName};
@@ -211,9 +211,9 @@ fn prepare(row: &mut Value) {
 
 /// Prints the newest mails, and each that arrives, until the process ends.
 async fn watched(cx: &Context, client: &Client, address: &Address, limit: Option<u64>) -> Result<Exit, Error> {
-    // The stream begins first, so that nothing falls between it and the list.
-    let mut events = watch::follow(client, Some(address.clone())).await?;
     let mut rows = newest(cx, client, address, limit).await?;
+    let ids = rows.iter().map(|mail| text(mail, "id").to_owned()).collect();
+    let mut arriving = Arriving::behind(cx, client, address.clone(), ids);
     // Oldest first, since later ones follow.
     rows.reverse();
     let mut is_begun = false;
@@ -222,12 +222,11 @@ async fn watched(cx: &Context, client: &Client, address: &Address, limit: Option
             cx.print(grown(cx, std::mem::take(&mut rows), is_begun))?;
             is_begun = true;
         }
-        let event = watch::next(cx, &mut events).await?;
-        match text(&event, "event") {
-            "email.received" => rows.extend(read(cx, client, text(&event, "id")).await?),
-            "reset" => cx.hint("too much happened at once: some mail is not in this list"),
-            _ => {}
+        let Mail(mut mail) = arriving.next().await?;
+        if let (false, Some(members)) = (cx.style.is_chosen(), mail.as_object_mut()) {
+            members.retain(|name, _| OF_LIST.contains(&name.as_str()));
         }
+        rows.push(mail);
     }
 }
 
@@ -253,18 +252,4 @@ fn grown(cx: &Context, mut rows: Vec<Value>, is_begun: bool) -> String {
     }
     let table = output::list(cx.style, &WATCHED, &rows, &Value::Null, cx.now());
     if is_begun { table.split_once('\n').map_or("", |(_heading, rows)| rows).to_owned() } else { table }
-}
-
-/// The mail of this id, in JSON with no more than a list has of it; `None` if it is gone.
-async fn read(cx: &Context, client: &Client, id: &str) -> Result<Option<Value>, Error> {
-    match client.email(&id).await {
-        Ok(Mail(mut mail)) => {
-            if let (false, Some(members)) = (cx.style.is_chosen(), mail.as_object_mut()) {
-                members.retain(|name, _| OF_LIST.contains(&name.as_str()));
-            }
-            Ok(Some(mail))
-        }
-        Err(error) if error.has_status(404) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
 }

@@ -10,12 +10,13 @@
 //! globals   flags of every command     context   what a command is given     surroundings   where it runs
 //! one_mail, attachment   which mail a command is about, and its files     ids   ids by their end or beginning
 //! problem   errors as JSON          removed   what replaces a command that has gone
-//! listener, listing, removal, domain_hint, span, zone   what several commands share
+//! arriving, listener, listing, removal, domain_hint, span, zone   what several commands share
 //! hangup    what SIGHUP does to the daemon
 //! help      the tree of commands       guide          `tempmail help`
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
 
+mod arriving;
 mod attachment;
 mod completions;
 mod config;
@@ -79,7 +80,7 @@ const HELP_WIDTH: u16 = 100;
 
 /// Disposable mail in one binary: receives over SMTP, keeps mail for a short time, gives it out as JSON.
 #[derive(Parser, Debug)]
-#[command(name = "tempmail", version, about, after_help = help::ROOT, subcommand_required = true, disable_help_subcommand = true)]
+#[command(name = "tempmail", bin_name = "tempmail", version, about, after_help = help::ROOT, subcommand_required = true, disable_help_subcommand = true)]
 pub struct Cli {
     #[command(flatten)]
     globals: Globals,
@@ -102,11 +103,17 @@ enum Command {
     Delete(delete::Delete),
     SendTest(send_test::SendTest),
     Sendmail(sendmail::Sendmail),
+    #[command(subcommand)]
     Domain(domain::Domain),
+    #[command(subcommand)]
     Webhook(webhook::Webhook),
+    #[command(subcommand)]
     Token(token::Token),
+    #[command(subcommand)]
     Fault(fault::Fault),
+    #[command(subcommand)]
     Db(db::Db),
+    #[command(subcommand)]
     Config(config::Config),
     Doctor(doctor::Doctor),
     Status(status::Status),
@@ -128,7 +135,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, surroundings: Surroundings)
         return Exit::Ok;
     }
     let width = context::width(&surroundings).unwrap_or(HELP_WIDTH);
-    let parsed = command().term_width(width.into()).try_get_matches_from(&args);
+    let parsed = help::for_width(width).try_get_matches_from(&args);
     let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return refuse(&removed::explained(error, &args), &Globals::among(&args[1..]), &surroundings),
@@ -152,8 +159,12 @@ fn as_command(mut args: Vec<OsString>) -> Vec<OsString> {
     if args.first().is_some_and(|program| Path::new(program).file_name() == Some(OsStr::new(SENDMAIL))) {
         args.splice(..1, ["tempmail", SENDMAIL].map(OsString::from));
     }
-    let word = args.iter().position(|word| word == SENDMAIL);
-    if let Some(at) = word.filter(|at| *at > 0 && Globals::are_all_of(&args[1..*at])) {
+    let is_called = |words: &[OsString]| {
+        let parsed = command().try_get_matches_from(words);
+        parsed.is_ok_and(|matches| matches.subcommand_name() == Some(SENDMAIL))
+    };
+    let is_command = |at: &usize| args[*at] == SENDMAIL && is_called(&args[..=*at]);
+    if let Some(at) = (1..args.len()).find(is_command) {
         let options = &args[at + 1..];
         if options.first().is_none_or(|first| first != "--") && options != ["--help"] {
             args.insert(at + 1, "--".into());

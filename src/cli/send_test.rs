@@ -54,7 +54,7 @@ fn host_and_port(text: &str) -> Result<String, String> {
 
 impl SendTest {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let file = self.file.as_deref().map(|path| cx.small_file(path, MESSAGE_OCTETS_MAX)).transpose()?;
+        let file = self.file.as_deref().map(|path| cx.streams.small_file(path, MESSAGE_OCTETS_MAX)).transpose()?;
         let file = file.map(|(_, raw)| with_crlf(&raw));
         let client = cx.client().await?;
         let server = self.smtp_server(cx, client).await?;

@@ -32,20 +32,14 @@ const LIFE: RangeInclusive<Duration> = Duration::from_mins(1)..=Duration::from_h
 /// Give out tokens for the administrator's operations over HTTP
 ///
 /// A caller sends a token as `Authorization: Bearer TOKEN`. This program reads it from --token-file or `TEMPMAIL_TOKEN`.
-#[derive(clap::Args, Debug)]
+#[derive(Subcommand, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail token new --name ci --scope read --expires 90d --out token.txt
   tempmail token list
   tempmail token revoke ci
   tempmail --server https://mail.example.org --token-file token.txt status")]
-pub(super) struct Token {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Subcommand, Debug)]
-enum Verb {
+pub(super) enum Token {
     New(New),
     /// List the tokens, without the tokens themselves
     ///
@@ -76,12 +70,12 @@ Examples:
 
 impl Token {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        match self.verb {
-            Verb::New(new) => new.run(cx).await,
-            Verb::List => {
+        match self {
+            Self::New(new) => new.run(cx).await,
+            Self::List => {
                 listing::whole(cx, PATH, &[], &COLUMNS, "there is no token; `tempmail token new` makes one").await
             }
-            Verb::Revoke { token } => revoke(cx, token).await,
+            Self::Revoke { token } => revoke(cx, token).await,
         }
     }
 }
@@ -95,7 +89,7 @@ Examples:
   tempmail token new --name laptop --out token.txt
   tempmail token new --name ci --scope read --expires 90d
   tempmail token new --name ci --json | jq -r .token")]
-struct New {
+pub(super) struct New {
     /// Name of the token: letters, digits and the characters . _ -
     #[arg(long, value_name = "NAME")]
     name: TokenName,

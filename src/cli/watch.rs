@@ -8,7 +8,7 @@ use tokio::time::sleep;
 
 use super::Context;
 use super::output::{self, Column, Format, Style, visible};
-use crate::client::{Client, Events, text};
+use crate::client::{Events, text};
 use crate::error::{Error, Exit};
 use crate::model::Address;
 
@@ -46,7 +46,7 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let mut events = follow(cx.client().await?, self.address).await?;
+        let mut events = cx.client().await?.events(self.address).await?;
         cx.verbose("following; Ctrl-C ends this");
         loop {
             let event = next(cx, &mut events).await?;
@@ -55,13 +55,8 @@ impl Watch {
     }
 }
 
-/// Follows the mail of an address, or of all.
-pub(super) async fn follow(client: &Client, address: Option<Address>) -> Result<Events<'_>, Error> {
-    Ok(client.events(address).await?)
-}
-
 /// The next event. An interruption is said once. When nobody reads the output any more, the command ends.
-pub(super) async fn next(cx: &Context, events: &mut Events<'_>) -> Result<Value, Error> {
+async fn next(cx: &Context, events: &mut Events<'_>) -> Result<Value, Error> {
     tokio::select! {
         event = events.next(|error| cx.hint(&format!("{error}; trying again"))) => Ok(event?),
         () = reader_gone(cx) => Err(Error::new(Exit::Ok, "nobody reads the output")),

@@ -39,13 +39,13 @@ pub use axum::http::Method;
 pub use backoff::Backoff;
 pub use backup::Backup;
 pub use cluster::{check_cluster, restore_into_cluster};
-pub use destination::{Destination, SYSTEM_SOCKET, choose, daemon, daemon_socket, data_dir, running, socket_path};
+pub use destination::{Destination, SYSTEM_SOCKET, choose, daemon_socket, data_dir, running, socket_path};
 pub use events::Events;
 pub use mail::{Mail, MailPage, text};
 pub use offline::{BackupCounts, CheckReport, Finding, OfflineStore, ProgressCallback, Salvaged, back_up};
 pub use pages::{ALL_MAIL, List, MAIL, MAILBOXES, Page, Pages, WEBHOOKS};
 pub use problem::{ClientError, Failure, Problem};
-pub use server::{Access, ServerUrl, ServerUrlError, Token, authorities};
+pub use server::{Access, ServerUrl, Token, authorities};
 pub use transport::Transport;
 pub use wait::WaitQuery;
 

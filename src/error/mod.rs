@@ -40,6 +40,13 @@ impl Error {
         self
     }
 
+    /// The same error with another exit code.
+    #[must_use]
+    pub fn ending_with(mut self, exit: Exit) -> Self {
+        self.exit = exit;
+        self
+    }
+
     /// The exit code.
     pub const fn exit(&self) -> Exit {
         self.exit

@@ -20,9 +20,14 @@ const NEWEST_MAX: u64 = 50;
 /// The most pages of addresses that are looked through.
 const PAGES_MAX: usize = 10;
 
-/// What the service is asked for.
+/// What the values of an argument are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
+    /// What `tempmail help` takes.
+    Help,
+    File,
+    Directory,
+    /// This and those that follow are what only the service knows.
     Address,
     Domain,
     Mail,
@@ -55,7 +60,7 @@ pub(super) async fn look_up(
         Kind::Domain => domains(&client).await?,
         Kind::Mail => mails(&client, words, typed).await?,
         Kind::Webhook if client.is_administrator() => webhooks(&client, typed).await?,
-        Kind::Webhook => Vec::new(),
+        Kind::Webhook | Kind::Help | Kind::File | Kind::Directory => Vec::new(),
     })
 }
 

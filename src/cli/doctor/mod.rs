@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use super::Context;
 use super::listener::reachable;
 use super::output::{Column, Format, time};
-use crate::client::{self, Client, Destination, Failure, text};
+use crate::client::{Client, Destination, Failure, text};
 use crate::config::{self, Config, SettingInEffect, Sources, StoreLocation};
 use crate::error::{Error, Exit};
 
@@ -43,7 +43,7 @@ const SYNC_TOO_SLOW: Duration = Duration::from_secs(2);
 const BOTH: &str = "both";
 /// The columns for people.
 const SHOWN: [Column; 3] =
-    [Column::state("VERDICT", "verdict"), Column::text("CHECK", "check"), Column::prose("FOUND", BOTH)];
+    [Column::state("VERDICT", "verdict"), Column::text("CHECK", "check").rank(1), Column::broken("FOUND", BOTH, ' ')];
 /// The fields of a line for programs.
 const FIELDS: [Column; 4] = [
     Column::state("VERDICT", "verdict"),
@@ -108,8 +108,7 @@ impl Doctor {
             return Err(Error::usage("doctor checks the service on this machine; --server names one elsewhere")
                 .hint("run it there, or use `tempmail status --server URL`"));
         };
-        let client = Client::new(client::daemon(&sources)?);
-        let findings = examine(cx, &sources, &client).await;
+        let findings = examine(cx, &sources, cx.client().await?).await;
         let is_ok = findings.iter().all(|finding| finding.verdict != Verdict::Failure);
         let row = |finding: &Finding| {
             let advice = finding.advice.as_ref().map_or_else(String::new, |advice| format!("; {advice}"));

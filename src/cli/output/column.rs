@@ -21,8 +21,8 @@ const DOUBTFUL: &str = "warning";
 pub(super) enum Kind {
     /// Text from outside.
     Text,
-    /// Sentences, which go on in further lines of their column.
-    Prose,
+    /// Text that goes on in further lines of its column, which begin behind such a character.
+    Broken(char),
     /// An id; a table on a terminal shows its end.
     Id,
     /// A number, aligned to the right in a table.
@@ -54,9 +54,9 @@ impl Column {
         Self { heading, field, kind: Kind::Text, rank: 0, width: None }
     }
 
-    /// Sentences. A table breaks them at blanks.
-    pub const fn prose(heading: &'static str, field: &'static str) -> Self {
-        Self { kind: Kind::Prose, ..Self::text(heading, field) }
+    /// Text that is too long to be cut. A narrow table breaks it behind `at`, such as sentences at blanks.
+    pub const fn broken(heading: &'static str, field: &'static str, at: char) -> Self {
+        Self { kind: Kind::Broken(at), ..Self::text(heading, field) }
     }
 
     /// An id, by which `-o id` names the row. A table on a terminal shows its end.

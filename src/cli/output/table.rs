@@ -29,10 +29,10 @@ pub(super) fn render(style: Style, columns: &[Column], rows: &[Value], now: Time
     if let Some(width) = style.width {
         table.set_width(width).set_content_arrangement(ContentArrangement::Dynamic);
     }
-    let is_prose = columns.iter().any(|column| column.kind == Kind::Prose);
+    let is_broken = columns.iter().any(|column| matches!(column.kind, Kind::Broken(_)));
     let line = |cells: Vec<String>| {
         let mut row = Row::from(cells);
-        if !is_prose {
+        if !is_broken {
             row.max_height(1);
         }
         row
@@ -46,13 +46,13 @@ pub(super) fn render(style: Style, columns: &[Column], rows: &[Value], now: Time
         if column.kind == Kind::Number {
             of_table.set_cell_alignment(CellAlignment::Right);
         }
-        if column.kind == Kind::Prose {
-            of_table.set_delimiter(' ');
+        if let Kind::Broken(at) = column.kind {
+            of_table.set_delimiter(at);
         }
         match (column.kind, column.width) {
             (Kind::Text, Some(width @ ColumnConstraint::Absolute(_))) => of_table.set_constraint(width),
             (Kind::Text, Some(width)) if is_tight => of_table.set_constraint(width),
-            (Kind::Text | Kind::Prose, _) => of_table,
+            (Kind::Text | Kind::Broken(_), _) => of_table,
             _ => of_table.set_constraint(ColumnConstraint::ContentWidth),
         };
     }
@@ -72,7 +72,7 @@ fn chosen(style: Style, columns: &[Column], rows: &[Value], now: Timestamp) -> (
         widths.max().unwrap_or(0).max(column.heading.width())
     };
     let least = |(column, widest): &(Column, usize)| match column.kind {
-        Kind::Text | Kind::Prose => (*widest).min(TEXT_WIDTH_MIN),
+        Kind::Text | Kind::Broken(_) => (*widest).min(TEXT_WIDTH_MIN),
         _ => *widest,
     };
     let has_value = |column: &&Column| column.rank == 0 || rows.iter().any(|row| column.has_value(row));
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn sentences_go_on_below_their_beginning() {
-        let columns = [Column::text("A", "a"), Column::prose("FOUND", "found")];
+        let columns = [Column::text("A", "a"), Column::broken("FOUND", "found", ' ')];
         for found in ["one two three four five", "漢字漢字漢字 漢字漢字漢字"] {
             let within = |width| {
                 let row = json!({"a": "x", "found": found});

@@ -55,7 +55,7 @@ Examples:
   tempmail webhook replay 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b \\
     --since 2026-01-31T12:00:00Z"
 )]
-pub(super) struct Replay {
+pub(in crate::cli) struct Replay {
     /// The id of the webhook, or its end
     #[arg(value_name = "ID")]
     id: Id,

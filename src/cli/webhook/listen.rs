@@ -1,21 +1,18 @@
 //! `tempmail webhook listen`: sends events to a receiver on this machine without a registration.
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::super::Context;
+use super::super::arriving::Arriving;
 use super::super::output::{self, Column, Format, Style};
-use super::super::span::Since;
 use super::super::wait::hint_in_time;
-use super::super::watch;
 use super::secret;
-use crate::client::{Client, Mail, WaitQuery};
+use crate::client::Mail;
 use crate::clock::SystemClock;
 use crate::dns::DnsResolver;
 use crate::error::{Error, Exit};
@@ -28,8 +25,6 @@ const DNS_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long connecting may take, and how long the receiver may take for its answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(15);
-/// How long is waited for one mail before the wait begins anew.
-const WAIT_MAX: Duration = Duration::from_hours(24);
 
 /// POST mail to a local URL as it arrives, as a webhook would, without registering one
 ///
@@ -46,7 +41,7 @@ Examples:
     --forward-to http://localhost:3000/mail --secret-file secret.txt
   tempmail --server https://mail.example.org webhook listen me@example.org \\
     --forward-to http://127.0.0.1:8000/")]
-pub(super) struct Listen {
+pub(in crate::cli) struct Listen {
     /// The address
     #[arg(value_name = "ADDR")]
     address: Address,
@@ -98,13 +93,13 @@ impl Listen {
             secret: self.secret_file.as_deref().map(|path| secret::read(cx, path)).transpose()?,
         };
         let client = cx.client().await?;
-        let since = Since::Now.mark(client, &self.address, cx.now()).await?;
-        let query = WaitQuery { to: self.address, since, from: None, subject: None, has: None };
-        cx.hint(&format!("mail for {} goes to {}; Ctrl-C ends this", query.to, forwarder.target.url()));
-        hint_in_time(cx, client, &query.to).await;
-        tokio::select! {
-            result = forwarder.follow(cx, client, query) => result,
-            () = watch::reader_gone(cx) => Ok(Exit::Ok),
+        let newest = client.newest_id(&self.address).await?;
+        cx.hint(&format!("mail for {} goes to {}; Ctrl-C ends this", self.address, forwarder.target.url()));
+        hint_in_time(cx, client, &self.address).await;
+        let mut arriving = Arriving::behind(cx, client, self.address, newest.into_iter().collect());
+        loop {
+            let forwarded = forwarder.forward(cx, &arriving.next().await?).await?;
+            cx.print(shown(cx.style, &forwarded))?;
         }
     }
 }
@@ -131,22 +126,6 @@ fn caller(cx: &Context, guard: Guard) -> Result<Caller, Error> {
 }
 
 impl Forwarder {
-    /// Forwards what arrives until the process ends. A service that can't answer is asked again.
-    async fn follow(self, cx: &Context, client: &Client, mut query: WaitQuery) -> Result<Exit, Error> {
-        let mut sent = HashSet::new();
-        loop {
-            let deadline = Instant::now() + WAIT_MAX;
-            let found = client.wait(&query, deadline, |error| cx.hint(&format!("{error}; trying again"))).await?;
-            let Some(mail) = found else { continue };
-            // Behind a mail that was deleted the service may give those of the same moment again.
-            if sent.insert(mail.id().to_owned()) {
-                let forwarded = self.forward(cx, &mail).await?;
-                cx.print(shown(cx.style, &forwarded))?;
-            }
-            query.since = Some(mail.id().to_owned());
-        }
-    }
-
     /// Sends a mail once. What became of it, with the `webhook-id` that it was sent under.
     async fn forward(&self, cx: &Context, mail: &Mail) -> Result<Value, Error> {
         let now = cx.now();

@@ -45,7 +45,7 @@ const COLUMNS: [Column; 10] = [
 ///
 /// Each delivery carries the header webhook-id, which does not change between attempts; with a secret also X-Webhook-Signature and
 /// webhook-signature. Revision 1 of the interface has no webhooks.
-#[derive(clap::Args, Debug)]
+#[derive(Subcommand, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail webhook add hello@example.test https://hooks.example/mail \\
@@ -54,13 +54,7 @@ Examples:
   tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
   tempmail webhook listen hello@example.test \\
     --forward-to http://localhost:3000/mail")]
-pub(super) struct Webhook {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Subcommand, Debug)]
-enum Verb {
+pub(super) enum Webhook {
     Add(Add),
     List(List),
     Remove(Remove),
@@ -103,14 +97,14 @@ Examples:
 
 impl Webhook {
     pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let done = match self.verb {
-            Verb::Add(add) => add.run(cx).await,
-            Verb::List(list) => list.run(cx).await,
-            Verb::Remove(remove) => remove.run(cx).await,
-            Verb::Deliveries { id, limit } => attempts::deliveries(cx, &id, limit).await,
-            Verb::Replay(replay) => replay.run(cx).await,
-            Verb::Test { id } => attempts::test(cx, &id).await,
-            Verb::Listen(listen) => listen.run(cx).await,
+        let done = match self {
+            Self::Add(add) => add.run(cx).await,
+            Self::List(list) => list.run(cx).await,
+            Self::Remove(remove) => remove.run(cx).await,
+            Self::Deliveries { id, limit } => attempts::deliveries(cx, &id, limit).await,
+            Self::Replay(replay) => replay.run(cx).await,
+            Self::Test { id } => attempts::test(cx, &id).await,
+            Self::Listen(listen) => listen.run(cx).await,
         };
         done.map_err(explained)
     }
@@ -139,7 +133,7 @@ Examples:
   openssl rand -hex 32 | tee secret.txt \\
     | tempmail webhook add hello@example.test https://hooks.example/ \\
     --secret-file -")]
-struct Add {
+pub(super) struct Add {
     /// The address to monitor
     #[arg(value_name = "ADDR")]
     address: Address,
@@ -189,7 +183,7 @@ Examples:
   tempmail webhook ls hello@example.test -o id | xargs tempmail webhook rm --yes
   tempmail webhook ls --all --origin https://hooks.example"
 )]
-struct List {
+pub(super) struct List {
     /// The address; without it the webhooks of all addresses, for the administrator
     #[arg(value_name = "ADDR")]
     address: Option<Address>,
@@ -247,7 +241,7 @@ Examples:
   tempmail webhook rm --origin https://hooks.example --dry-run
   tempmail webhook rm --origin https://hooks.example --yes"
 )]
-struct Remove {
+pub(super) struct Remove {
     /// The id of a webhook, or its end; several may follow
     #[arg(value_name = "ID", required_unless_present = "origin", conflicts_with = "origin")]
     ids: Vec<Id>,

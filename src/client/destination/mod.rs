@@ -46,7 +46,7 @@ pub fn socket_path(data_dir: &Path, runtime_dir: Option<&Path>) -> Option<PathBu
 pub fn choose(target: &Destination) -> Result<Transport, Error> {
     match target {
         Destination::Server(server, access) => Ok(Transport::http(server, access.clone())?),
-        Destination::Local(sources) => daemon(sources),
+        Destination::Local(sources) => Ok(Transport::unix(&daemon_socket(sources)?)?),
     }
 }
 
@@ -76,11 +76,6 @@ pub fn running(target: &Destination) -> Result<Option<Transport>, Error> {
             Ok(socket.map(|socket| Transport::unix(&socket)).transpose()?)
         }
     }
-}
-
-/// The transport to the daemon of this machine. Without one the error says why: nobody runs it, or another user does.
-pub fn daemon(sources: &Sources) -> Result<Transport, Error> {
-    Ok(Transport::unix(&daemon_socket(sources)?)?)
 }
 
 /// The socket of the daemon of this machine. Without one the error says why: nobody runs it, or another user does.
