@@ -36,7 +36,7 @@ impl<'a> Arriving<'a> {
             let away = |error: &_| self.cx.hint(&format!("{error}; trying again"));
             let found = tokio::select! {
                 found = self.client.wait(&self.query, Instant::now() + WAIT_MAX, away) => found?,
-                () = watch::reader_gone(self.cx) => return Err(Error::new(Exit::Ok, "nobody reads the output")),
+                () = watch::reader_gone(self.cx) => return Err(Error::ending(Exit::Ok)),
             };
             let Some(mail) = found else { continue };
             self.query.since = Some(mail.id().to_owned());

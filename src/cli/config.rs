@@ -8,7 +8,7 @@ use clap::Subcommand;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::output::{Column, Format};
+use super::output::{Column, Format, Kind};
 use super::{Context, STANDARD};
 use crate::client::{Client, Destination, running};
 use crate::config::{self, ConfigProblem, SettingInEffect};
@@ -16,9 +16,9 @@ use crate::error::{Error, Exit};
 
 /// Without `--origin` a list has the first two.
 const COLUMNS: [Column; 3] = [
-    Column::broken("SETTING", "key", '-'),
-    Column::broken("VALUE", "values", ','),
-    Column::broken("ORIGIN", "place", '-'),
+    Kind::Whole.column("SETTING", "key"),
+    Kind::Whole.column("VALUE", "values"),
+    Kind::Whole.column("ORIGIN", "place"),
 ];
 
 /// Show the settings, check a configuration file or write one
@@ -76,7 +76,7 @@ Examples:
 }
 
 impl Config {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         match self {
             Self::Show { origin } => show(cx, origin).await,
             Self::Check { file } => check(cx, &file),
@@ -86,7 +86,7 @@ impl Config {
 }
 
 /// Shows the settings of a service that runs, or those that one would start with.
-async fn show(cx: &Context, has_origin: bool) -> Result<Exit, Error> {
+async fn show(cx: &Context, has_origin: bool) -> Result<(), Error> {
     let destination = cx.destination()?;
     match (running(&destination)?, destination) {
         (Some(transport), _) => {
@@ -105,23 +105,22 @@ async fn show(cx: &Context, has_origin: bool) -> Result<Exit, Error> {
             let settings = loaded.config.in_effect();
             print(cx, has_origin, &settings, &json!(settings))
         }
-        (None, Destination::Server(..)) => Ok(Exit::Ok),
+        (None, Destination::Server(..)) => Ok(()),
     }
 }
 
 /// Prints settings; `whole` is what JSON shows.
-fn print(cx: &Context, has_origin: bool, settings: &[SettingInEffect], whole: &Value) -> Result<Exit, Error> {
+fn print(cx: &Context, has_origin: bool, settings: &[SettingInEffect], whole: &Value) -> Result<(), Error> {
     let row = |setting: &SettingInEffect| match cx.style.of_list() {
         Format::Ndjson => json!(setting),
         _ => json!({ "key": setting.key, "values": setting.values, "place": setting.place() }),
     };
     let rows: Vec<Value> = settings.iter().map(row).collect();
-    cx.list(&COLUMNS[..if has_origin { 3 } else { 2 }], &rows, whole)?;
-    Ok(Exit::Ok)
+    cx.list(&COLUMNS[..if has_origin { 3 } else { 2 }], &rows, whole)
 }
 
 /// Says what is wrong with a file.
-fn check(cx: &Context, file: &Path) -> Result<Exit, Error> {
+fn check(cx: &Context, file: &Path) -> Result<(), Error> {
     let is_piped = file.as_os_str() == STANDARD;
     let path = if is_piped { Path::new("/dev/stdin") } else { file };
     let checked = config::check_file(path);
@@ -145,14 +144,13 @@ fn check(cx: &Context, file: &Path) -> Result<Exit, Error> {
         let settings = if set == 1 { "1 setting".to_owned() } else { format!("{set} settings") };
         cx.print(format!("{name} is valid and has {settings}\n"))?;
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 /// Prints a file with every setting, or writes it.
-fn init(cx: &Context, file: Option<PathBuf>) -> Result<Exit, Error> {
+fn init(cx: &Context, file: Option<PathBuf>) -> Result<(), Error> {
     let Some(file) = file.filter(|file| file.as_os_str() != STANDARD) else {
-        cx.print(config::template())?;
-        return Ok(Exit::Ok);
+        return cx.print(config::template());
     };
     write_new(&file, &config::template()).map_err(|error| {
         let cause = format!("{}: {error}", file.display());
@@ -165,7 +163,7 @@ fn init(cx: &Context, file: Option<PathBuf>) -> Result<Exit, Error> {
         }
     })?;
     cx.hint(&format!("edit it, then check it with `tempmail config check {}`", file.display()));
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 fn write_new(path: &Path, text: &str) -> io::Result<()> {

@@ -97,7 +97,7 @@ impl Context {
     pub fn print(&self, data: impl AsRef<[u8]>) -> Result<(), Error> {
         self.streams.print(data.as_ref()).map_err(|error| match error.kind() {
             // The reader of the output has seen enough.
-            ErrorKind::BrokenPipe => Error::new(Exit::Ok, error),
+            ErrorKind::BrokenPipe => Error::ending(Exit::Ok),
             _ => Error::new(Exit::Failure, format!("standard output: {error}")),
         })
     }
@@ -128,13 +128,13 @@ impl Context {
         Err(Error::usage(format!("{what} without a terminal to ask on needs --yes")).hint(hint))
     }
 
-    /// Whether `--yes` or the user agrees. A no is said to have `done` nothing.
-    pub async fn agreed(&self, question: &str, done: &str) -> Result<bool, Error> {
-        let is_agreed = self.globals.yes || self.ask(question).await?;
-        if !is_agreed {
-            self.hint(&format!("nothing was {done}"));
+    /// Goes on if `--yes` or the user agrees. A no is said to have `done` nothing, and ends the command.
+    pub async fn agreed(&self, question: &str, done: &str) -> Result<(), Error> {
+        if self.globals.yes || self.ask(question).await? {
+            return Ok(());
         }
-        Ok(is_agreed)
+        self.hint(&format!("nothing was {done}"));
+        Err(Error::ending(Exit::Ok))
     }
 
     /// Writes text for people, the last that a command does: through the pager where it is longer than the terminal.

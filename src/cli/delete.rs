@@ -6,7 +6,7 @@ use std::io::{BufRead, Read as _};
 use serde_json::{Value, json};
 
 use super::ids::{Id, Of, Target};
-use super::output::Column;
+use super::output::{Column, Kind};
 use super::removal::{HINT, Removal, deleted};
 use super::{Context, STANDARD};
 use crate::client::{Client, ClientError, Method};
@@ -14,7 +14,7 @@ use crate::error::{Error, Exit};
 use crate::model::Address;
 
 const PATH: &str = "/api/mail/delete";
-const COLUMNS: [Column; 2] = [Column::text("TARGET", "target"), Column::number("MAILS", "deleted")];
+const COLUMNS: [Column; 2] = [Kind::Text.column("TARGET", "target"), Kind::Number.column("MAILS", "deleted")];
 /// The most addresses and ids that standard input may name.
 const TARGETS_MAX: usize = 100_000;
 /// The most ids in one request.
@@ -48,7 +48,7 @@ pub(super) struct Delete {
 }
 
 impl Delete {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let removal = self.removal;
         if !removal.dry_run && !cx.globals.yes && self.target.as_deref() == Some(STANDARD) {
             let cause = "deleting what standard input names needs --yes: no question can be answered there";
@@ -59,10 +59,8 @@ impl Delete {
         let client = cx.client().await?;
         let targets = resolved(client, address.as_ref(), named).await?;
         let question = if removal.dry_run || cx.globals.yes { None } else { question(client, &targets).await? };
-        if let Some(question) = question
-            && !removal.agreed(cx, &question, "deleted").await?
-        {
-            return Ok(Exit::Ok);
+        if let Some(question) = question {
+            cx.agreed(&question, "deleted").await?;
         }
         let mut rows = Vec::new();
         let done = carry_out(client, &targets, removal.dry_run, &mut rows).await;
@@ -71,7 +69,7 @@ impl Delete {
         done?;
         let of_ids = targets.iter().zip(&rows).filter(|(target, _)| matches!(target, Target::Email(_)));
         let unknown: Vec<&Target> = of_ids.filter(|(_, row)| deleted(row) == 0).map(|(target, _)| target).collect();
-        let Some(first) = unknown.first() else { return Ok(Exit::Ok) };
+        let Some(first) = unknown.first() else { return Ok(()) };
         let others = match unknown.len() - 1 {
             0 => String::new(),
             others => format!(", nor with {others} more of these ids"),

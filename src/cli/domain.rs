@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::ids::WEBHOOKS_PER_PAGE;
-use super::output::{self, Column, Format, visible};
+use super::output::{self, Column, Format, Kind, visible};
 use super::removal::Removal;
 use super::{Context, listing, zone};
 use crate::client::{Client, ClientError, Method, WEBHOOKS};
@@ -14,11 +14,11 @@ use crate::error::{Error, Exit};
 use crate::model::DomainName;
 
 const COLUMNS: [Column; 5] = [
-    Column::text("DOMAIN", "domain"),
-    Column::state("STATUS", "status").rank(1),
-    Column::time("ADDED", "addedAt").rank(4),
-    Column::time("CHECKED", "lastCheckedAt").rank(2),
-    Column::text("RESULT", "lastCheckResult").rank(3),
+    Kind::Text.column("DOMAIN", "domain"),
+    Kind::State.column("STATUS", "status").rank(1),
+    Kind::Time.column("ADDED", "addedAt").rank(4),
+    Kind::Time.column("CHECKED", "lastCheckedAt").rank(2),
+    Kind::Text.column("RESULT", "lastCheckResult").rank(3),
 ];
 const ALL: &str = "/api/domains";
 const ACTIVE: &str = "/api/domains/active";
@@ -86,7 +86,7 @@ Examples:
 }
 
 impl Domain {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         match self {
             Self::Add(add) => add.run(cx).await,
             Self::List { active } => list(cx, active).await,
@@ -126,7 +126,7 @@ pub(super) struct Add {
 }
 
 impl Add {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    async fn run(self, cx: &Context) -> Result<(), Error> {
         let mut body = json!({ "domain": self.name });
         for (member, value) in [("owner", self.owner), ("email", self.email)] {
             if let Some(value) = value {
@@ -147,7 +147,7 @@ impl Add {
         } else {
             format!("{name} was registered before and has been checked again")
         });
-        Ok(Exit::Ok)
+        Ok(())
     }
 }
 
@@ -156,8 +156,7 @@ fn unregistered(error: ClientError) -> Error {
     if !error.is("mx_mismatch") {
         return error.into();
     }
-    let lines =
-        |member| zone::records(&error.problem().and_then(|problem| problem.strings(member)).unwrap_or_default());
+    let lines = |member| zone::records(&error.problem().map(|problem| problem.strings(member)).unwrap_or_default());
     let (expected, found) = (lines("expected"), zone::commented(&lines("found")));
     let hint = if expected.is_empty() {
         "point the domain's MX record at the service, then add it again".to_owned()
@@ -170,7 +169,7 @@ fn unregistered(error: ClientError) -> Error {
 }
 
 /// Lists the domains, or the names of the active ones.
-async fn list(cx: &Context, is_active: bool) -> Result<Exit, Error> {
+async fn list(cx: &Context, is_active: bool) -> Result<(), Error> {
     if is_active {
         return active(cx).await;
     }
@@ -179,7 +178,7 @@ async fn list(cx: &Context, is_active: bool) -> Result<Exit, Error> {
 }
 
 /// Lists the names of active domains.
-async fn active(cx: &Context) -> Result<Exit, Error> {
+async fn active(cx: &Context) -> Result<(), Error> {
     let client = cx.client().await?;
     let names: Vec<Value> = client.get(ACTIVE, &[]).await?;
     let rows: Vec<Value> = names.iter().map(|name| json!({ "domain": name })).collect();
@@ -195,11 +194,11 @@ async fn active(cx: &Context) -> Result<Exit, Error> {
             patterns => format!("no active domain has a name of its own; mail is received for {}", patterns.join(", ")),
         });
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 /// Shows what DNS says about the MX record of a domain.
-async fn check_dns(cx: &Context, name: &DomainName) -> Result<Exit, Error> {
+async fn check_dns(cx: &Context, name: &DomainName) -> Result<(), Error> {
     let query = [("domain", Some(name.to_string()))];
     let answer: Value = cx.client().await?.get("/api/domains/check-dns", &query).await?;
     let check = MxReport::deserialize(&answer)
@@ -211,10 +210,10 @@ async fn check_dns(cx: &Context, name: &DomainName) -> Result<Exit, Error> {
         Format::Id => format!("{name}\n"),
     })?;
     if check.ok {
-        return Ok(Exit::Ok);
+        return Ok(());
     }
     cx.hint(&format!("create the expected record in the zone of {name}, then `tempmail domain add {name}`"));
-    Ok(Exit::CheckFailed)
+    Err(Error::ending(Exit::CheckFailed))
 }
 
 /// A piece of a zone file; pasting all of it is right.
@@ -232,7 +231,7 @@ fn in_tsv(check: &MxReport) -> String {
 }
 
 /// Checks domains now, and shows what became of them.
-async fn verify(cx: &Context, name: Option<&DomainName>, is_forced: bool) -> Result<Exit, Error> {
+async fn verify(cx: &Context, name: Option<&DomainName>, is_forced: bool) -> Result<(), Error> {
     let force = is_forced.then(|| "true".to_owned());
     let query = [("domain", name.map(ToString::to_string)), ("force", force)];
     let round = cx.client().await?.call::<Value>(Method::POST, "/api/admin/domains/verify", &query, None).await;
@@ -241,7 +240,7 @@ async fn verify(cx: &Context, name: Option<&DomainName>, is_forced: bool) -> Res
     if round["heldBack"].as_u64().is_some_and(|count| count > 0) {
         cx.hint("too many domains at once point elsewhere, so none was deactivated; --force does it");
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 /// Stop receiving mail for a domain
@@ -268,7 +267,7 @@ pub(super) struct Remove {
 }
 
 impl Remove {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    async fn run(self, cx: &Context) -> Result<(), Error> {
         let removal = self.removal;
         removal.must_ask(cx, "removing a domain")?;
         let client = cx.client().await?;
@@ -279,18 +278,16 @@ impl Remove {
             }
             return Err(self.unknown());
         };
-        if !removal.agreed(cx, &self.question(webhooks), "removed").await? {
-            return Ok(Exit::Ok);
-        }
+        removal.agreed(cx, &self.question(webhooks), "removed").await?;
         if !removal.dry_run && !self.remove(client).await? {
             return Err(self.unknown());
         }
-        let columns = [Column::text("DOMAIN", "domain"), Column::number("WEBHOOKS", "webhooks")];
+        let columns = [Kind::Text.column("DOMAIN", "domain"), Kind::Number.column("WEBHOOKS", "webhooks")];
         removal.show(cx, &columns, &[json!({ "domain": self.name, "webhooks": webhooks, "deleted": 1 })])?;
         if !removal.dry_run {
             cx.hint("its mail stays readable until it expires");
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 
     fn query(&self) -> [(&'static str, Option<String>); 1] {

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::output::Column;
+use super::output::{Column, Kind};
 use super::removal::deleted;
 use super::{Context, listing};
 use crate::client::Method;
@@ -12,11 +12,11 @@ use crate::smtp::fault::Rule;
 
 const PATH: &str = "/api/admin/faults";
 const COLUMNS: [Column; 5] = [
-    Column::number("ID", "id"),
-    Column::text("RULE", "rule"),
-    Column::text("SOURCE", "source").rank(3),
-    Column::number("MATCHED", "matched").rank(2),
-    Column::number("INJECTED", "injected").rank(1),
+    Kind::Number.column("ID", "id"),
+    Kind::Text.column("RULE", "rule"),
+    Kind::Text.column("SOURCE", "source").rank(3),
+    Kind::Number.column("MATCHED", "matched").rank(2),
+    Kind::Number.column("INJECTED", "injected").rank(1),
 ];
 
 /// Have SMTP misbehave on purpose, to test a sender
@@ -70,14 +70,14 @@ Examples:
 }
 
 impl Fault {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         match self {
             Self::Add { rule } => {
                 let body = json!({ "rule": rule.to_string() });
                 let (added, _) = cx.client().await?.post(PATH, body).await?;
                 cx.answer(&added, &added["id"].to_string())?;
                 cx.hint("the rule lasts until the daemon ends; `tempmail fault clear` removes it");
-                Ok(Exit::Ok)
+                Ok(())
             }
             Self::List => {
                 listing::whole(cx, PATH, &[], &COLUMNS, "there is no rule; `tempmail fault add RULE` adds one").await
@@ -89,7 +89,7 @@ impl Fault {
                     return Err(Error::new(Exit::NotFound, format!("there is no rule {id}"))
                         .hint("`tempmail fault list` shows the rules"));
                 }
-                cx.answer(&removed, &deleted(&removed).to_string()).map(|()| Exit::Ok)
+                cx.answer(&removed, &deleted(&removed).to_string())
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::config::settings;
-use crate::error::{Error, Exit};
+use crate::error::Error;
 
 /// The guides with their Markdown, in the order in which they are listed.
 const GUIDES: [(&str, &str); 12] = [
@@ -51,13 +51,13 @@ pub(super) struct Help {
 }
 
 impl Help {
-    pub(super) fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) fn run(self, cx: &Context) -> Result<(), Error> {
         match self.words.as_slice() {
             [name] if let Some(text) = guide(name) => show(text, cx)?,
             [name] if let Some(text) = topic(name) => show(&text, cx)?,
             words => cx.print(of_command(words, cx.style.is_colored)?)?,
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 }
 

@@ -29,6 +29,7 @@ Examples:
   tempmail inbox hello@example.test           list what arrived
   tempmail read hello@example.test --latest   read the newest
   tempmail wait hello@example.test            wait for one and read it
+  code=$(tempmail wait hello@example.test --code)
   tempmail expect hello@example.test --code   check that one comes with a code
   tempmail inbox hello@example.test --json | jq -r '.emails[0].subject'
   tempmail --server https://mail.example.org inbox hello@example.org
@@ -144,6 +145,14 @@ mod tests {
         for line in lines {
             assert!(line.chars().count() <= COLUMNS, "{line}");
         }
+    }
+
+    #[test]
+    fn a_narrow_terminal_breaks_the_list_of_commands() {
+        let help = for_width(40).render_help().to_string();
+        let (_, list) = help.split_once("Commands:\n").expect("the list");
+        let (list, _) = list.split_once("\n\n").expect("its end");
+        assert!(list.lines().count() > 30 && list.lines().all(|line| line.chars().count() <= 40), "{list}");
     }
 
     #[test]

@@ -6,10 +6,10 @@ use super::Context;
 use super::arriving::Arriving;
 use super::domain_hint::hint_unless_served;
 use super::listing::{Listing, PAGE_SIZE};
-use super::output::{self, Column, Format};
+use super::output::{self, Column, Format, Kind};
 use super::span::Moment;
 use crate::client::{ALL_MAIL, BRIEF, Client, List, MAIL, MAILBOXES, Mail, Query, text};
-use crate::error::{Error, Exit};
+use crate::error::Error;
 use crate::model::{Address, DomainName};
 
 /// Mails per request where the bodies come along, which may be large.
@@ -21,25 +21,26 @@ const WIDE: u16 = 100;
 const OF_LIST: [&str; 6] = ["id", "recipient", "from", "subject", "message", "receivedAt"];
 /// The columns of a list of mail; the last is for people.
 pub(super) const MAILS: [Column; 5] = [
-    Column::id("ID", "id"),
-    Column::time("RECEIVED", "receivedAt").rank(1),
-    Column::text("FROM", "from").rank(2).percent(28),
-    Column::text("SUBJECT", "subject"),
-    Column::text("HAS", "has").rank(3),
+    Kind::Id.column("ID", "id"),
+    Kind::Time.column("RECEIVED", "receivedAt").rank(1),
+    Kind::Text.column("FROM", "from").rank(2).percent(28),
+    Kind::Text.column("SUBJECT", "subject"),
+    Kind::Text.column("HAS", "has").rank(3),
 ];
-const MAILS_OF_ALL: [Column; 5] = [MAILS[0], MAILS[1], MAILS[2], MAILS[3], Column::text("TO", "recipient").percent(28)];
+const MAILS_OF_ALL: [Column; 5] =
+    [MAILS[0], MAILS[1], MAILS[2], MAILS[3], Kind::Text.column("TO", "recipient").percent(28)];
 const OF_MAILBOXES: [Column; 4] = [
-    Column::text("ADDRESS", "address"),
-    Column::number("MAILS", "messages").rank(1),
-    Column::time("NEWEST", "newest").rank(2),
-    Column::number("OCTETS", "octets").rank(3),
+    Kind::Text.column("ADDRESS", "address"),
+    Kind::Number.column("MAILS", "messages").rank(1),
+    Kind::Time.column("NEWEST", "newest").rank(2),
+    Kind::Number.column("OCTETS", "octets").rank(3),
 ];
 /// A list that grows has columns that do not.
 const WATCHED: [Column; 4] = [
-    Column::id("ID", "id"),
-    Column::text("UTC", "time").exactly(8),
-    Column::text("FROM", "from").exactly(20),
-    Column::text("SUBJECT", "subject"),
+    Kind::Id.column("ID", "id"),
+    Kind::Text.column("UTC", "time").exactly(8),
+    Kind::Text.column("FROM", "from").exactly(20),
+    Kind::Text.column("SUBJECT", "subject"),
 ];
 
 /// List the mail of an address, or of all addresses, newest first
@@ -120,7 +121,7 @@ struct Filter {
 }
 
 impl Inbox {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let client = cx.client().await?;
         let Some(address) = self.address.clone() else { return self.of_all(cx, client).await };
         if self.watch {
@@ -135,7 +136,7 @@ impl Inbox {
         } else if found == 0 && !hint_unless_served(cx, client, &address).await {
             cx.hint_on_terminal(&format!("no mail for {address}"));
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 
     fn listing<'a>(&self, list: List, query: Query, columns: &'a [Column]) -> Listing<'a> {
@@ -160,7 +161,7 @@ impl Inbox {
     }
 
     /// Lists the mail of all addresses, or these addresses.
-    async fn of_all(self, cx: &Context, client: &Client) -> Result<Exit, Error> {
+    async fn of_all(self, cx: &Context, client: &Client) -> Result<(), Error> {
         let mut query = vec![("domain", self.domain.as_ref().map(ToString::to_string))];
         let (list, columns, what) = if self.mailboxes {
             (MAILBOXES, &OF_MAILBOXES[..], "no address has mail")
@@ -173,7 +174,7 @@ impl Inbox {
             let of = self.domain.map(|domain| format!(" at {domain}")).unwrap_or_default();
             cx.hint_on_terminal(&format!("{what}{of}"));
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 }
 
@@ -210,7 +211,7 @@ fn prepare(row: &mut Value) {
 }
 
 /// Prints the newest mails, and each that arrives, until the process ends.
-async fn watched(cx: &Context, client: &Client, address: &Address, limit: Option<u64>) -> Result<Exit, Error> {
+async fn watched(cx: &Context, client: &Client, address: &Address, limit: Option<u64>) -> Result<(), Error> {
     let mut rows = newest(cx, client, address, limit).await?;
     let ids = rows.iter().map(|mail| text(mail, "id").to_owned()).collect();
     let mut arriving = Arriving::behind(cx, client, address.clone(), ids);

@@ -11,8 +11,8 @@ pub(super) const MESSAGE_OCTETS_MAX: u64 = 50 << 20;
 
 /// Where the daemon of this status listens, by the member that lists it: the first address of TCP.
 pub(super) fn listener_of(status: &Value, member: &str) -> Option<SocketAddr> {
-    let listed = status[member].as_array().into_iter().flatten().filter_map(Value::as_str);
-    listed.filter_map(|text| text.parse().ok()).next().map(reachable)
+    let mut listed = status[member].as_array().into_iter().flatten().filter_map(Value::as_str);
+    listed.find_map(|text| text.parse().ok()).map(reachable)
 }
 
 /// Host and port where the daemon of this status takes mail.

@@ -17,14 +17,14 @@ pub(super) async fn whole(
     query: &[(&str, Option<String>)],
     columns: &[Column],
     none: &str,
-) -> Result<Exit, Error> {
+) -> Result<(), Error> {
     let answer: Value = cx.client().await?.get(path, query).await?;
     let rows = rows(&answer)?;
     cx.list(columns, rows, &answer)?;
     if rows.is_empty() {
         cx.hint(none);
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 /// The rows of an answer.

@@ -142,14 +142,18 @@ pub fn run(args: impl IntoIterator<Item = OsString>, surroundings: Surroundings)
     };
     let globals = cli.globals.clone();
     let is_colored = context::is_colored(globals.color, streams.terminal.is_stderr, &surroundings.env);
-    carry_out(cli, surroundings).unwrap_or_else(|error| {
-        match error.exit() {
-            Exit::Ok => {}
-            _ if globals.is_json() => streams.say("", output::json(&problem::of(&error)).trim_end()),
-            _ => show(&error, &globals, is_colored, &streams),
-        }
-        error.exit()
-    })
+    let ended = carry_out(cli, surroundings);
+    ended.map_or_else(
+        |error| {
+            match error.exit() {
+                _ if error.is_silent() => {}
+                _ if globals.is_json() => streams.say("", output::json(&problem::of(&error)).trim_end()),
+                _ => show(&error, &globals, is_colored, &streams),
+            }
+            error.exit()
+        },
+        |()| Exit::Ok,
+    )
 }
 
 /// The command line of a program that is called `sendmail`, or of that command. Its options mean other things than this
@@ -195,7 +199,7 @@ fn refuse(error: &clap::Error, globals: &Globals, Surroundings { env, streams }:
 
 /// Carries out a command on this thread; only the daemon has more. A signal has its default action, so it also ends a
 /// command that is blocked.
-fn carry_out(cli: Cli, surroundings: Surroundings) -> Result<Exit, Error> {
+fn carry_out(cli: Cli, surroundings: Surroundings) -> Result<(), Error> {
     let cx = Context::new(cli.globals, surroundings)?;
     let mut builder = match cli.command {
         Command::Serve(_) => Builder::new_multi_thread(),
@@ -209,7 +213,7 @@ fn carry_out(cli: Cli, surroundings: Surroundings) -> Result<Exit, Error> {
     result
 }
 
-async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
+async fn dispatch(command: Command, cx: &Context) -> Result<(), Error> {
     match command {
         Command::Serve(serve) => serve.run(cx).await,
         Command::Inbox(inbox) => inbox.run(cx).await,

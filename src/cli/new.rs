@@ -27,7 +27,7 @@ pub(super) struct New {
 }
 
 impl New {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         if let Some(prefix) = &self.prefix {
             prefix.parse::<LocalPartPrefix>().map_err(|error| Error::new(Exit::Usage, format!("--prefix: {error}")))?;
         }
@@ -39,6 +39,6 @@ impl New {
                 "the service takes mail for {pattern}; this address is at {domain}, --domain names another"
             ));
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 }

@@ -44,7 +44,7 @@ pub(super) struct Open {
 }
 
 impl Open {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let place = match (self.what, self.id, self.latest) {
             (None, ..) => String::new(),
             (Some(Target::Inbox(address)), None, false) => format!("#/inbox/{}", in_fragment(&address)),
@@ -54,7 +54,7 @@ impl Open {
         cx.answer(&json!({ "url": url }), &url)?;
         for line in browsers(&cx.env) {
             if start(&line, &url) {
-                return Ok(Exit::Ok);
+                return Ok(());
             }
         }
         Err(Error::new(Exit::Failure, "no browser could be started")

@@ -11,7 +11,7 @@ use super::one_mail::{self, OneMail};
 use super::output::{self, Format, Style, time, visible};
 use super::{Context, directory};
 use crate::client::{self, Mail};
-use crate::error::{Error, Exit};
+use crate::error::Error;
 use crate::mime;
 
 /// The header fields that a reader needs.
@@ -63,7 +63,7 @@ pub(super) struct Read {
 }
 
 impl Read {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         self.mail.check()?;
         if (self.html || self.raw || self.attachment.is_some() || self.save_all.is_some()) && cx.style.format.is_some()
         {
@@ -73,25 +73,20 @@ impl Read {
         let client = cx.client().await?;
         let id = self.mail.id(client).await?;
         if let Some(index) = self.attachment {
-            attachment::save(cx, client, &id, index, self.out).await?;
-            return Ok(Exit::Ok);
+            return attachment::save(cx, client, &id, index, self.out).await;
         }
         if let Some(dir) = &self.save_all {
-            attachment::save_all(cx, client, &id, dir).await?;
-            return Ok(Exit::Ok);
+            return attachment::save_all(cx, client, &id, dir).await;
         }
         if self.raw {
             let raw = client.raw(&id).await?;
-            cx.print(visible::octets(&raw, cx.style.is_terminal))?;
-            return Ok(Exit::Ok);
+            return cx.print(visible::octets(&raw, cx.style.is_terminal));
         }
         let mail = client.email(&id).await.map_err(one_mail::refused)?;
         if self.html {
-            cx.print(visible::octets(mail.text("message").as_bytes(), cx.style.is_terminal))?;
-            return Ok(Exit::Ok);
+            return cx.print(visible::octets(mail.text("message").as_bytes(), cx.style.is_terminal));
         }
-        cx.show(&shown(cx, &mail))?;
-        Ok(Exit::Ok)
+        cx.show(&shown(cx, &mail))
     }
 }
 

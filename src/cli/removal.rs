@@ -20,9 +20,9 @@ impl Removal {
         if self.dry_run { Ok(()) } else { cx.must_ask(what, HINT) }
     }
 
-    /// Whether to go on: the user agrees, or nothing goes. `done` is the word for what goes.
-    pub(super) async fn agreed(self, cx: &Context, question: &str, done: &str) -> Result<bool, Error> {
-        Ok(self.dry_run || cx.agreed(question, done).await?)
+    /// Goes on if the user agrees, or nothing goes. `done` is the word for what goes.
+    pub(super) async fn agreed(self, cx: &Context, question: &str, done: &str) -> Result<(), Error> {
+        if self.dry_run { Ok(()) } else { cx.agreed(question, done).await }
     }
 
     /// Prints a row for each thing, whose `deleted` says how many went or would go.

@@ -53,7 +53,7 @@ fn host_and_port(text: &str) -> Result<String, String> {
 }
 
 impl SendTest {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let file = self.file.as_deref().map(|path| cx.streams.small_file(path, MESSAGE_OCTETS_MAX)).transpose()?;
         let file = file.map(|(_, raw)| with_crlf(&raw));
         let client = cx.client().await?;
@@ -80,7 +80,7 @@ impl SendTest {
         };
         cx.list(&MAILS[..4], std::slice::from_ref(&mail.0), &mail.0)?;
         cx.hint(&format!("read it with `tempmail read {}`", mail.id()));
-        Ok(Exit::Ok)
+        Ok(())
     }
 
     async fn smtp_server(&self, cx: &Context, client: &Client) -> Result<String, Error> {

@@ -59,7 +59,7 @@ pub(super) struct Status {
 }
 
 impl Status {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let client = cx.client().await?;
         if !client.is_administrator() {
             return public(cx, client).await;
@@ -81,7 +81,7 @@ impl Status {
             return Err(Error::new(Exit::Unavailable, format!("the service accepts no mail now{cause}"))
                 .hint("its log says more"));
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 }
 
@@ -100,14 +100,14 @@ fn chosen(whole: &Value) -> Value {
     Value::Object(chosen)
 }
 
-async fn public(cx: &Context, client: &Client) -> Result<Exit, Error> {
+async fn public(cx: &Context, client: &Client) -> Result<(), Error> {
     let is_ready = client.ready().await?;
     let active = client.get::<Vec<String>>("/api/domains/active", &[]).await?.len();
     let public = json!({ "domains": { "active": active }, "ready": is_ready, "server": client.transport().shown() });
     cx.document(&public, &public)?;
     if is_ready {
         cx.hint("the rest is the administrator's; see --token-file");
-        return Ok(Exit::Ok);
+        return Ok(());
     }
     Err(Error::new(Exit::Unavailable, "the service is not ready").hint("its log says why"))
 }

@@ -9,7 +9,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::ids::{self, Id};
-use super::output::Column;
+use super::output::{Column, Kind};
 use super::removal::deleted;
 use super::span::Moment;
 use super::{Context, STANDARD, listing};
@@ -20,12 +20,12 @@ use crate::unfinished::Unfinished;
 
 const PATH: &str = "/api/admin/tokens";
 const COLUMNS: [Column; 6] = [
-    Column::text("NAME", "name"),
-    Column::text("SCOPE", "scope").rank(3),
-    Column::state("STATUS", "status").rank(1),
-    Column::time("CREATED", "createdAt").rank(4),
-    Column::time("EXPIRES", "expiresAt").rank(2),
-    Column::id("ID", "id"),
+    Kind::Text.column("NAME", "name"),
+    Kind::Text.column("SCOPE", "scope").rank(3),
+    Kind::State.column("STATUS", "status").rank(1),
+    Kind::Time.column("CREATED", "createdAt").rank(4),
+    Kind::Time.column("EXPIRES", "expiresAt").rank(2),
+    Kind::Id.column("ID", "id"),
 ];
 const LIFE: RangeInclusive<Duration> = Duration::from_mins(1)..=Duration::from_hours(3650 * 24);
 
@@ -69,7 +69,7 @@ Examples:
 }
 
 impl Token {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         match self {
             Self::New(new) => new.run(cx).await,
             Self::List => {
@@ -108,7 +108,7 @@ pub(super) struct New {
 }
 
 impl New {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    async fn run(self, cx: &Context) -> Result<(), Error> {
         let mut body = json!({ "name": self.name, "scope": self.scope });
         if let Some(moment) = self.expires {
             let now = cx.now();
@@ -130,7 +130,7 @@ impl New {
         let (Some(mut begun), Some(file)) = (begun, out) else {
             cx.answer(&created, &token)?;
             cx.hint("keep it now: the service has only its hash and cannot show it again");
-            return Ok(Exit::Ok);
+            return Ok(());
         };
         if let Err(error) = begun.write(format!("{token}\n").as_bytes()).and_then(|()| begun.finish()) {
             // Nobody has it, so nobody may.
@@ -139,7 +139,7 @@ impl New {
         }
         cx.hint(&format!("the token is in {}; the service cannot show it again", file.display()));
         created["token"] = Value::Null;
-        cx.answer(&created, &file.display().to_string()).map(|()| Exit::Ok)
+        cx.answer(&created, &file.display().to_string())
     }
 }
 
@@ -162,7 +162,7 @@ fn unwritten(file: &Path, error: &io::Error) -> Error {
 }
 
 /// Revokes the token with this name or id, or a part of the id.
-async fn revoke(cx: &Context, token: String) -> Result<Exit, Error> {
+async fn revoke(cx: &Context, token: String) -> Result<(), Error> {
     let client = cx.client().await?;
     let tokens: Vec<Value> = client.get(PATH, &[]).await?;
     // The service takes a whole name or id, the name first. It knows no parts.
@@ -176,5 +176,5 @@ async fn revoke(cx: &Context, token: String) -> Result<Exit, Error> {
         return Err(Error::new(Exit::NotFound, format!("there is no token {token}"))
             .hint("`tempmail token list` shows the tokens"));
     }
-    cx.answer(&answer, &token).map(|()| Exit::Ok)
+    cx.answer(&answer, &token)
 }

@@ -21,6 +21,8 @@ use crate::model::Address;
 
 /// How long it may take to learn whether the service receives mail for the address.
 const HINT_WITHIN: Duration = Duration::from_secs(2);
+/// A wait that is over sooner is not shown.
+const SHOW_AFTER: Duration = Duration::from_millis(500);
 /// The most mails that are judged.
 const MAILS_MAX: usize = 1_000;
 /// The most mails that an error lists.
@@ -54,7 +56,7 @@ pub(super) struct Wait {
 }
 
 impl Wait {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let deadline = Instant::now() + self.span.timeout;
         let client = cx.client().await?;
         let since = self.span.mark(client, &self.address, cx.now()).await?;
@@ -62,8 +64,7 @@ impl Wait {
         let mut arrivals = Arrivals::new(cx, client, query.clone(), deadline);
         while let Some(detail) = arrivals.next().await? {
             if self.wanted.lacks(&detail).is_empty() {
-                cx.print(shown(cx, &self.wanted, &detail))?;
-                return Ok(Exit::Ok);
+                return cx.print(shown(cx, &self.wanted, &detail));
             }
         }
         Err(self.missing(client, query).await)
@@ -150,7 +151,7 @@ struct Came {
 }
 
 impl Expect {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let begun = Instant::now();
         if self.no_mail_within.is_some() {
             removed::refuse_possible_patterns(self.wanted.text.iter().chain(&self.wanted.attachment))?;
@@ -170,7 +171,7 @@ impl Expect {
             (Format::Json | Format::Ndjson, Some(detail)) => read::shown(cx, &detail),
             _ => matches.iter().map(|it| visible::field(&it.printed) + "\n").collect(),
         })?;
-        Ok(Exit::Ok)
+        Ok(())
     }
 
     fn within(&self) -> Duration {
@@ -317,7 +318,6 @@ impl<'a> Arrivals<'a> {
     async fn awaited(&mut self) -> Result<Option<Mail>, Error> {
         let is_hinted = std::mem::replace(&mut self.is_hinted, true);
         let Self { cx, client, query, deadline, .. } = self;
-        let _spinner = Spinner::new(format!("waiting for mail to {}", query.to), cx.shows_progress());
         let mut mail = pin!(client.wait(query, *deadline, |error| cx.hint(&format!("{error}; trying again"))));
         if !is_hinted {
             tokio::select! {
@@ -326,6 +326,10 @@ impl<'a> Arrivals<'a> {
                 () = hint_in_time(cx, client, &query.to) => {}
             }
         }
+        if let Ok(found) = timeout(SHOW_AFTER, &mut mail).await {
+            return Ok(found?);
+        }
+        let _spinner = Spinner::new(format!("waiting for mail to {}", query.to), cx.shows_progress());
         Ok(mail.await?)
     }
 

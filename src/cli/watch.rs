@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::time::sleep;
 
 use super::Context;
-use super::output::{self, Column, Format, Style, visible};
+use super::output::{self, Column, Format, Kind, Style, visible};
 use crate::client::{Events, text};
 use crate::error::{Error, Exit};
 use crate::model::Address;
@@ -17,11 +17,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// The fields of a line.
 const COLUMNS: [Column; 5] = [
-    Column::text("EVENT", "event"),
-    Column::id("ID", "id"),
-    Column::text("TO", "recipient"),
-    Column::text("FROM", "from"),
-    Column::text("SUBJECT", "subject"),
+    Kind::Text.column("EVENT", "event"),
+    Kind::Id.column("ID", "id"),
+    Kind::Text.column("TO", "recipient"),
+    Kind::Text.column("FROM", "from"),
+    Kind::Text.column("SUBJECT", "subject"),
 ];
 
 /// Print what happens to mail, a line for each event
@@ -45,7 +45,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let mut events = cx.client().await?.events(self.address).await?;
         cx.verbose("following; Ctrl-C ends this");
         loop {
@@ -59,7 +59,7 @@ impl Watch {
 async fn next(cx: &Context, events: &mut Events<'_>) -> Result<Value, Error> {
     tokio::select! {
         event = events.next(|error| cx.hint(&format!("{error}; trying again"))) => Ok(event?),
-        () = reader_gone(cx) => Err(Error::new(Exit::Ok, "nobody reads the output")),
+        () = reader_gone(cx) => Err(Error::ending(Exit::Ok)),
     }
 }
 

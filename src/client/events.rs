@@ -77,7 +77,9 @@ impl Events<'_> {
             }
             // A stream without events has comments.
             let piece = pieces.next().await?.ok_or_else(|| broken("the stream ended"))?;
-            decoder.feed(&piece).map_err(|_| self.client.unintelligible("an event is too long".to_owned()))?;
+            if !decoder.feed(&piece) {
+                return Err(self.client.unintelligible("an event is too long".to_owned()));
+            }
         }
     }
 

@@ -26,10 +26,10 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The strings of a further member that is an array; `None` if there is no such member.
-    pub fn strings(&self, member: &str) -> Option<Vec<String>> {
-        let array = self.other.get(member)?.as_array()?;
-        Some(array.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+    /// The strings of a further member that is a list.
+    pub fn strings(&self, member: &str) -> Vec<String> {
+        let listed = self.other.get(member).and_then(Value::as_array).into_iter().flatten();
+        listed.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
     fn sentence(&self) -> String {
@@ -184,7 +184,7 @@ impl From<ClientError> for Error {
         let exit = match &error {
             ClientError::Refused(problem) => Exit::of_problem(problem.status, &problem.code),
             ClientError::TooLarge { .. } => Exit::Failure,
-            _ => Exit::Unavailable,
+            ClientError::Failed { .. } => Exit::Unavailable,
         };
         let hint = error.hint();
         let error = Self::new(exit, error);
@@ -205,8 +205,8 @@ mod tests {
             r#"{"type":"about:blank","title":"Unprocessable","status":422,"detail":"no","code":"mx_mismatch","expected":["mx.test"]}"#,
         )
         .expect("problem");
-        assert_eq!(problem.strings("expected"), Some(vec!["mx.test".to_owned()]));
-        assert_eq!(problem.strings("found"), None);
+        assert_eq!(problem.strings("expected"), ["mx.test"]);
+        assert_eq!(problem.strings("found"), [""; 0]);
         let error = Error::from(ClientError::Refused(problem));
         assert_eq!((error.exit(), error.to_string().as_str()), (Exit::CheckFailed, "no"));
     }

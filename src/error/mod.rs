@@ -33,6 +33,16 @@ impl Error {
         Self::new(Exit::Usage, cause)
     }
 
+    /// Ends the program with `exit` and no word: what it has printed says why, or nobody reads it.
+    pub fn ending(exit: Exit) -> Self {
+        Self::new(exit, "")
+    }
+
+    /// Whether there is nothing to say.
+    pub fn is_silent(&self) -> bool {
+        self.cause.to_string().is_empty()
+    }
+
     /// Adds a hint on what to do. The hint may have several lines.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -18,7 +18,7 @@ use super::super::{Context, Globals, guide};
 use super::candidate::{self, candidate};
 use super::line;
 use super::values::{Kind, look_up};
-use crate::error::{Error, Exit};
+use crate::error::Error;
 
 /// How long values may be looked for, so that a person does not wait.
 const WITHIN: Duration = Duration::from_millis(150);
@@ -37,7 +37,7 @@ pub(in crate::cli) struct Complete {
 
 impl Complete {
     /// Prints what may stand at the cursor, in time whatever the service does.
-    pub(in crate::cli) fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(in crate::cli) fn run(self, cx: &Context) -> Result<(), Error> {
         let mut words = line::words(&self.line.to_string_lossy(), &cx.env);
         let args: Vec<OsString> = words.iter().map(OsString::from).collect();
         let typed = words.pop().unwrap_or_default();
@@ -51,8 +51,7 @@ impl Complete {
             let is_flag = one.get_value().as_encoded_bytes().starts_with(b"-");
             !one.is_hide_set() && (typed.starts_with('-') || !is_flag)
         };
-        cx.print(found.iter().filter(is_offered).map(shown).collect::<String>())?;
-        Ok(Exit::Ok)
+        cx.print(found.iter().filter(is_offered).map(shown).collect::<String>())
     }
 }
 

@@ -21,7 +21,7 @@ use tokio::time::timeout;
 
 use super::Context;
 use super::listener::reachable;
-use super::output::{Column, Format, time};
+use super::output::{Column, Format, Kind, time};
 use crate::client::{Client, Destination, Failure, text};
 use crate::config::{self, Config, SettingInEffect, Sources, StoreLocation};
 use crate::error::{Error, Exit};
@@ -42,14 +42,17 @@ const SYNC_TOO_SLOW: Duration = Duration::from_secs(2);
 /// The member of a row with what was found and what to do.
 const BOTH: &str = "both";
 /// The columns for people.
-const SHOWN: [Column; 3] =
-    [Column::state("VERDICT", "verdict"), Column::text("CHECK", "check").rank(1), Column::broken("FOUND", BOTH, ' ')];
+const SHOWN: [Column; 3] = [
+    Kind::State.column("VERDICT", "verdict"),
+    Kind::Text.column("CHECK", "check").rank(1),
+    Kind::Prose.column("FOUND", BOTH),
+];
 /// The fields of a line for programs.
 const FIELDS: [Column; 4] = [
-    Column::state("VERDICT", "verdict"),
-    Column::id("CHECK", "check"),
-    Column::text("FOUND", "found"),
-    Column::text("ADVICE", "advice"),
+    Kind::State.column("VERDICT", "verdict"),
+    Kind::Id.column("CHECK", "check"),
+    Kind::Text.column("FOUND", "found"),
+    Kind::Text.column("ADVICE", "advice"),
 ];
 
 /// Check the service, its settings and this machine
@@ -103,7 +106,7 @@ impl Finding {
 }
 
 impl Doctor {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let Destination::Local(sources) = cx.destination()? else {
             return Err(Error::usage("doctor checks the service on this machine; --server names one elsewhere")
                 .hint("run it there, or use `tempmail status --server URL`"));
@@ -121,7 +124,7 @@ impl Doctor {
             findings.iter().map(|finding| if is_table { row(finding) } else { json!(finding) }).collect();
         let columns = if is_table { &SHOWN[..] } else { &FIELDS };
         cx.list(columns, &rows, &json!({ "ok": is_ok, "findings": findings }))?;
-        Ok(if is_ok { Exit::Ok } else { Exit::CheckFailed })
+        if is_ok { Ok(()) } else { Err(Error::ending(Exit::CheckFailed)) }
     }
 }
 

@@ -61,7 +61,7 @@ pub(super) struct Mcp {
 }
 
 impl Mcp {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let ended = CancellationToken::new();
         let input = UntilEnd { input: tokio::io::stdin(), ended: ended.clone() };
         let transport = AsyncRwTransport::new_server(input, tokio::io::stdout()).with_max_line_length(LINE_BYTES_MAX);
@@ -71,9 +71,9 @@ impl Mcp {
         match session.serve(transport).await {
             Ok(service) => {
                 service.waiting().await.map_err(|error| Error::new(Exit::Failure, error))?;
-                Ok(Exit::Ok)
+                Ok(())
             }
-            Err(ServerInitializeError::ConnectionClosed(_)) => Ok(Exit::Ok),
+            Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(Error::usage(format!("standard input: {error}"))
                 .hint("a program that speaks the Model Context Protocol starts this command")),
         }

@@ -14,8 +14,8 @@ pub fn document(style: Style, shown: &Value, whole: &Value, now: Timestamp) -> S
     let mut fields = Vec::new();
     flatten("", shown, &mut fields);
     let widest = fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    // Values stand below each other, but a long name leaves them at least half of the terminal.
-    let width = widest.min(style.width.map_or(usize::MAX, |columns| usize::from(columns / 2)));
+    // Values stand below each other, but a long name leaves them a third of the terminal.
+    let width = widest.min(style.width.map_or(usize::MAX, |columns| usize::from(columns) * 2 / 3));
     let line = |(name, value): &(String, &Value)| match format {
         Format::Table => {
             format!("{}  {}\n", style.paint("1", &format!("{name:width$}")), for_people(name, value, now))
@@ -83,7 +83,7 @@ mod tests {
              store.liveOctets  2 KB\nstore.emails      3\n"
         );
         let narrow = document(Style { width: Some(20), ..style(true) });
-        assert!(narrow.starts_with("retentionSeconds  2 h\nstartedAt   -\n"), "{narrow}");
+        assert!(narrow.starts_with("retentionSeconds  2 h\nstartedAt      -\n"), "{narrow}");
         assert_eq!(
             document(style(false)),
             "retentionSeconds\t7200\nstartedAt\t\nsmtpListen\t127.0.0.1:2525 [::1]:2525\nstore.liveOctets\t2048\nstore.emails\t3\n"

@@ -16,7 +16,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::model::Timestamp;
 
-pub use column::{Column, short_id};
+pub use column::{Column, Kind, short_id};
 pub use document::document;
 pub use progress::{Bar, Spinner};
 

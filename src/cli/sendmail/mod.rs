@@ -59,11 +59,11 @@ struct Receiver {
 }
 
 impl Sendmail {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let options = Options::read(self.words).map_err(|error| Error::new(Exit::MailUsage, error))?;
         if options.runs_queue {
             // There is no queue that could be run.
-            return Ok(Exit::Ok);
+            return Ok(());
         }
         if cx.globals.server.is_some() {
             return Err(Error::new(Exit::MailUsage, "sendmail hands mail to this machine, never to --server")
@@ -76,7 +76,7 @@ impl Sendmail {
         if options.is_verbose {
             cx.hint(&format!("SMTP at {} accepted it: {reply}", receiver.smtp));
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 }
 

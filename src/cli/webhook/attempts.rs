@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::ids::{Id, Of};
-use super::super::output::Column;
+use super::super::output::{Column, Kind};
 use super::super::span::Moment;
 use super::super::{Context, listing};
 use super::ADMINISTRATORS;
@@ -11,19 +11,19 @@ use crate::client::{Method, text};
 use crate::error::{Error, Exit};
 
 const ATTEMPTS: [Column; 9] = [
-    Column::time("TIME", "at").rank(1),
-    Column::id("EVENT", "event"),
-    Column::number("ATTEMPT", "attempt").rank(5),
-    Column::state("RESULT", "result"),
-    Column::text("STATUS", "status").rank(2),
-    Column::number("MS", "durationMillis").rank(7),
-    Column::text("ERROR", "error").rank(3),
-    Column::time("NEXT", "nextAttemptAt").rank(4),
-    Column::text("RESPONSE", "response").rank(6),
+    Kind::Time.column("TIME", "at").rank(1),
+    Kind::Id.column("EVENT", "event"),
+    Kind::Number.column("ATTEMPT", "attempt").rank(5),
+    Kind::State.column("RESULT", "result"),
+    Kind::Text.column("STATUS", "status").rank(2),
+    Kind::Number.column("MS", "durationMillis").rank(7),
+    Kind::Text.column("ERROR", "error").rank(3),
+    Kind::Time.column("NEXT", "nextAttemptAt").rank(4),
+    Kind::Text.column("RESPONSE", "response").rank(6),
 ];
 
 /// Shows the delivery log of a webhook.
-pub(super) async fn deliveries(cx: &Context, id: &Id, limit: Option<u64>) -> Result<Exit, Error> {
+pub(super) async fn deliveries(cx: &Context, id: &Id, limit: Option<u64>) -> Result<(), Error> {
     let id = Of::Webhooks.one(cx.client().await?, id).await?;
     let query = [("limit", limit.map(|limit| limit.to_string()))];
     let path = format!("{ADMINISTRATORS}/{id}/deliveries");
@@ -74,7 +74,7 @@ pub(in crate::cli) struct Replay {
 }
 
 impl Replay {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let client = cx.client().await?;
         let id = Of::Webhooks.one(client, &self.id).await?;
         let bodies: Vec<Value> = match self.since {
@@ -99,7 +99,7 @@ impl Replay {
         cx.document(&both, &both)?;
         let full = (no_room > 0).then(|| format!("the outbox has no room for {no_room} of the events"));
         match (missed, full) {
-            (None, None) => Ok(Exit::Ok),
+            (None, None) => Ok(()),
             (None, Some(full)) => Err(Error::new(Exit::Conflict, full).hint(WHEN_FULL)),
             (Some(event), full) => {
                 if let Some(full) = full {
@@ -112,14 +112,14 @@ impl Replay {
 }
 
 /// Sends a sample event, and shows the attempt.
-pub(super) async fn test(cx: &Context, id: &Id) -> Result<Exit, Error> {
+pub(super) async fn test(cx: &Context, id: &Id) -> Result<(), Error> {
     let client = cx.client().await?;
     let id = Of::Webhooks.one(client, id).await?;
     let path = format!("{ADMINISTRATORS}/{id}/test");
     let attempt: Value = client.call(Method::POST, &path, &[], None).await?;
     cx.document(&tried(&attempt), &attempt)?;
     if attempt["result"] == "delivered" {
-        return Ok(Exit::Ok);
+        return Ok(());
     }
     let error = text(&attempt, "error");
     let why = match (attempt["status"].as_u64(), error) {

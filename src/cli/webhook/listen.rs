@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::super::Context;
 use super::super::arriving::Arriving;
-use super::super::output::{self, Column, Format, Style};
+use super::super::output::{self, Column, Format, Kind, Style};
 use super::super::wait::hint_in_time;
 use super::secret;
 use crate::client::Mail;
@@ -57,11 +57,11 @@ pub(in crate::cli) struct Listen {
 
 /// The fields of a line about one mail.
 const COLUMNS: [Column; 5] = [
-    Column::time("TIME", "at"),
-    Column::id("ID", "id"),
-    Column::number("STATUS", "status"),
-    Column::number("MS", "durationMillis"),
-    Column::text("ERROR", "error"),
+    Kind::Time.column("TIME", "at"),
+    Kind::Id.column("ID", "id"),
+    Kind::Number.column("STATUS", "status"),
+    Kind::Number.column("MS", "durationMillis"),
+    Kind::Text.column("ERROR", "error"),
 ];
 
 /// Where mail goes and how.
@@ -85,7 +85,7 @@ impl Listen {
         })
     }
 
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let guard = guard();
         let forwarder = Forwarder {
             target: self.target(&guard)?.into(),
@@ -98,8 +98,8 @@ impl Listen {
         hint_in_time(cx, client, &self.address).await;
         let mut arriving = Arriving::behind(cx, client, self.address, newest.into_iter().collect());
         loop {
-            let forwarded = forwarder.forward(cx, &arriving.next().await?).await?;
-            cx.print(shown(cx.style, &forwarded))?;
+            let mail = arriving.next().await?;
+            cx.print(shown(cx.style, &forwarder.forward(cx, &mail).await?))?;
         }
     }
 }

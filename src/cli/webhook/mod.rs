@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::ids::{Id, Of, WEBHOOKS_PER_PAGE};
 use super::listing::Listing;
-use super::output::{Column, short_id};
+use super::output::{Column, Kind, short_id};
 use super::removal::{Removal, deleted};
 use super::{Context, listing};
 use crate::client::{Client, ClientError, WEBHOOKS, text};
@@ -29,16 +29,16 @@ const PATH: &str = "/api/webhooks";
 const ADMINISTRATORS: &str = "/api/admin/webhooks";
 /// Those of an address have the first eight columns.
 const COLUMNS: [Column; 10] = [
-    Column::id("ID", "id"),
-    Column::state("STATUS", "status").rank(1),
-    Column::text("URL", "url"),
-    Column::flag("SIGNED", "signed", "signed", "unsigned").rank(8),
-    Column::time("SUCCESS", "lastDeliveryAt").rank(5),
-    Column::number("FAILED", "failures").rank(3),
-    Column::number("DROPPED", "dropped").rank(7),
-    Column::text("REASON", "disabledReason").rank(4),
-    Column::text("ADDRESS", "recipient").rank(2),
-    Column::text("CLIENT", "registeredBy").rank(6),
+    Kind::Id.column("ID", "id"),
+    Kind::State.column("STATUS", "status").rank(1),
+    Kind::Text.column("URL", "url"),
+    Kind::Flag("signed", "unsigned").column("SIGNED", "signed").rank(8),
+    Kind::Time.column("SUCCESS", "lastDeliveryAt").rank(5),
+    Kind::Number.column("FAILED", "failures").rank(3),
+    Kind::Number.column("DROPPED", "dropped").rank(7),
+    Kind::Text.column("REASON", "disabledReason").rank(4),
+    Kind::Text.column("ADDRESS", "recipient").rank(2),
+    Kind::Text.column("CLIENT", "registeredBy").rank(6),
 ];
 
 /// Send mail to a URL as it arrives, by POST and with a signature
@@ -96,7 +96,7 @@ Examples:
 }
 
 impl Webhook {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let done = match self {
             Self::Add(add) => add.run(cx).await,
             Self::List(list) => list.run(cx).await,
@@ -148,21 +148,21 @@ pub(super) struct Add {
 }
 
 impl Add {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    async fn run(self, cx: &Context) -> Result<(), Error> {
         let mut body = json!({ "recipient": self.address.to_string(), "url": self.url });
         if let Some(path) = &self.secret_file {
             body["secret"] = json!(secret::read(cx, path)?);
         }
         let client = cx.client().await?;
         let (added, is_new) = client.post(PATH, body).await?;
-        let columns = [Column::text("ID", "id"), Column::state("STATUS", "status")];
+        let columns = [Kind::Text.column("ID", "id"), Kind::State.column("STATUS", "status")];
         cx.list(&columns, std::slice::from_ref(&added), &added)?;
         if !is_new {
             cx.hint("it was registered before; if it was disabled, it is active again");
         } else if client.is_administrator() {
             cx.hint(&format!("try it with `tempmail webhook test {}`", text(&added, "id")));
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 }
 
@@ -202,7 +202,7 @@ pub(super) struct List {
 }
 
 impl List {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    async fn run(self, cx: &Context) -> Result<(), Error> {
         if let Some(address) = &self.address {
             let none = format!("there is no webhook of {address}; `tempmail webhook add` registers one");
             let query = [("recipient", Some(address.to_string()))];
@@ -222,7 +222,7 @@ impl List {
         if listing.print(cx, cx.client().await?).await? == 0 {
             cx.hint("there is no webhook; `tempmail webhook add` registers one");
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 }
 
@@ -255,7 +255,7 @@ pub(super) struct Remove {
 }
 
 impl Remove {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    async fn run(self, cx: &Context) -> Result<(), Error> {
         self.removal.must_ask(cx, "deleting webhooks")?;
         let client = cx.client().await?;
         let ids = Of::Webhooks.whole(client, &self.ids).await?;
@@ -264,21 +264,19 @@ impl Remove {
             (None, [id]) => format!("the webhook {}, with its secret", short_id(&id.to_string())),
             (None, ids) => format!("{} webhooks, with their secrets", ids.len()),
         };
-        if !self.removal.agreed(cx, &format!("Delete {what} and pending events?"), "deleted").await? {
-            return Ok(Exit::Ok);
-        }
+        self.removal.agreed(cx, &format!("Delete {what} and pending events?"), "deleted").await?;
         let (rows, failure) = if self.removal.dry_run {
             (self.foreseen(client, &ids).await?, None)
         } else {
             self.carry_out(client, &ids).await
         };
         // What is gone is gone, and is said before what failed.
-        self.removal.show(cx, &[Column::text("ID", "id"), Column::number("DELETED", "deleted")], &rows)?;
+        self.removal.show(cx, &[Kind::Text.column("ID", "id"), Kind::Number.column("DELETED", "deleted")], &rows)?;
         let unknown = rows.iter().find(|row| self.origin.is_none() && deleted(row) == 0).map(|row| {
             let cause = format!("there is no webhook {}", text(row, "id"));
             Error::new(Exit::NotFound, cause).hint(LISTED_BY)
         });
-        failure.map(Error::from).or(unknown).map_or(Ok(Exit::Ok), Err)
+        failure.map(Error::from).or(unknown).map_or(Ok(()), Err)
     }
 
     /// A row for the origin or for each id, up to the first failure.

@@ -40,7 +40,7 @@ async fn an_inbox_goes_and_is_counted() {
     assert_eq!(service.run(&["delete", TO, "--yes"]).await.stdout, format!("{TO}\t2\n"));
     assert_eq!(left(&service).await, 1);
     let again = service.run(&["delete", TO, "--yes", "--json"]).await;
-    assert_eq!((again.code, again.stdout.as_str()), (Some(0), "{\n  \"deleted\": 0\n}\n"));
+    assert_eq!((again.code, again.stdout.as_str()), (Some(0), "{\"deleted\":0}\n"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -83,10 +83,7 @@ async fn a_dry_run_needs_no_yes_and_deletes_nothing() {
     let (service, ids) = service().await;
     let outcome = service.run(&["delete", TO, "--dry-run"]).await;
     assert_eq!((outcome.code, outcome.stdout), (Some(0), format!("{TO}\t2\n")));
-    assert_eq!(
-        service.run(&["delete", "--dry-run", "--id", &ids[0], "--json"]).await.stdout,
-        "{\n  \"wouldDelete\": 1\n}\n"
-    );
+    assert_eq!(service.run(&["delete", "--dry-run", "--id", &ids[0], "--json"]).await.stdout, "{\"wouldDelete\":1}\n");
     assert_eq!(service.run(&["delete", "--dry-run", "--id", UNKNOWN]).await.code, Some(3));
     assert_eq!(left(&service).await, 3);
     assert!(service.noted().requests.iter().all(|request| request.starts_with("GET ")));
