@@ -114,27 +114,30 @@ impl Listing<'_> {
         Ok(total.unwrap_or(printed))
     }
 
-    /// Prints several answers, each when it has come. A table, whose columns are as wide as they need, and JSON take them all
-    /// at once.
+    /// Prints several answers, each when it has come, so that a long list needs memory for one of them. A table takes them all
+    /// at once, since its columns are as wide as they need.
     async fn walk(&self, cx: &Context, client: &Client) -> Result<u64, Error> {
         let mut pages = client.pages(self.list, self.query.clone(), Some(self.page_size));
         let (mut printed, mut total, mut has_more) = (0, None, true);
-        let mut rows = Vec::new();
+        let mut of_table = Vec::new();
+        let mut begin = Some(format!("{{\"{}\":[", self.list.member));
         let limit = self.limit.unwrap_or(u64::MAX);
         while printed < limit
             && let Some(page) = pages.next(limit - printed).await?
         {
+            let before = printed;
             (printed, has_more) = (printed + page.rows.len() as u64, page.has_more);
             total = if has_more { page.total } else { Some(printed) };
             match cx.style.of_list() {
-                Format::Table | Format::Json => rows.extend(self.prepared(cx, page.rows)),
+                Format::Table => of_table.extend(self.prepared(cx, page.rows)),
+                Format::Json => cx.print(begin.take().unwrap_or_default() + &json_rows(&page.rows, before))?,
                 _ => cx.print(output::lines(cx.style, self.columns, &page.rows))?,
             }
         }
-        if cx.style.of_list() == Format::Json {
-            cx.print(output::json(&self.whole(rows, total, pages.place())))?;
-        } else {
-            cx.list(self.columns, &rows, &Value::Null)?;
+        match cx.style.of_list() {
+            Format::Table => cx.list(self.columns, &of_table, &Value::Null)?,
+            Format::Json => cx.print(self.json_end(total, pages.place()))?,
+            _ => {}
         }
         if has_more {
             self.hint_of_rest(cx, printed, total);
@@ -142,18 +145,12 @@ impl Listing<'_> {
         Ok(printed)
     }
 
-    /// The object of several answers: all of their rows, and those members of one answer that are true of several.
-    fn whole(&self, rows: Vec<Value>, total: Option<u64>, next: Option<&str>) -> Value {
-        let mut whole = json!({ (self.list.member): rows });
-        for (name, value) in [("total", total), ("limit", self.limit)] {
-            if let Some(value) = value {
-                whole[name] = value.into();
-            }
-        }
-        if self.list.has_next() {
-            whole["next"] = next.into();
-        }
-        whole
+    /// The end of the JSON object of several answers: those members of one that are true of all.
+    fn json_end(&self, total: Option<u64>, next: Option<&str>) -> String {
+        let next = self.list.has_next().then(|| json!(next));
+        let members = [("total", total.map(Value::from)), ("limit", self.limit.map(Value::from)), ("next", next)];
+        let known = members.into_iter().filter_map(|(name, value)| Some(format!(",\"{name}\":{}", value?)));
+        format!("]{}}}\n", known.collect::<String>())
     }
 
     /// Rows as a table shows them; other forms have what the service says.
@@ -169,4 +166,14 @@ impl Listing<'_> {
         let of = total.map_or_else(String::new, |total| format!(" of {total}"));
         cx.hint(&format!("these are the {} {printed}{of}; --all lists all", self.order));
     }
+}
+
+/// Rows in a JSON list, behind so many others.
+fn json_rows(rows: &[Value], before: u64) -> String {
+    let mut text = String::new();
+    for row in rows {
+        text.push_str(if before == 0 && text.is_empty() { "" } else { "," });
+        text.push_str(output::json(row).trim_end());
+    }
+    text
 }

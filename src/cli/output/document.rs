@@ -7,6 +7,9 @@ use serde_json::Value;
 use super::{Format, Style, json, plain, time, visible};
 use crate::model::Timestamp;
 
+/// The room that most values need.
+const VALUE_WIDTH: u16 = 20;
+
 /// The fields of an answer that is one thing, by their own names, those of inner objects after a dot: aligned for people,
 /// tab-separated for programs. `-o id` shows the first value alone. `whole` is what JSON shows.
 pub fn document(style: Style, shown: &Value, whole: &Value, now: Timestamp) -> String {
@@ -14,8 +17,8 @@ pub fn document(style: Style, shown: &Value, whole: &Value, now: Timestamp) -> S
     let mut fields = Vec::new();
     flatten("", shown, &mut fields);
     let widest = fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    // Values stand below each other, but a long name leaves them a third of the terminal.
-    let width = widest.min(style.width.map_or(usize::MAX, |columns| usize::from(columns) * 2 / 3));
+    // Values stand below each other, unless a long name leaves them too little room.
+    let width = widest.min(style.width.map_or(usize::MAX, |columns| usize::from(columns.saturating_sub(VALUE_WIDTH))));
     let line = |(name, value): &(String, &Value)| match format {
         Format::Table => {
             format!("{}  {}\n", style.paint("1", &format!("{name:width$}")), for_people(name, value, now))
@@ -83,7 +86,7 @@ mod tests {
              store.liveOctets  2 KB\nstore.emails      3\n"
         );
         let narrow = document(Style { width: Some(20), ..style(true) });
-        assert!(narrow.starts_with("retentionSeconds  2 h\nstartedAt      -\n"), "{narrow}");
+        assert!(narrow.starts_with("retentionSeconds  2 h\nstartedAt  -\n"), "{narrow}");
         assert_eq!(
             document(style(false)),
             "retentionSeconds\t7200\nstartedAt\t\nsmtpListen\t127.0.0.1:2525 [::1]:2525\nstore.liveOctets\t2048\nstore.emails\t3\n"
