@@ -10,7 +10,7 @@ use std::str::FromStr;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::client::{ALL_MAIL, BRIEF, Client, MAIL, WEBHOOKS, text};
+use crate::client::{ALL_MAIL, BRIEF, Client, ClientError, MAIL, WEBHOOKS, text};
 use crate::error::{Error, Exit};
 use crate::model::Address;
 
@@ -116,8 +116,7 @@ impl Of<'_> {
 
     /// What `part` and others are looked for in.
     async fn known(self, client: &Client, part: &Id) -> Result<Known, Error> {
-        let may_list = client.is_administrator() || matches!(self, Self::Mail(Some(_)) | Self::Events(_));
-        if !may_list {
+        if !self.can_be_listed(client) {
             let (what, hint) = match self {
                 Self::Webhooks => ("webhooks", "`tempmail webhook list ADDR -o id` prints whole ids"),
                 _ => ("mail", "name the address too: `tempmail read ADDR ID`, `tempmail delete ADDR --id ID`"),
@@ -125,33 +124,44 @@ impl Of<'_> {
             let cause = format!("{part} is a part of an id, and only the administrator can look through all {what}");
             return Err(Error::usage(cause).hint(hint));
         }
-        Ok(match self {
-            Self::Mail(address) => newest(client, address).await?,
-            Self::Webhooks => {
-                let rows = client.pages(WEBHOOKS, Vec::new(), Some(WEBHOOKS_PER_PAGE)).rows(usize::MAX).await?;
-                Known::of(rows, ["id", "recipient", "url"], "the webhooks".to_owned())
-            }
-            Self::Events(webhook) => {
-                let rows = client.get(&format!("/api/admin/webhooks/{webhook}/deliveries"), &[]).await?;
-                Known::of(rows, ["event", "at", "result"], "the events of its log".to_owned())
-            }
-        })
+        let rows = self.rows(client, EMAILS_MAX).await?;
+        let among = match self {
+            Self::Mail(_) if rows.len() == EMAILS_MAX => format!("the newest {EMAILS_MAX} mails"),
+            Self::Mail(Some(address)) => format!("the mail of {address}"),
+            Self::Mail(None) => "all mail".to_owned(),
+            Self::Webhooks => "the webhooks".to_owned(),
+            Self::Events(_) => "the events of its log".to_owned(),
+        };
+        Ok(Known::of(rows, self.members(), among))
     }
-}
 
-/// The newest mails of an address, or of all.
-async fn newest(client: &Client, address: Option<&Address>) -> Result<Known, Error> {
-    let (list, mail) = match address {
-        Some(address) => (MAIL, format!("mail of {address}")),
-        None => (ALL_MAIL, "mail".to_owned()),
-    };
-    let query = vec![("to", address.map(ToString::to_string)), ("fields", Some(BRIEF.to_owned()))];
-    let rows = client.pages(list, query, Some(PAGE_SIZE)).rows(EMAILS_MAX).await?;
-    let among = match rows.len() {
-        EMAILS_MAX.. => format!("the newest {EMAILS_MAX} of all {mail}"),
-        _ => format!("all {mail}"),
-    };
-    Ok(Known::of(rows, ["id", "from", "subject"], among))
+    /// Whether the caller may list them.
+    pub(super) fn can_be_listed(self, client: &Client) -> bool {
+        client.is_administrator() || matches!(self, Self::Mail(Some(_)) | Self::Events(_))
+    }
+
+    /// The members of a row that tell people which it is; the first is its id.
+    pub(super) const fn members(self) -> [&'static str; 3] {
+        match self {
+            Self::Mail(_) => ["id", "from", "subject"],
+            Self::Webhooks => ["id", "recipient", "url"],
+            Self::Events(_) => ["event", "at", "result"],
+        }
+    }
+
+    /// All of them, but of mail the newest, at most so many.
+    pub(super) async fn rows(self, client: &Client, emails_max: usize) -> Result<Vec<Value>, ClientError> {
+        let (list, to, size, most) = match self {
+            Self::Mail(Some(address)) => (MAIL, Some(address.to_string()), PAGE_SIZE, emails_max),
+            Self::Mail(None) => (ALL_MAIL, None, PAGE_SIZE, emails_max),
+            Self::Webhooks => (WEBHOOKS, None, WEBHOOKS_PER_PAGE, usize::MAX),
+            Self::Events(webhook) => {
+                return client.get(&format!("/api/admin/webhooks/{webhook}/deliveries"), &[]).await;
+            }
+        };
+        let fields = matches!(self, Self::Mail(_)).then(|| BRIEF.to_owned());
+        client.pages(list, vec![("to", to), ("fields", fields)], Some(size)).rows(most).await
+    }
 }
 
 /// The id of one of these tokens.
@@ -164,7 +174,7 @@ pub(super) fn token(rows: Vec<Value>, part: &str) -> Result<String, Error> {
 struct Known {
     /// The digits of each id, with its row.
     rows: Vec<(String, Value)>,
-    /// The members of a row that tell people which it is; the first is its id.
+    /// Those of [`Of::members`].
     members: [&'static str; 3],
     /// What was looked through, in words.
     among: String,
