@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::output::{Column, Format, Kind};
 use super::{Context, STANDARD};
-use crate::client::{Client, Destination, running};
+use crate::client::{Destination, is_running};
 use crate::config::{self, ConfigProblem, SettingInEffect};
 use crate::error::{Error, Exit};
 
@@ -87,26 +87,23 @@ impl Config {
 
 /// Shows the settings of a service that runs, or those that one would start with.
 async fn show(cx: &Context, has_origin: bool) -> Result<(), Error> {
-    let destination = cx.destination()?;
-    match (running(&destination)?, destination) {
-        (Some(transport), _) => {
-            cx.verbose(&format!("these are the settings of the service at {}", transport.shown()));
-            let answer: Value = Client::new(transport).get("/api/admin/config", &[]).await?;
-            let settings = Vec::<SettingInEffect>::deserialize(&answer)
-                .map_err(|error| Error::new(Exit::Unavailable, format!("its settings cannot be read: {error}")))?;
-            print(cx, has_origin, &settings, &answer)
+    if let Destination::Local(sources) = cx.destination()?
+        && !is_running(&sources)?
+    {
+        let loaded = config::load(&sources)?;
+        cx.hint("no daemon runs; `tempmail serve` would start with these settings");
+        for warning in &loaded.warnings {
+            cx.hint(&format!("warning: {warning}"));
         }
-        (None, Destination::Local(sources)) => {
-            let loaded = config::load(&sources)?;
-            cx.hint("no daemon runs; `tempmail serve` would start with these settings");
-            for warning in &loaded.warnings {
-                cx.hint(&format!("warning: {warning}"));
-            }
-            let settings = loaded.config.in_effect();
-            print(cx, has_origin, &settings, &json!(settings))
-        }
-        (None, Destination::Server(..)) => Ok(()),
+        let settings = loaded.config.in_effect();
+        return print(cx, has_origin, &settings, &json!(settings));
     }
+    let client = cx.client().await?;
+    cx.verbose(&format!("these are the settings of the service at {}", client.transport().shown()));
+    let answer: Value = client.get("/api/admin/config", &[]).await?;
+    let settings = Vec::<SettingInEffect>::deserialize(&answer)
+        .map_err(|error| Error::new(Exit::Unavailable, format!("its settings cannot be read: {error}")))?;
+    print(cx, has_origin, &settings, &answer)
 }
 
 /// Prints settings; `whole` is what JSON shows.

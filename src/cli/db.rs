@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::output::{Bar, Column, Kind};
 use super::{Context, STANDARD};
-use crate::client::{self, BackupCounts, CheckReport, Client, Destination, OfflineStore, ProgressCallback, running};
+use crate::client::{self, BackupCounts, CheckReport, Client, Destination, OfflineStore, ProgressCallback, is_running};
 use crate::config::{self, Sources, StoreLocation};
 use crate::error::{Error, Exit};
 use crate::unfinished::Unfinished;
@@ -228,9 +228,8 @@ async fn back_up(cx: &Context, file: &Path) -> Result<(), Error> {
         Some(unfinished) => unfinished.write(piece).map_err(failed),
         None => cx.print(piece),
     };
-    let destination = cx.destination()?;
-    let counts = match (running(&destination)?, &destination) {
-        (None, Destination::Local(sources)) => client::back_up(sources, take).await?,
+    let counts = match cx.destination()? {
+        Destination::Local(sources) if !is_running(&sources)? => client::back_up(&sources, take).await?,
         _ => of_service(cx, cx.client().await?, take).await?,
     };
     if let Some(unfinished) = unfinished {

@@ -96,8 +96,7 @@ impl SendTest {
 
 /// SMTP's usual port of this program on the host of an HTTP address.
 fn beside(server: &ServerUrl) -> String {
-    let host = server.host();
-    if host.contains(':') { format!("[{host}]:{PORT_DEFAULT}") } else { format!("{host}:{PORT_DEFAULT}") }
+    format!("{}:{PORT_DEFAULT}", server.host())
 }
 
 fn message(to: &Address, subject: &str, tag: u32, now: Timestamp) -> Result<Vec<u8>, Error> {

@@ -39,7 +39,7 @@ pub use axum::http::Method;
 pub use backoff::Backoff;
 pub use backup::Backup;
 pub use cluster::{check_cluster, restore_into_cluster};
-pub use destination::{Destination, SYSTEM_SOCKET, choose, daemon_socket, data_dir, running, socket_path};
+pub use destination::{Destination, SYSTEM_SOCKET, choose, daemon_socket, data_dir, is_running, socket_path};
 pub use events::Events;
 pub use mail::{Mail, MailPage, text};
 pub use offline::{BackupCounts, CheckReport, Finding, OfflineStore, ProgressCallback, Salvaged, back_up};

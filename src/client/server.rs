@@ -22,13 +22,9 @@ impl ServerUrl {
         &self.base
     }
 
-    /// The host alone, an IPv6 address without brackets.
-    pub fn host(&self) -> String {
-        match self.url.host() {
-            Some(Host::Ipv6(address)) => address.to_string(),
-            Some(host) => host.to_string(),
-            None => String::new(),
-        }
+    /// The host alone, an IPv6 address in brackets.
+    pub fn host(&self) -> &str {
+        self.url.host_str().unwrap_or_default()
     }
 
     pub(super) fn is_tls(&self) -> bool {
@@ -171,7 +167,7 @@ mod tests {
             assert_eq!((url.is_loopback(), url.is_exposed()), (is_loopback, !is_loopback), "{text}");
         }
         assert!(!"https://192.0.2.1".parse::<ServerUrl>().expect("url").is_exposed());
-        assert_eq!("http://[::1]:1".parse::<ServerUrl>().expect("url").host(), "::1");
+        assert_eq!("http://[::1]:1".parse::<ServerUrl>().expect("url").host(), "[::1]");
     }
 
     #[test]

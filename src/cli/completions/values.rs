@@ -10,7 +10,7 @@ use super::super::ids::Of;
 use super::super::output::short_id;
 use super::super::{Globals, STANDARD, Streams};
 use super::candidate::candidate;
-use crate::client::{self, Client, ClientError, Destination, MAILBOXES, running};
+use crate::client::{self, Client, ClientError, Destination, MAILBOXES, choose, is_running};
 use crate::error::Error;
 
 /// The most mails or addresses that are offered, the newest.
@@ -52,7 +52,12 @@ pub(super) async fn look_up(
     if matches!(&target, Destination::Server(server, access) if access.token.is_some() && server.is_exposed()) {
         return Ok(Vec::new());
     }
-    let Some(client) = running(&target)?.map(Client::new) else { return Ok(Vec::new()) };
+    if let Destination::Local(sources) = &target
+        && !is_running(sources)?
+    {
+        return Ok(Vec::new());
+    }
+    let client = Client::new(choose(&target)?);
     Ok(match kind {
         Kind::Address => addresses(&client, typed).await?,
         Kind::Domain => domains(&client).await?,

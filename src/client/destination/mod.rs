@@ -66,16 +66,9 @@ pub fn data_dir(sources: &Sources) -> Result<PathBuf, Error> {
     std::path::absolute(&dir).map_err(|error| Error::usage(format!("{}: {error}", dir.display())))
 }
 
-/// The transport to a service that runs: the server that was named, or the daemon of this machine. `None` if no daemon
-/// answers.
-pub fn running(target: &Destination) -> Result<Option<Transport>, Error> {
-    match target {
-        Destination::Server(..) => choose(target).map(Some),
-        Destination::Local(sources) => {
-            let socket = find_daemon(sources, &data_dir(sources)?);
-            Ok(socket.map(|socket| Transport::unix(&socket)).transpose()?)
-        }
-    }
+/// Whether a daemon runs on this machine.
+pub fn is_running(sources: &Sources) -> Result<bool, Error> {
+    Ok(find_daemon(sources, &data_dir(sources)?).is_some())
 }
 
 /// The socket of the daemon of this machine. Without one the error says why: nobody runs it, or another user does.
