@@ -122,7 +122,8 @@ impl Context {
 
     /// Fails where nobody can be asked whether to do `what` and no `--yes` says so.
     pub fn must_ask(&self, what: &str, hint: &str) -> Result<(), Error> {
-        if self.globals.yes || self.can_ask() {
+        let can_ask = self.streams.terminal.is_stdin && self.streams.terminal.is_stderr;
+        if self.globals.yes || can_ask {
             return Ok(());
         }
         Err(Error::usage(format!("{what} without a terminal to ask on needs --yes")).hint(hint))
@@ -176,11 +177,6 @@ impl Context {
     /// Whether progress is shown: a person watches the terminal.
     pub fn shows_progress(&self) -> bool {
         !self.globals.quiet && self.streams.is_of_process && self.streams.terminal.is_stderr
-    }
-
-    /// Whether a question can be asked and answered.
-    pub fn can_ask(&self) -> bool {
-        self.streams.terminal.is_stdin && self.streams.terminal.is_stderr
     }
 
     /// Asks a question on the terminal; only `y` and `yes` are a yes.

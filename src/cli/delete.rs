@@ -64,9 +64,7 @@ impl Delete {
         }
         let mut rows = Vec::new();
         let done = carry_out(client, &targets, removal.dry_run, &mut rows).await;
-        // What is gone is gone, and is said before what failed.
-        removal.show(cx, &COLUMNS, &rows)?;
-        done?;
+        removal.show(cx, &COLUMNS, &rows, done)?;
         let of_ids = targets.iter().zip(&rows).filter(|(target, _)| matches!(target, Target::Email(_)));
         let unknown: Vec<&Target> = of_ids.filter(|(_, row)| deleted(row) == 0).map(|(target, _)| target).collect();
         let Some(first) = unknown.first() else { return Ok(()) };

@@ -8,7 +8,7 @@ use super::ids::WEBHOOKS_PER_PAGE;
 use super::output::{self, Column, Format, Kind, visible};
 use super::removal::Removal;
 use super::{Context, listing, zone};
-use crate::client::{Client, ClientError, Method, WEBHOOKS};
+use crate::client::{Client, ClientError, Method, WEBHOOKS, text};
 use crate::dns::MxReport;
 use crate::error::{Error, Exit};
 use crate::model::DomainName;
@@ -21,7 +21,6 @@ const COLUMNS: [Column; 5] = [
     Kind::Text.column("RESULT", "lastCheckResult").rank(3),
 ];
 const ALL: &str = "/api/domains";
-const ACTIVE: &str = "/api/domains/active";
 const ADMINISTRATORS: &str = "/api/admin/domains";
 
 /// Add, list, check and remove the domains that mail is received for
@@ -179,20 +178,17 @@ async fn list(cx: &Context, is_active: bool) -> Result<(), Error> {
 
 /// Lists the names of active domains.
 async fn active(cx: &Context) -> Result<(), Error> {
-    let client = cx.client().await?;
-    let names: Vec<Value> = client.get(ACTIVE, &[]).await?;
+    let domains: Vec<Value> = cx.client().await?.get(ALL, &[]).await?;
+    let active = domains.iter().filter(|domain| domain["status"] == "active").map(|domain| text(domain, "domain"));
+    let (patterns, names): (Vec<&str>, Vec<&str>) = active.partition(|name| name.contains('*'));
     let rows: Vec<Value> = names.iter().map(|name| json!({ "domain": name })).collect();
     cx.list(&COLUMNS[..1], &rows, &json!(names))?;
-    if names.is_empty() {
-        let domains: Vec<Value> = client.get(ALL, &[]).await?;
-        let is_active_pattern = |domain: &&str| domain.contains('*');
-        let active = domains.iter().filter(|domain| domain["status"] == "active");
-        let patterns: Vec<&str> =
-            active.filter_map(|domain| domain["domain"].as_str()).filter(is_active_pattern).collect();
-        cx.hint(&match patterns.as_slice() {
-            [] => "no domain is active; `tempmail domain list` shows them all".to_owned(),
-            patterns => format!("no active domain has a name of its own; mail is received for {}", patterns.join(", ")),
-        });
+    match (names.as_slice(), patterns.as_slice()) {
+        ([], []) => cx.hint("no domain is active; `tempmail domain list` shows them all"),
+        ([], patterns) => {
+            cx.hint(&format!("no active domain has a name of its own; mail is received for {}", patterns.join(", ")));
+        }
+        _ => {}
     }
     Ok(())
 }
@@ -283,7 +279,7 @@ impl Remove {
             return Err(self.unknown());
         }
         let columns = [Kind::Text.column("DOMAIN", "domain"), Kind::Number.column("WEBHOOKS", "webhooks")];
-        removal.show(cx, &columns, &[json!({ "domain": self.name, "webhooks": webhooks, "deleted": 1 })])?;
+        removal.show(cx, &columns, &[json!({ "domain": self.name, "webhooks": webhooks, "deleted": 1 })], Ok(()))?;
         if !removal.dry_run {
             cx.hint("its mail stays readable until it expires");
         }

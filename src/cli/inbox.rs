@@ -129,7 +129,9 @@ impl Inbox {
         }
         let (is_filtered, query) = self.query(cx, &address);
         let page_size = if cx.style.is_chosen() { PAGE_SIZE } else { PAGE_SIZE_WITH_BODIES };
-        let listing = self.listing(MAIL, query, columns(cx, &MAILS));
+        // What is in a mail is for people.
+        let columns = if cx.style.of_list() == Format::Table { &MAILS[..] } else { &MAILS[..4] };
+        let listing = self.listing(MAIL, query, columns);
         let found = Listing { page_size, ..listing }.print(cx, client).await?;
         if found == 0 && is_filtered {
             cx.hint_on_terminal(&format!("no such mail for {address}"));
@@ -176,11 +178,6 @@ impl Inbox {
         }
         Ok(())
     }
-}
-
-/// The columns of a form. What is in a mail is for people.
-fn columns(cx: &Context, columns: &'static [Column; 5]) -> &'static [Column] {
-    if cx.style.of_list() == Format::Table { columns } else { &columns[..4] }
 }
 
 /// The fields that the form of the output shows; `None` for those of the interface, with the body.

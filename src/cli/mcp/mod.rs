@@ -97,11 +97,6 @@ impl Session {
         self.client.get_or_try_init(async || Ok(Client::new(choose(&self.destination)?))).await
     }
 
-    /// The error for an address that the session may not have.
-    fn check(&self, address: &Address) -> Result<(), Error> {
-        self.check_domain(address.domain())
-    }
-
     /// The error for a domain that the session may not have.
     fn check_domain(&self, domain: &DomainName) -> Result<(), Error> {
         if self.domains.is_empty() || self.domains.contains(domain) {
@@ -115,7 +110,7 @@ impl Session {
     /// The error for a mail whose recipient the session may not have.
     fn check_recipient(&self, recipient: &str) -> Result<(), Error> {
         match recipient.parse() {
-            Ok(address) => self.check(&address),
+            Ok(address) => self.check_domain(Address::domain(&address)),
             Err(_) if self.domains.is_empty() => Ok(()),
             Err(_) => Err(Error::new(Exit::NotAllowed, "the mail is for an address that is not permitted here")),
         }

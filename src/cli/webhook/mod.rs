@@ -265,43 +265,35 @@ impl Remove {
             (None, ids) => format!("{} webhooks, with their secrets", ids.len()),
         };
         self.removal.agreed(cx, &format!("Delete {what} and pending events?"), "deleted").await?;
-        let (rows, failure) = if self.removal.dry_run {
-            (self.foreseen(client, &ids).await?, None)
-        } else {
-            self.carry_out(client, &ids).await
-        };
-        // What is gone is gone, and is said before what failed.
-        self.removal.show(cx, &[Kind::Text.column("ID", "id"), Kind::Number.column("DELETED", "deleted")], &rows)?;
-        let unknown = rows.iter().find(|row| self.origin.is_none() && deleted(row) == 0).map(|row| {
-            let cause = format!("there is no webhook {}", text(row, "id"));
-            Error::new(Exit::NotFound, cause).hint(LISTED_BY)
-        });
-        failure.map(Error::from).or(unknown).map_or(Ok(()), Err)
+        let mut rows = Vec::new();
+        let done = self.carry_out(client, &ids, &mut rows).await;
+        let columns = [Kind::Text.column("ID", "id"), Kind::Number.column("DELETED", "deleted")];
+        self.removal.show(cx, &columns, &rows, done)?;
+        match rows.iter().find(|row| self.origin.is_none() && deleted(row) == 0) {
+            Some(row) => {
+                let cause = format!("there is no webhook {}", text(row, "id"));
+                Err(Error::new(Exit::NotFound, cause).hint(LISTED_BY))
+            }
+            None => Ok(()),
+        }
     }
 
-    /// A row for the origin or for each id, up to the first failure.
-    async fn carry_out(&self, client: &Client, ids: &[Id]) -> (Vec<Value>, Option<ClientError>) {
+    /// A row for the origin or for each id, up to the first failure, with how many webhooks went or would go.
+    async fn carry_out(&self, client: &Client, ids: &[Id], rows: &mut Vec<Value>) -> Result<(), ClientError> {
+        let is_dry = self.removal.dry_run;
+        let query = vec![("origin", self.origin.clone())];
+        let pages = client.pages(WEBHOOKS, query, Some(WEBHOOKS_PER_PAGE));
+        let there = if is_dry { pages.rows(usize::MAX).await? } else { Vec::new() };
         let of_origin = self.origin.iter().map(|origin| (ADMINISTRATORS, "origin", origin.clone()));
         let of_ids = ids.iter().map(|id| (PATH, "id", id.to_string()));
-        let mut rows = Vec::new();
         for (path, parameter, what) in of_origin.chain(of_ids) {
-            match client.delete(path, &[(parameter, Some(what.clone()))]).await {
-                Ok(count) => rows.push(json!({ "id": what, "deleted": count })),
-                Err(error) => return (rows, Some(error)),
-            }
+            let count = match parameter {
+                _ if !is_dry => client.delete(path, &[(parameter, Some(what.clone()))]).await?,
+                "origin" => there.len() as u64,
+                _ => there.iter().any(|webhook| webhook["id"] == what).into(),
+            };
+            rows.push(json!({ "id": what, "deleted": count }));
         }
-        (rows, None)
-    }
-
-    /// The same rows with how many webhooks would go.
-    async fn foreseen(&self, client: &Client, ids: &[Id]) -> Result<Vec<Value>, ClientError> {
-        let query = vec![("origin", self.origin.clone())];
-        let there = client.pages(WEBHOOKS, query, Some(WEBHOOKS_PER_PAGE)).rows(usize::MAX).await?;
-        if let Some(origin) = &self.origin {
-            return Ok(vec![json!({ "id": origin, "deleted": there.len() })]);
-        }
-        let row =
-            |id: String| json!({ "deleted": u64::from(there.iter().any(|webhook| webhook["id"] == id)), "id": id });
-        Ok(ids.iter().map(|id| row(id.to_string())).collect())
+        Ok(())
     }
 }

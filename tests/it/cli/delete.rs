@@ -1,7 +1,7 @@
 //! `tempmail delete`
 //! Promise: it outlives the code below it.
 
-use super::{Service, TO, UNKNOWN, run};
+use super::{Service, TO, UNKNOWN, alone, run};
 use crate::support::command::Outcome;
 use crate::support::smtp_peer::SmtpPeer;
 
@@ -132,4 +132,13 @@ async fn standard_input_is_read_for_one_thing() {
     let outcome = with_input(&service, &args, &format!("{}\n", ids[0])).await;
     assert!(outcome.code == Some(2) && outcome.stderr.contains("it was read before"), "{outcome:?}");
     assert_eq!(left(&service).await, 3);
+}
+
+#[test]
+fn what_fails_at_once_prints_nothing() {
+    for command in ["delete hello@example.test --yes", "webhook rm 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a99 --yes"] {
+        let args: Vec<&str> = "--server http://127.0.0.1:1 --json".split(' ').chain(command.split(' ')).collect();
+        let outcome = alone(&args);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(6), ""), "{command}: {}", outcome.stderr);
+    }
 }
