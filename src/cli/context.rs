@@ -39,14 +39,14 @@ pub struct Context {
 impl Context {
     /// The context of a command.
     pub fn new(globals: Globals, surroundings: Surroundings) -> Result<Self, Error> {
-        let is_terminal = surroundings.streams.terminal.is_stdout;
+        let Surroundings { env, streams } = surroundings;
+        let is_terminal = streams.terminal.is_stdout;
         let style = Style {
             is_terminal,
-            is_colored: is_colored(globals.color, is_terminal, &surroundings.env),
-            width: is_terminal.then(|| width(&surroundings).unwrap_or(WIDTH_DEFAULT).max(WIDTH_MIN)),
+            is_colored: is_colored(globals.color, is_terminal, &env),
+            width: is_terminal.then(|| width(&env, &streams).unwrap_or(WIDTH_DEFAULT).max(WIDTH_MIN)),
             format: globals.format()?,
         };
-        let Surroundings { env, streams } = surroundings;
         Ok(Self { globals, env, streams, style, client: OnceCell::new(), destination: OnceLock::new() })
     }
 
@@ -202,7 +202,7 @@ pub(super) fn is_colored(choice: ColorChoice, is_terminal: bool, env: &BTreeMap<
 }
 
 /// The columns of the terminal, or those that the environment names.
-pub(super) fn width(Surroundings { env, streams }: &Surroundings) -> Option<u16> {
+pub(super) fn width(env: &BTreeMap<String, String>, streams: &Streams) -> Option<u16> {
     let of_terminal = streams.terminal.size.map(|(columns, _)| columns);
     of_terminal.or_else(|| env.get("COLUMNS")?.parse().ok())
 }

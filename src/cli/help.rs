@@ -18,6 +18,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Shell", &["completions", "man", "help"]),
 ];
 
+/// The columns of help where no terminal tells.
+const WIDTH_DEFAULT: u16 = 100;
 /// The columns that the lists of the groups take.
 const GROUPS_WIDTH: u16 = 80;
 
@@ -72,7 +74,8 @@ pub fn command() -> clap::Command {
 }
 
 /// The command tree for a terminal of so many columns; a narrow one breaks the list of commands, which then has no groups.
-pub(super) fn for_width(columns: u16) -> clap::Command {
+pub(super) fn for_width(columns: Option<u16>) -> clap::Command {
+    let columns = columns.unwrap_or(WIDTH_DEFAULT);
     let tree = if columns < GROUPS_WIDTH { Cli::command() } else { command() };
     tree.term_width(columns.into())
 }
@@ -149,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_breaks_the_list_of_commands() {
-        let help = for_width(40).render_help().to_string();
+        let help = for_width(Some(40)).render_help().to_string();
         let (_, list) = help.split_once("Commands:\n").expect("the list");
         let (list, _) = list.split_once("\n\n").expect("its end");
         assert!(list.lines().count() > 30 && list.lines().all(|line| line.chars().count() <= 40), "{list}");

@@ -75,8 +75,6 @@ pub use surroundings::{Streams, Surroundings, Terminal};
 
 /// The name of a file that stands for standard input or output.
 const STANDARD: &str = "-";
-/// The columns of help where no terminal tells.
-const HELP_WIDTH: u16 = 100;
 
 /// Disposable mail in one binary: receives over SMTP, keeps mail for a short time, gives it out as JSON.
 #[derive(Parser, Debug)]
@@ -134,7 +132,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, surroundings: Surroundings)
         let _ = streams.print(help::FIRST_STEPS.as_bytes());
         return Exit::Ok;
     }
-    let width = context::width(&surroundings).unwrap_or(HELP_WIDTH);
+    let width = context::width(&surroundings.env, &streams);
     let parsed = help::for_width(width).try_get_matches_from(&args);
     let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,

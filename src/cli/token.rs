@@ -121,7 +121,7 @@ impl New {
         let client = cx.client().await?;
         // A file that can't be written is said before there is a token.
         let out = self.out.filter(|file| file.as_os_str() != STANDARD);
-        let begun = out.as_deref().map(|file| new_file(file).map_err(|error| unwritten(file, &error))).transpose()?;
+        let begun = out.as_deref().map(begin).transpose()?;
         let (mut created, _) = client.post(PATH, body).await?;
         let token = text(&created, "token").to_owned();
         if token.is_empty() {
@@ -144,21 +144,16 @@ impl New {
 }
 
 /// Begins a file that is not there yet.
-fn new_file(file: &Path) -> io::Result<Unfinished> {
+fn begin(file: &Path) -> Result<Unfinished, Error> {
     if file.symlink_metadata().is_ok() {
-        return Err(io::ErrorKind::AlreadyExists.into());
+        let cause = format!("{} is there already", file.display());
+        return Err(Error::new(Exit::Conflict, cause).hint("name another file"));
     }
-    Unfinished::beside(file)
+    Unfinished::beside(file).map_err(|error| unwritten(file, &error))
 }
 
 fn unwritten(file: &Path, error: &io::Error) -> Error {
-    let file = file.display();
-    match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            Error::new(Exit::Conflict, format!("{file} is there already")).hint("name another file")
-        }
-        _ => Error::new(Exit::Failure, format!("{file}: {error}")),
-    }
+    Error::new(Exit::Failure, format!("{}: {error}", file.display()))
 }
 
 /// Revokes the token with this name or id, or a part of the id.
