@@ -216,7 +216,9 @@ async fn check_dns(cx: &Context, name: &DomainName) -> Result<(), Error> {
 fn in_zone(check: &MxReport) -> String {
     let expected = zone::records(&check.expected);
     let found = zone::commented(&zone::records(&check.found));
-    format!("; {}\n; expected:\n{expected}; found:\n{found}", visible::line(&check.message))
+    // The sentence that says what to do names the record, whose dots end no sentence.
+    let message = visible::line(&check.message).replacen(". ", ".\n; ", 1);
+    format!("; {message}\n; expected:\n{expected}; found:\n{found}")
 }
 
 fn in_tsv(check: &MxReport) -> String {
@@ -336,7 +338,7 @@ mod tests {
     fn everything_but_the_expected_record_is_a_comment() {
         let check = MxReport {
             ok: false,
-            message: "points\nelsewhere".to_owned(),
+            message: "points\nelsewhere. Create it: a. IN MX b.".to_owned(),
             domain: "example.org".parse().expect("name"),
             expected: vec!["example.org. IN MX 10 mx.tempmail.example.".to_owned()],
             found: vec![
@@ -347,7 +349,7 @@ mod tests {
         };
         assert_eq!(
             in_zone(&check),
-            "; points\u{240a}elsewhere\n; expected:\nexample.org. IN MX 10 mx.tempmail.example.\n; found:\n\
+            "; points\u{240a}elsewhere.\n; Create it: a. IN MX b.\n; expected:\nexample.org. IN MX 10 mx.tempmail.example.\n; found:\n\
              ; example.org. IN MX 5 mail.other.example.\n; evil\u{240a}example.org. IN MX 0 x\n"
         );
         assert_eq!(
