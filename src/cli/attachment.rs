@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use super::one_mail;
 use super::output::visible;
 use super::{Context, STANDARD};
-use crate::client::Client;
+use crate::client::{Client, Mail, text};
 use crate::error::{Error, Exit};
 use crate::mime::safe_filename;
-use crate::model::EmailId;
 use crate::unfinished::Unfinished;
 
 /// What to do where a file is there already.
@@ -23,7 +22,7 @@ const OTHER_DIRECTORY: &str = "name another directory; nothing was replaced";
 pub(super) async fn save(
     cx: &Context,
     client: &Client,
-    id: EmailId,
+    id: &str,
     index: u64,
     file: Option<PathBuf>,
 ) -> Result<(), Error> {
@@ -37,9 +36,9 @@ pub(super) async fn save(
         return cx.print(visible::octets(&octets, cx.style.is_terminal));
     };
     if file.is_dir() {
-        let detail = client.email(id).await.map_err(one_mail::refused)?;
-        let named = detail.attachments.iter().find(|attachment| attachment.index == index);
-        file.push(name(named.map_or("", |attachment| &attachment.filename), index));
+        let mail = client.email(&id).await.map_err(one_mail::refused)?;
+        let named = attachments(&mail).find(|(known, _)| *known == index);
+        file.push(name(named.map_or("", |(_, filename)| filename), index));
     }
     write(&file, &octets, cx.globals.yes).map_err(|error| failure(&file, &error, OTHER_FILE))?;
     cx.hint(&format!("wrote {} octets to {}", octets.len(), file.display()));
@@ -49,14 +48,14 @@ pub(super) async fn save(
 /// Writes every attachment into `dir`, which is made where it is missing, and prints where each went.
 ///
 /// Where one cannot have its name, none is written.
-pub(super) async fn save_all(cx: &Context, client: &Client, id: EmailId, dir: &Path) -> Result<(), Error> {
+pub(super) async fn save_all(cx: &Context, client: &Client, id: &str, dir: &Path) -> Result<(), Error> {
     let failed = |file: &Path, error: &io::Error| failure(file, error, OTHER_DIRECTORY);
-    let detail = client.email(id).await.map_err(one_mail::refused)?;
-    if detail.attachments.is_empty() {
+    let mail = client.email(&id).await.map_err(one_mail::refused)?;
+    if attachments(&mail).next().is_none() {
         cx.hint("the mail has no attachment");
         return Ok(());
     }
-    let names = detail.attachments.iter().map(|attachment| name(&attachment.filename, attachment.index));
+    let names = attachments(&mail).map(|(index, filename)| name(filename, index));
     let files: Vec<PathBuf> = names.map(|name| dir.join(name)).collect();
     for (number, file) in files.iter().enumerate() {
         if files[..number].contains(file) {
@@ -68,8 +67,8 @@ pub(super) async fn save_all(cx: &Context, client: &Client, id: EmailId, dir: &P
         }
     }
     std::fs::create_dir_all(dir).map_err(|error| failed(dir, &error))?;
-    for (attachment, file) in detail.attachments.iter().zip(files) {
-        let octets = client.octets(&path(id, attachment.index)).await?;
+    for ((index, _), file) in attachments(&mail).zip(files) {
+        let octets = client.octets(&path(id, index)).await?;
         write(&file, &octets, false).map_err(|error| failed(&file, &error))?;
         let line = [file.as_os_str().as_bytes(), b"\n"].concat();
         cx.print(visible::octets(&line, cx.style.is_terminal))?;
@@ -77,7 +76,12 @@ pub(super) async fn save_all(cx: &Context, client: &Client, id: EmailId, dir: &P
     Ok(())
 }
 
-fn path(id: EmailId, index: u64) -> String {
+/// The numbers of the attachments with their names.
+fn attachments(mail: &Mail) -> impl Iterator<Item = (u64, &str)> {
+    mail.list("attachments").iter().filter_map(|of| Some((of["index"].as_u64()?, text(of, "filename"))))
+}
+
+fn path(id: &str, index: u64) -> String {
     format!("/api/mail/messages/{id}/attachments/{index}")
 }
 

@@ -5,34 +5,32 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::output::{Column, Format, Whole};
+use super::output::{Column, Format, Kind};
 use super::{Context, STANDARD};
-use crate::client::{Client, Destination, Method, running};
+use crate::client::{Destination, is_running};
 use crate::config::{self, ConfigProblem, SettingInEffect};
 use crate::error::{Error, Exit};
 
 /// Without `--origin` a list has the first two.
-const COLUMNS: [Column; 3] =
-    [Column::text("SETTING", "key"), Column::text("VALUE", "values"), Column::text("ORIGIN", "place")];
+const COLUMNS: [Column; 3] = [
+    Kind::Whole.column("SETTING", "key"),
+    Kind::Whole.column("VALUE", "values"),
+    Kind::Whole.column("ORIGIN", "place"),
+];
 
 /// Show the settings, check a configuration file or write one
 ///
 /// `tempmail help reference` lists all settings.
-#[derive(clap::Args, Debug)]
+#[derive(Subcommand, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail config show --origin
   tempmail config check /etc/tempmail/config.toml
   tempmail config init config.toml")]
-pub(super) struct Config {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Subcommand, Debug)]
-enum Verb {
+pub(super) enum Config {
     /// Show every setting with its value in effect
     ///
     /// Of a daemon that runs, or of --server, what it runs with; else what `tempmail serve` would start with here.
@@ -78,57 +76,48 @@ Examples:
 }
 
 impl Config {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        match self.verb {
-            Verb::Show { origin } => show(cx, origin).await,
-            Verb::Check { file } => check(cx, &file),
-            Verb::Init { file } => init(cx, file),
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
+        match self {
+            Self::Show { origin } => show(cx, origin).await,
+            Self::Check { file } => check(cx, &file),
+            Self::Init { file } => init(cx, file),
         }
     }
 }
 
 /// Shows the settings of a service that runs, or those that one would start with.
-async fn show(cx: &Context, has_origin: bool) -> Result<Exit, Error> {
-    let destination = cx.destination()?;
-    match (running(&destination)?, destination) {
-        (Some(transport), _) => {
-            cx.verbose(&format!("these are the settings of the service at {}", transport.shown()));
-            let answer = Client::new(transport).answer(Method::GET, "/api/admin/config", &[], None).await?;
-            let settings: Vec<SettingInEffect> = serde_json::from_str(&answer.sent)
-                .map_err(|error| Error::new(Exit::Unavailable, format!("its settings cannot be read: {error}")))?;
-            print(cx, has_origin, &settings, &answer)
+async fn show(cx: &Context, has_origin: bool) -> Result<(), Error> {
+    if let Destination::Local(sources) = cx.destination()?
+        && !is_running(&sources)?
+    {
+        let loaded = config::load(&sources)?;
+        cx.hint("no daemon runs; `tempmail serve` would start with these settings");
+        for warning in &loaded.warnings {
+            cx.hint(&format!("warning: {warning}"));
         }
-        (None, Destination::Local(sources)) => {
-            let loaded = config::load(&sources)?;
-            cx.hint("no daemon runs; `tempmail serve` would start with these settings");
-            for warning in &loaded.warnings {
-                cx.hint(&format!("warning: {warning}"));
-            }
-            let settings = loaded.config.in_effect();
-            print(cx, has_origin, &settings, &json!(settings))
-        }
-        (None, Destination::Server(..)) => Ok(Exit::Ok),
+        let settings = loaded.config.in_effect();
+        return print(cx, has_origin, &settings, &json!(settings));
     }
+    let client = cx.client().await?;
+    cx.verbose(&format!("these are the settings of the service at {}", client.transport().shown()));
+    let answer: Value = client.get("/api/admin/config", &[]).await?;
+    let settings = Vec::<SettingInEffect>::deserialize(&answer)
+        .map_err(|error| Error::new(Exit::Unavailable, format!("its settings cannot be read: {error}")))?;
+    print(cx, has_origin, &settings, &answer)
 }
 
 /// Prints settings; `whole` is what JSON shows.
-fn print<'a>(
-    cx: &Context,
-    has_origin: bool,
-    settings: &[SettingInEffect],
-    whole: impl Into<Whole<'a>>,
-) -> Result<Exit, Error> {
+fn print(cx: &Context, has_origin: bool, settings: &[SettingInEffect], whole: &Value) -> Result<(), Error> {
     let row = |setting: &SettingInEffect| match cx.style.of_list() {
         Format::Ndjson => json!(setting),
         _ => json!({ "key": setting.key, "values": setting.values, "place": setting.place() }),
     };
     let rows: Vec<Value> = settings.iter().map(row).collect();
-    cx.list(&COLUMNS[..if has_origin { 3 } else { 2 }], &rows, whole)?;
-    Ok(Exit::Ok)
+    cx.list(&COLUMNS[..if has_origin { 3 } else { 2 }], &rows, whole)
 }
 
 /// Says what is wrong with a file.
-fn check(cx: &Context, file: &Path) -> Result<Exit, Error> {
+fn check(cx: &Context, file: &Path) -> Result<(), Error> {
     let is_piped = file.as_os_str() == STANDARD;
     let path = if is_piped { Path::new("/dev/stdin") } else { file };
     let checked = config::check_file(path);
@@ -152,14 +141,13 @@ fn check(cx: &Context, file: &Path) -> Result<Exit, Error> {
         let settings = if set == 1 { "1 setting".to_owned() } else { format!("{set} settings") };
         cx.print(format!("{name} is valid and has {settings}\n"))?;
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 /// Prints a file with every setting, or writes it.
-fn init(cx: &Context, file: Option<PathBuf>) -> Result<Exit, Error> {
+fn init(cx: &Context, file: Option<PathBuf>) -> Result<(), Error> {
     let Some(file) = file.filter(|file| file.as_os_str() != STANDARD) else {
-        cx.print(config::template())?;
-        return Ok(Exit::Ok);
+        return cx.print(config::template());
     };
     write_new(&file, &config::template()).map_err(|error| {
         let cause = format!("{}: {error}", file.display());
@@ -172,7 +160,7 @@ fn init(cx: &Context, file: Option<PathBuf>) -> Result<Exit, Error> {
         }
     })?;
     cx.hint(&format!("edit it, then check it with `tempmail config check {}`", file.display()));
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 fn write_new(path: &Path, text: &str) -> io::Result<()> {

@@ -1,16 +1,15 @@
 //! The context of every command: the flags, the connection to the service, and the three streams.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, ErrorKind, Read};
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::globals::{ColorChoice, Globals};
-use super::output::{self, Column, Format, Style, Whole, pager, visible};
+use super::output::{self, Column, Format, Style, pager, visible};
 use super::{Streams, Surroundings};
 use crate::client::{Access, Client, Destination, ServerUrl, choose};
 use crate::clock::{Clock, SystemClock};
@@ -40,14 +39,14 @@ pub struct Context {
 impl Context {
     /// The context of a command.
     pub fn new(globals: Globals, surroundings: Surroundings) -> Result<Self, Error> {
-        let is_terminal = surroundings.streams.terminal.is_stdout;
+        let Surroundings { env, streams } = surroundings;
+        let is_terminal = streams.terminal.is_stdout;
         let style = Style {
             is_terminal,
-            is_colored: is_colored(globals.color, is_terminal, &surroundings.env),
-            width: is_terminal.then(|| width(&surroundings).unwrap_or(WIDTH_DEFAULT).max(WIDTH_MIN)),
+            is_colored: is_colored(globals.color, is_terminal, &env),
+            width: is_terminal.then(|| width(&env, &streams).unwrap_or(WIDTH_DEFAULT).max(WIDTH_MIN)),
             format: globals.format()?,
         };
-        let Surroundings { env, streams } = surroundings;
         Ok(Self { globals, env, streams, style, client: OnceCell::new(), destination: OnceLock::new() })
     }
 
@@ -98,59 +97,45 @@ impl Context {
     pub fn print(&self, data: impl AsRef<[u8]>) -> Result<(), Error> {
         self.streams.print(data.as_ref()).map_err(|error| match error.kind() {
             // The reader of the output has seen enough.
-            ErrorKind::BrokenPipe => Error::new(Exit::Ok, error),
+            ErrorKind::BrokenPipe => Error::ending(Exit::Ok),
             _ => Error::new(Exit::Failure, format!("standard output: {error}")),
         })
     }
 
-    /// Standard input.
-    pub fn stdin(&self) -> impl BufRead + Send + use<> {
-        self.streams.stdin()
-    }
-
-    /// The file of this name: standard input for `-`.
-    pub fn input(&self, path: &Path) -> io::Result<Box<dyn Read>> {
-        self.streams.input(path)
-    }
-
-    /// How messages name a file, and its octets, of which there are at most `octets_max`: standard input for `-`.
-    pub fn small_file(&self, path: &Path, octets_max: u64) -> Result<(String, Vec<u8>), Error> {
-        self.streams.small_file(path, octets_max)
-    }
-
     /// Prints a list; `whole` is what JSON shows.
-    pub fn list<'a>(&self, columns: &[Column], rows: &[Value], whole: impl Into<Whole<'a>>) -> Result<(), Error> {
+    pub fn list(&self, columns: &[Column], rows: &[Value], whole: &Value) -> Result<(), Error> {
         self.print(output::list(self.style, columns, rows, whole, self.now()))
     }
 
     /// Prints the fields of one thing; `whole` is what JSON shows.
-    pub fn document<'a>(&self, shown: &Value, whole: impl Into<Whole<'a>>) -> Result<(), Error> {
-        self.print(output::document(self.style, shown, whole.into(), self.now()))
+    pub fn document(&self, shown: &Value, whole: &Value) -> Result<(), Error> {
+        self.print(output::document(self.style, shown, whole, self.now()))
     }
 
     /// Prints what an answer comes to on a line of its own, or with JSON all of it.
-    pub fn answer<'a>(&self, whole: impl Into<Whole<'a>>, line: &str) -> Result<(), Error> {
+    pub fn answer(&self, whole: &Value, line: &str) -> Result<(), Error> {
         self.print(match self.style.format {
-            Some(Format::Json | Format::Ndjson) => whole.into().json(self.style),
+            Some(Format::Json | Format::Ndjson) => output::json(whole),
             _ => format!("{}\n", visible::line(line)),
         })
     }
 
     /// Fails where nobody can be asked whether to do `what` and no `--yes` says so.
     pub fn must_ask(&self, what: &str, hint: &str) -> Result<(), Error> {
-        if self.globals.yes || self.can_ask() {
+        let can_ask = self.streams.terminal.is_stdin && self.streams.terminal.is_stderr;
+        if self.globals.yes || can_ask {
             return Ok(());
         }
         Err(Error::usage(format!("{what} without a terminal to ask on needs --yes")).hint(hint))
     }
 
-    /// Whether `--yes` or the user agrees. A no is said to have `done` nothing.
-    pub async fn agreed(&self, question: &str, done: &str) -> Result<bool, Error> {
-        let is_agreed = self.globals.yes || self.ask(question).await?;
-        if !is_agreed {
-            self.hint(&format!("nothing was {done}"));
+    /// Goes on if `--yes` or the user agrees. A no is said to have `done` nothing, and ends the command.
+    pub async fn agreed(&self, question: &str, done: &str) -> Result<(), Error> {
+        if self.globals.yes || self.ask(question).await? {
+            return Ok(());
         }
-        Ok(is_agreed)
+        self.hint(&format!("nothing was {done}"));
+        Err(Error::ending(Exit::Ok))
     }
 
     /// Writes text for people, the last that a command does: through the pager where it is longer than the terminal.
@@ -194,11 +179,6 @@ impl Context {
         !self.globals.quiet && self.streams.is_of_process && self.streams.terminal.is_stderr
     }
 
-    /// Whether a question can be asked and answered.
-    pub fn can_ask(&self) -> bool {
-        self.streams.terminal.is_stdin && self.streams.terminal.is_stderr
-    }
-
     /// Asks a question on the terminal; only `y` and `yes` are a yes.
     pub async fn ask(&self, question: &str) -> Result<bool, Error> {
         self.streams.complain(&format!("{} [y/N] ", visible::line(question)));
@@ -222,7 +202,7 @@ pub(super) fn is_colored(choice: ColorChoice, is_terminal: bool, env: &BTreeMap<
 }
 
 /// The columns of the terminal, or those that the environment names.
-pub(super) fn width(Surroundings { env, streams }: &Surroundings) -> Option<u16> {
+pub(super) fn width(env: &BTreeMap<String, String>, streams: &Streams) -> Option<u16> {
     let of_terminal = streams.terminal.size.map(|(columns, _)| columns);
     of_terminal.or_else(|| env.get("COLUMNS")?.parse().ok())
 }

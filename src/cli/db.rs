@@ -9,35 +9,29 @@ use bytes::Bytes;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::output::{Bar, Column};
+use super::output::{Bar, Column, Kind};
 use super::{Context, STANDARD};
-use crate::client::{self, BackupCounts, CheckReport, Client, Destination, OfflineStore, ProgressCallback, running};
+use crate::client::{self, BackupCounts, CheckReport, Client, Destination, OfflineStore, ProgressCallback, is_running};
 use crate::config::{self, Sources, StoreLocation};
 use crate::error::{Error, Exit};
 use crate::unfinished::Unfinished;
 
 const FINDINGS: [Column; 4] = [
-    Column::text("KIND", "kind"),
-    Column::number("SEGMENT", "segment"),
-    Column::number("OFFSET", "offset"),
-    Column::text("WHAT", "detail"),
+    Kind::Text.column("KIND", "kind"),
+    Kind::Number.column("SEGMENT", "segment"),
+    Kind::Number.column("OFFSET", "offset"),
+    Kind::Text.column("WHAT", "detail"),
 ];
 const REPAIR: &str = "`nodetool repair` brings back what another node of the cluster still has";
 
 /// Check, back up and restore the mail store
-#[derive(clap::Args, Debug)]
+#[derive(Subcommand, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail db backup /var/backups/tempmail.backup
   tempmail db restore /var/backups/tempmail.backup --yes
   tempmail db check")]
-pub(super) struct Db {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Subcommand, Debug)]
-enum Verb {
+pub(super) enum Db {
     /// Check whether the store is whole: every record, every row, and whether they agree
     ///
     /// The service must be stopped. Nothing is written. In a pipe each finding is a line of four fields separated by tabs:
@@ -97,11 +91,11 @@ Examples:
 }
 
 impl Db {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        match self.verb {
-            Verb::Check { salvage } => check(cx, salvage).await,
-            Verb::Backup { file } => back_up(cx, &file).await,
-            Verb::Restore { file, with_events } => restore(cx, file, with_events).await,
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
+        match self {
+            Self::Check { salvage } => check(cx, salvage).await,
+            Self::Backup { file } => back_up(cx, &file).await,
+            Self::Restore { file, with_events } => restore(cx, file, with_events).await,
         }
     }
 }
@@ -126,8 +120,8 @@ fn bar(cx: &Context, what: &'static str) -> ProgressCallback {
     Arc::new(move |done, all| bar.set(done, all))
 }
 
-/// Whether it is agreed to, with `--yes` or an answer on the terminal.
-async fn agreed(cx: &Context, question: &str, what: &str) -> Result<bool, Error> {
+/// Goes on if it is agreed to, with `--yes` or an answer on the terminal.
+async fn agreed(cx: &Context, question: &str, what: &str) -> Result<(), Error> {
     cx.must_ask(what, "--yes does it without a question")?;
     cx.agreed(question, "changed").await
 }
@@ -152,7 +146,7 @@ fn show_counts(cx: &Context, counts: BackupCounts) -> Result<(), Error> {
 }
 
 /// Checks the store, and keeps what can be read of a damaged one if `is_salvage`.
-async fn check(cx: &Context, is_salvage: bool) -> Result<Exit, Error> {
+async fn check(cx: &Context, is_salvage: bool) -> Result<(), Error> {
     let sources = sources(cx)?;
     if is_in_cluster(&sources)? {
         return check_cluster(cx, &sources, is_salvage).await;
@@ -163,16 +157,16 @@ async fn check(cx: &Context, is_salvage: bool) -> Result<Exit, Error> {
     if report.is_clean() {
         let (segments, records) = (report.segments, report.records);
         cx.hint(&format!("{records} records in {segments} segments and {} Emails are whole", report.emails));
-        return Ok(Exit::Ok);
+        return Ok(());
     }
     if is_salvage {
         return salvage(cx, &store).await;
     }
     cx.hint("`tempmail db check --salvage` goes on without what is damaged; a backup may have more");
-    Ok(Exit::CheckFailed)
+    Err(Error::ending(Exit::CheckFailed))
 }
 
-async fn check_cluster(cx: &Context, sources: &Sources, is_salvage: bool) -> Result<Exit, Error> {
+async fn check_cluster(cx: &Context, sources: &Sources, is_salvage: bool) -> Result<(), Error> {
     if is_salvage {
         let cluster = config::load(sources)?.config.store.location;
         let cause = format!("mail is kept in {cluster}, and this works on the files of a data directory");
@@ -183,10 +177,10 @@ async fn check_cluster(cx: &Context, sources: &Sources, is_salvage: bool) -> Res
     show(cx, &report)?;
     if !report.is_clean() {
         cx.hint(&format!("{REPAIR}; a backup may have more"));
-        return Ok(Exit::CheckFailed);
+        return Err(Error::ending(Exit::CheckFailed));
     }
     cx.hint(&format!("{} Emails are whole", report.emails));
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 /// Shows the findings of a check.
@@ -203,11 +197,10 @@ fn show(cx: &Context, report: &CheckReport) -> Result<(), Error> {
     Ok(())
 }
 
-async fn salvage(cx: &Context, store: &OfflineStore) -> Result<Exit, Error> {
+async fn salvage(cx: &Context, store: &OfflineStore) -> Result<(), Error> {
     let question = format!("Go on without what is damaged in {}?", store.path().display());
-    if !agreed(cx, &question, "going on without what is damaged").await? {
-        return Ok(Exit::CheckFailed);
-    }
+    let agreed = agreed(cx, &question, "going on without what is damaged").await;
+    agreed.map_err(|no| if no.is_silent() { Error::ending(Exit::CheckFailed) } else { no })?;
     let salvaged = store.salvage(bar(cx, "salvaging")).await?;
     let copied = salvaged.copied;
     cx.hint(&format!(
@@ -220,11 +213,11 @@ async fn salvage(cx: &Context, store: &OfflineStore) -> Result<Exit, Error> {
         "the damaged files are in {}; remove them when they are of no more use",
         salvaged.aside.display()
     ));
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 /// Writes a backup to a file or to standard output.
-async fn back_up(cx: &Context, file: &Path) -> Result<Exit, Error> {
+async fn back_up(cx: &Context, file: &Path) -> Result<(), Error> {
     let is_piped = file.as_os_str() == STANDARD;
     if is_piped && cx.style.is_terminal {
         return Err(Error::usage("a backup is no text for a terminal").hint("name a file, or pipe it somewhere"));
@@ -235,9 +228,8 @@ async fn back_up(cx: &Context, file: &Path) -> Result<Exit, Error> {
         Some(unfinished) => unfinished.write(piece).map_err(failed),
         None => cx.print(piece),
     };
-    let destination = cx.destination()?;
-    let counts = match (running(&destination)?, &destination) {
-        (None, Destination::Local(sources)) => client::back_up(sources, take).await?,
+    let counts = match cx.destination()? {
+        Destination::Local(sources) if !is_running(&sources)? => client::back_up(&sources, take).await?,
         _ => of_service(cx, cx.client().await?, take).await?,
     };
     if let Some(unfinished) = unfinished {
@@ -247,7 +239,7 @@ async fn back_up(cx: &Context, file: &Path) -> Result<Exit, Error> {
         let BackupCounts { emails, domains, webhooks, .. } = counts;
         cx.hint(&format!("{emails} Emails, {domains} domains and {webhooks} webhooks are in the backup"));
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 /// Backs up the store of a service that runs.
@@ -256,7 +248,7 @@ async fn of_service(
     client: &Client,
     mut take: impl FnMut(&Bytes) -> Result<(), Error>,
 ) -> Result<BackupCounts, Error> {
-    let all = client.status().await?.store.get("liveOctets").and_then(Value::as_u64).unwrap_or(0);
+    let all = client.status().await?["store"]["liveOctets"].as_u64().unwrap_or(0);
     let progress = bar(cx, "backing up");
     let mut backup = client.backup().await?;
     while let Some(piece) = backup.next().await? {
@@ -267,7 +259,7 @@ async fn of_service(
 }
 
 /// Replaces the store by that of a backup.
-async fn restore(cx: &Context, file: PathBuf, with_events: bool) -> Result<Exit, Error> {
+async fn restore(cx: &Context, file: PathBuf, with_events: bool) -> Result<(), Error> {
     if file.as_os_str() == STANDARD {
         return Err(Error::usage("a backup is read twice, so it cannot come from standard input")
             .hint("write it into a file first"));
@@ -279,17 +271,15 @@ async fn restore(cx: &Context, file: PathBuf, with_events: bool) -> Result<Exit,
     if is_in_cluster(&sources)? {
         // Nothing is replaced there, so there is nothing to ask.
         let counts = client::restore_into_cluster(&sources, file, with_events, checking, restoring).await?;
-        return show_counts(cx, counts).map(|()| Exit::Ok);
+        return show_counts(cx, counts);
     }
     let store = OfflineStore::take(&sources, true).await?;
     if store.holds_store()? {
         let question = format!("Replace all mail, domains and webhooks in {}?", store.path().display());
-        if !agreed(cx, &question, "replacing a store").await? {
-            return Ok(Exit::Ok);
-        }
+        agreed(cx, &question, "replacing a store").await?;
     }
     let (counts, has_tokens) = store.restore(file, with_events, checking, restoring).await?;
     show_counts(cx, counts)?;
     tell_of_tokens(cx, has_tokens);
-    Ok(Exit::Ok)
+    Ok(())
 }

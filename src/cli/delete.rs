@@ -3,19 +3,18 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead, Read as _};
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::ids::{self, IdOrPart, Named, Target};
-use super::output::Column;
+use super::ids::{Id, Of, Target};
+use super::output::{Column, Kind};
 use super::removal::{HINT, Removal, deleted};
 use super::{Context, STANDARD};
 use crate::client::{Client, ClientError, Method};
 use crate::error::{Error, Exit};
-use crate::model::{Address, EmailId};
+use crate::model::Address;
 
 const PATH: &str = "/api/mail/delete";
-const COLUMNS: [Column; 2] = [Column::text("TARGET", "target"), Column::number("MAILS", "deleted")];
+const COLUMNS: [Column; 2] = [Kind::Text.column("TARGET", "target"), Kind::Number.column("MAILS", "deleted")];
 /// The most addresses and ids that standard input may name.
 const TARGETS_MAX: usize = 100_000;
 /// The most ids in one request.
@@ -42,17 +41,14 @@ pub(super) struct Delete {
 
     /// The id of a mail, or its end, which may be one of ADDR; several may follow
     #[arg(long, value_name = "ID", num_args = 1..)]
-    id: Vec<IdOrPart<EmailId>>,
+    id: Vec<Id>,
 
     #[command(flatten)]
     removal: Removal,
 }
 
-/// What is to go.
-type DeleteTarget = Target<EmailId>;
-
 impl Delete {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let removal = self.removal;
         if !removal.dry_run && !cx.globals.yes && self.target.as_deref() == Some(STANDARD) {
             let cause = "deleting what standard input names needs --yes: no question can be answered there";
@@ -63,24 +59,19 @@ impl Delete {
         let client = cx.client().await?;
         let targets = resolved(client, address.as_ref(), named).await?;
         let question = if removal.dry_run || cx.globals.yes { None } else { question(client, &targets).await? };
-        if let Some(question) = question
-            && !removal.agreed(cx, &question, "deleted").await?
-        {
-            return Ok(Exit::Ok);
+        if let Some(question) = question {
+            cx.agreed(&question, "deleted").await?;
         }
-        let (rows, failure) = carry_out(client, &targets, removal.dry_run).await;
-        removal.show(cx, &COLUMNS, &rows)?;
-        if let Some(error) = failure {
-            return Err(error.into());
-        }
-        let of_ids = targets.iter().zip(&rows).filter(|(target, _)| matches!(target, DeleteTarget::Email(_)));
-        let unknown: Vec<&Value> = of_ids.map(|(_, row)| row).filter(|row| deleted(row) == 0).collect();
-        let Some(first) = unknown.first() else { return Ok(Exit::Ok) };
+        let mut rows = Vec::new();
+        let done = carry_out(client, &targets, removal.dry_run, &mut rows).await;
+        removal.show(cx, &COLUMNS, &rows, done)?;
+        let of_ids = targets.iter().zip(&rows).filter(|(target, _)| matches!(target, Target::Email(_)));
+        let unknown: Vec<&Target> = of_ids.filter(|(_, row)| deleted(row) == 0).map(|(target, _)| target).collect();
+        let Some(first) = unknown.first() else { return Ok(()) };
         let others = match unknown.len() - 1 {
             0 => String::new(),
             others => format!(", nor with {others} more of these ids"),
         };
-        let first = first["target"].as_str().unwrap_or_default();
         Err(Error::new(Exit::NotFound, format!("there is no mail with the id {first}{others}"))
             .hint("it may have expired or been deleted; `tempmail inbox ADDR` lists what is there"))
     }
@@ -88,16 +79,19 @@ impl Delete {
     /// Every target, checked before anything is deleted.
     ///
     /// With ids an address is the one that they belong to.
-    fn named(&self, cx: &Context) -> Result<(Option<Address>, Vec<Named>), Error> {
-        let ids = || self.id.iter().cloned().map(Named::Email).collect();
+    fn named(&self, cx: &Context) -> Result<(Option<Address>, Vec<Target>), Error> {
+        let ids = || self.id.iter().cloned().map(Target::Email).collect();
         match self.target.as_deref() {
-            Some(STANDARD) if self.id.is_empty() => Ok((None, read_named(cx.stdin())?)),
+            Some(STANDARD) if self.id.is_empty() => {
+                let stdin = cx.streams.stdin();
+                Ok((None, read_named(stdin.map_err(|error| Error::usage(format!("standard input: {error}")))?)?))
+            }
             Some(STANDARD) => Err(Error::usage("--id and - say different things").hint("give one of them")),
             Some(address) => {
                 let address: Address = address
                     .parse()
                     .map_err(|error| Error::usage(error).hint("give an address, - for standard input, or --id ID"))?;
-                let all = vec![Named::Inbox(address.clone())];
+                let all = vec![Target::Inbox(address.clone())];
                 Ok((Some(address), if self.id.is_empty() { all } else { ids() }))
             }
             None => Ok((None, ids())),
@@ -106,25 +100,23 @@ impl Delete {
 }
 
 /// The targets with whole ids.
-async fn resolved(client: &Client, address: Option<&Address>, named: Vec<Named>) -> Result<Vec<DeleteTarget>, Error> {
-    let ids: Vec<IdOrPart<EmailId>> = named
-        .iter()
-        .filter_map(|named| match named {
-            Named::Email(id) => Some(id.clone()),
-            Named::Inbox(_) => None,
-        })
-        .collect();
-    let mut ids = ids::emails(client, address, &ids).await?.into_iter();
+async fn resolved(client: &Client, address: Option<&Address>, named: Vec<Target>) -> Result<Vec<Target>, Error> {
+    let id = |target: &Target| match target {
+        Target::Email(id) => Some(id.clone()),
+        Target::Inbox(_) => None,
+    };
+    let ids: Vec<Id> = named.iter().filter_map(id).collect();
+    let mut ids = Of::Mail(address).whole(client, &ids).await?.into_iter();
     let mut seen = BTreeSet::new();
     let target = |named| match named {
-        Named::Inbox(address) => Some(DeleteTarget::Inbox(address)),
+        Target::Inbox(address) => Some(Target::Inbox(address)),
         // A mail that is named twice goes once.
-        Named::Email(_) => ids.next().filter(|id| seen.insert(*id)).map(DeleteTarget::Email),
+        Target::Email(_) => ids.next().filter(|id| seen.insert(id.to_string())).map(Target::Email),
     };
     Ok(named.into_iter().filter_map(target).collect())
 }
 
-fn read_named(mut input: impl BufRead) -> Result<Vec<Named>, Error> {
+fn read_named(mut input: impl BufRead) -> Result<Vec<Target>, Error> {
     let mut targets = Vec::new();
     for number in 1.. {
         let mut line = Vec::new();
@@ -154,9 +146,9 @@ fn read_named(mut input: impl BufRead) -> Result<Vec<Named>, Error> {
 }
 
 /// What to ask: nothing where no more than one mail goes.
-async fn question(client: &Client, targets: &[DeleteTarget]) -> Result<Option<String>, Error> {
+async fn question(client: &Client, targets: &[Target]) -> Result<Option<String>, Error> {
     Ok(match targets {
-        [DeleteTarget::Inbox(address)] => match count(client, address).await? {
+        [Target::Inbox(address)] => match client.newest(address, 1).await?.total {
             0 | 1 => None,
             total => Some(format!("Delete all {total} mails of {address}?")),
         },
@@ -165,76 +157,58 @@ async fn question(client: &Client, targets: &[DeleteTarget]) -> Result<Option<St
     })
 }
 
-async fn count(client: &Client, address: &Address) -> Result<u64, ClientError> {
-    Ok(client.newest(address, 1).await?.total)
-}
-
-fn row(target: &impl ToString, deleted: u64) -> Value {
-    json!({ "target": target.to_string(), "deleted": deleted })
-}
-
-/// One row per target up to the first failure: what is gone is gone, and is said.
-async fn carry_out(client: &Client, targets: &[DeleteTarget], is_dry: bool) -> (Vec<Value>, Option<ClientError>) {
-    let mut rows = Vec::new();
-    let are_ids = |one: &DeleteTarget, other: &DeleteTarget| {
-        matches!((one, other), (DeleteTarget::Email(_), DeleteTarget::Email(_)))
-    };
-    for batch in targets.chunk_by(are_ids).flat_map(|run| run.chunks(IDS_MAX)) {
-        let done = match batch {
-            [_, _, ..] if !is_dry => together(client, batch, &mut rows).await,
-            _ => one_by_one(client, batch, is_dry, &mut rows).await,
-        };
-        if let Err(error) = done {
-            return (rows, Some(error));
-        }
-    }
-    (rows, None)
-}
-
-/// Deletes mails in one request.
-async fn together(client: &Client, mails: &[DeleteTarget], rows: &mut Vec<Value>) -> Result<(), ClientError> {
-    #[derive(Deserialize)]
-    struct Deleted {
-        #[serde(default)]
-        missing: BTreeSet<String>,
-    }
-    let query: Vec<_> = mails.iter().map(|mail| ("id", Some(mail.to_string()))).collect();
-    match client.call::<Deleted>(Method::DELETE, PATH, &query, None).await {
-        Ok(Deleted { missing }) => {
-            rows.extend(mails.iter().map(|mail| row(mail, (!missing.contains(&mail.to_string())).into())));
-            Ok(())
-        }
-        // One of them was refused or is damaged, and all are still there: those before it can go.
-        Err(error) if error.problem().is_some_and(|problem| [403, 500].contains(&problem.status)) => {
-            one_by_one(client, mails, false, rows).await
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// Deletes with a request for each target, or says what would go.
-async fn one_by_one(
+/// One row per target up to the first failure.
+async fn carry_out(
     client: &Client,
-    targets: &[DeleteTarget],
+    targets: &[Target],
     is_dry: bool,
     rows: &mut Vec<Value>,
 ) -> Result<(), ClientError> {
-    for target in targets {
-        let deleted = match target {
-            DeleteTarget::Inbox(address) if is_dry => count(client, address).await?,
-            DeleteTarget::Email(id) if is_dry => exists(client, *id).await?.into(),
-            DeleteTarget::Inbox(address) => client.delete(PATH, &[("to", Some(address.to_string()))]).await?,
-            DeleteTarget::Email(id) => client.delete(PATH, &[("id", Some(id.to_string()))]).await?,
-        };
-        rows.push(row(target, deleted));
+    let are_ids = |one: &Target, other: &Target| matches!((one, other), (Target::Email(_), Target::Email(_)));
+    for batch in targets.chunk_by(are_ids).flat_map(|run| run.chunks(IDS_MAX)) {
+        if !is_dry && batch.len() > 1 && together(client, batch, rows).await? {
+            continue;
+        }
+        for target in batch {
+            let what = match target {
+                Target::Inbox(address) => ("to", Some(address.to_string())),
+                Target::Email(id) => ("id", Some(id.to_string())),
+            };
+            let deleted = match target {
+                _ if !is_dry => client.delete(PATH, &[what]).await?,
+                Target::Inbox(address) => client.newest(address, 1).await?.total,
+                Target::Email(id) => exists(client, id).await?.into(),
+            };
+            rows.push(row(target, deleted));
+        }
     }
     Ok(())
 }
 
-async fn exists(client: &Client, id: EmailId) -> Result<bool, ClientError> {
+/// Deletes mails in one request. `false` if one of them was refused or is damaged: then all are still there, and those before
+/// it can go.
+async fn together(client: &Client, mails: &[Target], rows: &mut Vec<Value>) -> Result<bool, ClientError> {
+    let query: Vec<_> = mails.iter().map(|mail| ("id", Some(mail.to_string()))).collect();
+    match client.call::<Value>(Method::DELETE, PATH, &query, None).await {
+        Ok(answer) => {
+            let missing = answer["missing"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let is_missing = |mail: &Target| missing.iter().any(|id| *id == mail.to_string());
+            rows.extend(mails.iter().map(|mail| row(mail, (!is_missing(mail)).into())));
+            Ok(true)
+        }
+        Err(error) if error.has_status(403) || error.has_status(500) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn row(target: &Target, deleted: u64) -> Value {
+    json!({ "target": target.to_string(), "deleted": deleted })
+}
+
+async fn exists(client: &Client, id: &Id) -> Result<bool, ClientError> {
     match client.email(id).await {
         Ok(_) => Ok(true),
-        Err(error) if error.problem().is_some_and(|problem| problem.status == 404) => Ok(false),
+        Err(error) if error.has_status(404) => Ok(false),
         Err(error) => Err(error),
     }
 }
@@ -248,7 +222,7 @@ mod tests {
         let id = "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b";
         let text = format!("a@x.test\n\n  {id}\r\n{id}\t2023-11-14T22:13:20Z\tann@x.test\tHi\n");
         let targets = read_named(text.as_bytes()).expect("targets");
-        assert!(matches!(&targets[..], [Named::Inbox(_), Named::Email(_), Named::Email(_)]), "{targets:?}");
+        assert!(matches!(&targets[..], [Target::Inbox(_), Target::Email(_), Target::Email(_)]), "{targets:?}");
     }
 
     #[test]

@@ -1,42 +1,36 @@
 //! `tempmail domain`: the domains that mail is received for.
 
 use clap::Subcommand;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::ids::WEBHOOKS_PER_PAGE;
-use super::output::{Column, Format, Whole, visible};
+use super::output::{self, Column, Format, Kind, visible};
 use super::removal::Removal;
 use super::{Context, listing, zone};
-use crate::client::{Client, ClientError, Method, WEBHOOKS};
+use crate::client::{Client, ClientError, Method, WEBHOOKS, text};
 use crate::dns::MxReport;
 use crate::error::{Error, Exit};
 use crate::model::DomainName;
 
 const COLUMNS: [Column; 5] = [
-    Column::text("DOMAIN", "domain"),
-    Column::state("STATUS", "status").rank(1),
-    Column::time("ADDED", "addedAt").rank(4),
-    Column::time("CHECKED", "lastCheckedAt").rank(2),
-    Column::text("RESULT", "lastCheckResult").rank(3),
+    Kind::Text.column("DOMAIN", "domain"),
+    Kind::State.column("STATUS", "status").rank(1),
+    Kind::Time.column("ADDED", "addedAt").rank(4),
+    Kind::Time.column("CHECKED", "lastCheckedAt").rank(2),
+    Kind::Text.column("RESULT", "lastCheckResult").rank(3),
 ];
 const ALL: &str = "/api/domains";
-const ACTIVE: &str = "/api/domains/active";
 const ADMINISTRATORS: &str = "/api/admin/domains";
 
 /// Add, list, check and remove the domains that mail is received for
-#[derive(clap::Args, Debug)]
+#[derive(Subcommand, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail domain check-dns example.org
   tempmail domain add example.org --owner 'Ann Example' --email ann@example.org
   tempmail domain list")]
-pub(super) struct Domain {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Subcommand, Debug)]
-enum Verb {
+pub(super) enum Domain {
     Add(Add),
     /// List the domains
     ///
@@ -91,13 +85,13 @@ Examples:
 }
 
 impl Domain {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        match self.verb {
-            Verb::Add(add) => add.run(cx).await,
-            Verb::List { active } => list(cx, active).await,
-            Verb::CheckDns { name } => check_dns(cx, &name).await,
-            Verb::Verify { name, force } => verify(cx, name.as_ref(), force).await,
-            Verb::Remove(remove) => remove.run(cx).await,
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
+        match self {
+            Self::Add(add) => add.run(cx).await,
+            Self::List { active } => list(cx, active).await,
+            Self::CheckDns { name } => check_dns(cx, &name).await,
+            Self::Verify { name, force } => verify(cx, name.as_ref(), force).await,
+            Self::Remove(remove) => remove.run(cx).await,
         }
     }
 }
@@ -112,7 +106,7 @@ Examples:
   tempmail domain add example.org
   tempmail domain add example.org --owner 'Ann Example' --email ann@example.org
   tempmail domain add staging.example.org --skip-dns-check")]
-struct Add {
+pub(super) struct Add {
     /// The domain
     #[arg(value_name = "DOMAIN")]
     name: DomainName,
@@ -131,7 +125,7 @@ struct Add {
 }
 
 impl Add {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    async fn run(self, cx: &Context) -> Result<(), Error> {
         let mut body = json!({ "domain": self.name });
         for (member, value) in [("owner", self.owner), ("email", self.email)] {
             if let Some(value) = value {
@@ -144,14 +138,15 @@ impl Add {
         } else {
             ALL
         };
-        let added = cx.client().await?.answer(Method::POST, path, &[], Some(body)).await.map_err(unregistered)?;
-        cx.list(&COLUMNS, std::slice::from_ref(&added.value), &added)?;
+        let (added, is_new) = cx.client().await?.post(path, body).await.map_err(unregistered)?;
+        cx.list(&COLUMNS, std::slice::from_ref(&added), &added)?;
         let name = self.name;
-        cx.hint(&match added.status {
-            201 => format!("mail for any address at {name} is received from now on"),
-            _ => format!("{name} was registered before and has been checked again"),
+        cx.hint(&if is_new {
+            format!("mail for any address at {name} is received from now on")
+        } else {
+            format!("{name} was registered before and has been checked again")
         });
-        Ok(Exit::Ok)
+        Ok(())
     }
 }
 
@@ -160,8 +155,7 @@ fn unregistered(error: ClientError) -> Error {
     if !error.is("mx_mismatch") {
         return error.into();
     }
-    let lines =
-        |member| zone::records(&error.problem().and_then(|problem| problem.strings(member)).unwrap_or_default());
+    let lines = |member| zone::records(&error.problem().map(|problem| problem.strings(member)).unwrap_or_default());
     let (expected, found) = (lines("expected"), zone::commented(&lines("found")));
     let hint = if expected.is_empty() {
         "point the domain's MX record at the service, then add it again".to_owned()
@@ -174,7 +168,7 @@ fn unregistered(error: ClientError) -> Error {
 }
 
 /// Lists the domains, or the names of the active ones.
-async fn list(cx: &Context, is_active: bool) -> Result<Exit, Error> {
+async fn list(cx: &Context, is_active: bool) -> Result<(), Error> {
     if is_active {
         return active(cx).await;
     }
@@ -183,50 +177,48 @@ async fn list(cx: &Context, is_active: bool) -> Result<Exit, Error> {
 }
 
 /// Lists the names of active domains.
-async fn active(cx: &Context) -> Result<Exit, Error> {
-    let client = cx.client().await?;
-    let answer = client.answer(Method::GET, ACTIVE, &[], None).await?;
-    let names = answer.value.as_array().cloned().unwrap_or_default();
+async fn active(cx: &Context) -> Result<(), Error> {
+    let domains: Vec<Value> = cx.client().await?.get(ALL, &[]).await?;
+    let active = domains.iter().filter(|domain| domain["status"] == "active").map(|domain| text(domain, "domain"));
+    let (patterns, names): (Vec<&str>, Vec<&str>) = active.partition(|name| name.contains('*'));
     let rows: Vec<Value> = names.iter().map(|name| json!({ "domain": name })).collect();
-    cx.list(&COLUMNS[..1], &rows, &answer)?;
-    if names.is_empty() {
-        let domains: Vec<Value> = client.get(ALL, &[]).await?;
-        let is_active_pattern = |domain: &&str| domain.contains('*');
-        let active = domains.iter().filter(|domain| domain["status"] == "active");
-        let patterns: Vec<&str> =
-            active.filter_map(|domain| domain["domain"].as_str()).filter(is_active_pattern).collect();
-        cx.hint(&match patterns.as_slice() {
-            [] => "no domain is active; `tempmail domain list` shows them all".to_owned(),
-            patterns => format!("no active domain has a name of its own; mail is received for {}", patterns.join(", ")),
-        });
+    cx.list(&COLUMNS[..1], &rows, &json!(names))?;
+    match (names.as_slice(), patterns.as_slice()) {
+        ([], []) => cx.hint("no domain is active; `tempmail domain list` shows them all"),
+        ([], patterns) => {
+            cx.hint(&format!("no active domain has a name of its own; mail is received for {}", patterns.join(", ")));
+        }
+        _ => {}
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 /// Shows what DNS says about the MX record of a domain.
-async fn check_dns(cx: &Context, name: &DomainName) -> Result<Exit, Error> {
+async fn check_dns(cx: &Context, name: &DomainName) -> Result<(), Error> {
     let query = [("domain", Some(name.to_string()))];
-    let answer = cx.client().await?.answer(Method::GET, "/api/domains/check-dns", &query, None).await?;
-    let check: MxReport = serde_json::from_str(&answer.sent)
+    let answer: Value = cx.client().await?.get("/api/domains/check-dns", &query).await?;
+    let check = MxReport::deserialize(&answer)
         .map_err(|error| Error::new(Exit::Unavailable, format!("the service's answer cannot be read: {error}")))?;
     cx.print(match cx.style.of_document() {
         Format::Table => in_zone(&check),
-        Format::Json | Format::Ndjson => Whole::from(&answer).json(cx.style),
+        Format::Json | Format::Ndjson => output::json(&answer),
         Format::Tsv => in_tsv(&check),
         Format::Id => format!("{name}\n"),
     })?;
     if check.ok {
-        return Ok(Exit::Ok);
+        return Ok(());
     }
     cx.hint(&format!("create the expected record in the zone of {name}, then `tempmail domain add {name}`"));
-    Ok(Exit::CheckFailed)
+    Err(Error::ending(Exit::CheckFailed))
 }
 
 /// A piece of a zone file; pasting all of it is right.
 fn in_zone(check: &MxReport) -> String {
     let expected = zone::records(&check.expected);
     let found = zone::commented(&zone::records(&check.found));
-    format!("; {}\n; expected:\n{expected}; found:\n{found}", visible::line(&check.message))
+    // The sentence that says what to do names the record, whose dots end no sentence.
+    let message = visible::line(&check.message).replacen(". ", ".\n; ", 1);
+    format!("; {message}\n; expected:\n{expected}; found:\n{found}")
 }
 
 fn in_tsv(check: &MxReport) -> String {
@@ -237,16 +229,16 @@ fn in_tsv(check: &MxReport) -> String {
 }
 
 /// Checks domains now, and shows what became of them.
-async fn verify(cx: &Context, name: Option<&DomainName>, is_forced: bool) -> Result<Exit, Error> {
+async fn verify(cx: &Context, name: Option<&DomainName>, is_forced: bool) -> Result<(), Error> {
     let force = is_forced.then(|| "true".to_owned());
     let query = [("domain", name.map(ToString::to_string)), ("force", force)];
-    let round = cx.client().await?.answer(Method::POST, "/api/admin/domains/verify", &query, None).await;
+    let round = cx.client().await?.call::<Value>(Method::POST, "/api/admin/domains/verify", &query, None).await;
     let round = round.map_err(|error| error.or_find_by("`tempmail domain list` shows the domains"))?;
-    cx.document(&round.value, &round)?;
-    if round.value["heldBack"].as_u64().is_some_and(|count| count > 0) {
+    cx.document(&round, &round)?;
+    if round["heldBack"].as_u64().is_some_and(|count| count > 0) {
         cx.hint("too many domains at once point elsewhere, so none was deactivated; --force does it");
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 /// Stop receiving mail for a domain
@@ -263,7 +255,7 @@ Examples:
   tempmail domain rm example.org --dry-run
   tempmail domain rm example.org --yes"
 )]
-struct Remove {
+pub(super) struct Remove {
     /// The domain
     #[arg(value_name = "DOMAIN")]
     name: DomainName,
@@ -273,7 +265,7 @@ struct Remove {
 }
 
 impl Remove {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    async fn run(self, cx: &Context) -> Result<(), Error> {
         let removal = self.removal;
         removal.must_ask(cx, "removing a domain")?;
         let client = cx.client().await?;
@@ -284,18 +276,16 @@ impl Remove {
             }
             return Err(self.unknown());
         };
-        if !removal.agreed(cx, &self.question(webhooks), "removed").await? {
-            return Ok(Exit::Ok);
-        }
+        removal.agreed(cx, &self.question(webhooks), "removed").await?;
         if !removal.dry_run && !self.remove(client).await? {
             return Err(self.unknown());
         }
-        let columns = [Column::text("DOMAIN", "domain"), Column::number("WEBHOOKS", "webhooks")];
-        removal.show(cx, &columns, &[json!({ "domain": self.name, "webhooks": webhooks, "deleted": 1 })])?;
+        let columns = [Kind::Text.column("DOMAIN", "domain"), Kind::Number.column("WEBHOOKS", "webhooks")];
+        removal.show(cx, &columns, &[json!({ "domain": self.name, "webhooks": webhooks, "deleted": 1 })], Ok(()))?;
         if !removal.dry_run {
             cx.hint("its mail stays readable until it expires");
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 
     fn query(&self) -> [(&'static str, Option<String>); 1] {
@@ -348,7 +338,7 @@ mod tests {
     fn everything_but_the_expected_record_is_a_comment() {
         let check = MxReport {
             ok: false,
-            message: "points\nelsewhere".to_owned(),
+            message: "points\nelsewhere. Create it: a. IN MX b.".to_owned(),
             domain: "example.org".parse().expect("name"),
             expected: vec!["example.org. IN MX 10 mx.tempmail.example.".to_owned()],
             found: vec![
@@ -359,7 +349,7 @@ mod tests {
         };
         assert_eq!(
             in_zone(&check),
-            "; points\u{240a}elsewhere\n; expected:\nexample.org. IN MX 10 mx.tempmail.example.\n; found:\n\
+            "; points\u{240a}elsewhere.\n; Create it: a. IN MX b.\n; expected:\nexample.org. IN MX 10 mx.tempmail.example.\n; found:\n\
              ; example.org. IN MX 5 mail.other.example.\n; evil\u{240a}example.org. IN MX 0 x\n"
         );
         assert_eq!(

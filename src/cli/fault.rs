@@ -1,9 +1,9 @@
 //! `tempmail fault`: how SMTP misbehaves on purpose.
 
 use clap::Subcommand;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::output::Column;
+use super::output::{Column, Kind};
 use super::removal::deleted;
 use super::{Context, listing};
 use crate::client::Method;
@@ -12,30 +12,24 @@ use crate::smtp::fault::Rule;
 
 const PATH: &str = "/api/admin/faults";
 const COLUMNS: [Column; 5] = [
-    Column::number("ID", "id"),
-    Column::text("RULE", "rule"),
-    Column::text("SOURCE", "source").rank(3),
-    Column::number("MATCHED", "matched").rank(2),
-    Column::number("INJECTED", "injected").rank(1),
+    Kind::Number.column("ID", "id"),
+    Kind::Text.column("RULE", "rule"),
+    Kind::Text.column("SOURCE", "source").rank(3),
+    Kind::Number.column("MATCHED", "matched").rank(2),
+    Kind::Number.column("INJECTED", "injected").rank(1),
 ];
 
 /// Have SMTP misbehave on purpose, to test a sender
 ///
 /// `tempmail help smtp` has the form of rules. Rules that are added here last until the daemon ends.
-#[derive(clap::Args, Debug)]
+#[derive(Subcommand, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail fault add 'RCPT user4xx@* 451 4.3.0'
   tempmail fault add 'end first 2 delay 5s drop'
   tempmail fault list
   tempmail fault clear")]
-pub(super) struct Fault {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Subcommand, Debug)]
-enum Verb {
+pub(super) enum Fault {
     /// Add a rule behind the others and print its number
     #[command(after_help = "\
 Examples:
@@ -76,26 +70,26 @@ Examples:
 }
 
 impl Fault {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        match self.verb {
-            Verb::Add { rule } => {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
+        match self {
+            Self::Add { rule } => {
                 let body = json!({ "rule": rule.to_string() });
-                let added = cx.client().await?.answer(Method::POST, PATH, &[], Some(body)).await?;
-                cx.answer(&added, &added.value["id"].to_string())?;
+                let (added, _) = cx.client().await?.post(PATH, body).await?;
+                cx.answer(&added, &added["id"].to_string())?;
                 cx.hint("the rule lasts until the daemon ends; `tempmail fault clear` removes it");
-                Ok(Exit::Ok)
+                Ok(())
             }
-            Verb::List => {
+            Self::List => {
                 listing::whole(cx, PATH, &[], &COLUMNS, "there is no rule; `tempmail fault add RULE` adds one").await
             }
-            Verb::Clear { id } => {
+            Self::Clear { id } => {
                 let query = [("id", id.map(|id| id.to_string()))];
-                let removed = cx.client().await?.answer(Method::DELETE, PATH, &query, None).await?;
-                if let (Some(id), 0) = (id, deleted(&removed.value)) {
+                let removed: Value = cx.client().await?.call(Method::DELETE, PATH, &query, None).await?;
+                if let (Some(id), 0) = (id, deleted(&removed)) {
                     return Err(Error::new(Exit::NotFound, format!("there is no rule {id}"))
                         .hint("`tempmail fault list` shows the rules"));
                 }
-                cx.answer(&removed, &deleted(&removed.value).to_string()).map(|()| Exit::Ok)
+                cx.answer(&removed, &deleted(&removed).to_string())
             }
         }
     }

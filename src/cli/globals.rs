@@ -101,19 +101,6 @@ impl Globals {
         matches.and_then(|matches| Self::from_arg_matches(&matches).ok()).unwrap_or_default()
     }
 
-    /// Whether all of these words are flags of every command, and their values.
-    pub fn are_all_of(words: &[OsString]) -> bool {
-        let command = alone();
-        let mut rest = words;
-        while !rest.is_empty() {
-            match flag_at(&command, rest) {
-                0 => return false,
-                of_flag => rest = &rest[of_flag..],
-            }
-        }
-        true
-    }
-
     /// Whether a program reads what is said.
     pub fn is_json(&self) -> bool {
         self.json || matches!(self.output, Some(Format::Json | Format::Ndjson))
@@ -252,13 +239,6 @@ mod tests {
         }
         let globals = among("--server http://a.test -v domain --server=http://b.test rm --data-dir");
         assert_eq!((globals.server.as_deref(), globals.data_dir), (Some("http://b.test"), None));
-    }
-
-    #[test]
-    fn words_before_a_command_are_flags_and_their_values() {
-        let are = |line: &str| Globals::are_all_of(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>());
-        assert!(are("") && are("--data-dir d -q") && are("-vo json") && are("--server=http://a.test"));
-        assert!(!are("help") && !are("--data-dir") && !are("-q --no-such"));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! `tempmail help`: the guides of `man/guide`, topics made of their sections, and the help of each command.
 
-use super::Context;
+use super::{Context, context, help};
 use crate::config::settings;
-use crate::error::{Error, Exit};
+use crate::error::Error;
 
 /// The guides with their Markdown, in the order in which they are listed.
 const GUIDES: [(&str, &str); 12] = [
@@ -51,13 +51,12 @@ pub(super) struct Help {
 }
 
 impl Help {
-    pub(super) fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) fn run(self, cx: &Context) -> Result<(), Error> {
         match self.words.as_slice() {
-            [name] if let Some(text) = guide(name) => show(text, cx)?,
-            [name] if let Some(text) = topic(name) => show(&text, cx)?,
-            words => cx.print(of_command(words, cx.style.is_colored)?)?,
+            [name] if let Some(text) = guide(name) => show(text, cx),
+            [name] if let Some(text) = topic(name) => show(&text, cx),
+            words => cx.print(of_command(words, cx)?),
         }
-        Ok(Exit::Ok)
     }
 }
 
@@ -105,15 +104,15 @@ fn show(text: &str, cx: &Context) -> Result<(), Error> {
 }
 
 /// What `--help` prints for the command that `words` name.
-fn of_command(words: &[String], is_colored: bool) -> Result<String, Error> {
-    let mut tree = super::command();
+fn of_command(words: &[String], cx: &Context) -> Result<String, Error> {
+    let mut tree = help::for_width(context::width(&cx.env, &cx.streams));
     tree.build();
     let mut command = &mut tree;
     for word in words {
         command = command.find_subcommand_mut(word).ok_or_else(|| unknown(words))?;
     }
     let help = command.render_long_help();
-    Ok(if is_colored { help.ansi().to_string() } else { help.to_string() })
+    Ok(if cx.style.is_colored { help.ansi().to_string() } else { help.to_string() })
 }
 
 fn unknown(words: &[String]) -> Error {

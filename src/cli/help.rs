@@ -18,6 +18,11 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Shell", &["completions", "man", "help"]),
 ];
 
+/// The columns of help where no terminal tells.
+const WIDTH_DEFAULT: u16 = 100;
+/// The columns that the lists of the groups take.
+const GROUPS_WIDTH: u16 = 80;
+
 /// Examples of the program as a whole.
 pub(super) const ROOT: &str = "\
 Examples:
@@ -26,6 +31,7 @@ Examples:
   tempmail inbox hello@example.test           list what arrived
   tempmail read hello@example.test --latest   read the newest
   tempmail wait hello@example.test            wait for one and read it
+  code=$(tempmail wait hello@example.test --code)
   tempmail expect hello@example.test --code   check that one comes with a code
   tempmail inbox hello@example.test --json | jq -r '.emails[0].subject'
   tempmail --server https://mail.example.org inbox hello@example.org
@@ -65,6 +71,13 @@ pub fn command() -> clap::Command {
         .help_template(format!(
             "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{listing}{header}Options:{header:#}\n{{options}}{{after-help}}"
         ))
+}
+
+/// The command tree for a terminal of so many columns; a narrow one breaks the list of commands, which then has no groups.
+pub(super) fn for_width(columns: Option<u16>) -> clap::Command {
+    let columns = columns.unwrap_or(WIDTH_DEFAULT);
+    let tree = if columns < GROUPS_WIDTH { Cli::command() } else { command() };
+    tree.term_width(columns.into())
 }
 
 fn listing(command: &clap::Command) -> String {
@@ -135,6 +148,14 @@ mod tests {
         for line in lines {
             assert!(line.chars().count() <= COLUMNS, "{line}");
         }
+    }
+
+    #[test]
+    fn a_narrow_terminal_breaks_the_list_of_commands() {
+        let help = for_width(Some(40)).render_help().to_string();
+        let (_, list) = help.split_once("Commands:\n").expect("the list");
+        let (list, _) = list.split_once("\n\n").expect("its end");
+        assert!(list.lines().count() > 30 && list.lines().all(|line| line.chars().count() <= 40), "{list}");
     }
 
     #[test]

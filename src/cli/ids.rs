@@ -3,14 +3,16 @@
 //! Tables show the end of an id. Its beginning is taken as well, since other places show an id from its beginning.
 //! Whole ids are what the service knows, so this program looks a part up in what the caller may list anyway.
 
+use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use serde_json::Value;
+use uuid::Uuid;
 
-use crate::client::{ALL_MAIL, BRIEF, Client, MAIL, WEBHOOKS};
+use crate::client::{ALL_MAIL, BRIEF, Client, ClientError, MAIL, WEBHOOKS, text};
 use crate::error::{Error, Exit};
-use crate::model::{Address, EmailId, EventId, WebhookId};
+use crate::model::Address;
 
 /// The fewest digits of a part.
 const DIGITS_MIN: usize = 4;
@@ -25,37 +27,34 @@ pub(super) const WEBHOOKS_PER_PAGE: u64 = 200;
 
 /// An id, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum IdOrPart<I> {
+pub(super) enum Id {
     /// The id.
-    Whole(I),
-    /// What it begins or ends with.
-    Part(Part),
+    Whole(Uuid),
+    /// What it begins or ends with: hexadecimal digits in lower case, without hyphens.
+    Part(String),
 }
 
-/// The beginning or the end of an id: hexadecimal digits in lower case, without hyphens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part(String);
-
-impl<I: FromStr> FromStr for IdOrPart<I> {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if let Ok(id) = text.parse() {
-            return Ok(Self::Whole(id));
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(id) => id.hyphenated().fmt(f),
+            Self::Part(digits) => f.write_str(digits),
         }
-        text.parse().map(Self::Part)
     }
 }
 
-impl FromStr for Part {
+impl FromStr for Id {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Some(id) = Uuid::try_parse(text).ok().filter(|_| text.len() == 36) {
+            return Ok(Self::Whole(id));
+        }
         let digits = text.replace('-', "").to_ascii_lowercase();
         let is_hexadecimal = digits.bytes().all(|octet| octet.is_ascii_hexdigit());
         // 32 digits would be a whole id, which was not written as one.
         if is_hexadecimal && (DIGITS_MIN..32).contains(&digits.len()) {
-            return Ok(Self(digits));
+            return Ok(Self::Part(digits));
         }
         Err(format!(
             "an id looks like 0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b; its end or beginning is enough, from {DIGITS_MIN} digits on"
@@ -65,12 +64,12 @@ impl FromStr for Part {
 
 /// What a command is about: an inbox, or a mail by its id. An address has an `@`, an id has none.
 #[derive(Clone, Debug)]
-pub(super) enum Target<I> {
+pub(super) enum Target {
     Inbox(Address),
-    Email(I),
+    Email(Id),
 }
 
-impl<I: fmt::Display> fmt::Display for Target<I> {
+impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Inbox(address) => address.fmt(f),
@@ -79,7 +78,7 @@ impl<I: fmt::Display> fmt::Display for Target<I> {
     }
 }
 
-impl FromStr for Target<IdOrPart<EmailId>> {
+impl FromStr for Target {
     type Err = Box<dyn std::error::Error + Send + Sync>;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -87,104 +86,95 @@ impl FromStr for Target<IdOrPart<EmailId>> {
     }
 }
 
-/// The same as a user names it.
-pub(super) type Named = Target<IdOrPart<EmailId>>;
+/// What ids are of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Of<'a> {
+    /// Mail of this address, or of all addresses, which the administrator can list.
+    Mail(Option<&'a Address>),
+    /// All webhooks, which the administrator can list.
+    Webhooks,
+    /// The events in the delivery log of this webhook.
+    Events(&'a Id),
+}
 
-/// The ids of mails. Parts are looked for within the inbox of `address`; without one in all mail, for the administrator.
-pub(super) async fn emails(
-    client: &Client,
-    address: Option<&Address>,
-    ids: &[IdOrPart<EmailId>],
-) -> Result<Vec<EmailId>, Error> {
-    let known = async |part: &Part| {
-        if address.is_some() || client.is_administrator() {
-            return listed(client, address).await;
+impl Of<'_> {
+    /// The whole id.
+    pub(super) async fn one(self, client: &Client, id: &Id) -> Result<Id, Error> {
+        Ok(self.whole(client, std::slice::from_ref(id)).await?.swap_remove(0))
+    }
+
+    /// The whole ids. What parts are looked for in is asked for once, and only if there is a part.
+    pub(super) async fn whole(self, client: &Client, ids: &[Id]) -> Result<Vec<Id>, Error> {
+        let Some(part) = ids.iter().find(|id| matches!(id, Id::Part(_))) else { return Ok(ids.to_vec()) };
+        let known = self.known(client, part).await?;
+        let whole = |id: &Id| match id {
+            Id::Whole(_) => Ok(id.clone()),
+            Id::Part(part) => known.find(part)?.parse().map_err(|error: String| Error::new(Exit::Unavailable, error)),
+        };
+        ids.iter().map(whole).collect()
+    }
+
+    /// What `part` and others are looked for in.
+    async fn known(self, client: &Client, part: &Id) -> Result<Known, Error> {
+        if !self.can_be_listed(client) {
+            let (what, hint) = match self {
+                Self::Webhooks => ("webhooks", "`tempmail webhook list ADDR -o id` prints whole ids"),
+                _ => ("mail", "name the address too: `tempmail read ADDR ID`, `tempmail delete ADDR --id ID`"),
+            };
+            let cause = format!("{part} is a part of an id, and only the administrator can look through all {what}");
+            return Err(Error::usage(cause).hint(hint));
         }
-        let hint = "name the address too: `tempmail read ADDR ID`, `tempmail delete ADDR --id ID`";
-        Err(needs_whole_id(part, "mail").hint(hint))
-    };
-    whole(ids, known).await
-}
+        let rows = self.rows(client, EMAILS_MAX).await?;
+        let among = match self {
+            Self::Mail(_) if rows.len() == EMAILS_MAX => format!("the newest {EMAILS_MAX} mails"),
+            Self::Mail(Some(address)) => format!("the mail of {address}"),
+            Self::Mail(None) => "all mail".to_owned(),
+            Self::Webhooks => "the webhooks".to_owned(),
+            Self::Events(_) => "the events of its log".to_owned(),
+        };
+        Ok(Known::of(rows, self.members(), among))
+    }
 
-/// The newest mails of an inbox, or of all.
-async fn listed(client: &Client, address: Option<&Address>) -> Result<Known, Error> {
-    let (pages, whole, newest) = if let Some(address) = address {
-        let query = vec![("to", Some(address.to_string())), ("fields", Some(BRIEF.to_owned()))];
-        let pages = client.pages(MAIL, query, Some(PAGE_SIZE));
-        (pages, format!("the mail of {address}"), format!("the newest {EMAILS_MAX} mails of {address}"))
-    } else {
-        let pages = client.pages(ALL_MAIL, Vec::new(), Some(PAGE_SIZE));
-        (pages, "all mail".to_owned(), format!("the newest {EMAILS_MAX} mails"))
-    };
-    let rows = pages.rows(EMAILS_MAX).await?;
-    let among = if rows.len() < EMAILS_MAX { whole } else { newest };
-    Ok(Known::of(rows, ["id", "from", "subject"], among))
-}
+    /// Whether the caller may list them.
+    pub(super) fn can_be_listed(self, client: &Client) -> bool {
+        client.is_administrator() || matches!(self, Self::Mail(Some(_)) | Self::Events(_))
+    }
 
-/// The ids of webhooks. Parts are looked for among all webhooks, which only the administrator can list.
-pub(super) async fn webhooks(client: &Client, ids: &[IdOrPart<WebhookId>]) -> Result<Vec<WebhookId>, Error> {
-    let known = async |part: &Part| {
-        if !client.is_administrator() {
-            return Err(needs_whole_id(part, "webhooks").hint("`tempmail webhook list ADDR -o id` prints whole ids"));
+    /// The members of a row that tell people which it is; the first is its id.
+    pub(super) const fn members(self) -> [&'static str; 3] {
+        match self {
+            Self::Mail(_) => ["id", "from", "subject"],
+            Self::Webhooks => ["id", "recipient", "url"],
+            Self::Events(_) => ["event", "at", "result"],
         }
-        let rows = client.pages(WEBHOOKS, Vec::new(), Some(WEBHOOKS_PER_PAGE)).rows(usize::MAX).await;
-        Ok(Known::of(rows?, ["id", "recipient", "url"], "the webhooks".to_owned()))
-    };
-    whole(ids, known).await
-}
+    }
 
-/// The id of one webhook.
-pub(super) async fn webhook(client: &Client, id: &IdOrPart<WebhookId>) -> Result<WebhookId, Error> {
-    let ids = webhooks(client, std::slice::from_ref(id)).await?;
-    ids.first().copied().ok_or_else(|| Error::new(Exit::NotFound, "there is no such webhook"))
-}
-
-/// The ids of events. Parts are looked for in the delivery log of their webhook.
-pub(super) async fn events(
-    client: &Client,
-    webhook: WebhookId,
-    ids: &[IdOrPart<EventId>],
-) -> Result<Vec<EventId>, Error> {
-    let known = async |_: &Part| {
-        let path = format!("/api/admin/webhooks/{webhook}/deliveries");
-        let rows = client.get(&path, &[]).await?;
-        Ok(Known::of(rows, ["event", "at", "result"], "the events of its log".to_owned()))
-    };
-    whole(ids, known).await
-}
-
-/// The whole ids. What parts are looked for in is asked for once, and only if there is a part.
-async fn whole<I>(ids: &[IdOrPart<I>], known: impl AsyncFnOnce(&Part) -> Result<Known, Error>) -> Result<Vec<I>, Error>
-where
-    I: FromStr<Err: std::error::Error + Send + Sync + 'static> + Copy,
-{
-    let first = ids.iter().find_map(|id| match id {
-        IdOrPart::Part(part) => Some(part),
-        IdOrPart::Whole(_) => None,
-    });
-    let known = match first {
-        Some(part) => known(part).await?,
-        None => Known::of(Vec::new(), ["id"; 3], String::new()),
-    };
-    ids.iter().map(|id| known.whole(id)).collect()
+    /// All of them, but of mail the newest, at most so many.
+    pub(super) async fn rows(self, client: &Client, emails_max: usize) -> Result<Vec<Value>, ClientError> {
+        let (list, to, size, most) = match self {
+            Self::Mail(Some(address)) => (MAIL, Some(address.to_string()), PAGE_SIZE, emails_max),
+            Self::Mail(None) => (ALL_MAIL, None, PAGE_SIZE, emails_max),
+            Self::Webhooks => (WEBHOOKS, None, WEBHOOKS_PER_PAGE, usize::MAX),
+            Self::Events(webhook) => {
+                return client.get(&format!("/api/admin/webhooks/{webhook}/deliveries"), &[]).await;
+            }
+        };
+        let fields = matches!(self, Self::Mail(_)).then(|| BRIEF.to_owned());
+        client.pages(list, vec![("to", to), ("fields", fields)], Some(size)).rows(most).await
+    }
 }
 
 /// The id of one of these tokens.
-pub(super) fn token(tokens: Vec<Value>, part: &Part) -> Result<String, Error> {
-    let known = Known::of(tokens, ["id", "name", "scope"], "the tokens".to_owned());
+pub(super) fn token(rows: Vec<Value>, part: &str) -> Result<String, Error> {
+    let known = Known::of(rows, ["id", "name", "scope"], "the tokens".to_owned());
     known.find(part).map(str::to_owned).map_err(|error| error.hint("`tempmail token list` shows the tokens"))
-}
-
-/// Why a caller who may not list all of `what` cannot name one by a part of its id.
-fn needs_whole_id(Part(part): &Part, what: &str) -> Error {
-    Error::usage(format!("{part} is a part of an id, and only the administrator can look through all {what}"))
 }
 
 /// What parts are looked for in.
 struct Known {
     /// The digits of each id, with its row.
     rows: Vec<(String, Value)>,
-    /// The members of a row that tell people which it is; the first is its id.
+    /// Those of [`Of::members`].
     members: [&'static str; 3],
     /// What was looked through, in words.
     among: String,
@@ -192,49 +182,34 @@ struct Known {
 
 impl Known {
     fn of(rows: Vec<Value>, members: [&'static str; 3], among: String) -> Self {
-        let id = |row: &Value| row[members[0]].as_str().unwrap_or_default().replace('-', "").to_ascii_lowercase();
-        Self { rows: rows.into_iter().map(|row| (id(&row), row)).collect(), members, among }
-    }
-
-    /// The whole id of a whole one or a part.
-    fn whole<I>(&self, id: &IdOrPart<I>) -> Result<I, Error>
-    where
-        I: FromStr<Err: std::error::Error + Send + Sync + 'static> + Copy,
-    {
-        match id {
-            IdOrPart::Whole(id) => Ok(*id),
-            IdOrPart::Part(part) => self.find(part)?.parse().map_err(|error| Error::new(Exit::Unavailable, error)),
-        }
+        let digits = |row: &Value| text(row, members[0]).replace('-', "").to_ascii_lowercase();
+        let mut seen = HashSet::new();
+        let rows = rows.into_iter().map(|row| (digits(&row), row));
+        // An event has a row for each attempt.
+        Self { rows: rows.filter(|(digits, _)| seen.insert(digits.clone())).collect(), members, among }
     }
 
     /// The one id that begins or ends with `part`.
-    fn find(&self, Part(part): &Part) -> Result<&str, Error> {
-        let mut found: Vec<&(String, Value)> = Vec::new();
-        let matching = self.rows.iter().filter(|(digits, _)| digits.starts_with(part) || digits.ends_with(part));
-        for row in matching {
-            // An event has a row for each attempt.
-            if found.len() <= CANDIDATES_MAX && found.iter().all(|(digits, _)| *digits != row.0) {
-                found.push(row);
-            }
-        }
+    fn find(&self, part: &str) -> Result<&str, Error> {
+        let is_named = |(digits, _): &&(String, Value)| digits.starts_with(part) || digits.ends_with(part);
+        let found: Vec<&Value> = self.rows.iter().filter(is_named).map(|(_, row)| row).collect();
         match found.as_slice() {
             [] => Err(Error::new(Exit::NotFound, format!("no id among {} begins or ends with {part}", self.among))),
-            [(_, row)] => Ok(row[self.members[0]].as_str().unwrap_or_default()),
+            [row] => Ok(text(row, self.members[0])),
             several => Err(self.ambiguous(part, several)),
         }
     }
 
-    fn ambiguous(&self, part: &str, several: &[&(String, Value)]) -> Error {
-        let mut text = format!("{part} is the beginning or end of several ids:");
-        for (_, row) in several.iter().take(CANDIDATES_MAX) {
-            let shown = self.members.map(|member| row[member].as_str().unwrap_or_default());
+    fn ambiguous(&self, part: &str, several: &[&Value]) -> Error {
+        let mut told = format!("{part} is the beginning or end of several ids:");
+        for row in several.iter().take(CANDIDATES_MAX) {
             // Writing to a String does not fail.
-            let _ = write!(text, "\n  {}", shown.join("  "));
+            let _ = write!(told, "\n  {}", self.members.map(|member| text(row, member)).join("  "));
         }
         if several.len() > CANDIDATES_MAX {
-            text.push_str("\n  and more");
+            told.push_str("\n  and more");
         }
-        Error::usage(text).hint("give more digits, or the whole id")
+        Error::usage(told).hint("give more digits, or the whole id")
     }
 }
 
@@ -248,12 +223,12 @@ mod tests {
 
     #[test]
     fn an_id_is_whole_or_a_part() {
-        let part = |text: &str| Ok(IdOrPart::<EmailId>::Part(Part(text.to_owned())));
-        assert!(matches!(ID.parse(), Ok(IdOrPart::<EmailId>::Whole(_))));
+        let part = |text: &str| Ok(Id::Part(text.to_owned()));
+        assert!(matches!(ID.parse(), Ok(Id::Whole(_))));
         assert_eq!("2A3B".parse(), part("2a3b"));
         assert_eq!("0190b6a5-7c".parse(), part("0190b6a57c"));
         for bad in ["", "2a3", "wxyz", "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b0", "0190b6a57c3e7d2f8a4b1c5d9e0f2a3b"] {
-            assert!(bad.parse::<IdOrPart<EmailId>>().is_err(), "{bad}");
+            assert!(bad.parse::<Id>().is_err(), "{bad}");
         }
     }
 
@@ -262,11 +237,11 @@ mod tests {
         let other = ID.replace("0190", "0191");
         let search = |part: &str, ids: &[&str]| {
             let rows = ids.iter().map(|id| json!({"id": id, "from": "a@x.test", "subject": "s"})).collect();
-            let known = Known::of(rows, ["id", "from", "subject"], "the mail".to_owned());
-            known.whole::<EmailId>(&part.parse().expect("a part"))
+            let known = Known::of(rows, ["id", "from", "subject"], "all mail".to_owned());
+            known.find(part).map(str::to_owned)
         };
-        assert_eq!(search("0190", &[ID, &other, ID]).expect("one").to_string(), ID);
-        assert_eq!(search("0191b6a5", &[ID, &other]).expect("one").to_string(), other);
+        assert_eq!(search("0190", &[ID, &other, ID]).expect("one"), ID);
+        assert_eq!(search("0191b6a5", &[ID, &other]).expect("one"), other);
         assert_eq!(search("7c3e", &[ID]).expect_err("inside").exit(), Exit::NotFound);
         let error = search("9e0f2a3b", &[ID, &other]).expect_err("two");
         assert_eq!(error.exit(), Exit::Usage);

@@ -1,16 +1,16 @@
 //! `tempmail inbox`: the mail of an address, or of all.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Context;
+use super::arriving::Arriving;
 use super::domain_hint::hint_unless_served;
 use super::listing::{Listing, PAGE_SIZE};
-use super::output::{self, Column, Format};
+use super::output::{self, Column, Format, Kind};
 use super::span::Moment;
-use super::watch;
-use crate::client::{ALL_MAIL, BRIEF, Client, List, MAIL, MAILBOXES, Query};
-use crate::error::{Error, Exit};
-use crate::model::{Address, DomainName, EmailId};
+use crate::client::{ALL_MAIL, BRIEF, Client, List, MAIL, MAILBOXES, Mail, Query, text};
+use crate::error::Error;
+use crate::model::{Address, DomainName};
 
 /// Mails per request where the bodies come along, which may be large.
 const PAGE_SIZE_WITH_BODIES: u64 = 20;
@@ -21,25 +21,26 @@ const WIDE: u16 = 100;
 const OF_LIST: [&str; 6] = ["id", "recipient", "from", "subject", "message", "receivedAt"];
 /// The columns of a list of mail; the last is for people.
 pub(super) const MAILS: [Column; 5] = [
-    Column::id("ID", "id"),
-    Column::time("RECEIVED", "receivedAt").rank(1),
-    Column::text("FROM", "from").rank(2).percent(28),
-    Column::text("SUBJECT", "subject"),
-    Column::text("HAS", "has").rank(3),
+    Kind::Id.column("ID", "id"),
+    Kind::Time.column("RECEIVED", "receivedAt").rank(1),
+    Kind::Text.column("FROM", "from").rank(2).percent(28),
+    Kind::Text.column("SUBJECT", "subject"),
+    Kind::Text.column("HAS", "has").rank(3),
 ];
-const MAILS_OF_ALL: [Column; 5] = [MAILS[0], MAILS[1], MAILS[2], MAILS[3], Column::text("TO", "recipient").percent(28)];
+const MAILS_OF_ALL: [Column; 5] =
+    [MAILS[0], MAILS[1], MAILS[2], MAILS[3], Kind::Text.column("TO", "recipient").percent(28)];
 const OF_MAILBOXES: [Column; 4] = [
-    Column::text("ADDRESS", "address"),
-    Column::number("MAILS", "messages").rank(1),
-    Column::time("NEWEST", "newest").rank(2),
-    Column::number("OCTETS", "octets").rank(3),
+    Kind::Text.column("ADDRESS", "address"),
+    Kind::Number.column("MAILS", "messages").rank(1),
+    Kind::Time.column("NEWEST", "newest").rank(2),
+    Kind::Number.column("OCTETS", "octets").rank(3),
 ];
 /// A list that grows has columns that do not.
 const WATCHED: [Column; 4] = [
-    Column::id("ID", "id"),
-    Column::text("UTC", "time").exactly(8),
-    Column::text("FROM", "from").exactly(20),
-    Column::text("SUBJECT", "subject"),
+    Kind::Id.column("ID", "id"),
+    Kind::Text.column("UTC", "time").exactly(8),
+    Kind::Text.column("FROM", "from").exactly(20),
+    Kind::Text.column("SUBJECT", "subject"),
 ];
 
 /// List the mail of an address, or of all addresses, newest first
@@ -120,7 +121,7 @@ struct Filter {
 }
 
 impl Inbox {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let client = cx.client().await?;
         let Some(address) = self.address.clone() else { return self.of_all(cx, client).await };
         if self.watch {
@@ -128,14 +129,16 @@ impl Inbox {
         }
         let (is_filtered, query) = self.query(cx, &address);
         let page_size = if cx.style.is_chosen() { PAGE_SIZE } else { PAGE_SIZE_WITH_BODIES };
-        let listing = self.listing(MAIL, query, columns(cx, &MAILS));
+        // What is in a mail is for people.
+        let columns = if cx.style.of_list() == Format::Table { &MAILS[..] } else { &MAILS[..4] };
+        let listing = self.listing(MAIL, query, columns);
         let found = Listing { page_size, ..listing }.print(cx, client).await?;
         if found == 0 && is_filtered {
             cx.hint_on_terminal(&format!("no such mail for {address}"));
         } else if found == 0 && !hint_unless_served(cx, client, &address).await {
             cx.hint_on_terminal(&format!("no mail for {address}"));
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 
     fn listing<'a>(&self, list: List, query: Query, columns: &'a [Column]) -> Listing<'a> {
@@ -160,7 +163,7 @@ impl Inbox {
     }
 
     /// Lists the mail of all addresses, or these addresses.
-    async fn of_all(self, cx: &Context, client: &Client) -> Result<Exit, Error> {
+    async fn of_all(self, cx: &Context, client: &Client) -> Result<(), Error> {
         let mut query = vec![("domain", self.domain.as_ref().map(ToString::to_string))];
         let (list, columns, what) = if self.mailboxes {
             (MAILBOXES, &OF_MAILBOXES[..], "no address has mail")
@@ -173,13 +176,8 @@ impl Inbox {
             let of = self.domain.map(|domain| format!(" at {domain}")).unwrap_or_default();
             cx.hint_on_terminal(&format!("{what}{of}"));
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
-}
-
-/// The columns of a form. What is in a mail is for people.
-fn columns(cx: &Context, columns: &'static [Column; 5]) -> &'static [Column] {
-    if cx.style.of_list() == Format::Table { columns } else { &columns[..4] }
 }
 
 /// The fields that the form of the output shows; `None` for those of the interface, with the body.
@@ -210,10 +208,10 @@ fn prepare(row: &mut Value) {
 }
 
 /// Prints the newest mails, and each that arrives, until the process ends.
-async fn watched(cx: &Context, client: &Client, address: &Address, limit: Option<u64>) -> Result<Exit, Error> {
-    // The stream begins first, so that nothing falls between it and the list.
-    let mut events = watch::follow(client, Some(address.clone())).await?;
+async fn watched(cx: &Context, client: &Client, address: &Address, limit: Option<u64>) -> Result<(), Error> {
     let mut rows = newest(cx, client, address, limit).await?;
+    let ids = rows.iter().map(|mail| text(mail, "id").to_owned()).collect();
+    let mut arriving = Arriving::behind(cx, client, address.clone(), ids);
     // Oldest first, since later ones follow.
     rows.reverse();
     let mut is_begun = false;
@@ -222,12 +220,11 @@ async fn watched(cx: &Context, client: &Client, address: &Address, limit: Option
             cx.print(grown(cx, std::mem::take(&mut rows), is_begun))?;
             is_begun = true;
         }
-        let event = watch::next(cx, &mut events).await?;
-        match event.event.as_str() {
-            "email.received" => rows.extend(read(cx, client, event.text("id")).await?),
-            "reset" => cx.hint("too much happened at once: some mail is not in this list"),
-            _ => {}
+        let Mail(mut mail) = arriving.next().await?;
+        if let (false, Some(members)) = (cx.style.is_chosen(), mail.as_object_mut()) {
+            members.retain(|name, _| OF_LIST.contains(&name.as_str()));
         }
+        rows.push(mail);
     }
 }
 
@@ -238,9 +235,7 @@ async fn newest(cx: &Context, client: &Client, address: &Address, limit: Option<
     let Some(limit) = limit else {
         return Ok(pages.next(u64::MAX).await?.map(|page| page.rows).unwrap_or_default());
     };
-    let mut rows = pages.rows(usize::try_from(limit).unwrap_or(usize::MAX)).await?;
-    rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    Ok(rows)
+    Ok(pages.rows(usize::try_from(limit).unwrap_or(usize::MAX)).await?)
 }
 
 /// Further rows of a list; the heading stands above the first ones.
@@ -255,19 +250,4 @@ fn grown(cx: &Context, mut rows: Vec<Value>, is_begun: bool) -> String {
     }
     let table = output::list(cx.style, &WATCHED, &rows, &Value::Null, cx.now());
     if is_begun { table.split_once('\n').map_or("", |(_heading, rows)| rows).to_owned() } else { table }
-}
-
-/// The mail of this id, with no more than a list has of it where that is shown; `None` if it is gone.
-async fn read(cx: &Context, client: &Client, id: &str) -> Result<Option<Value>, Error> {
-    let id: EmailId = id.parse().map_err(|error| Error::new(Exit::Unavailable, error))?;
-    match client.get::<Map<String, Value>>(&format!("{}/{id}", MAIL.path), &[]).await {
-        Ok(mut mail) => {
-            if !cx.style.is_chosen() {
-                mail.retain(|name, _| OF_LIST.contains(&name.as_str()));
-            }
-            Ok(Some(mail.into()))
-        }
-        Err(error) if error.problem().is_some_and(|problem| problem.status == 404) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
 }

@@ -2,16 +2,24 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use crate::client::Status;
+use serde_json::Value;
+
 use crate::error::{Error, Exit};
 
 /// The largest message that a service may accept, in octets.
 pub(super) const MESSAGE_OCTETS_MAX: u64 = 50 << 20;
 
-/// Where the daemon of this status takes mail.
-pub(super) fn listener_of(status: &Status) -> Result<SocketAddr, Error> {
-    let listener = status.smtp_listen.iter().find_map(|text| text.parse().ok()).map(reachable);
-    listener.ok_or_else(|| Error::new(Exit::Unavailable, "the daemon has no listener for SMTP"))
+/// Where the daemon of this status listens, by the member that lists it: the first address of TCP.
+pub(super) fn listener_of(status: &Value, member: &str) -> Option<SocketAddr> {
+    let mut listed = status[member].as_array().into_iter().flatten().filter_map(Value::as_str);
+    listed.find_map(|text| text.parse().ok()).map(reachable)
+}
+
+/// Host and port where the daemon of this status takes mail.
+pub(super) fn smtp_of(status: &Value) -> Result<String, Error> {
+    let listener = listener_of(status, "smtpListen");
+    let no_listener = || Error::new(Exit::Unavailable, "the daemon has no listener for SMTP");
+    listener.map(|address| address.to_string()).ok_or_else(no_listener)
 }
 
 /// A listener on every address is reached through loopback.

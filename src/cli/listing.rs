@@ -1,10 +1,10 @@
 //! Lists: the columns and the path of what the service has, whole or page by page.
 
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use super::Context;
-use super::output::{self, Column, Format, JsonList};
-use crate::client::{Answer, Client, ClientError, List, Method, Query};
+use super::output::{self, Column, Format};
+use crate::client::{Client, ClientError, List, Query};
 use crate::error::{Error, Exit};
 
 /// The most rows that one answer is asked for in place of several.
@@ -17,14 +17,14 @@ pub(super) async fn whole(
     query: &[(&str, Option<String>)],
     columns: &[Column],
     none: &str,
-) -> Result<Exit, Error> {
-    let answer = cx.client().await?.answer(Method::GET, path, query, None).await?;
-    let rows = rows(&answer.value)?;
+) -> Result<(), Error> {
+    let answer: Value = cx.client().await?.get(path, query).await?;
+    let rows = rows(&answer)?;
     cx.list(columns, rows, &answer)?;
     if rows.is_empty() {
         cx.hint(none);
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 /// The rows of an answer.
@@ -64,7 +64,7 @@ impl Listing<'_> {
     }
 
     /// The one answer that has all that is wanted; `None` if it takes several.
-    async fn at_once(&self, client: &Client) -> Result<Option<Answer>, Error> {
+    async fn at_once(&self, client: &Client) -> Result<Option<Value>, Error> {
         let is_for_several = self.page.is_none() && self.limit.is_some_and(|limit| limit > PAGE_SIZE);
         if self.all || is_for_several {
             return Ok(None);
@@ -74,27 +74,26 @@ impl Listing<'_> {
             [("page", self.page), ("limit", self.limit)]
                 .map(|(name, number)| (name, number.map(|number| number.to_string()))),
         );
-        let answer = match client.answer(Method::GET, self.list.path, &query, None).await {
+        let answer: Value = match client.get(self.list.path, &query).await {
             Err(ClientError::TooLarge { .. }) if self.page.is_none() && self.limit.is_some() => return Ok(None),
             answer => answer?,
         };
         let Some(wanted) = self.limit else { return Ok(Some(answer)) };
-        let [limit, total] = ["limit", "total"].map(|name| answer.value[name].as_u64().unwrap_or(0));
-        let is_cut = limit < wanted && (total > limit || answer.value["next"].is_string());
+        let [limit, total] = ["limit", "total"].map(|name| answer[name].as_u64().unwrap_or(0));
+        let is_cut = limit < wanted && (total > limit || answer["next"].is_string());
         if is_cut && self.page.is_some() {
             return Err(Error::usage(format!("a page of this service has at most {limit} entries"))
                 .hint("--limit without --page lists as many as you say, --all lists all"));
         }
         // A page with a filter looks at the newest mail alone; a walk goes on.
-        let is_whole = self.page.is_some() || answer.value["complete"] != false;
+        let is_whole = self.page.is_some() || answer["complete"] != false;
         Ok(Some(answer).filter(|_| is_whole && !is_cut))
     }
 
     /// Prints one answer.
-    fn show(&self, cx: &Context, answer: &Answer) -> Result<u64, Error> {
-        let page = &answer.value;
+    fn show(&self, cx: &Context, page: &Value) -> Result<u64, Error> {
         let rows = self.prepared(cx, rows(&page[self.list.member])?.to_vec());
-        cx.list(self.columns, &rows, answer)?;
+        cx.list(self.columns, &rows, page)?;
         let printed = rows.len() as u64;
         let [total, pages] = ["total", "pages"].map(|name| page[name].as_u64());
         let number = page["page"].as_u64().unwrap_or(1);
@@ -115,28 +114,29 @@ impl Listing<'_> {
         Ok(total.unwrap_or(printed))
     }
 
-    /// Prints several answers, each when it has come. A table takes them all at once, since its columns are as wide as they
-    /// need.
+    /// Prints several answers, each when it has come, so that a long list needs memory for one of them. A table takes them all
+    /// at once, since its columns are as wide as they need.
     async fn walk(&self, cx: &Context, client: &Client) -> Result<u64, Error> {
         let mut pages = client.pages(self.list, self.query.clone(), Some(self.page_size));
-        let mut json = JsonList::new(self.list.member);
         let (mut printed, mut total, mut has_more) = (0, None, true);
         let mut of_table = Vec::new();
+        let mut begin = Some(format!("{{\"{}\":[", self.list.member));
         let limit = self.limit.unwrap_or(u64::MAX);
         while printed < limit
             && let Some(page) = pages.next(limit - printed).await?
         {
+            let before = printed;
             (printed, has_more) = (printed + page.rows.len() as u64, page.has_more);
-            total = if has_more { page.members.get("total").and_then(Value::as_u64) } else { Some(printed) };
+            total = if has_more { page.total } else { Some(printed) };
             match cx.style.of_list() {
                 Format::Table => of_table.extend(self.prepared(cx, page.rows)),
-                Format::Json => cx.print(json.rows(&page.rows))?,
+                Format::Json => cx.print(begin.take().unwrap_or_default() + &json_rows(&page.rows, before))?,
                 _ => cx.print(output::lines(cx.style, self.columns, &page.rows))?,
             }
         }
         match cx.style.of_list() {
             Format::Table => cx.list(self.columns, &of_table, &Value::Null)?,
-            Format::Json => cx.print(json.end(&self.members(total, pages.place())))?,
+            Format::Json => cx.print(self.json_end(total, pages.place()))?,
             _ => {}
         }
         if has_more {
@@ -145,15 +145,12 @@ impl Listing<'_> {
         Ok(printed)
     }
 
-    /// The members of a JSON object beside its rows: those of one answer that are true of several.
-    fn members(&self, total: Option<u64>, next: Option<&str>) -> Value {
-        let known = [("total", total), ("limit", self.limit)];
-        let known = known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into())));
-        let mut members: Map<String, Value> = known.collect();
-        if self.list.has_next() {
-            members.insert("next".to_owned(), next.into());
-        }
-        members.into()
+    /// The end of the JSON object of several answers: those members of one that are true of all.
+    fn json_end(&self, total: Option<u64>, next: Option<&str>) -> String {
+        let next = self.list.has_next().then(|| json!(next));
+        let members = [("total", total.map(Value::from)), ("limit", self.limit.map(Value::from)), ("next", next)];
+        let known = members.into_iter().filter_map(|(name, value)| Some(format!(",\"{name}\":{}", value?)));
+        format!("]{}}}\n", known.collect::<String>())
     }
 
     /// Rows as a table shows them; other forms have what the service says.
@@ -169,4 +166,14 @@ impl Listing<'_> {
         let of = total.map_or_else(String::new, |total| format!(" of {total}"));
         cx.hint(&format!("these are the {} {printed}{of}; --all lists all", self.order));
     }
+}
+
+/// Rows in a JSON list, behind so many others.
+fn json_rows(rows: &[Value], before: u64) -> String {
+    let mut text = String::new();
+    for row in rows {
+        text.push_str(if before == 0 && text.is_empty() { "" } else { "," });
+        text.push_str(output::json(row).trim_end());
+    }
+    text
 }

@@ -27,7 +27,7 @@ pub(super) struct Man {
 }
 
 impl Man {
-    pub(super) fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) fn run(self, cx: &Context) -> Result<(), Error> {
         let command = super::command();
         if let Some(dir) = self.dir {
             let failed = |error: io::Error| Error::new(Exit::Failure, format!("{}: {error}", dir.display()));
@@ -38,7 +38,7 @@ impl Man {
         } else {
             cx.print(page(&command).map_err(|error| Error::new(Exit::Failure, error))?.1)?;
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 }
 

@@ -10,12 +10,13 @@
 //! globals   flags of every command     context   what a command is given     surroundings   where it runs
 //! one_mail, attachment   which mail a command is about, and its files     ids   ids by their end or beginning
 //! problem   errors as JSON          removed   what replaces a command that has gone
-//! listener, listing, removal, domain_hint, span, zone   what several commands share
+//! arriving, listener, listing, removal, domain_hint, span, zone   what several commands share
 //! hangup    what SIGHUP does to the daemon
 //! help      the tree of commands       guide          `tempmail help`
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
 
+mod arriving;
 mod attachment;
 mod completions;
 mod config;
@@ -74,12 +75,10 @@ pub use surroundings::{Streams, Surroundings, Terminal};
 
 /// The name of a file that stands for standard input or output.
 const STANDARD: &str = "-";
-/// The columns of help where no terminal tells.
-const HELP_WIDTH: u16 = 100;
 
 /// Disposable mail in one binary: receives over SMTP, keeps mail for a short time, gives it out as JSON.
 #[derive(Parser, Debug)]
-#[command(name = "tempmail", version, about, after_help = help::ROOT, subcommand_required = true, disable_help_subcommand = true)]
+#[command(name = "tempmail", bin_name = "tempmail", version, about, after_help = help::ROOT, subcommand_required = true, disable_help_subcommand = true)]
 pub struct Cli {
     #[command(flatten)]
     globals: Globals,
@@ -102,11 +101,17 @@ enum Command {
     Delete(delete::Delete),
     SendTest(send_test::SendTest),
     Sendmail(sendmail::Sendmail),
+    #[command(subcommand)]
     Domain(domain::Domain),
+    #[command(subcommand)]
     Webhook(webhook::Webhook),
+    #[command(subcommand)]
     Token(token::Token),
+    #[command(subcommand)]
     Fault(fault::Fault),
+    #[command(subcommand)]
     Db(db::Db),
+    #[command(subcommand)]
     Config(config::Config),
     Doctor(doctor::Doctor),
     Status(status::Status),
@@ -127,22 +132,26 @@ pub fn run(args: impl IntoIterator<Item = OsString>, surroundings: Surroundings)
         let _ = streams.print(help::FIRST_STEPS.as_bytes());
         return Exit::Ok;
     }
-    let width = context::width(&surroundings).unwrap_or(HELP_WIDTH);
-    let parsed = command().term_width(width.into()).try_get_matches_from(&args);
+    let width = context::width(&surroundings.env, &streams);
+    let parsed = help::for_width(width).try_get_matches_from(&args);
     let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return refuse(&removed::explained(error, &args), &Globals::among(&args[1..]), &surroundings),
     };
     let globals = cli.globals.clone();
     let is_colored = context::is_colored(globals.color, streams.terminal.is_stderr, &surroundings.env);
-    carry_out(cli, surroundings).unwrap_or_else(|error| {
-        match error.exit() {
-            Exit::Ok => {}
-            _ if globals.is_json() => streams.say("", output::json_line(&problem::of(&error)).trim_end()),
-            _ => show(&error, &globals, is_colored, &streams),
-        }
-        error.exit()
-    })
+    let ended = carry_out(cli, surroundings);
+    ended.map_or_else(
+        |error| {
+            match error.exit() {
+                _ if error.is_silent() => {}
+                _ if globals.is_json() => streams.say("", output::json(&problem::of(&error)).trim_end()),
+                _ => show(&error, &globals, is_colored, &streams),
+            }
+            error.exit()
+        },
+        |()| Exit::Ok,
+    )
 }
 
 /// The command line of a program that is called `sendmail`, or of that command. Its options mean other things than this
@@ -152,8 +161,12 @@ fn as_command(mut args: Vec<OsString>) -> Vec<OsString> {
     if args.first().is_some_and(|program| Path::new(program).file_name() == Some(OsStr::new(SENDMAIL))) {
         args.splice(..1, ["tempmail", SENDMAIL].map(OsString::from));
     }
-    let word = args.iter().position(|word| word == SENDMAIL);
-    if let Some(at) = word.filter(|at| *at > 0 && Globals::are_all_of(&args[1..*at])) {
+    let is_called = |words: &[OsString]| {
+        let parsed = command().try_get_matches_from(words);
+        parsed.is_ok_and(|matches| matches.subcommand_name() == Some(SENDMAIL))
+    };
+    let is_command = |at: &usize| args[*at] == SENDMAIL && is_called(&args[..=*at]);
+    if let Some(at) = (1..args.len()).find(is_command) {
         let options = &args[at + 1..];
         if options.first().is_none_or(|first| first != "--") && options != ["--help"] {
             args.insert(at + 1, "--".into());
@@ -166,7 +179,7 @@ fn as_command(mut args: Vec<OsString>) -> Vec<OsString> {
 fn refuse(error: &clap::Error, globals: &Globals, Surroundings { env, streams }: &Surroundings) -> Exit {
     let is_wrong = error.use_stderr();
     if is_wrong && globals.is_json() {
-        streams.say("", output::json_line(&problem::of_command_line(error)).trim_end());
+        streams.say("", output::json(&problem::of_command_line(error)).trim_end());
         return Exit::Usage;
     }
     let is_terminal = if is_wrong { streams.terminal.is_stderr } else { streams.terminal.is_stdout };
@@ -184,7 +197,7 @@ fn refuse(error: &clap::Error, globals: &Globals, Surroundings { env, streams }:
 
 /// Carries out a command on this thread; only the daemon has more. A signal has its default action, so it also ends a
 /// command that is blocked.
-fn carry_out(cli: Cli, surroundings: Surroundings) -> Result<Exit, Error> {
+fn carry_out(cli: Cli, surroundings: Surroundings) -> Result<(), Error> {
     let cx = Context::new(cli.globals, surroundings)?;
     let mut builder = match cli.command {
         Command::Serve(_) => Builder::new_multi_thread(),
@@ -198,7 +211,7 @@ fn carry_out(cli: Cli, surroundings: Surroundings) -> Result<Exit, Error> {
     result
 }
 
-async fn dispatch(command: Command, cx: &Context) -> Result<Exit, Error> {
+async fn dispatch(command: Command, cx: &Context) -> Result<(), Error> {
     match command {
         Command::Serve(serve) => serve.run(cx).await,
         Command::Inbox(inbox) => inbox.run(cx).await,

@@ -1,6 +1,7 @@
 //! `tempmail new`: a fresh address.
 
 use super::Context;
+use crate::client::text;
 use crate::error::{Error, Exit};
 use crate::model::DomainName;
 use crate::random::LocalPartPrefix;
@@ -26,19 +27,18 @@ pub(super) struct New {
 }
 
 impl New {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         if let Some(prefix) = &self.prefix {
             prefix.parse::<LocalPartPrefix>().map_err(|error| Error::new(Exit::Usage, format!("--prefix: {error}")))?;
         }
         let fresh = cx.client().await?.random_address(self.domain.as_ref(), self.prefix.as_deref()).await?;
-        let text = |member: &str| fresh.value[member].as_str().unwrap_or_default();
-        cx.answer(&fresh, text("address"))?;
-        if fresh.value["pattern"].is_string() {
-            let (pattern, domain) = (text("pattern"), text("domain"));
+        cx.answer(&fresh, text(&fresh, "address"))?;
+        if fresh["pattern"].is_string() {
+            let (pattern, domain) = (text(&fresh, "pattern"), text(&fresh, "domain"));
             cx.hint(&format!(
                 "the service takes mail for {pattern}; this address is at {domain}, --domain names another"
             ));
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 }

@@ -1,20 +1,20 @@
 //! The mail that a command is about: by its id or a part of it, or the newest of an address.
 
-use super::ids::{self, IdOrPart, Named};
+use super::ids::{Id, Of, Target};
 use crate::client::{Client, ClientError};
 use crate::error::{Error, Exit};
-use crate::model::{Address, EmailId};
+use crate::model::Address;
 
 /// Which mail is meant.
 #[derive(clap::Args, Debug)]
 pub(super) struct OneMail {
     /// The id of a mail or its end, or an address
     #[arg(value_name = "ID|ADDR")]
-    what: Named,
+    what: Target,
 
     /// Behind an address, the id of one of its mails or the end of the id
     #[arg(value_name = "ID", conflicts_with = "latest")]
-    id: Option<IdOrPart<EmailId>>,
+    id: Option<Id>,
 
     /// The newest mail of the address
     #[arg(long)]
@@ -23,32 +23,33 @@ pub(super) struct OneMail {
 
 impl OneMail {
     /// The mail with this id, of this address if one is given, or the newest of the address.
-    pub(super) const fn new(what: Named, id: Option<IdOrPart<EmailId>>, latest: bool) -> Self {
+    pub(super) const fn new(what: Target, id: Option<Id>, latest: bool) -> Self {
         Self { what, id, latest }
     }
 
     /// Refuses what names no mail, or two.
     pub(super) fn check(&self) -> Result<(), Error> {
         match (&self.what, &self.id, self.latest) {
-            (Named::Inbox(address), None, false) => {
+            (Target::Inbox(address), None, false) => {
                 Err(Error::usage(format!("{address} is an address, and this command is about one mail"))
                     .hint("give --latest for its newest mail, or an id from `tempmail inbox`"))
             }
-            (Named::Email(_), None, true) => Err(Error::usage("--latest goes with an address, not with an id")),
-            (Named::Email(_), Some(_), _) => Err(Error::usage("this command is about one mail, and these are two ids")),
+            (Target::Email(_), None, true) => Err(Error::usage("--latest goes with an address, not with an id")),
+            (Target::Email(_), Some(_), _) => {
+                Err(Error::usage("this command is about one mail, and these are two ids"))
+            }
             _ => Ok(()),
         }
     }
 
     /// Its id.
-    pub(super) async fn id(&self, client: &Client) -> Result<EmailId, Error> {
+    pub(super) async fn id(&self, client: &Client) -> Result<String, Error> {
         let (address, id) = match (&self.what, &self.id) {
-            (Named::Email(id), _) => (None, id),
-            (Named::Inbox(address), Some(id)) => (Some(address), id),
-            (Named::Inbox(address), None) => return newest(client, address).await,
+            (Target::Email(id), _) => (None, id),
+            (Target::Inbox(address), Some(id)) => (Some(address), id),
+            (Target::Inbox(address), None) => return newest(client, address).await,
         };
-        let ids = ids::emails(client, address, std::slice::from_ref(id)).await?;
-        ids.first().copied().ok_or_else(|| Error::new(Exit::NotFound, "there is no such mail"))
+        Ok(Of::Mail(address).one(client, id).await?.to_string())
     }
 }
 
@@ -57,13 +58,11 @@ pub(super) fn refused(error: ClientError) -> Error {
     error.or_find_by("`tempmail inbox ADDR` lists what is there")
 }
 
-async fn newest(client: &Client, address: &Address) -> Result<EmailId, Error> {
-    let page = client.newest(address, 1).await?;
-    let newest = page.emails.first().ok_or_else(|| {
+async fn newest(client: &Client, address: &Address) -> Result<String, Error> {
+    client.newest_id(address).await?.ok_or_else(|| {
         Error::new(Exit::NotFound, format!("there is no mail for {address}"))
             .hint(format!("`tempmail wait {address}` waits for one"))
-    })?;
-    newest.id.parse().map_err(|error| Error::new(Exit::Unavailable, error))
+    })
 }
 
 #[cfg(test)]
@@ -72,10 +71,10 @@ mod tests {
 
     #[test]
     fn an_id_and_an_address_are_distinguished() {
-        assert!(matches!("0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b".parse(), Ok(Named::Email(IdOrPart::Whole(_)))));
-        assert!(matches!("9e0f2a3b".parse(), Ok(Named::Email(IdOrPart::Part(_)))));
-        assert!(matches!("hello@example.test".parse(), Ok(Named::Inbox(_))));
-        assert!("hello".parse::<Named>().is_err());
-        assert!("@".parse::<Named>().is_err());
+        assert!(matches!("0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b".parse(), Ok(Target::Email(Id::Whole(_)))));
+        assert!(matches!("9e0f2a3b".parse(), Ok(Target::Email(Id::Part(_)))));
+        assert!(matches!("hello@example.test".parse(), Ok(Target::Inbox(_))));
+        assert!("hello".parse::<Target>().is_err());
+        assert!("@".parse::<Target>().is_err());
     }
 }

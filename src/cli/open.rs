@@ -7,12 +7,12 @@ use serde_json::json;
 use url::form_urlencoded::byte_serialize;
 
 use super::Context;
-use super::ids::{IdOrPart, Named};
-use super::listener::reachable;
+use super::ids::{Id, Target};
+use super::listener::listener_of;
 use super::one_mail::{self, OneMail};
 use crate::client::{Client, Destination};
 use crate::error::{Error, Exit};
-use crate::model::{Address, EmailId};
+use crate::model::Address;
 
 /// What opens an address where BROWSER names nothing.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
@@ -32,11 +32,11 @@ Examples:
 pub(super) struct Open {
     /// The id of a mail or its end, or an address
     #[arg(value_name = "ID|ADDR")]
-    what: Option<Named>,
+    what: Option<Target>,
 
     /// Behind an address, the id of one of its mails or the end of the id
     #[arg(value_name = "ID", conflicts_with = "latest")]
-    id: Option<IdOrPart<EmailId>>,
+    id: Option<Id>,
 
     /// The newest mail of the address
     #[arg(long, requires = "what")]
@@ -44,17 +44,17 @@ pub(super) struct Open {
 }
 
 impl Open {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let place = match (self.what, self.id, self.latest) {
             (None, ..) => String::new(),
-            (Some(Named::Inbox(address)), None, false) => format!("#/inbox/{}", in_fragment(&address)),
+            (Some(Target::Inbox(address)), None, false) => format!("#/inbox/{}", in_fragment(&address)),
             (Some(what), id, latest) => of_mail(cx, OneMail::new(what, id, latest)).await?,
         };
         let url = format!("{}/{place}", base(cx, cx.client().await?).await?);
         cx.answer(&json!({ "url": url }), &url)?;
         for line in browsers(&cx.env) {
             if start(&line, &url) {
-                return Ok(Exit::Ok);
+                return Ok(());
             }
         }
         Err(Error::new(Exit::Failure, "no browser could be started")
@@ -68,7 +68,7 @@ async fn of_mail(cx: &Context, mail: OneMail) -> Result<String, Error> {
     let client = cx.client().await?;
     let id = mail.id(client).await?;
     // A mail that is gone is said here and not in the browser.
-    client.email(id).await.map_err(one_mail::refused)?;
+    client.email(&id).await.map_err(one_mail::refused)?;
     Ok(format!("api/mail/messages/{id}/html"))
 }
 
@@ -84,8 +84,7 @@ async fn base(cx: &Context, client: &Client) -> Result<String, Error> {
         return Ok(server.base().to_owned());
     }
     let status = client.status().await?;
-    let listener = status.http_listen.iter().find_map(|text| text.parse().ok());
-    listener.map(|listener| format!("http://{}", reachable(listener))).ok_or_else(|| {
+    listener_of(&status, "httpListen").map(|listener| format!("http://{listener}")).ok_or_else(|| {
         Error::new(Exit::Unavailable, "the daemon has no listener for HTTP without TLS")
             .hint("give its address as --server https://NAME, or print the HTML with `tempmail read ID --html`")
     })

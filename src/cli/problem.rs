@@ -1,6 +1,6 @@
 //! An error as a program reads it: with JSON as the form of the output, one object on standard error (RFC 9457).
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::client::{ClientError, Problem};
 use crate::error::{Error, Exit};
@@ -40,32 +40,15 @@ fn of_service(problem: &Problem) -> Map<String, Value> {
     members
 }
 
+/// The title is the code in words.
 fn of_exit(exit: Exit, detail: String) -> Map<String, Value> {
-    let (code, title) = words(exit);
-    let members = [("type", TYPE), ("title", title), ("detail", &detail), ("code", code)];
-    members.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
-}
-
-/// The machine word of an exit code, and its title.
-const fn words(exit: Exit) -> (&'static str, &'static str) {
-    match exit {
-        Exit::Ok => ("ok", "Done"),
-        Exit::Failure => ("failure", "Failure"),
-        Exit::Usage | Exit::MailUsage => ("usage", "Bad argument"),
-        Exit::NotFound => ("not_found", "Not found"),
-        Exit::NotAllowed => ("not_allowed", "Not allowed"),
-        Exit::Conflict => ("conflict", "Conflict"),
-        Exit::Unavailable => ("unavailable", "Not reachable"),
-        Exit::RateLimited => ("rate_limited", "Too many requests"),
-        Exit::CheckFailed => ("check_failed", "A check says no"),
-        Exit::MailData => ("mail_data", "Bad mail"),
-        Exit::NoRecipient => ("no_recipient", "Recipient refused"),
-        Exit::MailRefused => ("mail_refused", "Mail refused"),
-        Exit::Taken => ("taken", "Taken, or not now"),
-        Exit::BadConfig => ("bad_config", "Bad configuration"),
-        Exit::TimedOut => ("timed_out", "Timed out"),
-        Exit::Interrupted => ("interrupted", "Interrupted"),
+    let code = json!(exit);
+    let mut title = code.as_str().unwrap_or_default().replace('_', " ");
+    if let Some(first) = title.get_mut(..1) {
+        first.make_ascii_uppercase();
     }
+    let members = [("type", TYPE.into()), ("title", title.into()), ("detail", detail.into()), ("code", code)];
+    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 #[cfg(test)]
@@ -79,7 +62,10 @@ mod tests {
             let object = of(&error);
             assert_eq!((&object["detail"], &object["hint"]), (&"why".into(), &"what to do".into()));
             assert_eq!((&object["exitCode"], &object["type"]), (&exit.code().into(), &TYPE.into()));
-            assert!(object["code"].as_str().is_some_and(|code| !code.is_empty()) && object.get("status").is_none());
+            assert!(
+                ["code", "title"].iter().all(|name| object[name].as_str().is_some_and(|text| !text.is_empty()))
+                    && object.get("status").is_none()
+            );
         }
     }
 }

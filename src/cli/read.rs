@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use serde_json::json;
+use serde_json::Value;
 
 use super::attachment;
 use super::inbox::MAILS;
 use super::one_mail::{self, OneMail};
-use super::output::{self, Format, Style, Whole, time, visible};
+use super::output::{self, Format, Style, time, visible};
 use super::{Context, directory};
-use crate::client::{Attachment, EmailDetail};
-use crate::error::{Error, Exit};
+use crate::client::{self, Mail};
+use crate::error::Error;
 use crate::mime;
 
 /// The header fields that a reader needs.
@@ -63,7 +63,7 @@ pub(super) struct Read {
 }
 
 impl Read {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         self.mail.check()?;
         if (self.html || self.raw || self.attachment.is_some() || self.save_all.is_some()) && cx.style.format.is_some()
         {
@@ -73,80 +73,76 @@ impl Read {
         let client = cx.client().await?;
         let id = self.mail.id(client).await?;
         if let Some(index) = self.attachment {
-            attachment::save(cx, client, id, index, self.out).await?;
-            return Ok(Exit::Ok);
+            return attachment::save(cx, client, &id, index, self.out).await;
         }
         if let Some(dir) = &self.save_all {
-            attachment::save_all(cx, client, id, dir).await?;
-            return Ok(Exit::Ok);
+            return attachment::save_all(cx, client, &id, dir).await;
         }
         if self.raw {
-            let raw = client.raw(id).await?;
-            cx.print(visible::octets(&raw, cx.style.is_terminal))?;
-            return Ok(Exit::Ok);
+            let raw = client.raw(&id).await?;
+            return cx.print(visible::octets(&raw, cx.style.is_terminal));
         }
-        let detail = client.email(id).await.map_err(one_mail::refused)?;
+        let mail = client.email(&id).await.map_err(one_mail::refused)?;
         if self.html {
-            cx.print(visible::octets(detail.email.message.as_bytes(), cx.style.is_terminal))?;
-            return Ok(Exit::Ok);
+            return cx.print(visible::octets(mail.text("message").as_bytes(), cx.style.is_terminal));
         }
-        cx.show(&shown(cx, &detail))?;
-        Ok(Exit::Ok)
+        cx.show(&shown(cx, &mail))
     }
 }
 
 /// A mail in the form that the flags ask for.
-pub(super) fn shown(cx: &Context, detail: &EmailDetail) -> String {
+pub(super) fn shown(cx: &Context, mail: &Mail) -> String {
     match cx.style.of_document() {
-        Format::Table => page(detail, cx.style),
-        Format::Json | Format::Ndjson => Whole::Sent(&detail.sent).json(cx.style),
-        Format::Tsv | Format::Id => output::lines(cx.style, &MAILS[..4], &[json!(detail.email)]),
+        Format::Table => page(mail, cx.style),
+        Format::Json | Format::Ndjson => output::json(&mail.0),
+        Format::Tsv | Format::Id => output::lines(cx.style, &MAILS[..4], std::slice::from_ref(&mail.0)),
     }
 }
 
 /// The mail for people: header fields that matter, codes and links, text, attachments.
-fn page(detail: &EmailDetail, style: Style) -> String {
-    let email = &detail.email;
+fn page(mail: &Mail, style: Style) -> String {
     let of_header = |name| {
-        detail.header(name).unwrap_or(match name {
-            "From" => &email.from,
-            "Subject" => &email.subject,
+        mail.header(name).unwrap_or(match name {
+            "From" => mail.text("from"),
+            "Subject" => mail.text("subject"),
             _ => "",
         })
     };
     let mut fields: Vec<(&str, Cow<'_, str>)> = FIELDS.iter().map(|name| (*name, of_header(name).into())).collect();
-    fields.push(("Delivered-To", email.recipient.as_str().into()));
-    fields.push(("Received", time::rfc3339(&email.received_at).into()));
-    fields.push(("Expires", time::rfc3339(&detail.expires_at).into()));
-    fields.push(("Id", email.id.as_str().into()));
+    fields.push(("Delivered-To", mail.text("recipient").into()));
+    fields.push(("Received", time::rfc3339(mail.text("receivedAt")).into()));
+    fields.push(("Expires", time::rfc3339(mail.text("expiresAt")).into()));
+    fields.push(("Id", mail.id().into()));
     fields.retain(|(_, value)| !value.is_empty());
 
-    fields.extend(detail.codes.iter().map(|code| ("Code", code.code.as_str().into())));
-    let wanted = detail.links.iter().filter(|link| link.kind != "unsubscribe");
-    fields.extend(wanted.map(|link| ("Link", format!("{} ({})", link.url, link.kind).into())));
+    fields.extend(mail.list("codes").iter().map(|code| ("Code", client::text(code, "code").into())));
+    let wanted = mail.list("links").iter().filter(|link| link["kind"] != "unsubscribe");
+    let link = |link| format!("{} ({})", client::text(link, "url"), client::text(link, "kind"));
+    fields.extend(wanted.map(|of| ("Link", link(of).into())));
 
     let label = |name: &str| style.paint("1", &format!("{name}:"));
     let mut lines: Vec<String> =
         fields.iter().map(|(name, value)| format!("{} {}", label(name), visible::line(value))).collect();
     lines.push(String::new());
-    lines.push(visible::block(&text(detail)).trim_end().to_owned());
-    if !detail.attachments.is_empty() {
+    lines.push(visible::block(&text(mail)).trim_end().to_owned());
+    let attachments = mail.list("attachments");
+    if !attachments.is_empty() {
         lines.push(String::new());
         lines.push(label("Attachments"));
-        lines.extend(detail.attachments.iter().map(attachment_line));
+        lines.extend(attachments.iter().map(attachment_line));
     }
     lines.join("\n") + "\n"
 }
 
-fn attachment_line(attachment: &Attachment) -> String {
-    let name = if attachment.filename.is_empty() { "(no name)" } else { &attachment.filename };
-    let (name, kind) = (visible::line(name), visible::line(&attachment.content_type));
-    format!("  {}  {name}  {kind}  {}", attachment.index, time::size(attachment.size))
+fn attachment_line(attachment: &Value) -> String {
+    let [name, kind] = ["filename", "contentType"].map(|member| visible::line(client::text(attachment, member)));
+    let name = if name.is_empty() { "(no name)" } else { &name };
+    format!("  {}  {name}  {kind}  {}", attachment["index"], time::size(attachment["size"].as_u64().unwrap_or(0)))
 }
 
 /// The body as text. It is made of the HTML where the mail's own text is blank.
-pub(super) fn text(detail: &EmailDetail) -> Cow<'_, str> {
-    let (own, html) = (&detail.body_text, &detail.email.message);
+pub(super) fn text(mail: &Mail) -> Cow<'_, str> {
+    let (own, html) = (mail.text("bodyText"), mail.text("message"));
     if own.trim().is_empty() { mime::to_text(html).into() } else { own.into() }
 }
 
@@ -159,8 +155,8 @@ mod tests {
     const PIPE: Style = Style { is_terminal: false, is_colored: false, width: None, format: None };
     const TERMINAL: Style = Style { is_terminal: true, is_colored: false, width: Some(80), format: None };
 
-    fn detail(message: &str, body_text: &str) -> EmailDetail {
-        serde_json::from_value(json!({
+    fn detail(message: &str, body_text: &str) -> Mail {
+        Mail(json!({
             "id": "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b", "recipient": "hello@example.test", "from": "ann@x.test",
             "subject": "Hi", "message": message, "receivedAt": "2023-11-14 22:13:20", "bodyText": body_text,
             "headers": [{"name": "FROM", "value": "Ann \u{1b}[31m <ann@x.test>"}, {"name": "X-Spam", "value": "no"}],
@@ -172,7 +168,6 @@ mod tests {
             ],
             "size": 5000, "expiresAt": "2023-11-15 00:13:20",
         }))
-        .expect("detail")
     }
 
     #[test]

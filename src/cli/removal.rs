@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::Context;
 use super::output::Column;
+use crate::client::ClientError;
 use crate::error::Error;
 
 /// Whether things go, or are only said to.
@@ -20,19 +21,28 @@ impl Removal {
         if self.dry_run { Ok(()) } else { cx.must_ask(what, HINT) }
     }
 
-    /// Whether to go on: the user agrees, or nothing goes. `done` is the word for what goes.
-    pub(super) async fn agreed(self, cx: &Context, question: &str, done: &str) -> Result<bool, Error> {
-        Ok(self.dry_run || cx.agreed(question, done).await?)
+    /// Goes on if the user agrees, or nothing goes. `done` is the word for what goes.
+    pub(super) async fn agreed(self, cx: &Context, question: &str, done: &str) -> Result<(), Error> {
+        if self.dry_run { Ok(()) } else { cx.agreed(question, done).await }
     }
 
-    /// Prints a row for each thing, whose `deleted` says how many went or would go.
-    pub(super) fn show(self, cx: &Context, columns: &[Column], rows: &[Value]) -> Result<(), Error> {
-        let sum: u64 = rows.iter().map(deleted).sum();
-        cx.list(columns, rows, &json!({ (if self.dry_run { "wouldDelete" } else { "deleted" }): sum }))?;
-        if self.dry_run {
-            cx.hint("dry run: nothing was deleted");
+    /// Prints a row for each thing, whose `deleted` says how many went or would go. What is gone is gone, and is said before
+    /// what failed.
+    pub(super) fn show(
+        self,
+        cx: &Context,
+        columns: &[Column],
+        rows: &[Value],
+        done: Result<(), ClientError>,
+    ) -> Result<(), Error> {
+        if done.is_ok() || !rows.is_empty() {
+            let sum: u64 = rows.iter().map(deleted).sum();
+            cx.list(columns, rows, &json!({ (if self.dry_run { "wouldDelete" } else { "deleted" }): sum }))?;
+            if self.dry_run {
+                cx.hint("dry run: nothing was deleted");
+            }
         }
-        Ok(())
+        Ok(done?)
     }
 }
 

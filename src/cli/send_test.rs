@@ -3,18 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::json;
 use tokio::time::Instant;
 
 use super::Context;
 use super::inbox::MAILS;
-use super::listener::{MESSAGE_OCTETS_MAX, listener_of};
-use super::output::Whole;
+use super::listener::{MESSAGE_OCTETS_MAX, smtp_of};
 use super::sendmail::{Added, rewritten};
 use crate::client::smtp::{Submission, submit, with_crlf};
-use crate::client::{Client, Destination, EmailDetail, ServerUrl, WaitQuery};
+use crate::client::{Client, Destination, Mail, ServerUrl, WaitQuery};
 use crate::error::{Error, Exit};
-use crate::model::{Address, EmailId, Timestamp};
+use crate::model::{Address, Timestamp};
 
 /// A name that can never be registered (RFC 6761 section 6.4), so nobody is answered by accident.
 const SENDER: &str = "send-test@tempmail.invalid";
@@ -55,12 +53,12 @@ fn host_and_port(text: &str) -> Result<String, String> {
 }
 
 impl SendTest {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let file = self.file.as_deref().map(|path| cx.small_file(path, MESSAGE_OCTETS_MAX)).transpose()?;
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
+        let file = self.file.as_deref().map(|path| cx.streams.small_file(path, MESSAGE_OCTETS_MAX)).transpose()?;
         let file = file.map(|(_, raw)| with_crlf(&raw));
         let client = cx.client().await?;
         let server = self.smtp_server(cx, client).await?;
-        let since = client.newest(&self.address, 1).await?.emails.into_iter().next().map(|email| email.id);
+        let since = client.newest_id(&self.address).await?;
         cx.verbose(&format!("sending through SMTP at {server}"));
         let tag: u32 = rand::random();
         let subject = format!("Test mail {tag:08x}");
@@ -74,15 +72,15 @@ impl SendTest {
         // Nobody else has this subject.
         let subject = file.is_none().then_some(subject);
         let query = WaitQuery { to: self.address.clone(), since, from: None, subject, has: None };
-        let Some(detail) = arrived(client, query, file.as_deref()).await? else {
+        let Some(mail) = arrived(client, query, file.as_deref()).await? else {
             let cause = format!("it is not in the inbox of {} that {} shows", self.address, client.transport().shown());
             return Err(
                 Error::new(Exit::CheckFailed, cause).hint(format!("see that SMTP at {server} belongs to that service"))
             );
         };
-        cx.list(&MAILS[..4], &[json!(detail.email)], Whole::Sent(&detail.sent))?;
-        cx.hint(&format!("read it with `tempmail read {}`", detail.email.id));
-        Ok(Exit::Ok)
+        cx.list(&MAILS[..4], std::slice::from_ref(&mail.0), &mail.0)?;
+        cx.hint(&format!("read it with `tempmail read {}`", mail.id()));
+        Ok(())
     }
 
     async fn smtp_server(&self, cx: &Context, client: &Client) -> Result<String, Error> {
@@ -92,14 +90,13 @@ impl SendTest {
         if let Destination::Server(server, _) = cx.destination()? {
             return Ok(beside(&server));
         }
-        Ok(listener_of(&client.status().await?)?.to_string())
+        smtp_of(&client.status().await?)
     }
 }
 
 /// SMTP's usual port of this program on the host of an HTTP address.
 fn beside(server: &ServerUrl) -> String {
-    let host = server.host();
-    if host.contains(':') { format!("[{host}]:{PORT_DEFAULT}") } else { format!("{host}:{PORT_DEFAULT}") }
+    format!("{}:{PORT_DEFAULT}", server.host())
 }
 
 fn message(to: &Address, subject: &str, tag: u32, now: Timestamp) -> Result<Vec<u8>, Error> {
@@ -123,16 +120,15 @@ fn is_delivered(message: &[u8], raw: &[u8]) -> bool {
 
 /// The mail that is ours, as soon as it is there; `None` if it does not come in time. A message of a file is known again by
 /// its bytes, since it gets no mark.
-async fn arrived(client: &Client, mut query: WaitQuery, file: Option<&[u8]>) -> Result<Option<EmailDetail>, Error> {
+async fn arrived(client: &Client, mut query: WaitQuery, file: Option<&[u8]>) -> Result<Option<Mail>, Error> {
     let deadline = Instant::now() + ARRIVES_WITHIN;
-    while let Some(detail) = client.wait(&query, deadline, |_| {}).await? {
-        let Some(message) = file else { return Ok(Some(detail)) };
-        let id: EmailId = detail.email.id.parse().map_err(|error| Error::new(Exit::Unavailable, error))?;
-        match client.raw(id).await {
-            Ok(raw) if is_delivered(message, &raw) => return Ok(Some(detail)),
+    while let Some(mail) = client.wait(&query, deadline, |_| {}).await? {
+        let Some(message) = file else { return Ok(Some(mail)) };
+        match client.raw(&mail.id()).await {
+            Ok(raw) if is_delivered(message, &raw) => return Ok(Some(mail)),
             // It may have been deleted meanwhile.
-            Err(error) if error.problem().is_none_or(|problem| problem.status != 404) => return Err(error.into()),
-            _ => query.since = Some(detail.email.id),
+            Err(error) if !error.has_status(404) => return Err(error.into()),
+            _ => query.since = Some(mail.id().to_owned()),
         }
     }
     Ok(None)

@@ -36,7 +36,7 @@ pub(super) struct Serve {
 }
 
 impl Serve {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         if cx.globals.server.is_some() {
             return Err(Error::usage("serve runs the service on this machine; --server names one elsewhere")
                 .hint("leave out --server and TEMPMAIL_SERVER, or ask that service by `tempmail status`"));
@@ -62,7 +62,7 @@ impl Serve {
         let daemon = tokio::select! {
             started = start(config, sources, panics, &shutdown, cx) => started?,
             // A start can end at any point: the next one finds nothing worse than after a crash.
-            () = shutdown.cancelled() => return Ok(Exit::Ok),
+            () = shutdown.cancelled() => return Ok(()),
         };
         if cx.shows_progress() {
             cx.hint(&daemon.banner().reached_by(command).to_string());
@@ -70,8 +70,8 @@ impl Serve {
             daemon.banner().log();
         }
         tokio::select! {
-            ended = daemon.run(shutdown) => ended.map(|()| Exit::Ok).map_err(Error::from),
-            _ = stop => Ok(Exit::Interrupted),
+            ended = daemon.run(shutdown) => ended.map_err(Error::from),
+            _ = stop => Err(Error::ending(Exit::Interrupted)),
         }
     }
 }

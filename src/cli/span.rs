@@ -3,11 +3,11 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::ids::{self, IdOrPart};
+use super::ids::{Id, Of};
 use crate::client::Client;
 use crate::config::value::{self, ValueError};
 use crate::error::Error;
-use crate::model::{Address, EmailId, Timestamp};
+use crate::model::{Address, Timestamp};
 
 /// The longest time to wait.
 const TIMEOUT_MAX: Duration = Duration::from_hours(24);
@@ -87,7 +87,7 @@ impl FromStr for Moment {
 pub(super) enum Since {
     Now,
     Moment(Moment),
-    Email(IdOrPart<EmailId>),
+    Email(Id),
 }
 
 impl Since {
@@ -95,11 +95,9 @@ impl Since {
     pub(super) async fn mark(&self, client: &Client, to: &Address, now: Timestamp) -> Result<Option<String>, Error> {
         Ok(match self {
             // The clock of the service may differ from that of this machine, so its newest mail is the mark.
-            Self::Now => client.newest(to, 1).await?.emails.into_iter().next().map(|it| it.id),
+            Self::Now => client.newest_id(to).await?,
             Self::Moment(moment) => Some(moment.at(now).to_rfc3339()),
-            Self::Email(id) => {
-                ids::emails(client, Some(to), std::slice::from_ref(id)).await?.first().map(ToString::to_string)
-            }
+            Self::Email(id) => Some(Of::Mail(Some(to)).one(client, id).await?.to_string()),
         })
     }
 }
@@ -158,7 +156,7 @@ mod tests {
         ] {
             assert_eq!(text.parse(), Ok(since), "{text}");
         }
-        assert!(matches!("9e0f2a3b".parse(), Ok(Since::Email(IdOrPart::Part(_)))));
+        assert!(matches!("9e0f2a3b".parse(), Ok(Since::Email(Id::Part(_)))));
         for text in ["", "yesterday", "-5m", "5", "a@x.test"] {
             assert!(text.parse::<Since>().is_err(), "{text}");
         }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Context;
-use crate::client::{Client, Method};
+use crate::client::Client;
 use crate::error::{Error, Exit};
 
 /// The fields that are always shown.
@@ -59,13 +59,12 @@ pub(super) struct Status {
 }
 
 impl Status {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let client = cx.client().await?;
         if !client.is_administrator() {
             return public(cx, client).await;
         }
-        let answer = client.answer(Method::GET, "/api/admin/status", &[], None).await?;
-        let mut whole = answer.value.clone();
+        let mut whole = client.status().await?;
         if self.all {
             // A service that cannot read its rows now still has a status.
             if let Ok(stats) = client.get::<Map<String, Value>>("/api/admin/stats", &[]).await
@@ -75,14 +74,14 @@ impl Status {
             }
             cx.document(&whole, &whole)?;
         } else {
-            cx.document(&chosen(&whole), &answer)?;
+            cx.document(&chosen(&whole), &whole)?;
         }
         if whole["acceptsMail"] == false {
             let cause = whole["cause"].as_str().map_or_else(String::new, |cause| format!(": {cause}"));
             return Err(Error::new(Exit::Unavailable, format!("the service accepts no mail now{cause}"))
                 .hint("its log says more"));
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 }
 
@@ -101,14 +100,14 @@ fn chosen(whole: &Value) -> Value {
     Value::Object(chosen)
 }
 
-async fn public(cx: &Context, client: &Client) -> Result<Exit, Error> {
+async fn public(cx: &Context, client: &Client) -> Result<(), Error> {
     let is_ready = client.ready().await?;
     let active = client.get::<Vec<String>>("/api/domains/active", &[]).await?.len();
     let public = json!({ "domains": { "active": active }, "ready": is_ready, "server": client.transport().shown() });
     cx.document(&public, &public)?;
     if is_ready {
         cx.hint("the rest is the administrator's; see --token-file");
-        return Ok(Exit::Ok);
+        return Ok(());
     }
     Err(Error::new(Exit::Unavailable, "the service is not ready").hint("its log says why"))
 }

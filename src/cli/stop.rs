@@ -29,7 +29,7 @@ Examples:
 pub(super) struct Stop;
 
 impl Stop {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         if cx.globals.server.is_some() {
             return Err(Error::usage("stop ends the service on this machine; --server names one elsewhere")
                 .hint("leave out --server and TEMPMAIL_SERVER, or run `tempmail stop` on that machine"));
@@ -52,7 +52,7 @@ impl Stop {
                 .hint("its log says what it waits for; a second signal stops it at once")
         })?;
         cx.hint(&format!("stopped the service at {}", socket.display()));
-        Ok(Exit::Ok)
+        Ok(())
     }
 }
 

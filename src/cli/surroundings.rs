@@ -5,7 +5,6 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::termios::tcgetwinsize;
@@ -47,9 +46,8 @@ pub struct Terminal {
 
 /// The three streams.
 pub struct Streams {
-    stdin: Mutex<Box<dyn BufRead + Send>>,
-    /// Whether somebody reads standard input to its end.
-    is_taken: AtomicBool,
+    /// `None` once somebody reads it to its end.
+    stdin: Mutex<Option<Box<dyn BufRead + Send>>>,
     stdout: Mutex<Box<dyn Write + Send>>,
     stderr: Mutex<Box<dyn Write + Send>>,
     pub(super) terminal: Terminal,
@@ -66,8 +64,7 @@ impl Streams {
         terminal: Terminal,
     ) -> Self {
         Self {
-            stdin: Mutex::new(Box::new(BufReader::new(stdin))),
-            is_taken: AtomicBool::new(false),
+            stdin: Mutex::new(Some(Box::new(BufReader::new(stdin)))),
             stdout: Mutex::new(Box::new(stdout)),
             stderr: Mutex::new(Box::new(stderr)),
             terminal,
@@ -109,26 +106,28 @@ impl Streams {
         self.complain(&format!("{label}{}\n", visible::block(text)));
     }
 
-    /// The next line of standard input.
+    /// The next line of standard input; an empty one at its end.
     pub(super) fn line(&self) -> io::Result<String> {
         let mut line = String::new();
-        locked(&self.stdin).read_line(&mut line)?;
+        if let Some(stdin) = locked(&self.stdin).as_mut() {
+            stdin.read_line(&mut line)?;
+        }
         Ok(line)
     }
 
     /// Standard input, which only the first caller can read.
-    pub(super) fn stdin(self: &Arc<Self>) -> impl BufRead + Send + use<> {
-        let is_first = !self.is_taken.swap(true, Ordering::Relaxed);
-        BufReader::new(Stdin { streams: Arc::clone(self), is_first })
+    pub(super) fn stdin(&self) -> io::Result<Box<dyn BufRead + Send>> {
+        let taken = || io::Error::other("it was read before, for another option; name a file");
+        locked(&self.stdin).take().ok_or_else(taken)
     }
 
     /// The file of this name: standard input for `-`.
-    pub(super) fn input(self: &Arc<Self>, path: &Path) -> io::Result<Box<dyn Read>> {
-        if path.as_os_str() == STANDARD { Ok(Box::new(self.stdin())) } else { Ok(Box::new(File::open(path)?)) }
+    fn input(&self, path: &Path) -> io::Result<Box<dyn Read>> {
+        if path.as_os_str() == STANDARD { Ok(Box::new(self.stdin()?)) } else { Ok(Box::new(File::open(path)?)) }
     }
 
     /// How messages name a file, and its octets, of which there are at most `octets_max`: standard input for `-`.
-    pub(super) fn small_file(self: &Arc<Self>, path: &Path, octets_max: u64) -> Result<(String, Vec<u8>), Error> {
+    pub(super) fn small_file(&self, path: &Path, octets_max: u64) -> Result<(String, Vec<u8>), Error> {
         let name = if path.as_os_str() == STANDARD { "standard input".into() } else { path.display().to_string() };
         let mut octets = Vec::new();
         self.input(path)
@@ -147,22 +146,7 @@ impl fmt::Debug for Streams {
     }
 }
 
-/// Standard input, which is locked while it is read.
-struct Stdin {
-    streams: Arc<Streams>,
-    is_first: bool,
-}
-
-impl Read for Stdin {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if !self.is_first {
-            return Err(io::Error::other("it was read before, for another option; name a file"));
-        }
-        locked(&self.streams.stdin).read(buffer)
-    }
-}
-
 /// A stream whose user has panicked is used on.
-fn locked<S: ?Sized>(stream: &Mutex<Box<S>>) -> MutexGuard<'_, Box<S>> {
+fn locked<S>(stream: &Mutex<S>) -> MutexGuard<'_, S> {
     stream.lock().unwrap_or_else(PoisonError::into_inner)
 }

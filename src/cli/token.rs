@@ -8,44 +8,38 @@ use std::time::Duration;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::ids::{self, Part};
-use super::output::Column;
+use super::ids::{self, Id};
+use super::output::{Column, Kind};
 use super::removal::deleted;
 use super::span::Moment;
 use super::{Context, STANDARD, listing};
-use crate::client::Method;
+use crate::client::{Method, text};
 use crate::error::{Error, Exit};
 use crate::model::{Scope, TokenName};
 use crate::unfinished::Unfinished;
 
 const PATH: &str = "/api/admin/tokens";
 const COLUMNS: [Column; 6] = [
-    Column::text("NAME", "name"),
-    Column::text("SCOPE", "scope").rank(3),
-    Column::state("STATUS", "status").rank(1),
-    Column::time("CREATED", "createdAt").rank(4),
-    Column::time("EXPIRES", "expiresAt").rank(2),
-    Column::id("ID", "id"),
+    Kind::Text.column("NAME", "name"),
+    Kind::Text.column("SCOPE", "scope").rank(3),
+    Kind::State.column("STATUS", "status").rank(1),
+    Kind::Time.column("CREATED", "createdAt").rank(4),
+    Kind::Time.column("EXPIRES", "expiresAt").rank(2),
+    Kind::Id.column("ID", "id"),
 ];
 const LIFE: RangeInclusive<Duration> = Duration::from_mins(1)..=Duration::from_hours(3650 * 24);
 
 /// Give out tokens for the administrator's operations over HTTP
 ///
 /// A caller sends a token as `Authorization: Bearer TOKEN`. This program reads it from --token-file or `TEMPMAIL_TOKEN`.
-#[derive(clap::Args, Debug)]
+#[derive(Subcommand, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail token new --name ci --scope read --expires 90d --out token.txt
   tempmail token list
   tempmail token revoke ci
   tempmail --server https://mail.example.org --token-file token.txt status")]
-pub(super) struct Token {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Subcommand, Debug)]
-enum Verb {
+pub(super) enum Token {
     New(New),
     /// List the tokens, without the tokens themselves
     ///
@@ -75,13 +69,13 @@ Examples:
 }
 
 impl Token {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        match self.verb {
-            Verb::New(new) => new.run(cx).await,
-            Verb::List => {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
+        match self {
+            Self::New(new) => new.run(cx).await,
+            Self::List => {
                 listing::whole(cx, PATH, &[], &COLUMNS, "there is no token; `tempmail token new` makes one").await
             }
-            Verb::Revoke { token } => revoke(cx, token).await,
+            Self::Revoke { token } => revoke(cx, token).await,
         }
     }
 }
@@ -95,7 +89,7 @@ Examples:
   tempmail token new --name laptop --out token.txt
   tempmail token new --name ci --scope read --expires 90d
   tempmail token new --name ci --json | jq -r .token")]
-struct New {
+pub(super) struct New {
     /// Name of the token: letters, digits and the characters . _ -
     #[arg(long, value_name = "NAME")]
     name: TokenName,
@@ -114,7 +108,7 @@ struct New {
 }
 
 impl New {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    async fn run(self, cx: &Context) -> Result<(), Error> {
         let mut body = json!({ "name": self.name, "scope": self.scope });
         if let Some(moment) = self.expires {
             let now = cx.now();
@@ -127,61 +121,55 @@ impl New {
         let client = cx.client().await?;
         // A file that can't be written is said before there is a token.
         let out = self.out.filter(|file| file.as_os_str() != STANDARD);
-        let begun = out.as_deref().map(|file| new_file(file).map_err(|error| unwritten(file, &error))).transpose()?;
-        let created = client.answer(Method::POST, PATH, &[], Some(body)).await?;
-        let Some(token) = created.value["token"].as_str() else {
+        let begun = out.as_deref().map(begin).transpose()?;
+        let (mut created, _) = client.post(PATH, body).await?;
+        let token = text(&created, "token").to_owned();
+        if token.is_empty() {
             return Err(Error::new(Exit::Unavailable, "the service does not answer with a token"));
-        };
+        }
         let (Some(mut begun), Some(file)) = (begun, out) else {
-            cx.answer(&created, token)?;
+            cx.answer(&created, &token)?;
             cx.hint("keep it now: the service has only its hash and cannot show it again");
-            return Ok(Exit::Ok);
+            return Ok(());
         };
         if let Err(error) = begun.write(format!("{token}\n").as_bytes()).and_then(|()| begun.finish()) {
             // Nobody has it, so nobody may.
-            let id = created.value["id"].as_str().map(str::to_owned);
-            client.delete(PATH, &[("id", id)]).await?;
+            client.delete(PATH, &[("id", Some(text(&created, "id").to_owned()))]).await?;
             return Err(unwritten(&file, &error));
         }
         cx.hint(&format!("the token is in {}; the service cannot show it again", file.display()));
-        let mut shown = created.value.clone();
-        shown["token"] = Value::Null;
-        cx.answer(&shown, &file.display().to_string()).map(|()| Exit::Ok)
+        created["token"] = Value::Null;
+        cx.answer(&created, &file.display().to_string())
     }
 }
 
 /// Begins a file that is not there yet.
-fn new_file(file: &Path) -> io::Result<Unfinished> {
+fn begin(file: &Path) -> Result<Unfinished, Error> {
     if file.symlink_metadata().is_ok() {
-        return Err(io::ErrorKind::AlreadyExists.into());
+        let cause = format!("{} is there already", file.display());
+        return Err(Error::new(Exit::Conflict, cause).hint("name another file"));
     }
-    Unfinished::beside(file)
+    Unfinished::beside(file).map_err(|error| unwritten(file, &error))
 }
 
 fn unwritten(file: &Path, error: &io::Error) -> Error {
-    let file = file.display();
-    match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            Error::new(Exit::Conflict, format!("{file} is there already")).hint("name another file")
-        }
-        _ => Error::new(Exit::Failure, format!("{file}: {error}")),
-    }
+    Error::new(Exit::Failure, format!("{}: {error}", file.display()))
 }
 
 /// Revokes the token with this name or id, or a part of the id.
-async fn revoke(cx: &Context, token: String) -> Result<Exit, Error> {
+async fn revoke(cx: &Context, token: String) -> Result<(), Error> {
     let client = cx.client().await?;
     let tokens: Vec<Value> = client.get(PATH, &[]).await?;
     // The service takes a whole name or id, the name first. It knows no parts.
     let is_whole = tokens.iter().any(|known| known["name"] == *token || known["id"] == *token);
-    let id = match token.parse::<Part>() {
-        Ok(part) if !is_whole => ids::token(tokens, &part)?,
+    let id = match token.parse() {
+        Ok(Id::Part(part)) if !is_whole => ids::token(tokens, &part)?,
         _ => token.clone(),
     };
-    let answer = client.answer(Method::DELETE, PATH, &[("id", Some(id))], None).await?;
-    if deleted(&answer.value) == 0 {
+    let answer: Value = client.call(Method::DELETE, PATH, &[("id", Some(id))], None).await?;
+    if deleted(&answer) == 0 {
         return Err(Error::new(Exit::NotFound, format!("there is no token {token}"))
             .hint("`tempmail token list` shows the tokens"));
     }
-    cx.answer(&answer, &token).map(|()| Exit::Ok)
+    cx.answer(&answer, &token)
 }

@@ -13,7 +13,7 @@ use super::read;
 use super::removed;
 use super::span::{Span, wait_time};
 use super::wanted::{Wanted, quoted};
-use crate::client::{Client, EmailDetail, WaitQuery};
+use crate::client::{Client, Mail, WaitQuery, text};
 use crate::config::value::show_duration;
 use crate::error::{Error, Exit};
 use crate::mime::{self, Message};
@@ -21,6 +21,8 @@ use crate::model::Address;
 
 /// How long it may take to learn whether the service receives mail for the address.
 const HINT_WITHIN: Duration = Duration::from_secs(2);
+/// A wait that is over sooner is not shown.
+const SHOW_AFTER: Duration = Duration::from_millis(500);
 /// The most mails that are judged.
 const MAILS_MAX: usize = 1_000;
 /// The most mails that an error lists.
@@ -54,7 +56,7 @@ pub(super) struct Wait {
 }
 
 impl Wait {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let deadline = Instant::now() + self.span.timeout;
         let client = cx.client().await?;
         let since = self.span.mark(client, &self.address, cx.now()).await?;
@@ -62,8 +64,7 @@ impl Wait {
         let mut arrivals = Arrivals::new(cx, client, query.clone(), deadline);
         while let Some(detail) = arrivals.next().await? {
             if self.wanted.lacks(&detail).is_empty() {
-                cx.print(shown(cx, &self.wanted, &detail))?;
-                return Ok(Exit::Ok);
+                return cx.print(shown(cx, &self.wanted, &detail));
             }
         }
         Err(self.missing(client, query).await)
@@ -81,7 +82,7 @@ impl Wait {
             return Error::new(Exit::TimedOut, format!("no such mail for {to} within {within}"))
                 .hint(format!("`tempmail inbox {to}` lists what is there"));
         };
-        let id = visible::line(&first.email.id);
+        let id = visible::line(first.id());
         let cause = format!("mail came for {to}, but none with a {} within {within}", self.wanted.what());
         let hint = match self.doubtful(client, &first).await.as_slice() {
             [] => format!("`tempmail read {id}` shows the first"),
@@ -91,9 +92,11 @@ impl Wait {
     }
 
     /// What may be codes in a mail.
-    async fn doubtful(&self, client: &Client, detail: &EmailDetail) -> Vec<String> {
-        let Ok(id) = detail.email.id.parse() else { return Vec::new() };
-        let raw = if self.wanted.code { client.raw(id).await.unwrap_or_default() } else { bytes::Bytes::new() };
+    async fn doubtful(&self, client: &Client, mail: &Mail) -> Vec<String> {
+        if !self.wanted.code {
+            return Vec::new();
+        }
+        let raw = client.raw(&mail.id()).await.unwrap_or_default();
         mime::findings(&Message::new(&raw)).doubtful
     }
 }
@@ -148,7 +151,7 @@ struct Came {
 }
 
 impl Expect {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let begun = Instant::now();
         if self.no_mail_within.is_some() {
             removed::refuse_possible_patterns(self.wanted.text.iter().chain(&self.wanted.attachment))?;
@@ -162,13 +165,13 @@ impl Expect {
         let matches: Vec<&Came> = came.iter().filter(|it| it.lacks.is_empty()).collect();
         cx.print(match (cx.style.of_document(), last) {
             (Format::Json, None) if self.count.is_some() => {
-                output::json(&matches.iter().map(|it| &it.summary).collect::<Vec<_>>())
+                output::json(&matches.iter().map(|it| it.summary.clone()).collect())
             }
-            (Format::Ndjson, None) => matches.iter().map(|it| output::json_line(&it.summary)).collect(),
+            (Format::Ndjson, None) => matches.iter().map(|it| output::json(&it.summary)).collect(),
             (Format::Json | Format::Ndjson, Some(detail)) => read::shown(cx, &detail),
             _ => matches.iter().map(|it| visible::field(&it.printed) + "\n").collect(),
         })?;
-        Ok(Exit::Ok)
+        Ok(())
     }
 
     fn within(&self) -> Duration {
@@ -176,7 +179,7 @@ impl Expect {
     }
 
     /// Judges mail until there is enough or time is over. Where one is expected, it is given too.
-    async fn judged(&self, mut arrivals: Arrivals<'_>) -> Result<(Vec<Came>, Option<EmailDetail>), Error> {
+    async fn judged(&self, mut arrivals: Arrivals<'_>) -> Result<(Vec<Came>, Option<Mail>), Error> {
         let mut left = self.count.unwrap_or(1);
         let mut came: Vec<Came> = Vec::new();
         while came.len() < MAILS_MAX {
@@ -186,7 +189,7 @@ impl Expect {
                 next => next,
             };
             let Some(detail) = next else { break };
-            if came.iter().any(|it| it.id == detail.email.id) {
+            if came.iter().any(|it| it.id == detail.id()) {
                 continue;
             }
             came.push(self.judge(&detail));
@@ -202,19 +205,18 @@ impl Expect {
         Ok((came, None))
     }
 
-    fn judge(&self, detail: &EmailDetail) -> Came {
-        let email = &detail.email;
-        let from = if email.from.is_empty() { "<>".to_owned() } else { visible::line(&email.from).into_owned() };
-        let mut summary =
-            json!({ "id": email.id, "from": email.from, "subject": email.subject, "receivedAt": email.received_at });
-        if let Some(code) = detail.codes.first() {
-            summary["code"] = json!(code.code);
+    fn judge(&self, mail: &Mail) -> Came {
+        let [id, from, subject, received_at] = ["id", "from", "subject", "receivedAt"].map(|member| mail.text(member));
+        let mut summary = json!({ "id": id, "from": from, "subject": subject, "receivedAt": received_at });
+        if let Some(code) = mail.list("codes").first() {
+            summary["code"] = text(code, "code").into();
         }
+        let from = if from.is_empty() { "<>".into() } else { visible::line(from) };
         Came {
-            id: email.id.clone(),
-            title: format!("{} from {from} with subject {}", visible::line(&email.id), quoted(&email.subject)),
-            lacks: self.wanted.lacks(detail),
-            printed: self.wanted.alone(detail).unwrap_or(&email.id).to_owned(),
+            id: id.to_owned(),
+            title: format!("{} from {from} with subject {}", visible::line(id), quoted(subject)),
+            lacks: self.wanted.lacks(mail),
+            printed: self.wanted.alone(mail).unwrap_or(id).to_owned(),
             summary,
         }
     }
@@ -269,7 +271,7 @@ fn listed(came: &[&Came]) -> String {
 }
 
 /// What is printed of the mail that was waited for: its code or link alone, or the mail as `read` shows it.
-fn shown(cx: &Context, wanted: &Wanted, detail: &EmailDetail) -> String {
+fn shown(cx: &Context, wanted: &Wanted, detail: &Mail) -> String {
     match (wanted.alone(detail), cx.style.of_document()) {
         (Some(alone), Format::Table | Format::Tsv | Format::Id) => format!("{}\n", visible::line(alone)),
         _ => read::shown(cx, detail),
@@ -294,7 +296,7 @@ impl<'a> Arrivals<'a> {
 
     /// The next one; `None` if there is none by the deadline. A service that can't be reached at first is an error; later
     /// it may be away for a while.
-    async fn next(&mut self) -> Result<Option<EmailDetail>, Error> {
+    async fn next(&mut self) -> Result<Option<Mail>, Error> {
         let is_over = Instant::now() >= self.deadline;
         if !self.has_begun || is_over {
             let found = self.at_once().await?;
@@ -307,16 +309,15 @@ impl<'a> Arrivals<'a> {
     }
 
     /// The next one that is there now. The service must answer.
-    async fn at_once(&mut self) -> Result<Option<EmailDetail>, Error> {
+    async fn at_once(&mut self) -> Result<Option<Mail>, Error> {
         let found = self.client.waited(&self.query).await?;
         self.has_begun = true;
         Ok(self.passed(found))
     }
 
-    async fn awaited(&mut self) -> Result<Option<EmailDetail>, Error> {
+    async fn awaited(&mut self) -> Result<Option<Mail>, Error> {
         let is_hinted = std::mem::replace(&mut self.is_hinted, true);
         let Self { cx, client, query, deadline, .. } = self;
-        let _spinner = Spinner::new(format!("waiting for mail to {}", query.to), cx.shows_progress());
         let mut mail = pin!(client.wait(query, *deadline, |error| cx.hint(&format!("{error}; trying again"))));
         if !is_hinted {
             tokio::select! {
@@ -325,13 +326,17 @@ impl<'a> Arrivals<'a> {
                 () = hint_in_time(cx, client, &query.to) => {}
             }
         }
+        if let Ok(found) = timeout(SHOW_AFTER, &mut mail).await {
+            return Ok(found?);
+        }
+        let _spinner = Spinner::new(format!("waiting for mail to {}", query.to), cx.shows_progress());
         Ok(mail.await?)
     }
 
     /// The one after `found` is next.
-    fn passed(&mut self, found: Option<EmailDetail>) -> Option<EmailDetail> {
-        if let Some(detail) = &found {
-            self.query.since = Some(detail.email.id.clone());
+    fn passed(&mut self, found: Option<Mail>) -> Option<Mail> {
+        if let Some(mail) = &found {
+            self.query.since = Some(mail.id().to_owned());
         }
         found
     }

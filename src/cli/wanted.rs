@@ -1,10 +1,11 @@
 //! What a mail must be like, for `wait` and `expect`.
 
+use serde_json::Value;
 use url::Url;
 
 use super::output::visible;
 use super::{read, removed};
-use crate::client::{EmailDetail, WaitQuery};
+use crate::client::{Mail, WaitQuery, text};
 use crate::mime;
 use crate::model::Address;
 
@@ -65,30 +66,29 @@ impl Wanted {
     }
 
     /// What is printed of a mail in place of it: its best code, or its best link of the kind.
-    pub(super) fn alone<'a>(&self, detail: &'a EmailDetail) -> Option<&'a str> {
+    pub(super) fn alone<'a>(&self, mail: &'a Mail) -> Option<&'a str> {
         match &self.link {
-            Some(kind) => link(detail, kind),
-            None => detail.codes.first().map(|code| code.code.as_str()).filter(|_| self.code),
+            Some(kind) => link(mail, kind),
+            None => mail.list("codes").first().map(|code| text(code, "code")).filter(|_| self.code),
         }
     }
 
     /// What a mail lacks, a line for each that is safe to show. Nothing if the mail is as wanted.
-    pub(super) fn lacks(&self, detail: &EmailDetail) -> Vec<String> {
-        let EmailDetail { email, attachments, .. } = detail;
-        let mut lacks = without("sender", &email.from, &self.from);
-        lacks.extend(without("subject", &email.subject, &self.subject));
+    pub(super) fn lacks(&self, mail: &Mail) -> Vec<String> {
+        let mut lacks = without("sender", mail.text("from"), &self.from);
+        lacks.extend(without("subject", mail.text("subject"), &self.subject));
         if !self.text.is_empty() {
-            lacks.extend(without("text", &read::text(detail), &self.text));
+            lacks.extend(without("text", &read::text(mail), &self.text));
         }
-        let names: Vec<&str> = attachments.iter().map(|attachment| attachment.filename.as_str()).collect();
+        let names: Vec<&str> = mail.list("attachments").iter().map(|attachment| text(attachment, "filename")).collect();
         let unnamed = self.attachment.iter().filter(|part| !names.iter().any(|name| contains(name, part)));
         lacks.extend(unnamed.map(|part| format!("no file is named {}, but {}", quoted(part), listed(&names))));
-        lacks.extend(self.lacking_hosts(detail));
+        lacks.extend(self.lacking_hosts(mail));
         let is_lacking = match self.has.as_deref() {
-            Some("attachment") => attachments.is_empty(),
-            Some("code") => detail.codes.is_empty(),
-            Some(_) => link(detail, "any").is_none(),
-            None => (self.code || self.link.is_some()) && self.alone(detail).is_none(),
+            Some("attachment") => names.is_empty(),
+            Some("code") => mail.list("codes").is_empty(),
+            Some(_) => link(mail, "any").is_none(),
+            None => (self.code || self.link.is_some()) && self.alone(mail).is_none(),
         };
         if is_lacking {
             lacks.push(format!("there is no {}", self.what()));
@@ -96,12 +96,12 @@ impl Wanted {
         lacks
     }
 
-    fn lacking_hosts(&self, detail: &EmailDetail) -> Vec<String> {
+    fn lacking_hosts(&self, mail: &Mail) -> Vec<String> {
         if self.link_host.is_empty() {
             return Vec::new();
         }
         let mut hosts: Vec<String> = Vec::new();
-        for url in mime::addresses(&detail.email.message) {
+        for url in mime::addresses(mail.text("message")) {
             let host = host_of(&url);
             if !hosts.contains(&host) {
                 hosts.push(host);
@@ -126,9 +126,9 @@ impl Wanted {
 }
 
 /// The address of the best link of a kind, or of any kind but `unsubscribe`.
-fn link<'a>(detail: &'a EmailDetail, kind: &str) -> Option<&'a str> {
-    let is_wanted = |of_link: &str| if kind == "any" { of_link != "unsubscribe" } else { of_link == kind };
-    detail.links.iter().find(|link| is_wanted(&link.kind)).map(|link| link.url.as_str())
+fn link<'a>(mail: &'a Mail, kind: &str) -> Option<&'a str> {
+    let is_wanted = |of_link: &Value| if kind == "any" { of_link != "unsubscribe" } else { of_link == kind };
+    mail.list("links").iter().find(|link| is_wanted(&link["kind"])).map(|link| text(link, "url"))
 }
 
 /// The host that a link is to lead to, in the form that URLs have: a name in A-labels, or an address.
@@ -190,18 +190,14 @@ mod tests {
     fn lacks(args: &[&str]) -> Vec<String> {
         let html =
             "<p>Hi</p><a href='https://evil.test/v'>Go</a> https://www.other.test/x <a href='http://127.0.0.1'>x</a>";
-        let detail = serde_json::from_value(json!({
+        let mail = Mail(json!({
             "id": "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b", "recipient": "hello@example.test", "from": "no-reply@app.test",
             "subject": "Welcome\u{1b}[2J", "message": html, "receivedAt": "2023-11-14 22:13:20",
             "bodyText": "Hi,\nyour code is 48291.", "attachments": [{"index": 1, "filename": "a\n  ok.pdf"}],
             "links": [{"url": "https://x.test/u", "kind": "unsubscribe", "confidence": 1.0, "text": ""}],
         }));
         let args = [&["x"], args].concat();
-        Line::try_parse_from(args)
-            .map_err(|error| error.to_string())
-            .expect("flags")
-            .wanted
-            .lacks(&detail.expect("a mail"))
+        Line::try_parse_from(args).map_err(|error| error.to_string()).expect("flags").wanted.lacks(&mail)
     }
 
     #[test]

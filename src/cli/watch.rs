@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use serde_json::json;
+use serde_json::Value;
 use tokio::time::sleep;
 
 use super::Context;
-use super::output::{self, Column, Format, Style, visible};
-use crate::client::{Client, Events, MailEvent};
+use super::output::{self, Column, Format, Kind, Style, visible};
+use crate::client::{Events, text};
 use crate::error::{Error, Exit};
 use crate::model::Address;
 
@@ -17,11 +17,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// The fields of a line.
 const COLUMNS: [Column; 5] = [
-    Column::text("EVENT", "event"),
-    Column::id("ID", "id"),
-    Column::text("TO", "recipient"),
-    Column::text("FROM", "from"),
-    Column::text("SUBJECT", "subject"),
+    Kind::Text.column("EVENT", "event"),
+    Kind::Id.column("ID", "id"),
+    Kind::Text.column("TO", "recipient"),
+    Kind::Text.column("FROM", "from"),
+    Kind::Text.column("SUBJECT", "subject"),
 ];
 
 /// Print what happens to mail, a line for each event
@@ -45,8 +45,8 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let mut events = follow(cx.client().await?, self.address).await?;
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
+        let mut events = cx.client().await?.events(self.address).await?;
         cx.verbose("following; Ctrl-C ends this");
         loop {
             let event = next(cx, &mut events).await?;
@@ -55,16 +55,11 @@ impl Watch {
     }
 }
 
-/// Follows the mail of an address, or of all.
-pub(super) async fn follow(client: &Client, address: Option<Address>) -> Result<Events<'_>, Error> {
-    Ok(client.events(address).await?)
-}
-
 /// The next event. An interruption is said once. When nobody reads the output any more, the command ends.
-pub(super) async fn next(cx: &Context, events: &mut Events<'_>) -> Result<MailEvent, Error> {
+async fn next(cx: &Context, events: &mut Events<'_>) -> Result<Value, Error> {
     tokio::select! {
         event = events.next(|error| cx.hint(&format!("{error}; trying again"))) => Ok(event?),
-        () = reader_gone(cx) => Err(Error::new(Exit::Ok, "nobody reads the output")),
+        () = reader_gone(cx) => Err(Error::ending(Exit::Ok)),
     }
 }
 
@@ -85,16 +80,16 @@ pub(super) async fn reader_gone(cx: &Context) {
 }
 
 /// One line, written as soon as it is known: JSON in a pipe, unless another form is asked for.
-fn line(style: Style, event: &MailEvent) -> String {
+fn line(style: Style, event: &Value) -> String {
     if style.format.is_none() && !style.is_terminal {
-        return output::json_line(event);
+        return output::json(event);
     }
     if style.of_list() != Format::Table {
-        return output::lines(style, &COLUMNS, &[json!(event)]);
+        return output::lines(style, &COLUMNS, std::slice::from_ref(event));
     }
-    let what = event.event.strip_prefix("email.").unwrap_or(&event.event);
-    let end = output::short_id(event.text("id"));
-    let fields = [what, &end, event.text("recipient"), event.text("from"), event.text("subject")];
+    let [what, id, recipient, from, subject] =
+        ["event", "id", "recipient", "from", "subject"].map(|member| text(event, member));
+    let fields = [what.trim_start_matches("email."), &output::short_id(id), recipient, from, subject];
     let shown: Vec<_> = fields.iter().filter(|it| !it.is_empty()).map(|it| visible::line(it)).collect();
     output::cut(&shown.join("  "), style.width).into_owned() + "\n"
 }
@@ -105,24 +100,24 @@ mod tests {
 
     #[test]
     fn a_line_tells_what_happened() {
-        let event: MailEvent = serde_json::from_str(
+        let event: Value = serde_json::from_str(
             r#"{"event":"email.received","id":"i","recipient":"a@x.test","from":"b@y.test","subject":"s\tt","size":5}"#,
         )
         .expect("an event");
         let style = |format| Style { is_terminal: false, is_colored: false, width: None, format };
         let json = "{\"event\":\"email.received\",\"from\":\"b@y.test\",\"id\":\"i\",\"recipient\":\"a@x.test\",\"size\":5,\"subject\":\"s\\tt\"}\n";
         let shown = line(style(None), &event);
-        let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+        let value = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
         assert_eq!((value(&shown), shown.lines().count()), (value(json), 1));
         assert_eq!(line(style(Some(Format::Id)), &event), "i\n");
         let fields = line(style(Some(Format::Tsv)), &event);
         assert!(fields.starts_with("email.received\ti\ta@x.test\tb@y.test\ts") && fields.matches('\t').count() == 4);
         let received = r#"{"event":"email.received","id":"0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b","recipient":"a@x.test","from":"","subject":"s\u001b"}"#;
-        let received: MailEvent = serde_json::from_str(received).expect("an event");
+        let received: Value = serde_json::from_str(received).expect("an event");
         let people = Style { is_terminal: true, ..style(None) };
         assert_eq!(line(people, &received), "received  9e0f2a3b  a@x.test  s␛\n");
         assert_eq!(line(Style { width: Some(20), ..people }, &received), "received  9e0f2a3b…\n");
-        let removed: MailEvent = serde_json::from_str(r#"{"event":"reset"}"#).expect("an event");
+        let removed: Value = serde_json::from_str(r#"{"event":"reset"}"#).expect("an event");
         assert_eq!(line(style(Some(Format::Tsv)), &removed), "reset\t\t\t\t\n");
         assert_eq!(line(people, &removed), "reset\n");
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::ClientError;
+use super::{ClientError, Failure};
 
 const FIRST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(5);
@@ -44,11 +44,9 @@ impl ClientError {
     pub fn may_pass(&self) -> bool {
         match self {
             Self::Refused(problem) => matches!(problem.status, 429 | 502..=504),
+            Self::TooLarge { .. } => false,
             // A proxy says in its own words that the service is away, which is unintelligible.
-            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::BrokenOff { .. } | Self::Unintelligible { .. } => {
-                true
-            }
-            Self::Redirected { .. } | Self::WrongBase { .. } | Self::TooLarge { .. } => false,
+            Self::Failed { why, .. } => !matches!(why, Failure::Redirected(_) | Failure::WrongBase),
         }
     }
 }

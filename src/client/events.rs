@@ -1,40 +1,22 @@
 //! What happens to mail, as it happens, across restarts of the service.
 
-use futures_util::StreamExt;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::backoff::Backoff;
 use super::sse::{Block, Decoder};
-use super::transport::{OCTETS_WITHIN, Pieces};
-use super::{Client, ClientError, with_query};
+use super::transport::Pieces;
+use super::{Client, ClientError, Failure, with_query};
 use crate::model::Address;
 
-/// What happened.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MailEvent {
-    /// `email.received`, `email.deleted`, `email.expired` or `reset`.
-    pub event: String,
-    /// What the service says about it. Empty for `reset`.
-    #[serde(flatten)]
-    pub data: Map<String, Value>,
-}
-
-impl MailEvent {
-    /// A text in the data.
-    pub fn text(&self, name: &str) -> &str {
-        self.data.get(name).and_then(Value::as_str).unwrap_or_default()
-    }
-}
-
-/// The events of an address, or of all.
+/// The events of an address, or of all. The member `event` says which it is: `email.received`, `email.deleted`, `email.expired`
+/// or `reset`. The others are what the service says about it; `reset` has none.
 pub struct Events<'c> {
     client: &'c Client,
     to: Option<Address>,
     /// The id of the last event.
     last_id: Option<String>,
-    open: Option<(Pieces, Decoder)>,
+    open: Option<(Pieces<'c>, Decoder)>,
     backoff: Backoff,
 }
 
@@ -53,7 +35,7 @@ impl Client {
 
 impl Events<'_> {
     /// Waits for the next event. After an interruption the stream goes on where it was; `on_away` learns of its cause.
-    pub async fn next(&mut self, mut on_away: impl FnMut(&ClientError)) -> Result<MailEvent, ClientError> {
+    pub async fn next(&mut self, mut on_away: impl FnMut(&ClientError)) -> Result<Value, ClientError> {
         loop {
             let error = match self.event().await {
                 Ok(event) => return Ok(event),
@@ -68,7 +50,7 @@ impl Events<'_> {
         }
     }
 
-    async fn event(&mut self) -> Result<MailEvent, ClientError> {
+    async fn event(&mut self) -> Result<Value, ClientError> {
         if self.open.is_none() {
             self.connect().await?;
         }
@@ -77,18 +59,16 @@ impl Events<'_> {
             if event.is_empty() {
                 continue;
             }
-            let data = serde_json::from_str(&data).map_err(|error| self.client.unintelligible(error.to_string()))?;
+            let data: Map<String, Value> =
+                serde_json::from_str(&data).map_err(|error| self.client.unintelligible(error.to_string()))?;
             self.backoff = Backoff::default();
-            return Ok(MailEvent { event, data });
+            return Ok([("event".to_owned(), event.into())].into_iter().chain(data).collect());
         }
     }
 
     /// Waits for the next block, which may be no event.
     async fn block(&mut self) -> Result<Block, ClientError> {
-        let broken = |reason: &str| ClientError::BrokenOff {
-            server: self.client.transport().shown().to_owned(),
-            reason: reason.to_owned(),
-        };
+        let broken = |reason: &str| self.client.failure(Failure::BrokenOff(reason.to_owned()));
         let Some((pieces, decoder)) = &mut self.open else { return Err(broken("it is not open")) };
         loop {
             if let Some((block, id)) = decoder.next() {
@@ -96,10 +76,10 @@ impl Events<'_> {
                 return Ok(block);
             }
             // A stream without events has comments.
-            let piece =
-                timeout(OCTETS_WITHIN, pieces.next()).await.map_err(|_| broken("it said nothing for too long"))?;
-            let piece = piece.ok_or_else(|| broken("the stream ended"))?.map_err(|reason| broken(&reason))?;
-            decoder.feed(&piece).map_err(|_| self.client.unintelligible("an event is too long".to_owned()))?;
+            let piece = pieces.next().await?.ok_or_else(|| broken("the stream ended"))?;
+            if !decoder.feed(&piece) {
+                return Err(self.client.unintelligible("an event is too long".to_owned()));
+            }
         }
     }
 

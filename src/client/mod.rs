@@ -1,11 +1,11 @@
 //! The client of the service: one call that takes and gives JSON, over TCP or through the daemon's socket.
 //!
-//! The command line decides what it shows of an answer. Only a mail and the status have types of their own.
+//! The command line decides what it shows of an answer. Only a mail has a type of its own.
 //!
 //! ```text
 //! destination   where a command is carried out       server      address, token and authorities
 //! transport     how a request gets there             problem     what can go wrong
-//! pages         a list, page by page                 email, status   the typed views     backup   a backup on its way
+//! pages         a list, page by page                 mail        the typed view     backup   a backup on its way
 //! wait          mail as it arrives                   events      what happens to mail, by server-sent events (sse)
 //! backoff       pauses before a service that could not answer is asked again
 //! offline       work on a store without a daemon     cluster     the store in a cluster     smtp   hands a message to a receiver
@@ -15,39 +15,37 @@ mod backoff;
 mod backup;
 mod cluster;
 mod destination;
-mod email;
 mod events;
+mod mail;
 mod offline;
 mod pages;
 mod problem;
 mod server;
 pub mod smtp;
 mod sse;
-mod status;
 mod transport;
 mod wait;
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use bytes::Bytes;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::model::{Address, DomainName, EmailId};
+use crate::model::{Address, DomainName};
 
 pub use axum::http::Method;
 pub use backoff::Backoff;
 pub use backup::Backup;
 pub use cluster::{check_cluster, restore_into_cluster};
-pub use destination::{Destination, SYSTEM_SOCKET, choose, daemon, daemon_socket, data_dir, running, socket_path};
-pub use email::{Attachment, Email, EmailDetail, EmailPage, Header, Link, OneTimeCode};
-pub use events::{Events, MailEvent};
+pub use destination::{Destination, SYSTEM_SOCKET, choose, daemon_socket, data_dir, is_running, socket_path};
+pub use events::Events;
+pub use mail::{Mail, MailPage, text};
 pub use offline::{BackupCounts, CheckReport, Finding, OfflineStore, ProgressCallback, Salvaged, back_up};
 pub use pages::{ALL_MAIL, List, MAIL, MAILBOXES, Page, Pages, WEBHOOKS};
-pub use problem::{ClientError, Problem};
-pub use server::{Access, ServerUrl, ServerUrlError, Token, authorities};
-pub use status::Status;
+pub use problem::{ClientError, Failure, Problem};
+pub use server::{Access, ServerUrl, Token, authorities};
 pub use transport::Transport;
 pub use wait::WaitQuery;
 
@@ -58,17 +56,6 @@ pub type Query = Vec<(&'static str, Option<String>)>;
 
 /// The fields of a mail in a list that need no body.
 pub const BRIEF: &str = "id,recipient,from,subject,receivedAt";
-
-/// An answer in JSON.
-#[derive(Clone, Debug)]
-pub struct Answer {
-    /// Of HTTP: 201 says that something was made.
-    pub status: u16,
-    /// What it says.
-    pub value: Value,
-    /// The same as it was sent.
-    pub sent: String,
-}
 
 /// The service. Every method's error is a [`ClientError`].
 #[derive(Debug)]
@@ -103,17 +90,10 @@ impl Client {
         self.read(&self.ask(method, &with_query(path, query), body).await?)
     }
 
-    /// The answer to a request, with its octets and its status.
-    pub async fn answer(
-        &self,
-        method: Method,
-        path: &str,
-        query: &[(&str, Option<String>)],
-        body: Option<Value>,
-    ) -> Result<Answer, ClientError> {
-        let answer = self.ask(method, &with_query(path, query), body).await?;
-        let value = self.read(&answer)?;
-        Ok(Answer { status: answer.status, value, sent: String::from_utf8_lossy(&answer.body).into_owned() })
+    /// Asks for something to be made; whether it was, or was there already.
+    pub async fn post(&self, path: &str, body: Value) -> Result<(Value, bool), ClientError> {
+        let answer = self.ask(Method::POST, path, Some(body)).await?;
+        Ok((self.read(&answer)?, answer.status == 201))
     }
 
     /// The answer to a question.
@@ -139,28 +119,36 @@ impl Client {
         Ok(self.ask(Method::GET, path, None).await?.body)
     }
 
-    /// One Email with all that is known of it.
-    pub async fn email(&self, id: EmailId) -> Result<EmailDetail, ClientError> {
+    /// One mail with all that is known of it.
+    pub async fn email(&self, id: &impl Display) -> Result<Mail, ClientError> {
         let mail = self.mail(&format!("/api/mail/messages/{id}"), &[]).await?;
         mail.ok_or_else(|| self.unintelligible("its answer has no mail".to_owned()))
     }
 
-    /// The Email in an answer; `None` if it has no content.
-    async fn mail(&self, path: &str, query: &[(&str, Option<String>)]) -> Result<Option<EmailDetail>, ClientError> {
-        let answer = self.ask(Method::GET, &with_query(path, query), None).await?;
-        let mail: Option<EmailDetail> = self.read(&answer)?;
-        Ok(mail.map(|mail| EmailDetail { sent: String::from_utf8_lossy(&answer.body).into_owned(), ..mail }))
+    /// The mail in an answer; `None` if it has no content.
+    async fn mail(&self, path: &str, query: &[(&str, Option<String>)]) -> Result<Option<Mail>, ClientError> {
+        let mail: Value = self.get(path, query).await?;
+        match mail["id"].as_str() {
+            Some(_) => Ok(Some(Mail(mail))),
+            None if mail.is_null() => Ok(None),
+            None => Err(self.unintelligible("its mail has no 'id'".to_owned())),
+        }
     }
 
     /// One message as received, with the trace fields that delivery adds.
-    pub async fn raw(&self, id: EmailId) -> Result<Bytes, ClientError> {
+    pub async fn raw(&self, id: &impl Display) -> Result<Bytes, ClientError> {
         self.octets(&format!("/api/mail/messages/{id}/raw")).await
     }
 
-    /// The newest Emails of an address, at most `limit`, without their bodies, and how many there are in all.
-    pub async fn newest(&self, to: &Address, limit: u64) -> Result<EmailPage, ClientError> {
+    /// The newest mails of an address, at most `limit`, without their bodies, and how many there are in all.
+    pub async fn newest(&self, to: &Address, limit: u64) -> Result<MailPage, ClientError> {
         let fields = [("to", to.to_string()), ("limit", limit.to_string()), ("fields", BRIEF.to_owned())];
         self.get("/api/mail/messages", &fields.map(|(name, value)| (name, Some(value)))).await
+    }
+
+    /// The id of the newest mail of an address.
+    pub async fn newest_id(&self, to: &Address) -> Result<Option<String>, ClientError> {
+        Ok(self.newest(to, 1).await?.emails.first().map(|mail| text(mail, "id").to_owned()))
     }
 
     /// A fresh address, with what else the service says of it.
@@ -168,17 +156,17 @@ impl Client {
         &self,
         domain: Option<&DomainName>,
         prefix: Option<&str>,
-    ) -> Result<Answer, ClientError> {
+    ) -> Result<Value, ClientError> {
         let query = [("domain", domain.map(ToString::to_string)), ("prefix", prefix.map(str::to_owned))];
-        let fresh = self.answer(Method::GET, "/api/addresses/random", &query, None).await?;
-        match fresh.value["address"].as_str() {
-            Some(address) if !address.is_empty() => Ok(fresh),
-            _ => Err(self.unintelligible("its answer has no 'address'".to_owned())),
+        let fresh: Value = self.get("/api/addresses/random", &query).await?;
+        if text(&fresh, "address").is_empty() {
+            return Err(self.unintelligible("its answer has no 'address'".to_owned()));
         }
+        Ok(fresh)
     }
 
     /// What the daemon is, where it listens and how much it keeps. The administrator's.
-    pub async fn status(&self) -> Result<Status, ClientError> {
+    pub async fn status(&self) -> Result<Value, ClientError> {
         self.get("/api/admin/status", &[]).await
     }
 
@@ -195,7 +183,7 @@ impl Client {
     async fn ask(&self, method: Method, path: &str, body: Option<Value>) -> Result<ApiResponse, ClientError> {
         match self.accepted(self.transport.send(method, path, body).await?) {
             Err(error) if error.is("unknown_path") && self.is_beside_the_interface().await => {
-                Err(ClientError::WrongBase { server: self.transport.shown().to_owned() })
+                Err(self.failure(Failure::WrongBase))
             }
             result => result,
         }
@@ -210,10 +198,7 @@ impl Client {
     fn accepted(&self, answer: ApiResponse) -> Result<ApiResponse, ClientError> {
         match answer.status {
             200..=299 => Ok(answer),
-            300..=399 if answer.location.is_some() => Err(ClientError::Redirected {
-                server: self.transport.shown().to_owned(),
-                location: answer.location.unwrap_or_default(),
-            }),
+            300..=399 if let Some(location) = answer.location => Err(self.failure(Failure::Redirected(location))),
             status if answer.content_type.starts_with("application/problem+json") => {
                 let mut problem: Problem = self.read(&answer)?;
                 problem.status = status;
@@ -230,7 +215,11 @@ impl Client {
     }
 
     fn unintelligible(&self, reason: String) -> ClientError {
-        ClientError::Unintelligible { server: self.transport.shown().to_owned(), reason }
+        self.failure(Failure::Unintelligible(reason))
+    }
+
+    fn failure(&self, why: Failure) -> ClientError {
+        self.transport.failure(why)
     }
 }
 

@@ -46,8 +46,8 @@ const fn administrators(path: &'static str, member: &'static str) -> List {
 pub struct Page {
     /// Its rows.
     pub rows: Vec<Value>,
-    /// Its other members, without the place of the next page.
-    pub members: Map<String, Value>,
+    /// How many rows the list has, where the service says so.
+    pub total: Option<u64>,
     /// Whether the list goes on behind it.
     pub has_more: bool,
 }
@@ -83,24 +83,24 @@ impl Pages<'_> {
             let limit = self.size.map(|size| size.min(most));
             let mut query = self.query.clone();
             query.extend([(parameter, self.begin.clone()), ("limit", limit.map(|limit| limit.to_string()))]);
-            let mut members: Map<String, Value> = match self.client.get(self.list.path, &query).await {
+            let mut page: Map<String, Value> = match self.client.get(self.list.path, &query).await {
                 Err(ClientError::TooLarge { .. }) if limit.is_none_or(|limit| limit > 1) => {
                     self.size = Some(limit.map_or(SIZE_AFTER_TOO_LARGE, |limit| limit / 2));
                     continue;
                 }
                 page => page?,
             };
-            let Some(Value::Array(rows)) = members.shift_remove(self.list.member) else {
+            let Some(Value::Array(rows)) = page.remove(self.list.member) else {
                 return Err(self.client.unintelligible(format!("a page has no '{}'", self.list.member)));
             };
-            let next = members.shift_remove(member);
-            let next = next.as_ref().and_then(Value::as_str).map(str::to_owned);
+            let next = page.get(member).and_then(Value::as_str).map(str::to_owned);
             if next.is_some() && next == self.begin {
                 return Err(self.client.unintelligible("a page leads to itself".to_owned()));
             }
             self.begin = next;
             self.is_over = self.begin.is_none();
-            return Ok(Some(Page { rows, members, has_more: !self.is_over }));
+            let total = page.get("total").and_then(Value::as_u64);
+            return Ok(Some(Page { rows, total, has_more: !self.is_over }));
         }
     }
 
@@ -109,7 +109,7 @@ impl Pages<'_> {
         self.begin.as_deref()
     }
 
-    /// The rows of all pages, but no more pages once there are `most`.
+    /// The rows of all pages, at most so many.
     pub async fn rows(mut self, most: usize) -> Result<Vec<Value>, ClientError> {
         let mut rows = Vec::new();
         while rows.len() < most
@@ -117,6 +117,7 @@ impl Pages<'_> {
         {
             rows.extend(page.rows);
         }
+        rows.truncate(most);
         Ok(rows)
     }
 }

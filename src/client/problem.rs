@@ -5,14 +5,6 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Exit};
 
-/// The reason when a server answers a TLS handshake with something else.
-pub(super) const NO_TLS: &str = "it does not speak TLS there";
-/// The reason when it answers a request with something that is not HTTP.
-pub(super) const NO_HTTP: &str = "it does not speak HTTP there";
-
-/// The reason when nothing vouches for its certificate.
-pub(super) const NO_TRUST: &str = "its certificate is from an authority that this machine does not know";
-
 /// A refusal as the server words it (RFC 9457).
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
@@ -34,10 +26,10 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The strings of a further member that is an array; `None` if there is no such member.
-    pub fn strings(&self, member: &str) -> Option<Vec<String>> {
-        let array = self.other.get(member)?.as_array()?;
-        Some(array.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+    /// The strings of a further member that is a list.
+    pub fn strings(&self, member: &str) -> Vec<String> {
+        let listed = self.other.get(member).and_then(Value::as_array).into_iter().flatten();
+        listed.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
     fn sentence(&self) -> String {
@@ -89,56 +81,45 @@ pub enum ClientError {
     /// The server answered and refused.
     #[error("{}", .0.sentence())]
     Refused(Problem),
-    /// No connection, or it broke.
-    #[error("{server} cannot be reached: {reason}")]
-    Unreachable {
-        /// Where the question went.
-        server: String,
-        /// The operating system's or the HTTP client's words.
-        reason: String,
-    },
-    /// The server took the question and did not answer in time.
-    #[error("{server} did not answer in time")]
-    TimedOut {
-        /// Where the question went.
-        server: String,
-    },
-    /// The server began to answer and did not come to the end.
-    #[error("{server} broke off its answer: {reason}")]
-    BrokenOff {
-        /// Where the question went.
-        server: String,
-        /// What was wrong with it.
-        reason: String,
-    },
-    /// The server names another place. Redirects are never followed: a token would go along.
-    #[error("{server} redirects to {location}")]
-    Redirected {
-        /// Where the question went.
-        server: String,
-        /// The answer's `Location`.
-        location: String,
-    },
     /// The answer is larger than what may be held in memory.
     #[error("the answer is larger than {octets_max} octets")]
     TooLarge {
         /// The bound.
         octets_max: usize,
     },
-    /// There is nothing of this interface below the base address.
-    #[error("{server} is not the base address of tempmail: no path of its interface is there")]
-    WrongBase {
+    /// There is no answer of this interface.
+    #[error("{server} {why}")]
+    Failed {
         /// Where the question went.
         server: String,
+        /// What went wrong there.
+        why: Failure,
     },
-    /// The answer is not one of this interface.
-    #[error("{server} does not answer like tempmail: {reason}")]
-    Unintelligible {
-        /// Where the question went.
-        server: String,
-        /// What was wrong with it.
-        reason: String,
-    },
+}
+
+/// What went wrong at a server.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant says what it is")]
+pub enum Failure {
+    #[error("cannot be reached: {0}")]
+    Unreachable(String),
+    #[error("cannot be reached: it does not speak TLS there")]
+    NoTls,
+    #[error("cannot be reached: it does not speak HTTP there")]
+    NoHttp,
+    #[error("cannot be reached: its certificate is from an authority that this machine does not know")]
+    NoTrust,
+    #[error("did not answer in time")]
+    TimedOut,
+    #[error("broke off its answer: {0}")]
+    BrokenOff(String),
+    /// Redirects are never followed: a token would go along.
+    #[error("redirects to {0}")]
+    Redirected(String),
+    #[error("is not the base address of tempmail: no path of its interface is there")]
+    WrongBase,
+    #[error("does not answer like tempmail: {0}")]
+    Unintelligible(String),
 }
 
 impl ClientError {
@@ -155,6 +136,11 @@ impl ClientError {
         self.problem().is_some_and(|problem| problem.code == code)
     }
 
+    /// Whether the server refused with this status.
+    pub fn has_status(&self, status: u16) -> bool {
+        self.problem().is_some_and(|problem| problem.status == status)
+    }
+
     /// The error for the user, with this hint if what was asked for is not there.
     pub fn or_find_by(self, hint: &str) -> Error {
         let is_gone = self.is("not_found");
@@ -164,31 +150,32 @@ impl ClientError {
 
     /// What the user can do about it.
     fn hint(&self) -> Option<String> {
-        Some(match self {
-            Self::Refused(problem) => return problem.hint(),
-            Self::Unreachable { server, reason } if reason == NO_TLS => {
-                format!("give --server {}", server.replacen("https:", "http:", 1))
+        match self {
+            Self::Refused(problem) => problem.hint(),
+            Self::TooLarge { .. } => Some("ask for less, for example with --limit 1".to_owned()),
+            Self::Failed { server, why } => Some(why.hint(server)),
+        }
+    }
+}
+
+impl Failure {
+    fn hint(&self, server: &str) -> String {
+        let fixed = match self {
+            Self::NoTls => return format!("give --server {}", server.replacen("https:", "http:", 1)),
+            Self::NoHttp if server.starts_with("http:") => {
+                return format!("if it has TLS, give --server {}", server.replacen("http:", "https:", 1));
             }
-            Self::Unreachable { server, reason } if reason == NO_HTTP && server.starts_with("http:") => {
-                format!("if it has TLS, give --server {}", server.replacen("http:", "https:", 1))
+            Self::Redirected(location) => {
+                return format!("redirects are not followed; if that is the place, give --server {location}");
             }
-            Self::Unreachable { reason, .. } if reason == NO_TRUST => {
-                "if the certificate is a private one, give --ca-file FILE with that of its authority".to_owned()
-            }
-            Self::Unreachable { .. } => "see that `tempmail serve` runs there and that the address is right".to_owned(),
-            Self::TimedOut { .. } => "try again; `tempmail status` shows its state".to_owned(),
-            Self::BrokenOff { .. } => {
-                "try again; if it is damaged, `tempmail db check` on the stopped store says where".to_owned()
-            }
-            Self::Redirected { location, .. } => {
-                format!("redirects are not followed; if that is the place, give --server {location}")
-            }
-            Self::TooLarge { .. } => "ask for less, for example with --limit 1".to_owned(),
-            Self::WrongBase { .. } => {
-                "leave out the path of --server, or give the one that a proxy puts before `/api`".to_owned()
-            }
-            Self::Unintelligible { .. } => "see that --server names the service's base address".to_owned(),
-        })
+            Self::NoTrust => "if the certificate is a private one, give --ca-file FILE with that of its authority",
+            Self::Unreachable(_) | Self::NoHttp => "see that `tempmail serve` runs there and that the address is right",
+            Self::TimedOut => "try again; `tempmail status` shows its state",
+            Self::BrokenOff(_) => "try again; if it is damaged, `tempmail db check` on the stopped store says where",
+            Self::WrongBase => "leave out the path of --server, or give the one that a proxy puts before `/api`",
+            Self::Unintelligible(_) => "see that --server names the service's base address",
+        };
+        fixed.to_owned()
     }
 }
 
@@ -197,7 +184,7 @@ impl From<ClientError> for Error {
         let exit = match &error {
             ClientError::Refused(problem) => Exit::of_problem(problem.status, &problem.code),
             ClientError::TooLarge { .. } => Exit::Failure,
-            _ => Exit::Unavailable,
+            ClientError::Failed { .. } => Exit::Unavailable,
         };
         let hint = error.hint();
         let error = Self::new(exit, error);
@@ -218,8 +205,8 @@ mod tests {
             r#"{"type":"about:blank","title":"Unprocessable","status":422,"detail":"no","code":"mx_mismatch","expected":["mx.test"]}"#,
         )
         .expect("problem");
-        assert_eq!(problem.strings("expected"), Some(vec!["mx.test".to_owned()]));
-        assert_eq!(problem.strings("found"), None);
+        assert_eq!(problem.strings("expected"), ["mx.test"]);
+        assert_eq!(problem.strings("found"), [""; 0]);
         let error = Error::from(ClientError::Refused(problem));
         assert_eq!((error.exit(), error.to_string().as_str()), (Exit::CheckFailed, "no"));
     }

@@ -8,20 +8,18 @@ use std::time::Duration;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use axum::http::{HeaderName, Method};
 use bytes::{Bytes, BytesMut};
-use futures_util::stream::{self, BoxStream};
-use futures_util::{StreamExt, TryStreamExt};
 use serde_json::Value;
+use tokio::time::timeout;
 use url::Url;
 
-use super::problem::{NO_HTTP, NO_TLS, NO_TRUST};
-use super::{Access, ClientError, ServerUrl, Token};
+use super::{Access, ClientError, Failure, ServerUrl, Token};
 
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// Enough for the deletion of an inbox of 100,000, for a DNS check whose servers do not answer, and for the test of a webhook
 /// with the longest attempt at a webhook, which is 2 minutes.
 const ANSWER_WITHIN: Duration = Duration::from_secs(150);
 /// How long the next octets of an answer without a bound may take.
-pub(super) const OCTETS_WITHIN: Duration = Duration::from_mins(2);
+const OCTETS_WITHIN: Duration = Duration::from_mins(2);
 /// The largest answer that is read whole: a page of messages comes with their bodies.
 pub(super) const OCTETS_MAX: usize = 256 * 1024 * 1024;
 
@@ -36,7 +34,21 @@ pub(super) struct ApiResponse {
 }
 
 /// The octets of an answer as they come.
-pub(super) type Pieces = BoxStream<'static, Result<Bytes, String>>;
+#[derive(Debug)]
+pub(super) struct Pieces<'c> {
+    transport: &'c Transport,
+    response: reqwest::Response,
+}
+
+impl Pieces<'_> {
+    /// The next octets; `None` at the end.
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, ClientError> {
+        match timeout(OCTETS_WITHIN, self.response.chunk()).await {
+            Err(_elapsed) => Err(self.transport.failure(Failure::TimedOut)),
+            Ok(piece) => piece.map_err(|error| self.transport.failure(Failure::BrokenOff(root_cause(&error)))),
+        }
+    }
+}
 
 /// A pool of connections to one place.
 #[derive(Debug)]
@@ -94,29 +106,27 @@ impl Transport {
         path: &str,
         body: Option<Value>,
     ) -> Result<ApiResponse, ClientError> {
-        self.in_time(async { self.whole(self.request(method, path, body).await?).await }).await
+        self.in_time(async { self.whole(&mut self.request(method, path, body).await?).await }).await
     }
 
     /// Asks for an answer without a bound: its head, with the body of a failure, and the octets of a success.
-    pub(super) async fn open(&self, path: &str) -> Result<(ApiResponse, Pieces), ClientError> {
+    pub(super) async fn open(&self, path: &str) -> Result<(ApiResponse, Pieces<'_>), ClientError> {
         self.in_time(async {
-            let response = self.request(Method::GET, path, None).await?;
-            if !response.status().is_success() {
-                return Ok((self.whole(response).await?, stream::empty().boxed()));
-            }
-            let head = head(&response);
-            Ok((head, response.bytes_stream().map_err(|error| root_cause(&error)).boxed()))
+            let mut response = self.request(Method::GET, path, None).await?;
+            let is_success = response.status().is_success();
+            let answer = if is_success { head(&response) } else { self.whole(&mut response).await? };
+            Ok((answer, Pieces { transport: self, response }))
         })
         .await
     }
 
     async fn in_time<T>(&self, answer: impl Future<Output = Result<T, ClientError>>) -> Result<T, ClientError> {
-        let timed_out = |_| Err(ClientError::TimedOut { server: self.shown.clone() });
-        tokio::time::timeout(ANSWER_WITHIN, answer).await.unwrap_or_else(timed_out)
+        timeout(ANSWER_WITHIN, answer).await.unwrap_or_else(|_| Err(self.failure(Failure::TimedOut)))
     }
 
     async fn request(&self, method: Method, path: &str, body: Option<Value>) -> Result<reqwest::Response, ClientError> {
-        let url = Url::parse(&format!("{}{path}", self.base)).map_err(|error| self.unreachable(error.to_string()))?;
+        let url = Url::parse(&format!("{}{path}", self.base))
+            .map_err(|error| self.failure(Failure::Unreachable(error.to_string())))?;
         let mut builder = self.http.request(method, url);
         if let Some(token) = &self.token {
             builder = builder.header(AUTHORIZATION, token.header());
@@ -127,7 +137,7 @@ impl Transport {
         builder.send().await.map_err(|error| self.failed(&error))
     }
 
-    async fn whole(&self, mut response: reqwest::Response) -> Result<ApiResponse, ClientError> {
+    async fn whole(&self, response: &mut reqwest::Response) -> Result<ApiResponse, ClientError> {
         let mut body = BytesMut::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.failed(&error))? {
             if body.len() + chunk.len() > OCTETS_MAX {
@@ -135,25 +145,24 @@ impl Transport {
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(ApiResponse { body: body.freeze(), ..head(&response) })
+        Ok(ApiResponse { body: body.freeze(), ..head(response) })
     }
 
     fn failed(&self, error: &reqwest::Error) -> ClientError {
-        if error.is_timeout() {
-            return ClientError::TimedOut { server: self.shown.clone() };
-        }
         let cause = root_cause(error);
-        self.unreachable(match cause.as_str() {
+        self.failure(match cause.as_str() {
+            _ if error.is_timeout() => Failure::TimedOut,
             // The words of rustls and hyper, whose types are not reachable through the layers.
-            text if text.starts_with("received corrupt message") => NO_TLS.to_owned(),
-            text if text.starts_with("invalid HTTP") => NO_HTTP.to_owned(),
-            text if text.contains("UnknownIssuer") => NO_TRUST.to_owned(),
-            _ => cause,
+            text if text.starts_with("received corrupt message") => Failure::NoTls,
+            text if text.starts_with("invalid HTTP") => Failure::NoHttp,
+            text if text.contains("UnknownIssuer") => Failure::NoTrust,
+            _ => Failure::Unreachable(cause),
         })
     }
 
-    fn unreachable(&self, reason: String) -> ClientError {
-        ClientError::Unreachable { server: self.shown.clone(), reason }
+    /// The error for what went wrong there.
+    pub fn failure(&self, why: Failure) -> ClientError {
+        ClientError::Failed { server: self.shown.clone(), why }
     }
 }
 
@@ -165,7 +174,8 @@ fn builder() -> reqwest::ClientBuilder {
 }
 
 fn build(builder: reqwest::ClientBuilder, server: &str) -> Result<reqwest::Client, ClientError> {
-    builder.build().map_err(|error| ClientError::Unreachable { server: server.to_owned(), reason: root_cause(&error) })
+    let failed = |error| Failure::Unreachable(root_cause(&error));
+    builder.build().map_err(|error| ClientError::Failed { server: server.to_owned(), why: failed(error) })
 }
 
 /// A response without its body.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::backoff::Backoff;
-use super::{Client, ClientError, EmailDetail};
+use super::{Client, ClientError, Mail};
 use crate::model::Address;
 
 /// The longest that one request waits. Proxies often cut off a request that has no answer after a minute.
@@ -31,7 +31,7 @@ pub struct WaitQuery {
 
 impl Client {
     /// The oldest Email that passes, if there is one now.
-    pub async fn waited(&self, wanted: &WaitQuery) -> Result<Option<EmailDetail>, ClientError> {
+    pub async fn waited(&self, wanted: &WaitQuery) -> Result<Option<Mail>, ClientError> {
         self.wait_once(wanted, Duration::ZERO).await
     }
 
@@ -43,7 +43,7 @@ impl Client {
         wanted: &WaitQuery,
         deadline: Instant,
         mut on_away: impl FnMut(&ClientError),
-    ) -> Result<Option<EmailDetail>, ClientError> {
+    ) -> Result<Option<Mail>, ClientError> {
         let mut backoff = Backoff::default();
         while Instant::now() < deadline {
             let asked_at = Instant::now();
@@ -69,7 +69,7 @@ impl Client {
         Ok(None)
     }
 
-    async fn wait_once(&self, wanted: &WaitQuery, timeout: Duration) -> Result<Option<EmailDetail>, ClientError> {
+    async fn wait_once(&self, wanted: &WaitQuery, timeout: Duration) -> Result<Option<Mail>, ClientError> {
         let WaitQuery { to, since, from, subject, has } = wanted.clone();
         // The service knows whole seconds. The deadline of the caller is exact.
         let seconds = timeout.as_millis().div_ceil(1000);

@@ -2,10 +2,13 @@
 
 use std::process::ExitCode;
 
+use serde::Serialize;
+
 use crate::store::StoreError;
 
-/// Every way in which the program can end. A number never changes its meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// Every way in which the program can end. A number never changes its meaning, nor does its name in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Exit {
     /// Success, or the reader of the output went away.
     Ok = 0,
@@ -26,6 +29,7 @@ pub enum Exit {
     /// A check succeeded, and its result is negative.
     CheckFailed = 8,
     /// `sendmail`: its command line is wrong (`EX_USAGE` of sysexits).
+    #[serde(rename = "usage")]
     MailUsage = 64,
     /// `sendmail`: the message is too large, or names no recipient (`EX_DATAERR`).
     MailData = 65,

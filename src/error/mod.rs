@@ -33,10 +33,27 @@ impl Error {
         Self::new(Exit::Usage, cause)
     }
 
+    /// Ends the program with `exit` and no word: what it has printed says why, or nobody reads it.
+    pub fn ending(exit: Exit) -> Self {
+        Self::new(exit, "")
+    }
+
+    /// Whether there is nothing to say.
+    pub fn is_silent(&self) -> bool {
+        self.cause.to_string().is_empty()
+    }
+
     /// Adds a hint on what to do. The hint may have several lines.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same error with another exit code.
+    #[must_use]
+    pub fn ending_with(mut self, exit: Exit) -> Self {
+        self.exit = exit;
         self
     }
 

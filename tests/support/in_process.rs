@@ -37,6 +37,12 @@ impl CommandLine {
         Self::new(data_dir, args).env("TEMPMAIL_DATA_DIR", data_dir.to_str().expect("UTF-8"))
     }
 
+    /// Calls the program by another name.
+    pub(crate) fn called(mut self, program: &str) -> Self {
+        self.args[0] = program.into();
+        self
+    }
+
     /// Sets a variable.
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.env.insert(name.to_owned(), value.to_owned());

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::{Arg, Command};
 use clap_complete::engine::{self, ArgValueCompleter, CompletionCandidate};
@@ -16,8 +16,9 @@ use tokio::runtime;
 
 use super::super::{Context, Globals, guide};
 use super::candidate::{self, candidate};
-use super::{line, values};
-use crate::error::{Error, Exit};
+use super::line;
+use super::values::{Kind, look_up};
+use crate::error::Error;
 
 /// How long values may be looked for, so that a person does not wait.
 const WITHIN: Duration = Duration::from_millis(150);
@@ -36,7 +37,7 @@ pub(in crate::cli) struct Complete {
 
 impl Complete {
     /// Prints what may stand at the cursor, in time whatever the service does.
-    pub(in crate::cli) fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(in crate::cli) fn run(self, cx: &Context) -> Result<(), Error> {
         let mut words = line::words(&self.line.to_string_lossy(), &cx.env);
         let args: Vec<OsString> = words.iter().map(OsString::from).collect();
         let typed = words.pop().unwrap_or_default();
@@ -50,8 +51,7 @@ impl Complete {
             let is_flag = one.get_value().as_encoded_bytes().starts_with(b"-");
             !one.is_hide_set() && (typed.starts_with('-') || !is_flag)
         };
-        cx.print(found.iter().filter(is_offered).map(shown).collect::<String>())?;
-        Ok(Exit::Ok)
+        cx.print(found.iter().filter(is_offered).map(shown).collect::<String>())
     }
 }
 
@@ -69,16 +69,6 @@ fn shown(found: &CompletionCandidate) -> String {
 struct Asked {
     words: Vec<String>,
     env: BTreeMap<String, String>,
-}
-
-/// What the values of an argument are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// What `tempmail help` takes.
-    Help,
-    File,
-    Directory,
-    OfService(values::Kind),
 }
 
 /// The command tree, whose arguments say their values. `is_of_webhook` tells whose the ids are.
@@ -111,10 +101,10 @@ fn kind(name: &str, is_of_webhook: bool) -> Option<Kind> {
         "GUIDE" => Kind::Help,
         "FILE" | "PATH" => Kind::File,
         "DIR" => Kind::Directory,
-        "ADDR" | "RCPT" => Kind::OfService(values::Kind::Address),
-        "DOMAIN" => Kind::OfService(values::Kind::Domain),
-        "ID" if is_of_webhook => Kind::OfService(values::Kind::Webhook),
-        "ID" => Kind::OfService(values::Kind::Mail),
+        "ADDR" | "RCPT" => Kind::Address,
+        "DOMAIN" => Kind::Domain,
+        "ID" if is_of_webhook => Kind::Webhook,
+        "ID" => Kind::Mail,
         _ => return None,
     })
 }
@@ -127,20 +117,16 @@ impl Asked {
     /// The values that begin with what is typed.
     fn values(self: &Arc<Self>, words: &[String], kinds: &[Kind], typed: &str) -> Vec<CompletionCandidate> {
         let mut found: Vec<_> = words.iter().map(|word| candidate(word, "")).collect();
+        let until = Instant::now() + WITHIN;
         let mark = |mark: &'static str| CompletionCandidate::new("").tag(Some(mark.into()));
         for kind in kinds {
             match kind {
                 Kind::Help => found.extend(self.of_help()),
                 Kind::File => found.push(mark(FILE)),
                 Kind::Directory => found.push(mark(DIRECTORY)),
-                Kind::OfService(_) => {}
+                kind => found.extend(self.of_service(*kind, typed, until)),
             }
         }
-        let of_service = kinds.iter().filter_map(|kind| match kind {
-            Kind::OfService(kind) => Some(*kind),
-            _ => None,
-        });
-        found.extend(self.of_service(of_service.collect(), typed));
         let is_typed = |one: &CompletionCandidate| one.get_value().as_encoded_bytes().starts_with(typed.as_bytes());
         found.retain(|one| one.get_tag().is_some() || is_typed(one));
         found
@@ -160,28 +146,22 @@ impl Asked {
         found
     }
 
-    /// What the service knows, unless it takes too long.
+    /// What the service knows until then.
     ///
     /// A thread looks it up, because nothing else ends a read of a file that is a pipe, or the search for a host.
-    fn of_service(self: &Arc<Self>, kinds: Vec<values::Kind>, typed: &str) -> Vec<CompletionCandidate> {
-        if kinds.is_empty() {
-            return Vec::new();
-        }
+    fn of_service(self: &Arc<Self>, kind: Kind, typed: &str, until: Instant) -> Vec<CompletionCandidate> {
         let (send, found) = sync_channel(1);
         let (asked, typed) = (Arc::clone(self), typed.to_owned());
         let looking = thread::Builder::new().spawn(move || {
             let Ok(runtime) = runtime::Builder::new_current_thread().enable_all().build() else { return };
             let words: Vec<OsString> = asked.words.iter().map(OsString::from).collect();
             let globals = Globals::among(&words);
-            let found = kinds.into_iter().flat_map(|kind| {
-                let found = values::look_up(kind, &asked.words, &typed, &globals, &asked.env);
-                // A kind that cannot be listed has no values.
-                runtime.block_on(found).unwrap_or_default()
-            });
-            // The answer may come too late.
-            let _ = send.send(found.collect::<Vec<_>>());
+            let found = look_up(kind, &asked.words, &typed, &globals, &asked.env);
+            // A kind that cannot be listed has no values, and the answer may come too late.
+            let _ = send.send(runtime.block_on(found).unwrap_or_default());
         });
-        let found = looking.ok().and_then(|_| found.recv_timeout(WITHIN).ok()).unwrap_or_default();
+        let left = until.saturating_duration_since(Instant::now());
+        let found = looking.ok().and_then(|_| found.recv_timeout(left).ok()).unwrap_or_default();
         found.into_iter().filter(candidate::is_plain).collect()
     }
 }

@@ -52,7 +52,7 @@ enum Shell {
 }
 
 impl Completions {
-    pub(super) fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) fn run(self, cx: &Context) -> Result<(), Error> {
         if let Some(shell) = self.shell {
             cx.print(script(shell).1)?;
         }
@@ -64,7 +64,7 @@ impl Completions {
                 std::fs::write(dir.join(name), text).map_err(failed)?;
             }
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 }
 

@@ -6,23 +6,26 @@ use std::sync::Arc;
 use clap_complete::engine::CompletionCandidate;
 use serde_json::Value;
 
+use super::super::ids::Of;
 use super::super::output::short_id;
 use super::super::{Globals, STANDARD, Streams};
 use super::candidate::candidate;
-use crate::client::{
-    ALL_MAIL, BRIEF, Client, ClientError, Destination, List, MAIL, MAILBOXES, Query, WEBHOOKS, running,
-};
+use crate::client::{self, Client, ClientError, Destination, MAILBOXES, choose, is_running};
 use crate::error::Error;
-use crate::model::Address;
 
 /// The most mails or addresses that are offered, the newest.
-const NEWEST_MAX: u64 = 50;
+const NEWEST_MAX: usize = 50;
 /// The most pages of addresses that are looked through.
 const PAGES_MAX: usize = 10;
 
-/// What the service is asked for.
+/// What the values of an argument are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
+    /// What `tempmail help` takes.
+    Help,
+    File,
+    Directory,
+    /// This and those that follow are what only the service knows.
     Address,
     Domain,
     Mail,
@@ -49,13 +52,22 @@ pub(super) async fn look_up(
     if matches!(&target, Destination::Server(server, access) if access.token.is_some() && server.is_exposed()) {
         return Ok(Vec::new());
     }
-    let Some(client) = running(&target)?.map(Client::new) else { return Ok(Vec::new()) };
+    if let Destination::Local(sources) = &target
+        && !is_running(sources)?
+    {
+        return Ok(Vec::new());
+    }
+    let client = Client::new(choose(&target)?);
     Ok(match kind {
         Kind::Address => addresses(&client, typed).await?,
         Kind::Domain => domains(&client).await?,
-        Kind::Mail => mails(&client, words, typed).await?,
-        Kind::Webhook if client.is_administrator() => webhooks(&client, typed).await?,
-        Kind::Webhook => Vec::new(),
+        Kind::Mail => {
+            // That of the first address among the words.
+            let address = words.iter().find_map(|word| word.parse().ok());
+            ids(&client, Of::Mail(address.as_ref()), typed).await?
+        }
+        Kind::Webhook => ids(&client, Of::Webhooks, typed).await?,
+        Kind::Help | Kind::File | Kind::Directory => Vec::new(),
     })
 }
 
@@ -83,21 +95,15 @@ async fn newest_addresses(client: &Client, typed: &str) -> Result<Vec<Completion
             let mails = if messages == "1" { "mail" } else { "mails" };
             candidate(address, &format!("{messages} {mails}"))
         }));
-        if found.len() as u64 >= NEWEST_MAX {
+        if found.len() >= NEWEST_MAX {
             break;
         }
     }
     Ok(found)
 }
 
-/// The newest rows of a list.
-async fn newest(client: &Client, list: List, query: Query) -> Result<Vec<Value>, ClientError> {
-    let page = client.pages(list, query, Some(NEWEST_MAX)).next(u64::MAX).await?;
-    Ok(page.map(|page| page.rows).unwrap_or_default())
-}
-
 fn text(row: &Value, member: &str) -> String {
-    row[member].as_str().unwrap_or_default().to_owned()
+    client::text(row, member).to_owned()
 }
 
 async fn domains(client: &Client) -> Result<Vec<CompletionCandidate>, ClientError> {
@@ -105,32 +111,17 @@ async fn domains(client: &Client) -> Result<Vec<CompletionCandidate>, ClientErro
     Ok(domains.iter().map(|domain| candidate(text(domain, "domain"), &text(domain, "status"))).collect())
 }
 
-/// The mail of the first address among `words`; without one the newest of all addresses, for the administrator.
-async fn mails(client: &Client, words: &[String], typed: &str) -> Result<Vec<CompletionCandidate>, ClientError> {
-    let mails = if let Some(address) = words.iter().find_map(|word| word.parse::<Address>().ok()) {
-        let query = vec![("to", Some(address.to_string())), ("fields", Some(BRIEF.to_owned()))];
-        newest(client, MAIL, query).await?
-    } else if client.is_administrator() {
-        newest(client, ALL_MAIL, Vec::new()).await?
-    } else {
-        Vec::new()
-    };
-    Ok(by_id(&mails, ["from", "subject"], typed))
-}
-
-async fn webhooks(client: &Client, typed: &str) -> Result<Vec<CompletionCandidate>, ClientError> {
-    let webhooks = client.pages(WEBHOOKS, Vec::new(), None).rows(usize::MAX).await?;
-    Ok(by_id(&webhooks, ["recipient", "url"], typed))
-}
-
-/// Ids with two members that describe them: their ends, as tables show them, and whole where the beginning of one is typed.
-fn by_id(rows: &[Value], members: [&str; 2], typed: &str) -> Vec<CompletionCandidate> {
+/// Ids with what describes them: their ends, as tables show them, and whole where the beginning of one is typed.
+async fn ids(client: &Client, of: Of<'_>, typed: &str) -> Result<Vec<CompletionCandidate>, ClientError> {
+    if !of.can_be_listed(client) {
+        return Ok(Vec::new());
+    }
+    let [id, members @ ..] = of.members();
     let offered = |row: &Value| {
-        let id = text(row, "id");
-        let description = members.map(|member| text(row, member)).join("  ");
+        let (id, description) = (text(row, id), members.map(|member| text(row, member)).join("  "));
         let short = short_id(&id);
         let is_beginning = !typed.is_empty() && id.starts_with(typed) && !short.starts_with(typed);
         candidate(if is_beginning { id } else { short }, &description)
     };
-    rows.iter().map(offered).collect()
+    Ok(of.rows(client, NEWEST_MAX).await?.iter().map(offered).collect())
 }

@@ -21,8 +21,8 @@ use tokio::time::timeout;
 
 use super::Context;
 use super::listener::reachable;
-use super::output::{Column, Format, time};
-use crate::client::{self, Client, ClientError, Destination, Status};
+use super::output::{Column, Format, Kind, time};
+use crate::client::{Client, Destination, Failure, text};
 use crate::config::{self, Config, SettingInEffect, Sources, StoreLocation};
 use crate::error::{Error, Exit};
 
@@ -42,14 +42,17 @@ const SYNC_TOO_SLOW: Duration = Duration::from_secs(2);
 /// The member of a row with what was found and what to do.
 const BOTH: &str = "both";
 /// The columns for people.
-const SHOWN: [Column; 3] =
-    [Column::state("VERDICT", "verdict"), Column::text("CHECK", "check"), Column::prose("FOUND", BOTH)];
+const SHOWN: [Column; 3] = [
+    Kind::State.column("VERDICT", "verdict"),
+    Kind::Text.column("CHECK", "check").rank(1),
+    Kind::Prose.column("FOUND", BOTH),
+];
 /// The fields of a line for programs.
 const FIELDS: [Column; 4] = [
-    Column::state("VERDICT", "verdict"),
-    Column::id("CHECK", "check"),
-    Column::text("FOUND", "found"),
-    Column::text("ADVICE", "advice"),
+    Kind::State.column("VERDICT", "verdict"),
+    Kind::Id.column("CHECK", "check"),
+    Kind::Text.column("FOUND", "found"),
+    Kind::Text.column("ADVICE", "advice"),
 ];
 
 /// Check the service, its settings and this machine
@@ -103,13 +106,12 @@ impl Finding {
 }
 
 impl Doctor {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let Destination::Local(sources) = cx.destination()? else {
             return Err(Error::usage("doctor checks the service on this machine; --server names one elsewhere")
                 .hint("run it there, or use `tempmail status --server URL`"));
         };
-        let client = Client::new(client::daemon(&sources)?);
-        let findings = examine(cx, &sources, &client).await;
+        let findings = examine(cx, &sources, cx.client().await?).await;
         let is_ok = findings.iter().all(|finding| finding.verdict != Verdict::Failure);
         let row = |finding: &Finding| {
             let advice = finding.advice.as_ref().map_or_else(String::new, |advice| format!("; {advice}"));
@@ -122,7 +124,7 @@ impl Doctor {
             findings.iter().map(|finding| if is_table { row(finding) } else { json!(finding) }).collect();
         let columns = if is_table { &SHOWN[..] } else { &FIELDS };
         cx.list(columns, &rows, &json!({ "ok": is_ok, "findings": findings }))?;
-        Ok(if is_ok { Exit::Ok } else { Exit::CheckFailed })
+        if is_ok { Ok(()) } else { Err(Error::ending(Exit::CheckFailed)) }
     }
 }
 
@@ -132,8 +134,8 @@ async fn examine(cx: &Context, sources: &Sources, client: &Client) -> Vec<Findin
     let told = timeout(ANSWER_WITHIN, async {
         tokio::try_join!(client.status(), client.get("/api/admin/config", &[]), client.get("/api/admin/domains", &[]))
     });
-    let timed_out = |_| Err(ClientError::TimedOut { server: client.transport().shown().to_owned() });
-    let (status, in_effect, domains): (Status, Vec<SettingInEffect>, Vec<Value>) =
+    let timed_out = |_| Err(client.transport().failure(Failure::TimedOut));
+    let (status, in_effect, domains): (Value, Vec<SettingInEffect>, Vec<Value>) =
         match told.await.unwrap_or_else(timed_out) {
             Ok(told) => told,
             Err(error) => {
@@ -145,7 +147,7 @@ async fn examine(cx: &Context, sources: &Sources, client: &Client) -> Vec<Findin
         };
     findings.extend(daemon(&status));
     let config = Config::from_in_effect(&in_effect);
-    let is_full = status.cause.as_deref() == Some("storage_full");
+    let is_full = status["cause"] == "storage_full";
     let (listeners, storage, dns, domains) = tokio::join!(
         listeners(&status),
         storage(config.clone(), is_full),
@@ -153,7 +155,7 @@ async fn examine(cx: &Context, sources: &Sources, client: &Client) -> Vec<Findin
         within(DOMAINS_WITHIN, "domain", names::domains(client, &domains)),
     );
     findings.extend([listeners, storage, dns, domains].into_iter().flatten());
-    findings.push(names::certificate(status.tls.as_ref(), &config, cx.now()));
+    findings.push(names::certificate(&status["tls"], &config, cx.now()));
     findings
 }
 
@@ -186,14 +188,14 @@ fn settings(sources: &Sources) -> (Option<Config>, Vec<Finding>) {
 }
 
 /// Whether the daemon takes mail, and whether it is of this version.
-fn daemon(status: &Status) -> [Finding; 2] {
-    let accepting = if status.accepts_mail == Some(false) {
-        let cause = status.cause.as_ref().map_or_else(String::new, |cause| format!(": {cause}"));
+fn daemon(status: &Value) -> [Finding; 2] {
+    let accepting = if status["acceptsMail"] == false {
+        let cause = status["cause"].as_str().map_or_else(String::new, |cause| format!(": {cause}"));
         Finding::failure("daemon", format!("it runs and accepts no mail{cause}"), "its log says more")
     } else {
         Finding::ok("daemon", "it runs and accepts mail")
     };
-    let (of_daemon, of_binary) = (&status.version, env!("CARGO_PKG_VERSION"));
+    let (of_daemon, of_binary) = (text(status, "version"), env!("CARGO_PKG_VERSION"));
     let version = if of_daemon == of_binary {
         Finding::ok("version", format!("daemon and this program are both {of_binary}"))
     } else {
@@ -204,16 +206,20 @@ fn daemon(status: &Status) -> [Finding; 2] {
 }
 
 /// Whether the daemon accepts connections where it says that it listens.
-async fn listeners(status: &Status) -> Vec<Finding> {
-    let lists = [
-        ("SMTP", &status.smtp_listen),
-        ("SMTPS", &status.smtps_listen),
-        ("LMTP", &status.lmtp_listen),
-        ("HTTP", &status.http_listen),
-        ("HTTPS", &status.https_listen),
-        ("metrics", &status.metrics_listen),
+async fn listeners(status: &Value) -> Vec<Finding> {
+    const LISTS: [(&str, &str); 6] = [
+        ("SMTP", "smtpListen"),
+        ("SMTPS", "smtpsListen"),
+        ("LMTP", "lmtpListen"),
+        ("HTTP", "httpListen"),
+        ("HTTPS", "httpsListen"),
+        ("metrics", "metricsListen"),
     ];
-    join_all(lists.into_iter().flat_map(|(service, list)| list.iter().map(move |text| accepts(service, text)))).await
+    let of = |(service, member)| {
+        let listed = status[member].as_array().into_iter().flatten().filter_map(Value::as_str);
+        listed.map(move |text| accepts(service, text))
+    };
+    join_all(LISTS.into_iter().flat_map(of)).await
 }
 
 /// Connects and says nothing.

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use futures_util::{StreamExt, stream};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::super::output::time;
 use super::Finding;
-use crate::client::{Client, ClientError};
+use crate::client::{Client, ClientError, text};
 use crate::config::Config;
 use crate::dns::{Addresses, DnsResolver, MxAnswer, MxReport, Resolver};
 use crate::model::{DomainName, Timestamp};
@@ -95,7 +95,7 @@ pub(super) async fn domains(client: &Client, domains: &[Value]) -> Vec<Finding> 
     // Fixed in the settings, or pinned by the administrator: never verified.
     let (pinned, verified): (Vec<&Value>, Vec<&Value>) =
         domains.iter().partition(|domain| domain["fixed"] == true || domain["pinned"] == true);
-    let name = |domain: &&Value| domain["domain"].as_str().unwrap_or_default().to_owned();
+    let name = |domain: &&Value| text(domain, "domain").to_owned();
     let mut findings = Vec::new();
     if !pinned.is_empty() {
         let names: Vec<String> = pinned.iter().take(3).map(name).collect();
@@ -129,22 +129,22 @@ fn points_here(name: &str, answer: Result<MxReport, ClientError>) -> Finding {
 }
 
 /// The certificate in use, as the daemon tells it.
-pub(super) fn certificate(tls: Option<&Map<String, Value>>, config: &Config, now: Timestamp) -> Finding {
+pub(super) fn certificate(tls: &Value, config: &Config, now: Timestamp) -> Finding {
     const CHECK: &str = "certificate";
-    let Some(tls) = tls else {
+    if tls.is_null() {
         if config.smtp.listen.iter().all(|address| address.ip().is_loopback()) {
             return Finding::ok(CHECK, "there is none, and SMTP listens on loopback only");
         }
         let found = "there is none, so mail arrives in the clear";
         return Finding::warning(CHECK, found, "set tls-cert and tls-key to offer STARTTLS");
-    };
-    if let Some(fault) = tls.get("fault").and_then(Value::as_str) {
+    }
+    if let Some(fault) = tls["fault"].as_str() {
         let found = format!("its files cannot be used, so the old one is in use: {fault}");
         return Finding::failure(CHECK, found, "mend the files; they are read again when they change and at SIGHUP");
     }
     let names: Vec<&str> = tls["names"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let is_self_signed = tls["isSelfSigned"] == true;
-    let Some(not_after) = tls["notAfter"].as_str().and_then(Timestamp::from_text) else {
+    let Some(not_after) = Timestamp::from_text(text(tls, "notAfter")) else {
         return Finding::warning(CHECK, "the daemon does not tell its end", "see the row on version");
     };
     let (shown, end) = (names.join(", "), not_after.to_rfc3339());
@@ -208,7 +208,7 @@ mod tests {
             let mut config = Config::of_revision(Revision::Two, "/nonexistent".into());
             config.domains.mx_hosts = vec![host.parse().expect("a name")];
             let tls = json!({ "names": names, "notAfter": not_after.to_interface(), "isSelfSigned": false });
-            certificate(tls.as_object(), &config, NOW).verdict
+            certificate(&tls, &config, NOW).verdict
         };
         assert_eq!(of(&["a.test"], NOW.before(Duration::from_secs(1)), "a.test"), Verdict::Failure);
         assert_eq!(of(&["a.test"], NOW, "a.test"), Verdict::Warning);

@@ -61,7 +61,7 @@ pub(super) struct Mcp {
 }
 
 impl Mcp {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let ended = CancellationToken::new();
         let input = UntilEnd { input: tokio::io::stdin(), ended: ended.clone() };
         let transport = AsyncRwTransport::new_server(input, tokio::io::stdout()).with_max_line_length(LINE_BYTES_MAX);
@@ -71,9 +71,9 @@ impl Mcp {
         match session.serve(transport).await {
             Ok(service) => {
                 service.waiting().await.map_err(|error| Error::new(Exit::Failure, error))?;
-                Ok(Exit::Ok)
+                Ok(())
             }
-            Err(ServerInitializeError::ConnectionClosed(_)) => Ok(Exit::Ok),
+            Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(Error::usage(format!("standard input: {error}"))
                 .hint("a program that speaks the Model Context Protocol starts this command")),
         }
@@ -97,11 +97,6 @@ impl Session {
         self.client.get_or_try_init(async || Ok(Client::new(choose(&self.destination)?))).await
     }
 
-    /// The error for an address that the session may not have.
-    fn check(&self, address: &Address) -> Result<(), Error> {
-        self.check_domain(address.domain())
-    }
-
     /// The error for a domain that the session may not have.
     fn check_domain(&self, domain: &DomainName) -> Result<(), Error> {
         if self.domains.is_empty() || self.domains.contains(domain) {
@@ -115,7 +110,7 @@ impl Session {
     /// The error for a mail whose recipient the session may not have.
     fn check_recipient(&self, recipient: &str) -> Result<(), Error> {
         match recipient.parse() {
-            Ok(address) => self.check(&address),
+            Ok(address) => self.check_domain(Address::domain(&address)),
             Err(_) if self.domains.is_empty() => Ok(()),
             Err(_) => Err(Error::new(Exit::NotAllowed, "the mail is for an address that is not permitted here")),
         }

@@ -3,8 +3,10 @@
 //! Whoever writes a mail wants the model to read it as orders. The markers have a random part that no mail can contain, so
 //! what is between them is known to be the stranger's. Nothing that a stranger wrote stands outside them, but a code.
 
+use serde_json::Value;
+
 use crate::cli::output::time;
-use crate::client::{EmailDetail, EmailPage};
+use crate::client::{Mail, MailPage, text};
 use crate::error::Error;
 use crate::mime::{self, VISIBLE_TEXT_OCTETS_MAX, is_unseen};
 
@@ -27,35 +29,39 @@ const NO_TEXT: &str = "(no visible text)";
 ///
 /// The visible text is made here and not by the service, of a field that every service has: what a model reads depends on
 /// no other program.
-pub(super) fn mail(detail: &EmailDetail) -> String {
-    let email = &detail.email;
-    let (body, is_shortened) = body(&mime::visible_text(&email.message));
+pub(super) fn mail(mail: &Mail) -> String {
+    let message = mail.text("message");
+    let (body, is_shortened) = body(&mime::visible_text(message));
     let body = if body.is_empty() { NO_TEXT } else { &body };
-    let fenced = fenced(&format!("{}\n\n{body}", fields(detail).join("\n")));
-    let is_shortened = is_shortened || email.message.len() > VISIBLE_TEXT_OCTETS_MAX;
+    let fenced = fenced(&format!("{}\n\n{body}", fields(mail).join("\n")));
+    let is_shortened = is_shortened || message.len() > VISIBLE_TEXT_OCTETS_MAX;
     let rest = if is_shortened { "\nThe text is longer; its end is left out here." } else { "" };
     let [id, received, expires] =
-        [&email.id, &time::rfc3339(&email.received_at), &time::rfc3339(&detail.expires_at)].map(|text| short(text));
+        [mail.id(), &time::rfc3339(mail.text("receivedAt")), &time::rfc3339(mail.text("expiresAt"))].map(short);
     format!("Id: {id}\nReceived: {received}\nExpires: {expires}\n{fenced}{rest}")
 }
 
-fn fields(detail: &EmailDetail) -> Vec<String> {
-    let email = &detail.email;
+fn fields(mail: &Mail) -> Vec<String> {
+    let short_of = |value: &Value, member| short(text(value, member));
     let mut fields = vec![
-        format!("From: {}", short(detail.header("From").unwrap_or(&email.from))),
-        format!("Delivered to: {}", short(&email.recipient)),
-        format!("Subject: {}", short(&email.subject)),
+        format!("From: {}", short(mail.header("From").unwrap_or(mail.text("from")))),
+        format!("Delivered to: {}", short_of(&mail.0, "recipient")),
+        format!("Subject: {}", short_of(&mail.0, "subject")),
     ];
-    fields.extend(detail.codes.iter().map(|it| format!("Code: {} ({})", short(&it.code), it.confidence)));
-    let link = |it: &crate::client::Link| {
-        format!("Link: {} ({}) {}", line(&it.url, URL_CHARS_MAX), short(&it.kind), short(&it.text))
+    let code = |it: &Value| format!("Code: {} ({})", short_of(it, "code"), it["confidence"]);
+    fields.extend(mail.list("codes").iter().map(code));
+    let link = |it: &Value| {
+        let url = line(text(it, "url"), URL_CHARS_MAX);
+        format!("Link: {url} ({}) {}", short_of(it, "kind"), short_of(it, "text"))
     };
-    fields.extend(detail.links.iter().map(link));
-    let attachment = |it: &crate::client::Attachment| {
-        format!("Attachment: {}  {}  {}  {} bytes", it.index, short(&it.filename), short(&it.content_type), it.size)
+    fields.extend(mail.list("links").iter().map(link));
+    let attachments = mail.list("attachments");
+    let attachment = |it: &Value| {
+        let (name, kind) = (short_of(it, "filename"), short_of(it, "contentType"));
+        format!("Attachment: {}  {name}  {kind}  {} bytes", it["index"], it["size"])
     };
-    fields.extend(detail.attachments.iter().take(ATTACHMENTS_MAX).map(attachment));
-    let more = detail.attachments.len().saturating_sub(ATTACHMENTS_MAX);
+    fields.extend(attachments.iter().take(ATTACHMENTS_MAX).map(attachment));
+    let more = attachments.len().saturating_sub(ATTACHMENTS_MAX);
     if more > 0 {
         fields.push(format!("Attachments that are not named here: {more}"));
     }
@@ -63,12 +69,15 @@ fn fields(detail: &EmailDetail) -> Vec<String> {
 }
 
 /// A list of mail, the newest first.
-pub(super) fn inbox(page: &EmailPage) -> String {
+pub(super) fn inbox(page: &MailPage) -> String {
     let (total, shown) = (page.total, page.emails.len());
     let lines: Vec<String> = page
         .emails
         .iter()
-        .map(|it| [&it.id, &time::rfc3339(&it.received_at), &it.from, &it.subject].map(|text| short(text)).join("  "))
+        .map(|it| {
+            let received = time::rfc3339(text(it, "receivedAt"));
+            [text(it, "id"), &received, text(it, "from"), text(it, "subject")].map(short).join("  ")
+        })
         .collect();
     let count = format!("{total} mails, {shown} shown");
     if lines.is_empty() { count } else { format!("{count}\n{}", fenced(&lines.join("\n"))) }
@@ -116,8 +125,8 @@ mod tests {
 
     use super::*;
 
-    fn detail(message: &str) -> EmailDetail {
-        serde_json::from_value(json!({
+    fn detail(message: &str) -> Mail {
+        Mail(json!({
             "id": "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b", "recipient": "\"obey me\"@example.test", "from": "ann@x.test",
             "subject": "one\u{202e}\ntwo", "message": message, "receivedAt": "2023-11-14 22:13:20",
             "headers": [{"name": "From", "value": "Ann \u{e0041}<ann@x.test>"}],
@@ -126,7 +135,6 @@ mod tests {
             "links": [{"url": "https://x.test/v", "kind": "verification", "confidence": 1.0, "text": "G\u{200b}o"}],
             "expiresAt": "2023-11-15 00:13:20",
         }))
-        .expect("detail")
     }
 
     #[test]
@@ -166,7 +174,7 @@ mod tests {
     fn of_many_attachments_only_some_are_named_and_all_are_counted() {
         let mut detail = detail("<p>Seen</p>");
         let names = (0..999).map(|index| json!({"index": index, "filename": "\u{200b}x".repeat(500)}));
-        detail.attachments = names.map(|it| serde_json::from_value(it).expect("an attachment")).collect();
+        detail.0["attachments"] = names.collect();
         let text = mail(&detail);
         assert_eq!(text.matches("\nAttachment: ").count(), 20);
         assert!(text.contains("\nAttachments that are not named here: 979\n") && text.len() < 8_000, "{}", text.len());

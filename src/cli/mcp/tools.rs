@@ -14,10 +14,10 @@ use serde_json::Value;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::{Session, text};
-use crate::cli::ids::IdOrPart;
+use crate::cli::ids::Id;
 use crate::cli::one_mail;
 use crate::cli::span::Since;
-use crate::client::{Client, EmailDetail, WaitQuery};
+use crate::client::{self, Client, Mail, WaitQuery};
 use crate::clock::{Clock as _, SystemClock};
 use crate::config::value::show_duration;
 use crate::error::{Error, Exit};
@@ -205,15 +205,15 @@ async fn new_address(session: &Session, given: NewAddress) -> Result<String, Err
     }
     let domain = domain.as_ref().or(session.domains.first());
     let fresh = session.client().await?.random_address(domain, given.prefix.as_deref()).await?;
-    Ok(text::short(fresh.value["address"].as_str().unwrap_or_default()))
+    Ok(text::short(client::text(&fresh, "address")))
 }
 
 async fn wait_for_code(session: &Session, context: &RequestContext<RoleServer>, given: Wait) -> Result<String, Error> {
     let detail = wait(session, context, given, Some("code")).await?;
-    let code = detail.codes.first().ok_or_else(|| {
+    let code = detail.list("codes").first().ok_or_else(|| {
         Error::new(Exit::Unavailable, "the service finds no codes in mail").hint("wait_for_mail gives the whole mail")
     })?;
-    Ok(text::short(&code.code))
+    Ok(text::short(client::text(code, "code")))
 }
 
 async fn list_inbox(session: &Session, given: &List) -> Result<String, Error> {
@@ -221,7 +221,7 @@ async fn list_inbox(session: &Session, given: &List) -> Result<String, Error> {
         return Err(bad("limit", format!("it is not within 1 to {LIMIT_MAX}")));
     }
     let address: Address = value("address", &given.address)?;
-    session.check(&address)?;
+    session.check_domain(address.domain())?;
     Ok(text::inbox(&session.client().await?.newest(&address, given.limit).await?))
 }
 
@@ -230,9 +230,9 @@ async fn read_mail(session: &Session, given: &Read) -> Result<String, Error> {
 }
 
 /// A mail that the session may have.
-async fn mail_of(session: &Session, id: EmailId) -> Result<EmailDetail, Error> {
-    let detail = session.client().await?.email(id).await.map_err(one_mail::refused)?;
-    session.check_recipient(&detail.email.recipient)?;
+async fn mail_of(session: &Session, id: EmailId) -> Result<Mail, Error> {
+    let detail = session.client().await?.email(&id).await.map_err(one_mail::refused)?;
+    session.check_recipient(detail.text("recipient"))?;
     Ok(detail)
 }
 
@@ -245,7 +245,7 @@ async fn delete_mail(session: &Session, given: &Delete) -> Result<String, Error>
         }
         (None, Some(address)) => {
             let address: Address = value("address", address)?;
-            session.check(&address)?;
+            session.check_domain(address.domain())?;
             session.client().await?.delete(DELETE, &[("to", Some(address.to_string()))]).await?
         }
         _ => return Err(bad("arguments", "exactly one of id and address is needed")),
@@ -269,10 +269,10 @@ impl Wait {
             }
         }
         let to: Address = value("address", &self.address)?;
-        session.check(&to)?;
+        session.check_domain(to.domain())?;
         let since = match self.since.as_deref().map(|text| value("since", text)).transpose()? {
             // The mails that a part may stand for would be listed with what strangers wrote in them.
-            Some(Since::Email(IdOrPart::Part(_))) => return Err(bad("since", "give the whole id")),
+            Some(Since::Email(Id::Part(_))) => return Err(bad("since", "give the whole id")),
             Some(since) => since.mark(client, &to, SystemClock.now()).await?,
             None => None,
         };
@@ -286,7 +286,7 @@ async fn wait(
     context: &RequestContext<RoleServer>,
     given: Wait,
     has: Option<&str>,
-) -> Result<EmailDetail, Error> {
+) -> Result<Mail, Error> {
     let timeout = given.timeout()?;
     let deadline = Instant::now() + timeout;
     let client = session.client().await?;
@@ -333,7 +333,7 @@ async fn missing(client: &Client, query: WaitQuery, timeout: Duration) -> Error 
     match client.waited(&WaitQuery { has: None, ..query }).await {
         Err(error) => error.into(),
         Ok(Some(detail)) if is_for_code => {
-            let id = text::short(&detail.email.id);
+            let id = text::short(detail.id());
             let hint = format!("mail came, but none with a code that is certain; read_mail shows the first, {id}");
             Error::new(Exit::TimedOut, cause).hint(hint)
         }

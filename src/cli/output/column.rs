@@ -18,12 +18,14 @@ const DOUBTFUL: &str = "warning";
 
 /// What a column has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Text from outside.
+pub enum Kind {
+    /// Text from outside, which a narrow table cuts.
     Text,
-    /// Sentences, which go on in further lines of their column.
+    /// Sentences, which a narrow table breaks at blanks.
     Prose,
-    /// An id; a table on a terminal shows its end.
+    /// Text that says nothing if it is cut. A narrow table breaks it anywhere.
+    Whole,
+    /// An id, by which `-o id` names the row. A table on a terminal shows its end.
     Id,
     /// A number, aligned to the right in a table.
     Number,
@@ -48,42 +50,14 @@ pub struct Column {
     pub(super) width: Option<ColumnConstraint>,
 }
 
+impl Kind {
+    /// The column with this heading, which shows a member of each row.
+    pub const fn column(self, heading: &'static str, field: &'static str) -> Column {
+        Column { heading, field, kind: self, rank: 0, width: None }
+    }
+}
+
 impl Column {
-    /// Text from outside.
-    pub const fn text(heading: &'static str, field: &'static str) -> Self {
-        Self { heading, field, kind: Kind::Text, rank: 0, width: None }
-    }
-
-    /// Sentences. A table breaks them at blanks.
-    pub const fn prose(heading: &'static str, field: &'static str) -> Self {
-        Self { kind: Kind::Prose, ..Self::text(heading, field) }
-    }
-
-    /// An id, by which `-o id` names the row. A table on a terminal shows its end.
-    pub const fn id(heading: &'static str, field: &'static str) -> Self {
-        Self { kind: Kind::Id, ..Self::text(heading, field) }
-    }
-
-    /// A number.
-    pub const fn number(heading: &'static str, field: &'static str) -> Self {
-        Self { kind: Kind::Number, ..Self::text(heading, field) }
-    }
-
-    /// A time; a table shows its distance from now.
-    pub const fn time(heading: &'static str, field: &'static str) -> Self {
-        Self { kind: Kind::Time, ..Self::text(heading, field) }
-    }
-
-    /// A word that says good or bad.
-    pub const fn state(heading: &'static str, field: &'static str) -> Self {
-        Self { kind: Kind::State, ..Self::text(heading, field) }
-    }
-
-    /// Yes or no, in these words.
-    pub const fn flag(heading: &'static str, field: &'static str, yes: &'static str, no: &'static str) -> Self {
-        Self { kind: Kind::Flag(yes, no), ..Self::text(heading, field) }
-    }
-
     /// The column goes before those with a lower rank where a table is too narrow.
     #[must_use]
     pub const fn rank(self, rank: u8) -> Self {

@@ -2,7 +2,6 @@
 
 mod column;
 mod document;
-mod json_list;
 pub mod pager;
 mod progress;
 mod table;
@@ -12,16 +11,13 @@ pub mod visible;
 use std::borrow::Cow;
 
 use clap::ValueEnum;
-use serde::Serialize;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
-use crate::client::Answer;
 use crate::model::Timestamp;
 
-pub use column::{Column, short_id};
+pub use column::{Column, Kind, short_id};
 pub use document::document;
-pub use json_list::JsonList;
 pub use progress::{Bar, Spinner};
 
 /// A form of output.
@@ -29,7 +25,7 @@ pub use progress::{Bar, Spinner};
 pub enum Format {
     /// For people.
     Table,
-    /// The answer of the HTTP interface as it was sent.
+    /// The answer of the HTTP interface as it was sent, on one line; of several answers one object.
     Json,
     /// One JSON object per line.
     Ndjson,
@@ -74,51 +70,11 @@ impl Style {
     }
 }
 
-/// What JSON shows of a result.
-#[derive(Clone, Copy, Debug)]
-pub enum Whole<'a> {
-    /// The answer of the service as it was sent, which is one line.
-    Sent(&'a str),
-    /// What the program made of several answers, or of none.
-    Made(&'a Value),
-}
-
-impl Whole<'_> {
-    /// As JSON in the form of `style`. An answer keeps its octets, but on a terminal those that would steer it are `\u`
-    /// escapes.
-    pub fn json(self, style: Style) -> String {
-        match self {
-            Self::Sent(text) if style.is_terminal => visible::json(text.trim_end()) + "\n",
-            Self::Sent(text) => text.trim_end().to_owned() + "\n",
-            Self::Made(value) if style.format == Some(Format::Ndjson) => json_line(value),
-            Self::Made(value) => json(value),
-        }
-    }
-}
-
-impl<'a> From<&'a Value> for Whole<'a> {
-    fn from(value: &'a Value) -> Self {
-        Self::Made(value)
-    }
-}
-
-impl<'a> From<&'a Answer> for Whole<'a> {
-    fn from(answer: &'a Answer) -> Self {
-        Self::Sent(&answer.sent)
-    }
-}
-
 /// A list in the form of `style`; `whole` is what JSON shows.
-pub fn list<'a>(
-    style: Style,
-    columns: &[Column],
-    rows: &[Value],
-    whole: impl Into<Whole<'a>>,
-    now: Timestamp,
-) -> String {
+pub fn list(style: Style, columns: &[Column], rows: &[Value], whole: &Value, now: Timestamp) -> String {
     match style.of_list() {
         Format::Table => table::render(style, columns, rows, now),
-        Format::Json => whole.into().json(style),
+        Format::Json => json(whole),
         _ => lines(style, columns, rows),
     }
 }
@@ -126,7 +82,7 @@ pub fn list<'a>(
 /// Rows in a form that has a line for each, whatever stands before.
 pub fn lines(style: Style, columns: &[Column], rows: &[Value]) -> String {
     let line = |row: &Value| match style.of_list() {
-        Format::Json | Format::Ndjson => json_line(row),
+        Format::Json | Format::Ndjson => json(row),
         Format::Id => Column::naming(columns).in_tsv(row) + "\n",
         Format::Table | Format::Tsv => {
             let fields: Vec<String> = columns.iter().map(|column| column.in_tsv(row)).collect();
@@ -136,15 +92,9 @@ pub fn lines(style: Style, columns: &[Column], rows: &[Value]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// A value as indented JSON with a final line end.
-pub fn json(value: &impl Serialize) -> String {
-    // The values are made of strings, numbers and maps with string keys, which always serialize.
-    visible::json(&serde_json::to_string_pretty(value).unwrap_or_default()) + "\n"
-}
-
-/// A value as one line of JSON.
-pub fn json_line(value: &impl Serialize) -> String {
-    visible::json(&serde_json::to_string(value).unwrap_or_default()) + "\n"
+/// A value as one line of JSON. Characters that would steer a terminal are `\u` escapes.
+pub fn json(value: &Value) -> String {
+    visible::json(&value.to_string()) + "\n"
 }
 
 /// A line cut to the columns that fit, with an ellipsis where it is longer.

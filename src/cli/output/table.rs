@@ -29,10 +29,10 @@ pub(super) fn render(style: Style, columns: &[Column], rows: &[Value], now: Time
     if let Some(width) = style.width {
         table.set_width(width).set_content_arrangement(ContentArrangement::Dynamic);
     }
-    let is_prose = columns.iter().any(|column| column.kind == Kind::Prose);
+    let is_broken = columns.iter().any(|column| matches!(column.kind, Kind::Prose | Kind::Whole));
     let line = |cells: Vec<String>| {
         let mut row = Row::from(cells);
-        if !is_prose {
+        if !is_broken {
             row.max_height(1);
         }
         row
@@ -52,7 +52,7 @@ pub(super) fn render(style: Style, columns: &[Column], rows: &[Value], now: Time
         match (column.kind, column.width) {
             (Kind::Text, Some(width @ ColumnConstraint::Absolute(_))) => of_table.set_constraint(width),
             (Kind::Text, Some(width)) if is_tight => of_table.set_constraint(width),
-            (Kind::Text | Kind::Prose, _) => of_table,
+            (Kind::Text | Kind::Prose | Kind::Whole, _) => of_table,
             _ => of_table.set_constraint(ColumnConstraint::ContentWidth),
         };
     }
@@ -72,7 +72,7 @@ fn chosen(style: Style, columns: &[Column], rows: &[Value], now: Timestamp) -> (
         widths.max().unwrap_or(0).max(column.heading.width())
     };
     let least = |(column, widest): &(Column, usize)| match column.kind {
-        Kind::Text | Kind::Prose => (*widest).min(TEXT_WIDTH_MIN),
+        Kind::Text | Kind::Prose | Kind::Whole => (*widest).min(TEXT_WIDTH_MIN),
         _ => *widest,
     };
     let has_value = |column: &&Column| column.rank == 0 || rows.iter().any(|row| column.has_value(row));
@@ -113,10 +113,10 @@ mod tests {
     const PIPE: Style = Style { is_terminal: false, is_colored: false, width: None, format: None };
     const TERMINAL: Style = Style { is_terminal: true, is_colored: false, width: Some(80), format: None };
     const COLUMNS: [Column; 4] = [
-        Column::id("ID", "id"),
-        Column::time("RECEIVED", "receivedAt").rank(1),
-        Column::state("STATUS", "status").rank(2),
-        Column::text("SUBJECT", "subject"),
+        Kind::Id.column("ID", "id"),
+        Kind::Time.column("RECEIVED", "receivedAt").rank(1),
+        Kind::State.column("STATUS", "status").rank(2),
+        Kind::Text.column("SUBJECT", "subject"),
     ];
 
     fn rows(subject: &str) -> [Value; 2] {
@@ -167,14 +167,14 @@ mod tests {
                 "e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}…",
             ),
         ] {
-            let table = list(style, &[Column::text("T", "t")], &[json!({"t": text})], &Value::Null, NOW);
+            let table = list(style, &[Kind::Text.column("T", "t")], &[json!({"t": text})], &Value::Null, NOW);
             assert_eq!(table.lines().nth(1), Some(cut));
         }
     }
 
     #[test]
     fn sentences_go_on_below_their_beginning() {
-        let columns = [Column::text("A", "a"), Column::prose("FOUND", "found")];
+        let columns = [Kind::Text.column("A", "a"), Kind::Prose.column("FOUND", "found")];
         for found in ["one two three four five", "漢字漢字漢字 漢字漢字漢字"] {
             let within = |width| {
                 let row = json!({"a": "x", "found": found});

@@ -34,7 +34,7 @@ pub(in crate::cli) struct Rewritten {
 /// The error is a sentence: a header section, or a field of recipients, of which not everything can be read.
 pub(in crate::cli) fn rewritten(raw: &[u8], added: &Added<'_>) -> Result<Rewritten, String> {
     let raw = with_crlf(raw);
-    let Split { fields, body } = split(&raw);
+    let (fields, body) = split(&raw);
     let section_octets: usize = fields.iter().map(|field| field.len()).sum();
     if section_octets > limits::HEADER_SECTION_OCTETS_MAX {
         return Err(format!("the header is longer than {} octets", limits::HEADER_SECTION_OCTETS_MAX));
@@ -79,21 +79,15 @@ fn quotable(name: &str) -> String {
     visible.flat_map(|c| ['"', '\\'].contains(&c).then_some('\\').into_iter().chain([c])).collect()
 }
 
-struct Split<'a> {
-    /// Each with its line ends.
-    fields: Vec<&'a [u8]>,
-    body: &'a [u8],
-}
-
-/// The fields and the body of a message with CRLF line ends. A line that is no field begins the body, and the line `From ` of
-/// an mbox file is left out.
-fn split(raw: &[u8]) -> Split<'_> {
+/// The fields, each with its line ends, and the body of a message with CRLF line ends. A line that is no field begins the body,
+/// and the line `From ` of an mbox file is left out.
+fn split(raw: &[u8]) -> (Vec<&[u8]>, &[u8]) {
     let mut fields: Vec<&[u8]> = Vec::new();
     let (mut at, mut field_at) = (0, 0);
     for line in raw.split_inclusive(|&octet| octet == b'\n') {
         let next = at + line.len();
         if line == b"\r\n" {
-            return Split { fields, body: &raw[next..] };
+            return (fields, &raw[next..]);
         }
         if let (b' ' | b'\t', Some(field)) = (line[0], fields.last_mut()) {
             *field = &raw[field_at..next];
@@ -101,11 +95,11 @@ fn split(raw: &[u8]) -> Split<'_> {
             field_at = at;
             fields.push(line);
         } else if at != 0 || !line.starts_with(b"From ") {
-            return Split { fields, body: &raw[at..] };
+            return (fields, &raw[at..]);
         }
         at = next;
     }
-    Split { fields, body: &[] }
+    (fields, &[])
 }
 
 /// The name of a field (RFC 5322 section 2.2, with the obsolete blanks before its colon).

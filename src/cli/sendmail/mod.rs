@@ -15,9 +15,9 @@ use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use super::Context;
-use super::listener::{MESSAGE_OCTETS_MAX, listener_of};
+use super::listener::{MESSAGE_OCTETS_MAX, smtp_of};
 use crate::client::smtp::{Failure, SmtpError, Submission, submit};
-use crate::client::{Client, daemon};
+use crate::client::{Client, Destination, choose};
 use crate::config::ServeArgs;
 use crate::error::{Error, Exit};
 use crate::model::Address;
@@ -59,11 +59,11 @@ struct Receiver {
 }
 
 impl Sendmail {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let options = Options::read(self.words).map_err(|error| Error::new(Exit::MailUsage, error))?;
         if options.runs_queue {
             // There is no queue that could be run.
-            return Ok(Exit::Ok);
+            return Ok(());
         }
         if cx.globals.server.is_some() {
             return Err(Error::new(Exit::MailUsage, "sendmail hands mail to this machine, never to --server")
@@ -76,7 +76,7 @@ impl Sendmail {
         if options.is_verbose {
             cx.hint(&format!("SMTP at {} accepted it: {reply}", receiver.smtp));
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 }
 
@@ -86,12 +86,12 @@ async fn receiver(options: &Options, cx: &Context) -> Result<Receiver, Error> {
         let smtp = local(smtp).map_err(Error::usage)?.to_string();
         return Ok(Receiver { smtp, hostname: HOST_DEFAULT.to_owned(), octets_max: MESSAGE_OCTETS_MAX });
     }
-    let client = Client::new(daemon(&cx.globals.sources(ServeArgs::default(), &cx.env))?);
+    let client = Client::new(choose(&Destination::Local(cx.globals.sources(ServeArgs::default(), &cx.env)))?);
     let status = client.status().await?;
     Ok(Receiver {
-        smtp: listener_of(&status)?.to_string(),
-        hostname: status.hostname,
-        octets_max: status.max_message_octets,
+        smtp: smtp_of(&status)?,
+        hostname: status["hostname"].as_str().unwrap_or(HOST_DEFAULT).to_owned(),
+        octets_max: status["maxMessageOctets"].as_u64().unwrap_or(MESSAGE_OCTETS_MAX),
     })
 }
 
@@ -105,7 +105,8 @@ fn local(smtp: &str) -> Result<SocketAddr, String> {
 
 async fn read(cx: &Context, options: &Options, octets_max: u64) -> Result<Vec<u8>, Error> {
     let ends_at_dot = !options.ignores_dot;
-    let mut stdin = cx.stdin();
+    let failed = |error| Error::new(Exit::MailRefused, format!("standard input: {error}"));
+    let mut stdin = cx.streams.stdin().map_err(failed)?;
     let read = tokio::task::spawn_blocking(move || {
         let raw = input::message(&mut stdin, ends_at_dot, octets_max);
         // A caller that writes the rest would otherwise be killed by SIGPIPE before it sees the exit code.
@@ -113,8 +114,8 @@ async fn read(cx: &Context, options: &Options, octets_max: u64) -> Result<Vec<u8
         raw
     });
     let raw = read.await.map_err(|error| Error::new(Exit::MailRefused, error))?;
-    let raw = raw.map_err(|error| Error::new(Exit::MailRefused, format!("standard input: {error}")))?;
-    raw.ok_or_else(|| Error::new(Exit::MailData, format!("the message is longer than {octets_max} octets")))
+    raw.map_err(failed)?
+        .ok_or_else(|| Error::new(Exit::MailData, format!("the message is longer than {octets_max} octets")))
 }
 
 fn submission(options: &Options, receiver: &Receiver, raw: &[u8], cx: &Context) -> Result<Submission, Error> {
@@ -175,15 +176,9 @@ fn refused(error: SmtpError) -> Error {
 
 /// The error with an exit code that callers of sendmail know.
 fn in_sendmail(error: Error) -> Error {
-    let hint = match error.exit() {
-        Exit::NotAllowed => Some("name the daemon's listener: -S 127.0.0.1:2525".to_owned()),
-        _ => error.what_to_do().map(str::to_owned),
-    };
-    let mapped = Error::new(error.exit().in_sendmail(), error);
-    match hint {
-        Some(hint) => mapped.hint(hint),
-        None => mapped,
-    }
+    let exit = error.exit();
+    let error = error.ending_with(exit.in_sendmail());
+    if exit == Exit::NotAllowed { error.hint("name the daemon's listener: -S 127.0.0.1:2525") } else { error }
 }
 
 #[cfg(test)]

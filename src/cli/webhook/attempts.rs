@@ -2,30 +2,29 @@
 
 use serde_json::{Value, json};
 
-use super::super::ids::{self, IdOrPart};
-use super::super::output::Column;
+use super::super::ids::{Id, Of};
+use super::super::output::{Column, Kind};
 use super::super::span::Moment;
 use super::super::{Context, listing};
 use super::ADMINISTRATORS;
-use crate::client::Method;
+use crate::client::{Method, text};
 use crate::error::{Error, Exit};
-use crate::model::{EventId, WebhookId};
 
 const ATTEMPTS: [Column; 9] = [
-    Column::time("TIME", "at").rank(1),
-    Column::id("EVENT", "event"),
-    Column::number("ATTEMPT", "attempt").rank(5),
-    Column::state("RESULT", "result"),
-    Column::text("STATUS", "status").rank(2),
-    Column::number("MS", "durationMillis").rank(7),
-    Column::text("ERROR", "error").rank(3),
-    Column::time("NEXT", "nextAttemptAt").rank(4),
-    Column::text("RESPONSE", "response").rank(6),
+    Kind::Time.column("TIME", "at").rank(1),
+    Kind::Id.column("EVENT", "event"),
+    Kind::Number.column("ATTEMPT", "attempt").rank(5),
+    Kind::State.column("RESULT", "result"),
+    Kind::Text.column("STATUS", "status").rank(2),
+    Kind::Number.column("MS", "durationMillis").rank(7),
+    Kind::Text.column("ERROR", "error").rank(3),
+    Kind::Time.column("NEXT", "nextAttemptAt").rank(4),
+    Kind::Text.column("RESPONSE", "response").rank(6),
 ];
 
 /// Shows the delivery log of a webhook.
-pub(super) async fn deliveries(cx: &Context, id: &IdOrPart<WebhookId>, limit: Option<u64>) -> Result<Exit, Error> {
-    let id = ids::webhook(cx.client().await?, id).await?;
+pub(super) async fn deliveries(cx: &Context, id: &Id, limit: Option<u64>) -> Result<(), Error> {
+    let id = Of::Webhooks.one(cx.client().await?, id).await?;
     let query = [("limit", limit.map(|limit| limit.to_string()))];
     let path = format!("{ADMINISTRATORS}/{id}/deliveries");
     listing::whole(cx, &path, &query, &ATTEMPTS, "no event has been sent to it yet").await
@@ -56,14 +55,14 @@ Examples:
   tempmail webhook replay 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b \\
     --since 2026-01-31T12:00:00Z"
 )]
-pub(super) struct Replay {
+pub(in crate::cli) struct Replay {
     /// The id of the webhook, or its end
     #[arg(value_name = "ID")]
-    id: IdOrPart<WebhookId>,
+    id: Id,
 
     /// The id of an event, as `webhook deliveries` shows it; several may follow
     #[arg(value_name = "EVENT")]
-    event: Vec<IdOrPart<EventId>>,
+    event: Vec<Id>,
 
     /// Every ended event whose last attempt failed
     #[arg(long)]
@@ -75,15 +74,15 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let client = cx.client().await?;
-        let id = ids::webhook(client, &self.id).await?;
+        let id = Of::Webhooks.one(client, &self.id).await?;
         let bodies: Vec<Value> = match self.since {
             Some(since) => vec![json!({ "since": since.at(cx.now()).to_rfc3339() })],
             None if self.failed => vec![json!({ "failed": true })],
             None => {
-                let events = ids::events(client, id, &self.event).await?;
-                events.iter().map(|event| json!({ "event": event })).collect()
+                let events = Of::Events(&id).whole(client, &self.event).await?;
+                events.iter().map(|event| json!({ "event": event.to_string() })).collect()
             }
         };
         let path = format!("{ADMINISTRATORS}/{id}/replay");
@@ -100,7 +99,7 @@ impl Replay {
         cx.document(&both, &both)?;
         let full = (no_room > 0).then(|| format!("the outbox has no room for {no_room} of the events"));
         match (missed, full) {
-            (None, None) => Ok(Exit::Ok),
+            (None, None) => Ok(()),
             (None, Some(full)) => Err(Error::new(Exit::Conflict, full).hint(WHEN_FULL)),
             (Some(event), full) => {
                 if let Some(full) = full {
@@ -113,17 +112,16 @@ impl Replay {
 }
 
 /// Sends a sample event, and shows the attempt.
-pub(super) async fn test(cx: &Context, id: &IdOrPart<WebhookId>) -> Result<Exit, Error> {
+pub(super) async fn test(cx: &Context, id: &Id) -> Result<(), Error> {
     let client = cx.client().await?;
-    let id = ids::webhook(client, id).await?;
+    let id = Of::Webhooks.one(client, id).await?;
     let path = format!("{ADMINISTRATORS}/{id}/test");
-    let answer = client.answer(Method::POST, &path, &[], None).await?;
-    let attempt = &answer.value;
-    cx.document(&tried(attempt), &answer)?;
+    let attempt: Value = client.call(Method::POST, &path, &[], None).await?;
+    cx.document(&tried(&attempt), &attempt)?;
     if attempt["result"] == "delivered" {
-        return Ok(Exit::Ok);
+        return Ok(());
     }
-    let error = attempt["error"].as_str().unwrap_or_default();
+    let error = text(&attempt, "error");
     let why = match (attempt["status"].as_u64(), error) {
         (Some(status), _) => format!("the receiver answered {status}"),
         (None, "") => "the receiver gave no answer".to_owned(),

@@ -1,21 +1,18 @@
 //! `tempmail webhook listen`: sends events to a receiver on this machine without a registration.
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::super::Context;
-use super::super::output::{self, Column, Format, Style};
-use super::super::span::Since;
+use super::super::arriving::Arriving;
+use super::super::output::{self, Column, Format, Kind, Style};
 use super::super::wait::hint_in_time;
-use super::super::watch;
 use super::secret;
-use crate::client::{Client, EmailDetail, WaitQuery};
+use crate::client::Mail;
 use crate::clock::SystemClock;
 use crate::dns::DnsResolver;
 use crate::error::{Error, Exit};
@@ -28,8 +25,6 @@ const DNS_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long connecting may take, and how long the receiver may take for its answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(15);
-/// How long is waited for one mail before the wait begins anew.
-const WAIT_MAX: Duration = Duration::from_hours(24);
 
 /// POST mail to a local URL as it arrives, as a webhook would, without registering one
 ///
@@ -46,7 +41,7 @@ Examples:
     --forward-to http://localhost:3000/mail --secret-file secret.txt
   tempmail --server https://mail.example.org webhook listen me@example.org \\
     --forward-to http://127.0.0.1:8000/")]
-pub(super) struct Listen {
+pub(in crate::cli) struct Listen {
     /// The address
     #[arg(value_name = "ADDR")]
     address: Address,
@@ -62,11 +57,11 @@ pub(super) struct Listen {
 
 /// The fields of a line about one mail.
 const COLUMNS: [Column; 5] = [
-    Column::time("TIME", "at"),
-    Column::id("ID", "id"),
-    Column::number("STATUS", "status"),
-    Column::number("MS", "durationMillis"),
-    Column::text("ERROR", "error"),
+    Kind::Time.column("TIME", "at"),
+    Kind::Id.column("ID", "id"),
+    Kind::Number.column("STATUS", "status"),
+    Kind::Number.column("MS", "durationMillis"),
+    Kind::Text.column("ERROR", "error"),
 ];
 
 /// Where mail goes and how.
@@ -90,7 +85,7 @@ impl Listen {
         })
     }
 
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let guard = guard();
         let forwarder = Forwarder {
             target: self.target(&guard)?.into(),
@@ -98,13 +93,13 @@ impl Listen {
             secret: self.secret_file.as_deref().map(|path| secret::read(cx, path)).transpose()?,
         };
         let client = cx.client().await?;
-        let since = Since::Now.mark(client, &self.address, cx.now()).await?;
-        let query = WaitQuery { to: self.address, since, from: None, subject: None, has: None };
-        cx.hint(&format!("mail for {} goes to {}; Ctrl-C ends this", query.to, forwarder.target.url()));
-        hint_in_time(cx, client, &query.to).await;
-        tokio::select! {
-            result = forwarder.follow(cx, client, query) => result,
-            () = watch::reader_gone(cx) => Ok(Exit::Ok),
+        let newest = client.newest_id(&self.address).await?;
+        cx.hint(&format!("mail for {} goes to {}; Ctrl-C ends this", self.address, forwarder.target.url()));
+        hint_in_time(cx, client, &self.address).await;
+        let mut arriving = Arriving::behind(cx, client, self.address, newest.into_iter().collect());
+        loop {
+            let mail = arriving.next().await?;
+            cx.print(shown(cx.style, &forwarder.forward(cx, &mail).await?))?;
         }
     }
 }
@@ -131,52 +126,35 @@ fn caller(cx: &Context, guard: Guard) -> Result<Caller, Error> {
 }
 
 impl Forwarder {
-    /// Forwards what arrives until the process ends. A service that can't answer is asked again.
-    async fn follow(self, cx: &Context, client: &Client, mut query: WaitQuery) -> Result<Exit, Error> {
-        let mut sent = HashSet::new();
-        loop {
-            let deadline = Instant::now() + WAIT_MAX;
-            let found = client.wait(&query, deadline, |error| cx.hint(&format!("{error}; trying again"))).await?;
-            let Some(detail) = found else { continue };
-            // Behind a mail that was deleted the service may give those of the same moment again.
-            if sent.insert(detail.email.id.clone()) {
-                let forwarded = self.forward(cx, &detail).await?;
-                cx.print(shown(cx.style, &forwarded))?;
-            }
-            query.since = Some(detail.email.id);
-        }
-    }
-
     /// Sends a mail once. What became of it, with the `webhook-id` that it was sent under.
-    async fn forward(&self, cx: &Context, detail: &EmailDetail) -> Result<Value, Error> {
+    async fn forward(&self, cx: &Context, mail: &Mail) -> Result<Value, Error> {
         let now = cx.now();
         let id = uuid::Builder::from_random_bytes(rand::random()).into_uuid();
-        let outcome = self.caller.call(self.event(id, detail)?.request(now)).await.expect("no host has limits here");
+        let outcome = self.caller.call(self.event(id, mail)?.request(now)).await.expect("no host has limits here");
         if outcome.status.is_none() {
             cx.verbose(&outcome.text);
         }
         Ok(json!({
-            "at": now.to_interface(), "id": detail.email.id, "event": id.hyphenated().to_string(),
+            "at": now.to_interface(), "id": mail.id(), "event": id.hyphenated().to_string(),
             "status": outcome.status, "error": outcome.error.map(ErrorClass::as_str),
             "durationMillis": u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
         }))
     }
 
-    fn event<'a>(&'a self, id: Uuid, detail: &'a EmailDetail) -> Result<Event<'a>, Error> {
-        let email = &detail.email;
-        let received_at = Timestamp::from_text(&email.received_at)
+    fn event<'a>(&'a self, id: Uuid, mail: &'a Mail) -> Result<Event<'a>, Error> {
+        let received_at = Timestamp::from_text(mail.text("receivedAt"))
             .ok_or_else(|| Error::new(Exit::Unavailable, "the service gave a mail without a time of receipt"))?;
         Ok(Event {
             id,
             target: &self.target,
             secret: self.secret.as_ref(),
             email: EventEmail {
-                id: email.id.parse().map_err(|error| Error::new(Exit::Unavailable, error))?,
-                recipient: &email.recipient,
-                from: &email.from,
-                subject: &email.subject,
-                message: &email.message,
-                body_text: &detail.body_text,
+                id: mail.id().parse().map_err(|error| Error::new(Exit::Unavailable, error))?,
+                recipient: mail.text("recipient"),
+                from: mail.text("from"),
+                subject: mail.text("subject"),
+                message: mail.text("message"),
+                body_text: mail.text("bodyText"),
                 received_at,
             },
         })

@@ -14,14 +14,14 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::ids::{self, IdOrPart, WEBHOOKS_PER_PAGE};
+use super::ids::{Id, Of, WEBHOOKS_PER_PAGE};
 use super::listing::Listing;
-use super::output::{Column, short_id};
+use super::output::{Column, Kind, short_id};
 use super::removal::{Removal, deleted};
 use super::{Context, listing};
-use crate::client::{Client, ClientError, Method, WEBHOOKS};
+use crate::client::{Client, ClientError, WEBHOOKS, text};
 use crate::error::{Error, Exit};
-use crate::model::{Address, DomainName, WebhookId};
+use crate::model::{Address, DomainName};
 
 /// What to do about an id that no webhook has.
 const LISTED_BY: &str = "`tempmail webhook list ADDR` lists those of an address";
@@ -29,23 +29,23 @@ const PATH: &str = "/api/webhooks";
 const ADMINISTRATORS: &str = "/api/admin/webhooks";
 /// Those of an address have the first eight columns.
 const COLUMNS: [Column; 10] = [
-    Column::id("ID", "id"),
-    Column::state("STATUS", "status").rank(1),
-    Column::text("URL", "url"),
-    Column::flag("SIGNED", "signed", "signed", "unsigned").rank(8),
-    Column::time("SUCCESS", "lastDeliveryAt").rank(5),
-    Column::number("FAILED", "failures").rank(3),
-    Column::number("DROPPED", "dropped").rank(7),
-    Column::text("REASON", "disabledReason").rank(4),
-    Column::text("ADDRESS", "recipient").rank(2),
-    Column::text("CLIENT", "registeredBy").rank(6),
+    Kind::Id.column("ID", "id"),
+    Kind::State.column("STATUS", "status").rank(1),
+    Kind::Text.column("URL", "url"),
+    Kind::Flag("signed", "unsigned").column("SIGNED", "signed").rank(8),
+    Kind::Time.column("SUCCESS", "lastDeliveryAt").rank(5),
+    Kind::Number.column("FAILED", "failures").rank(3),
+    Kind::Number.column("DROPPED", "dropped").rank(7),
+    Kind::Text.column("REASON", "disabledReason").rank(4),
+    Kind::Text.column("ADDRESS", "recipient").rank(2),
+    Kind::Text.column("CLIENT", "registeredBy").rank(6),
 ];
 
 /// Send mail to a URL as it arrives, by POST and with a signature
 ///
 /// Each delivery carries the header webhook-id, which does not change between attempts; with a secret also X-Webhook-Signature and
 /// webhook-signature. Revision 1 of the interface has no webhooks.
-#[derive(clap::Args, Debug)]
+#[derive(Subcommand, Debug)]
 #[command(after_help = "\
 Examples:
   tempmail webhook add hello@example.test https://hooks.example/mail \\
@@ -54,13 +54,7 @@ Examples:
   tempmail webhook deliveries 0190b6a5-7c3e-4d2f-8a4b-1c5d9e0f2a3b
   tempmail webhook listen hello@example.test \\
     --forward-to http://localhost:3000/mail")]
-pub(super) struct Webhook {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Subcommand, Debug)]
-enum Verb {
+pub(super) enum Webhook {
     Add(Add),
     List(List),
     Remove(Remove),
@@ -78,7 +72,7 @@ Examples:
     Deliveries {
         /// The id of the webhook, or its end
         #[arg(value_name = "ID")]
-        id: IdOrPart<WebhookId>,
+        id: Id,
 
         /// Attempts at most
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -96,21 +90,21 @@ Examples:
     Test {
         /// The id of the webhook, or its end
         #[arg(value_name = "ID")]
-        id: IdOrPart<WebhookId>,
+        id: Id,
     },
     Listen(listen::Listen),
 }
 
 impl Webhook {
-    pub(super) async fn run(self, cx: &Context) -> Result<Exit, Error> {
-        let done = match self.verb {
-            Verb::Add(add) => add.run(cx).await,
-            Verb::List(list) => list.run(cx).await,
-            Verb::Remove(remove) => remove.run(cx).await,
-            Verb::Deliveries { id, limit } => attempts::deliveries(cx, &id, limit).await,
-            Verb::Replay(replay) => replay.run(cx).await,
-            Verb::Test { id } => attempts::test(cx, &id).await,
-            Verb::Listen(listen) => listen.run(cx).await,
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
+        let done = match self {
+            Self::Add(add) => add.run(cx).await,
+            Self::List(list) => list.run(cx).await,
+            Self::Remove(remove) => remove.run(cx).await,
+            Self::Deliveries { id, limit } => attempts::deliveries(cx, &id, limit).await,
+            Self::Replay(replay) => replay.run(cx).await,
+            Self::Test { id } => attempts::test(cx, &id).await,
+            Self::Listen(listen) => listen.run(cx).await,
         };
         done.map_err(explained)
     }
@@ -139,7 +133,7 @@ Examples:
   openssl rand -hex 32 | tee secret.txt \\
     | tempmail webhook add hello@example.test https://hooks.example/ \\
     --secret-file -")]
-struct Add {
+pub(super) struct Add {
     /// The address to monitor
     #[arg(value_name = "ADDR")]
     address: Address,
@@ -154,21 +148,21 @@ struct Add {
 }
 
 impl Add {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    async fn run(self, cx: &Context) -> Result<(), Error> {
         let mut body = json!({ "recipient": self.address.to_string(), "url": self.url });
         if let Some(path) = &self.secret_file {
             body["secret"] = json!(secret::read(cx, path)?);
         }
         let client = cx.client().await?;
-        let added = client.answer(Method::POST, PATH, &[], Some(body)).await?;
-        let columns = [Column::text("ID", "id"), Column::state("STATUS", "status")];
-        cx.list(&columns, std::slice::from_ref(&added.value), &added)?;
-        if added.status != 201 {
+        let (added, is_new) = client.post(PATH, body).await?;
+        let columns = [Kind::Text.column("ID", "id"), Kind::State.column("STATUS", "status")];
+        cx.list(&columns, std::slice::from_ref(&added), &added)?;
+        if !is_new {
             cx.hint("it was registered before; if it was disabled, it is active again");
         } else if client.is_administrator() {
-            cx.hint(&format!("try it with `tempmail webhook test {}`", added.value["id"].as_str().unwrap_or_default()));
+            cx.hint(&format!("try it with `tempmail webhook test {}`", text(&added, "id")));
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 }
 
@@ -189,7 +183,7 @@ Examples:
   tempmail webhook ls hello@example.test -o id | xargs tempmail webhook rm --yes
   tempmail webhook ls --all --origin https://hooks.example"
 )]
-struct List {
+pub(super) struct List {
     /// The address; without it the webhooks of all addresses, for the administrator
     #[arg(value_name = "ADDR")]
     address: Option<Address>,
@@ -208,7 +202,7 @@ struct List {
 }
 
 impl List {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    async fn run(self, cx: &Context) -> Result<(), Error> {
         if let Some(address) = &self.address {
             let none = format!("there is no webhook of {address}; `tempmail webhook add` registers one");
             let query = [("recipient", Some(address.to_string()))];
@@ -228,7 +222,7 @@ impl List {
         if listing.print(cx, cx.client().await?).await? == 0 {
             cx.hint("there is no webhook; `tempmail webhook add` registers one");
         }
-        Ok(Exit::Ok)
+        Ok(())
     }
 }
 
@@ -247,10 +241,10 @@ Examples:
   tempmail webhook rm --origin https://hooks.example --dry-run
   tempmail webhook rm --origin https://hooks.example --yes"
 )]
-struct Remove {
+pub(super) struct Remove {
     /// The id of a webhook, or its end; several may follow
     #[arg(value_name = "ID", required_unless_present = "origin", conflicts_with = "origin")]
-    ids: Vec<IdOrPart<WebhookId>>,
+    ids: Vec<Id>,
 
     /// All of the scheme, host and port of this URL
     #[arg(long, value_name = "URL")]
@@ -261,54 +255,45 @@ struct Remove {
 }
 
 impl Remove {
-    async fn run(self, cx: &Context) -> Result<Exit, Error> {
+    async fn run(self, cx: &Context) -> Result<(), Error> {
         self.removal.must_ask(cx, "deleting webhooks")?;
         let client = cx.client().await?;
-        let ids = ids::webhooks(client, &self.ids).await?;
+        let ids = Of::Webhooks.whole(client, &self.ids).await?;
         let what = match (&self.origin, ids.as_slice()) {
             (Some(origin), _) => format!("all webhooks of {origin}, with their secrets"),
             (None, [id]) => format!("the webhook {}, with its secret", short_id(&id.to_string())),
             (None, ids) => format!("{} webhooks, with their secrets", ids.len()),
         };
-        if !self.removal.agreed(cx, &format!("Delete {what} and pending events?"), "deleted").await? {
-            return Ok(Exit::Ok);
+        self.removal.agreed(cx, &format!("Delete {what} and pending events?"), "deleted").await?;
+        let mut rows = Vec::new();
+        let done = self.carry_out(client, &ids, &mut rows).await;
+        let columns = [Kind::Text.column("ID", "id"), Kind::Number.column("DELETED", "deleted")];
+        self.removal.show(cx, &columns, &rows, done)?;
+        match rows.iter().find(|row| self.origin.is_none() && deleted(row) == 0) {
+            Some(row) => {
+                let cause = format!("there is no webhook {}", text(row, "id"));
+                Err(Error::new(Exit::NotFound, cause).hint(LISTED_BY))
+            }
+            None => Ok(()),
         }
-        let (rows, failure) = if self.removal.dry_run {
-            (self.foreseen(client, &ids).await?, None)
-        } else {
-            self.carry_out(client, &ids).await
-        };
-        // What is gone is gone, and is said before what failed.
-        self.removal.show(cx, &[Column::text("ID", "id"), Column::number("DELETED", "deleted")], &rows)?;
-        let unknown = rows.iter().find(|row| self.origin.is_none() && deleted(row) == 0).map(|row| {
-            let cause = format!("there is no webhook {}", row["id"].as_str().unwrap_or_default());
-            Error::new(Exit::NotFound, cause).hint(LISTED_BY)
-        });
-        failure.map(Error::from).or(unknown).map_or(Ok(Exit::Ok), Err)
     }
 
-    /// A row for the origin or for each id, up to the first failure.
-    async fn carry_out(&self, client: &Client, ids: &[WebhookId]) -> (Vec<Value>, Option<ClientError>) {
+    /// A row for the origin or for each id, up to the first failure, with how many webhooks went or would go.
+    async fn carry_out(&self, client: &Client, ids: &[Id], rows: &mut Vec<Value>) -> Result<(), ClientError> {
+        let is_dry = self.removal.dry_run;
+        let query = vec![("origin", self.origin.clone())];
+        let pages = client.pages(WEBHOOKS, query, Some(WEBHOOKS_PER_PAGE));
+        let there = if is_dry { pages.rows(usize::MAX).await? } else { Vec::new() };
         let of_origin = self.origin.iter().map(|origin| (ADMINISTRATORS, "origin", origin.clone()));
         let of_ids = ids.iter().map(|id| (PATH, "id", id.to_string()));
-        let mut rows = Vec::new();
         for (path, parameter, what) in of_origin.chain(of_ids) {
-            match client.delete(path, &[(parameter, Some(what.clone()))]).await {
-                Ok(count) => rows.push(json!({ "id": what, "deleted": count })),
-                Err(error) => return (rows, Some(error)),
-            }
+            let count = match parameter {
+                _ if !is_dry => client.delete(path, &[(parameter, Some(what.clone()))]).await?,
+                "origin" => there.len() as u64,
+                _ => there.iter().any(|webhook| webhook["id"] == what).into(),
+            };
+            rows.push(json!({ "id": what, "deleted": count }));
         }
-        (rows, None)
-    }
-
-    /// The same rows with how many webhooks would go.
-    async fn foreseen(&self, client: &Client, ids: &[WebhookId]) -> Result<Vec<Value>, ClientError> {
-        let query = vec![("origin", self.origin.clone())];
-        let there = client.pages(WEBHOOKS, query, Some(WEBHOOKS_PER_PAGE)).rows(usize::MAX).await?;
-        if let Some(origin) = &self.origin {
-            return Ok(vec![json!({ "id": origin, "deleted": there.len() })]);
-        }
-        let count = |id: &WebhookId| u64::from(there.iter().any(|webhook| webhook["id"] == id.to_string()));
-        Ok(ids.iter().map(|id| json!({ "id": id, "deleted": count(id) })).collect())
+        Ok(())
     }
 }

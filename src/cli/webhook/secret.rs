@@ -14,7 +14,7 @@ const OCTETS_MAX: u64 = 1_024;
 /// another key than it is gets a hint.
 pub(super) fn read(cx: &Context, path: &Path) -> Result<Secret, Error> {
     // Room for the line end.
-    let (name, octets) = cx.small_file(path, OCTETS_MAX + 2)?;
+    let (name, octets) = cx.streams.small_file(path, OCTETS_MAX + 2)?;
     let secret = of(&name, octets)?;
     if has_prefix_alone(&secret) {
         cx.hint(

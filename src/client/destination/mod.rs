@@ -46,7 +46,7 @@ pub fn socket_path(data_dir: &Path, runtime_dir: Option<&Path>) -> Option<PathBu
 pub fn choose(target: &Destination) -> Result<Transport, Error> {
     match target {
         Destination::Server(server, access) => Ok(Transport::http(server, access.clone())?),
-        Destination::Local(sources) => daemon(sources),
+        Destination::Local(sources) => Ok(Transport::unix(&daemon_socket(sources)?)?),
     }
 }
 
@@ -66,21 +66,9 @@ pub fn data_dir(sources: &Sources) -> Result<PathBuf, Error> {
     std::path::absolute(&dir).map_err(|error| Error::usage(format!("{}: {error}", dir.display())))
 }
 
-/// The transport to a service that runs: the server that was named, or the daemon of this machine. `None` if no daemon
-/// answers.
-pub fn running(target: &Destination) -> Result<Option<Transport>, Error> {
-    match target {
-        Destination::Server(..) => choose(target).map(Some),
-        Destination::Local(sources) => {
-            let socket = find_daemon(sources, &data_dir(sources)?);
-            Ok(socket.map(|socket| Transport::unix(&socket)).transpose()?)
-        }
-    }
-}
-
-/// The transport to the daemon of this machine. Without one the error says why: nobody runs it, or another user does.
-pub fn daemon(sources: &Sources) -> Result<Transport, Error> {
-    Ok(Transport::unix(&daemon_socket(sources)?)?)
+/// Whether a daemon runs on this machine.
+pub fn is_running(sources: &Sources) -> Result<bool, Error> {
+    Ok(find_daemon(sources, &data_dir(sources)?).is_some())
 }
 
 /// The socket of the daemon of this machine. Without one the error says why: nobody runs it, or another user does.

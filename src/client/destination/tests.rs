@@ -24,11 +24,11 @@ fn a_daemon_with_a_full_queue_is_found_without_waiting() {
     rustix::net::listen(&listener, 0).expect("listen");
     let _queued = UnixStream::connect(&path).expect("a place in the queue");
     let (send, found) = std::sync::mpsc::channel();
-    let target = local(dir.path());
-    std::thread::spawn(move || send.send(running(&target)));
+    let sources = sources(Some(dir.path()), &[]);
+    std::thread::spawn(move || send.send(is_running(&sources)));
     // A connection that waits would wait for ever, because nobody accepts one.
     let found = found.recv_timeout(Duration::from_secs(5)).expect("an answer at once");
-    assert!(found.is_ok_and(|found| found.is_some_and(|transport| transport.is_local())));
+    assert!(found.is_ok_and(|is_running| is_running));
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_stale_socket_is_no_daemon() {
     let error = choose(&local(dir.path())).expect_err("nobody listens");
     assert_eq!(error.exit(), Exit::Unavailable);
     assert!(error.what_to_do().is_some_and(|hint| hint.contains("tempmail serve")), "{error}");
-    assert!(running(&local(dir.path())).is_ok_and(|found| found.is_none()));
+    assert!(is_running(&sources(Some(dir.path()), &[])).is_ok_and(|is_running| !is_running));
 }
 
 #[test]

@@ -66,7 +66,7 @@ async fn a_check_prints_records_for_a_zone_file() {
     assert_eq!(no.code, Some(8));
     assert_eq!(
         no.stdout,
-        "; The MX record of elsewhere.org points at mail.other.example, not at mx.tempmail.example. Replace the MX \
+        "; The MX record of elsewhere.org points at mail.other.example, not at mx.tempmail.example.\n; Replace the MX \
          records of the domain with: elsewhere.org. IN MX 10 mx.tempmail.example.\n; expected:\n\
          elsewhere.org. IN MX 10 mx.tempmail.example.\n; found:\n; elsewhere.org. IN MX 5 mail.other.example.\n\
          ; mail.other.example is not at our address\n"

@@ -1,7 +1,9 @@
 //! Commands and flags that have gone: the refusal says what to do instead.
 //! Promise: it outlives the code below it.
 
-use super::{Service, TO, alone, run};
+use std::path::Path;
+
+use super::{NOWHERE, Service, TO, alone, run};
 use crate::support::in_process::CommandLine;
 
 /// Command lines, and a part of what is said.
@@ -34,6 +36,16 @@ fn what_has_gone_is_refused_and_the_refusal_says_what_to_do_instead() {
         let problem: serde_json::Value = serde_json::from_str(&outcome.stderr).expect("an error as JSON");
         assert_eq!(problem["code"], "usage", "{problem}");
         assert!(problem["detail"].as_str().is_some_and(|detail| detail.contains(instead)), "{problem}");
+    }
+}
+
+#[test]
+fn the_name_of_the_file_of_the_program_does_not_matter() {
+    for name in ["/opt/mail/tempmail.new", "tm"] {
+        let outcome = CommandLine::new(Path::new(NOWHERE), &["export"]).called(name).run();
+        assert!(outcome.stderr.contains("`export` has gone"), "{}", outcome.stderr);
+        let wrong = CommandLine::new(Path::new(NOWHERE), &["domain", "add"]).called(name).run();
+        assert!(wrong.stderr.contains("Usage: tempmail domain add "), "{}", wrong.stderr);
     }
 }
 

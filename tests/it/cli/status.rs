@@ -37,3 +37,18 @@ async fn the_public_sees_whether_it_is_ready() {
     let outcome = service.run(&["status"]).await.ok();
     assert_eq!(outcome.stdout, format!("domains.active\t0\nready\ttrue\nserver\t{}\n", service.url()));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_are_whole_on_a_narrow_terminal() {
+    let service = Service::with("limit-exempt = ['192.0.2.0/24', '198.51.100.0/24', '2001:db8::/32']").await;
+    let line = service.local_line(&["config", "show", "--origin"]);
+    let screen = tokio::task::spawn_blocking(|| line.on_terminal(40)).await.expect("the command");
+    // The rows of a cell, which is broken where its line is full.
+    let mut settings = String::new();
+    for line in screen.text.lines() {
+        settings.extend(line.chars().take_while(|c| *c != ' '));
+    }
+    assert!(settings.contains("max-messages-per-mailbox") && settings.contains("webhook-schedule"), "{}", screen.text);
+    assert!(!screen.text.contains('…'), "{}", screen.text);
+    assert!(screen.text.lines().all(|line| line.chars().count() <= 40), "{}", screen.text);
+}

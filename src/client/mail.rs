@@ -1,0 +1,45 @@
+//! Mail as the interface shows it.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The value of a member that is a text; empty if it is not there.
+pub fn text<'v>(value: &'v Value, member: &str) -> &'v str {
+    value[member].as_str().unwrap_or_default()
+}
+
+/// A mail with all that the service says of it. It has an `id`; what else is not there is empty.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mail(pub Value);
+
+impl Mail {
+    /// UUID; knowing it is enough to read and delete the mail.
+    pub fn id(&self) -> &str {
+        self.text("id")
+    }
+
+    /// The value of a member that is a text.
+    pub fn text(&self, member: &str) -> &str {
+        text(&self.0, member)
+    }
+
+    /// The values of a member that is a list, such as `codes`, of which the best is the first.
+    pub fn list(&self, member: &str) -> &[Value] {
+        self.0[member].as_array().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The value of the first header field of this name, in any case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let header = self.list("headers").iter().find(|header| text(header, "name").eq_ignore_ascii_case(name));
+        header.map(|header| text(header, "value"))
+    }
+}
+
+/// The newest mails of an address.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct MailPage {
+    /// Newest first, without their bodies.
+    pub emails: Vec<Value>,
+    /// Mails in the whole inbox.
+    pub total: u64,
+}
