@@ -1,7 +1,6 @@
 //! The body of a list: a JSON object, written in pieces as the client takes them.
 
 use std::io;
-use std::mem;
 use std::sync::Arc;
 use std::vec;
 
@@ -144,13 +143,14 @@ struct Piece {
 }
 
 impl Piece {
-    /// Adds an entry as `write` appends it. If that is `false`, it can't be shown and is left out.
-    fn add(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
+    /// Adds an entry as `write` appends it, who gets the octets that were read last. If that is `false`, it can't be shown
+    /// and is left out.
+    fn add(&mut self, write: impl FnOnce(&mut Vec<u8>, &[u8]) -> bool) -> bool {
         let start = self.json.len();
         if self.written > 0 {
             self.json.push(b',');
         }
-        let is_shown = write(&mut self.json);
+        let is_shown = write(&mut self.json, &self.octets);
         if is_shown {
             self.written += 1;
         } else {
@@ -162,12 +162,9 @@ impl Piece {
     /// Adds an entry of which this is kept. `false` if the octets that it lacks are others by now, or not in memory.
     fn add_kept(&mut self, api: &Api, listed: &Listed, kept: &Kept) -> bool {
         let range = kept.range();
-        let mut octets = mem::take(&mut self.octets);
-        octets.resize(range.len(), 0);
-        let is_read = range.is_empty() || api.store.read_cached(listed, range.start, &mut octets);
-        let is_shown = is_read && self.add(|json| kept.write(json, &octets));
-        self.octets = octets;
-        is_shown
+        self.octets.resize(range.len(), 0);
+        let is_read = range.is_empty() || api.store.read_cached(listed, range.start, &mut self.octets);
+        is_read && self.add(|json, octets| kept.write(json, octets))
     }
 
     /// Adds the first of these entries: as many as need neither the disk nor much time.
@@ -177,7 +174,7 @@ impl Piece {
             let known = known.as_ref().filter(|kept| is_short || kept.range().is_empty());
             if !known.is_some_and(|kept| self.add_kept(api, entry.listed(), kept)) {
                 let Some(email) = is_short.then(|| entry.load_quick(api)).flatten() else { return };
-                self.add(|json| entry.write(api, &email, json));
+                self.add(|json, _| entry.write(api, &email, json));
             }
             entries.next();
             // Many small ones together take time.
@@ -213,7 +210,7 @@ async fn append<E: Entry>(
         for (entry, known) in entries {
             let is_written = known.is_some_and(|kept| piece.add_kept(&of_reading, entry.listed(), &kept));
             if !is_written && let Some(email) = entry.load(&of_reading, &caller).await? {
-                piece.add(|json| entry.write(&of_reading, &email, json));
+                piece.add(|json, _| entry.write(&of_reading, &email, json));
             }
         }
         Ok::<_, StoreError>(piece)

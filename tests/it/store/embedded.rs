@@ -128,6 +128,25 @@ async fn what_one_recipient_deleted_leaves_the_disk_when_it_expires_for_the_othe
 
 /// A regression: the second record of a mail was not needed, and was never deleted.
 #[tokio::test]
+async fn a_part_of_a_message_is_read_without_the_disk_and_nothing_beside_it() {
+    let disk = TestDisk::default();
+    let store = open(&disk, &options());
+    for mail in ["mail 0", "mail 1", "mail 2"] {
+        receive(&store, mail).await.expect("receive");
+    }
+    let listed = &list(&store, TO, NOW).await.emails[1];
+    let mut part = *b"....";
+    assert!(!store.read_cached(listed, 2, &mut part), "the disk would be asked");
+    disk.cache_from(0);
+    assert!(store.read_cached(listed, 2, &mut part));
+    assert_eq!(&part, b"il 1");
+    for start in [3, 6, 1000, usize::MAX] {
+        assert!(!store.read_cached(listed, start, &mut part), "{start} is beyond its end");
+    }
+    assert_eq!(&part, b"il 1");
+}
+
+#[tokio::test]
 async fn a_message_that_was_handed_over_twice_leaves_the_disk_whole() {
     let dir = tempfile::tempdir().expect("tempdir");
     let store = EmbeddedStore::open(dir.path(), &options()).expect("open");
