@@ -17,15 +17,23 @@ struct Body {
     /// Where its text belongs in the JSON.
     at: usize,
     part: SingleBody,
-    /// That of its octets in the message. Other octets are never shown for them.
+    /// CRC-32C of its octets in the message. It tells damage and punched octets from them; the octets of another message are
+    /// not looked for, since no place of a message is used again while it is listed.
     crc: u32,
 }
 
 /// Where the text of the body is in the JSON that was written, and the body in its message, if that can be read alone.
 #[derive(Debug)]
-pub struct Written {
+pub struct WrittenBody {
     pub(super) text: Range<usize>,
     pub(super) body: Option<SingleBody>,
+}
+
+impl WrittenBody {
+    /// How many octets of the JSON the text is.
+    pub fn length(&self) -> usize {
+        self.text.len()
+    }
 }
 
 impl Kept {
@@ -34,8 +42,8 @@ impl Kept {
         Self { json: json.into(), body: None }
     }
 
-    /// The JSON, which was written of the message `raw`, without the body. `None` if nothing less is enough.
-    pub fn without_body(json: &[u8], Written { text, body }: Written, raw: &[u8]) -> Option<Self> {
+    /// The JSON, which was written of the message `raw`, without the body. `None` if that is no single part, or not shown.
+    pub fn without_body(json: &[u8], WrittenBody { text, body }: WrittenBody, raw: &[u8]) -> Option<Self> {
         let part = body?;
         let crc = crc32c::crc32c(raw.get(part.range.clone())?);
         let rest = [&json[..text.start], &json[text.end..]].concat();
@@ -50,7 +58,8 @@ impl Kept {
 
     /// The octets of memory that it takes.
     pub fn octets(&self) -> usize {
-        size_of::<Self>() + self.json.len() + self.body.as_ref().map_or(0, |_| size_of::<Body>())
+        let of_body = |body: &Box<Body>| size_of::<Body>() + body.part.charset_octets();
+        size_of::<Self>() + self.json.len() + self.body.as_ref().map_or(0, of_body)
     }
 
     /// Appends the whole JSON. `octets` are those of the message in [`Kept::range`]. `false` if they are others than those it
@@ -114,6 +123,15 @@ mod tests {
             assert_eq!(again(&kept, raw.as_bytes()), json, "{raw}");
         }
         assert!(kept(b"\nbody", Fields::WITHOUT_BODY).0.is_none(), "no body is shown");
+        let twice = Fields::named(["message", "bodyText"].into_iter()).expect("fields");
+        assert!(kept(b"\nbody", twice).0.is_none(), "the rest would have the body as well");
+    }
+
+    #[test]
+    fn all_that_a_sender_makes_long_counts() {
+        let raw = format!("Content-Type: text/plain; charset={}\n\nbody", "x".repeat(1_000));
+        let (kept, _) = kept(raw.as_bytes(), Fields::SIX);
+        assert!(kept.is_some_and(|kept| kept.octets() > 1_000));
     }
 
     proptest! {

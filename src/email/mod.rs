@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-pub use kept::{Kept, Written};
+pub use kept::{Kept, WrittenBody};
 
 use crate::mime::Message;
 use crate::model::StoredEmail;
@@ -131,14 +131,16 @@ impl Fields {
 
 /// Appends these fields of an Email to `json` as an object. `None` if the envelope lacks the Email, which means a damaged
 /// store: then nothing is appended.
-pub fn write(json: &mut Vec<u8>, email: &StoredEmail, fields: Fields) -> Option<Written> {
+pub fn write(json: &mut Vec<u8>, email: &StoredEmail, fields: Fields) -> Option<WrittenBody> {
     let start = json.len();
     reader::read(&email.raw, |message| {
         // What an earlier try left that panicked.
         json.truncate(start);
         let text = write_of(json, email, message, fields)?;
-        let body = if text.is_empty() { None } else { message.single_body() };
-        Some(Written { text: text.start - start..text.end - start, body })
+        // With its text beside it, the rest would be about as long as the whole.
+        let is_alone = !text.is_empty() && !fields.has(Field::BodyText);
+        let body = if is_alone { message.single_body() } else { None };
+        Some(WrittenBody { text: text.start - start..text.end - start, body })
     })
 }
 

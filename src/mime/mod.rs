@@ -57,6 +57,11 @@ pub struct SingleBody {
 }
 
 impl SingleBody {
+    /// The octets of memory that the name of its charset takes. Whoever sends a mail chooses it.
+    pub fn charset_octets(&self) -> usize {
+        self.decoding.as_ref().and_then(|(_, charset)| charset.as_ref()).map_or(0, |charset| charset.len())
+    }
+
     /// The text in UTF-8 of these octets, which are those that it had in its range.
     pub fn text<'a>(&self, octets: &'a [u8]) -> Cow<'a, [u8]> {
         let Some((encoding, charset)) = &self.decoding else { return octets.into() };

@@ -239,12 +239,17 @@ pub trait Store: Send + Sync + 'static {
         None
     }
 
+    /// Whether [`Store::read_content_cached`] ever reads anything.
+    fn reads_content_cached(&self) -> bool {
+        false
+    }
+
     /// Fills `out` with the octets of a listed Email from `start`, without waiting for the disk. `false` if that can't be
     /// done, for whatever reason.
     ///
     /// They are not checked: on a damaged disk, or after the Email was removed, they are any octets. The caller must know
     /// those that it looks for.
-    fn read_cached(&self, _listed: &Listed, _start: usize, _out: &mut [u8]) -> bool {
+    fn read_content_cached(&self, _listed: &Listed, _start: usize, _out: &mut [u8]) -> bool {
         false
     }
 

@@ -6,7 +6,7 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
 use crate::admission::RENDERED;
-use crate::email::{self, Fields, Kept, Written};
+use crate::email::{self, Fields, Kept, WrittenBody};
 use crate::http::{Api, Caller};
 use crate::mime::limits::HEADER_SECTION_OCTETS_MAX;
 use crate::model::{EmailId, Listed, StoredEmail};
@@ -15,10 +15,10 @@ use crate::store::StoreError;
 /// What an octet of the header section takes at most as text and as JSON, where a control character takes six octets.
 const RENDERED_FIELDS: u64 = 12;
 /// The most octets of JSON without bodies in the cache, with an allowance for each entry.
-const SMALL_OCTETS_MAX: u64 = 56 * 1024 * 1024;
+const SMALL_OCTETS_MAX: u64 = 48 * 1024 * 1024;
 /// The most octets of JSON with bodies in the cache. They have a part of their own, since a few lists of them would drive
 /// out what makes many others cheap.
-const WHOLE_OCTETS_MAX: u64 = 8 * 1024 * 1024;
+const WHOLE_OCTETS_MAX: u64 = 16 * 1024 * 1024;
 /// The longest JSON of an Email in the cache, in octets. Few are longer without their body, and most mails that programs
 /// wait for are not with it.
 const ENTRY_OCTETS_MAX: usize = 16 * 1024;
@@ -125,7 +125,8 @@ impl Entry for Shown {
             tracing::error!(id = %self.listed.id, "a list lacks an Email that its envelope does not name");
             return false;
         };
-        api.shown.keep((self.listed.id, self.fields), &json[start..], written, &email.raw);
+        let raw = api.store.reads_content_cached().then_some(&email.raw[..]);
+        api.shown.keep((self.listed.id, self.fields), &json[start..], written, raw);
         true
     }
 }
@@ -166,10 +167,12 @@ impl Cached {
         whole.or_else(|| self.small.get(key))
     }
 
-    /// Keeps the JSON of an Email with the message `raw`, in each form that is short enough.
-    fn keep(&self, key: Key, json: &[u8], written: Written, raw: &[u8]) {
-        let of_rest = Kept::without_body(json, written, raw).filter(|kept| kept.octets() <= ENTRY_OCTETS_MAX);
-        if let Some(kept) = of_rest {
+    /// Keeps the JSON of an Email in each form that is short enough. `raw` is its message, if the body can be read there
+    /// alone.
+    fn keep(&self, key: Key, json: &[u8], body: WrittenBody, raw: Option<&[u8]>) {
+        if json.len() - body.length() <= ENTRY_OCTETS_MAX
+            && let Some(kept) = raw.and_then(|raw| Kept::without_body(json, body, raw))
+        {
             self.small.insert(key, Arc::new(kept));
         }
         if json.len() <= ENTRY_OCTETS_MAX {

@@ -163,16 +163,27 @@ impl Piece {
     fn add_kept(&mut self, api: &Api, listed: &Listed, kept: &Kept) -> bool {
         let range = kept.range();
         self.octets.resize(range.len(), 0);
-        let is_read = range.is_empty() || api.store.read_cached(listed, range.start, &mut self.octets);
-        is_read && self.add(|json, octets| kept.write(json, octets))
+        if !range.is_empty() && !api.store.read_content_cached(listed, range.start, &mut self.octets) {
+            // The whole message is read now, and needs the memory.
+            self.octets = Vec::new();
+            return false;
+        }
+        self.add(|json, octets| kept.write(json, octets))
     }
 
     /// Adds the first of these entries: as many as need neither the disk nor much time.
     async fn add_quick<E: Entry>(&mut self, api: &Api, entries: &mut vec::IntoIter<Known<E>>) {
-        while let Some((entry, known)) = entries.as_slice().first() {
+        while let Some((entry, known)) = entries.as_mut_slice().first_mut() {
             let is_short = entry.listed().size_octets <= QUICK_OCTETS_MAX;
-            let known = known.as_ref().filter(|kept| is_short || kept.range().is_empty());
-            if !known.is_some_and(|kept| self.add_kept(api, entry.listed(), kept)) {
+            if let Some(kept) = known {
+                if !(is_short || kept.range().is_empty()) {
+                    return;
+                }
+                if !self.add_kept(api, entry.listed(), kept) {
+                    *known = None;
+                    return;
+                }
+            } else {
                 let Some(email) = is_short.then(|| entry.load_quick(api)).flatten() else { return };
                 self.add(|json, _| entry.write(api, &email, json));
             }

@@ -206,7 +206,11 @@ impl Store for EmbeddedStore {
         Some(StoredEmail { listed: listed.clone(), envelope: content.envelope, raw: content.raw })
     }
 
-    fn read_cached(&self, listed: &Listed, start: usize, out: &mut [u8]) -> bool {
+    fn reads_content_cached(&self) -> bool {
+        true
+    }
+
+    fn read_content_cached(&self, listed: &Listed, start: usize, out: &mut [u8]) -> bool {
         let place = RecordPlace::of(listed);
         let is_within = start.checked_add(out.len()).is_some_and(|end| end <= place.content as usize);
         let content_start = u64::from(place.offset) + u64::from(place.length.saturating_sub(place.content));

@@ -136,12 +136,12 @@ async fn a_part_of_a_message_is_read_without_the_disk_and_nothing_beside_it() {
     }
     let listed = &list(&store, TO, NOW).await.emails[1];
     let mut part = *b"....";
-    assert!(!store.read_cached(listed, 2, &mut part), "the disk would be asked");
+    assert!(!store.read_content_cached(listed, 2, &mut part), "the disk would be asked");
     disk.cache_from(0);
-    assert!(store.read_cached(listed, 2, &mut part));
+    assert!(store.read_content_cached(listed, 2, &mut part));
     assert_eq!(&part, b"il 1");
     for start in [3, 6, 1000, usize::MAX] {
-        assert!(!store.read_cached(listed, start, &mut part), "{start} is beyond its end");
+        assert!(!store.read_content_cached(listed, start, &mut part), "{start} is beyond its end");
     }
     assert_eq!(&part, b"il 1");
 }
