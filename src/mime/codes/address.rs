@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use super::candidate::changes;
+use super::candidate::{changes, is_random};
 use super::lexicon::LEXICON;
 
 /// The longest address of a link, in octets.
@@ -61,9 +61,9 @@ pub(super) fn has_secret(url: &Url) -> bool {
     })
 }
 
-/// Whether some part has letters with digits among them, or capitals alone, so that it may be for one reader alone.
+/// Whether some part has letters with digits among them, or letters that nobody chose, so that it is for one reader.
 pub(super) fn is_personal(url: &Url) -> bool {
-    let is_code = |part: &str| part.len() >= 6 && part.bytes().all(|octet| octet.is_ascii_uppercase());
+    let is_code = |part: &str| part.len() >= 6 && part.bytes().all(|it| it.is_ascii_alphabetic()) && is_random(part);
     parts(url.as_str()).any(|(_, part)| part.len() >= 3 && is_mixed(part) || is_code(part))
 }
 

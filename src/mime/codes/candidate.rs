@@ -51,7 +51,7 @@ pub(super) fn candidates(page: &Page) -> Vec<Candidate> {
     let octets = page.text.as_bytes();
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(distance) = octets[at..].iter().position(u8::is_ascii_alphanumeric) {
-        let (candidate, end) = read(&page.text, run(octets, at + distance));
+        let (candidate, end) = read(page, run(octets, at + distance));
         found.extend(candidate.filter(|candidate| stands_free(&page.text, candidate.start, candidate.end)));
         if found.len() == CANDIDATES_MAX {
             break;
@@ -84,14 +84,15 @@ fn joined(text: &str, first: Run, separators: &[u8], is_fit: impl Fn(&Run) -> bo
 }
 
 /// Reads what begins with a run: the candidate, and where it ends or the next one may begin.
-fn read(text: &str, run: Run) -> (Option<Candidate>, usize) {
+fn read(page: &Page, run: Run) -> (Option<Candidate>, usize) {
+    let text = page.text.as_str();
     if is_address(&text[run.0..]) {
         return (None, run.0 + text[run.0..].bytes().take_while(u8::is_ascii_graphic).count());
     }
     let is_digits = |&(start, end): &Run| text[start..end].bytes().all(|octet| octet.is_ascii_digit());
     let is_sign = |&(start, end): &Run| end - start == 1 && !text[end..].starts_with(is_bounded_letter);
     let signs = joined(text, run, b" \t\n", is_sign);
-    let parts = joined(text, run, b"-", |_| true);
+    let parts = joined(text, run, b"-_", |_| true);
     let groups = joined(text, run, b" ", is_digits);
     // Two groups with a dot between them are a price unless they are alone in their line.
     let dotted = joined(text, run, b".", |group| is_digits(group) && group.1 - group.0 == 3);
@@ -114,14 +115,15 @@ fn read(text: &str, run: Run) -> (Option<Candidate>, usize) {
     let (start, end) = (run.0, runs[runs.len() - 1].1);
     let written: Vec<&str> = runs.iter().map(|&(start, end)| &text[start..end]).collect();
     let signs_max = if glue.is_empty() { SIGNS_MAX } else { GROUPED_SIGNS_MAX };
+    let is_seen = page.look(start).is_bold || ends_cell(text[end..].trim_start_matches('.'));
     let is_possible = |form: &Form| match form {
-        Form::Words => ends_cell(text[end..].trim_start_matches('.')) && written.concat().len() <= LONG_SIGNS_MAX,
+        Form::Words => is_seen && written.concat().len() <= LONG_SIGNS_MAX,
         _ => (SIGNS_MIN..=signs_max).contains(&written.concat().len()),
     };
     let is_long = written.len() == 1 && end - start > SIGNS_MAX && written[0].contains(char::is_lowercase);
     let form = form_of(&written).filter(|_| !is_long || is_random(written[0]));
     let candidate = form.map(|form| if is_long { Form::Words } else { form }).filter(is_possible).map(|form| {
-        let code = written.join(if form == Form::Digits { "" } else { glue });
+        let code = if glue == "-" && form != Form::Digits { text[start..end].to_owned() } else { written.concat() };
         Candidate { start, end, code, form, is_grouped: written.len() > 1 }
     });
     (candidate, end)
@@ -145,6 +147,11 @@ fn form_of_parts(parts: &[&str]) -> Option<Form> {
     let (first, second, whole) = (parts[0], parts[1], parts.concat());
     let is_even = parts.iter().all(|part| part.len() == first.len());
     let has_only = |part: &str, is: fn(&u8) -> bool| part.as_bytes().iter().all(is);
+    // A token that a machine chose, as in base64url (RFC 4648 section 5).
+    let is_token = || whole.contains(char::is_lowercase) && parts.iter().any(|it| is_random(it));
+    if !is_even && whole.len() > GROUPED_SIGNS_MAX && is_token() {
+        return Some(Form::Words);
+    }
     let is_code = match form(&whole) {
         None => {
             let is_word = |part: &&str| (3..=10).contains(&part.len()) && has_only(part, u8::is_ascii_lowercase);
@@ -173,6 +180,7 @@ fn form(signs: &str) -> Option<Form> {
     let is_hexadecimal =
         || (6..=8).contains(&octets.len()) && octets.iter().all(|o| o.is_ascii_digit() || matches!(o, b'a'..=b'f'));
     let capitals = changes(signs, u8::is_ascii_uppercase);
+    let may_be_name = || signs.starts_with(char::is_uppercase) && !is_random(signs);
     match (has(u8::is_ascii_digit), has(u8::is_ascii_lowercase), has(u8::is_ascii_uppercase)) {
         // A mask such as `XXXX4471`.
         _ if signs.starts_with("XX") => None,
@@ -183,13 +191,13 @@ fn form(signs: &str) -> Option<Form> {
         (false, false, true) => Some(Form::Letters),
         // A name such as `YouTube` changes its case less often.
         (_, true, true) if capitals >= 4 => Some(Form::Letters),
-        (_, true, true) if octets.len() >= 6 && is_random(signs) => Some(Form::Words),
+        (has_digit, true, true) if octets.len() >= 6 && (has_digit || !may_be_name()) => Some(Form::Words),
         _ => None,
     }
 }
 
 /// Whether nobody chose these signs: nobody can say them, their parts are short, or they change very often.
-fn is_random(signs: &str) -> bool {
+pub(super) fn is_random(signs: &str) -> bool {
     let is_unspeakable = |run: &str| run.len() >= 2 && !run.contains(['a', 'e', 'i', 'o', 'u', 'y']);
     let is_short = |it: &&[u8]| it[0].is_ascii_uppercase() && !it[1..].iter().all(u8::is_ascii_lowercase);
     signs.split(|c: char| !c.is_ascii_lowercase()).any(is_unspeakable)
@@ -230,6 +238,9 @@ mod tests {
             ("7XK2Q", "7XK2Q"),
             ("888eed", "888eed"),
             ("kVtRmqZe", "kVtRmqZe"),
+            ("gePf91", "gePf91"),
+            ("Code: vjPCw_voRv8C3sZ-kfl8P6", "vjPCw_voRv8C3sZ-kfl8P6"),
+            ("The code:\n\u{2026}4829130", "4829130"),
             ("code: copper-lantern-otter", "copper-lantern-otter"),
             ("(482913)", "482913"),
             ("**482913**", "482913"),
@@ -260,6 +271,8 @@ mod tests {
             "****4471",
             "**** 4471",
             "`otp = 482913`",
+            "...7730",
+            "Meeting-Notes_Final-Draft",
             "xxxx4471",
             "XXXX4471",
             "482913%",

@@ -6,6 +6,8 @@ use super::lexicon::{LEXICON, is_bounded_letter};
 const WORD_OCTETS_MAX: usize = 80;
 /// What a word with a code in it does not have, but addresses, paths, terms and shares do.
 const FOREIGN: [char; 8] = ['+', '/', '\\', '=', '_', '@', '%', '~'];
+/// The longest end of an account's number that is shown, in octets.
+const END_OCTETS_MAX: usize = 5;
 /// What is between the digits of amounts and times.
 const BETWEEN_DIGITS: [char; 4] = ['.', ',', ':', '\''];
 
@@ -22,7 +24,9 @@ pub(super) fn stands_free(text: &str, start: usize, end: usize) -> bool {
     let is_number = head.strip_suffix(BETWEEN_DIGITS).is_some_and(|rest| rest.ends_with(|c: char| c.is_ascii_digit()))
         || !is_in_text && goes_on(tail.strip_prefix(BETWEEN_DIGITS), |c| c.is_ascii_alphanumeric());
     // An account that ends with these digits, as in `...7730`.
-    let is_end_of_number = head.ends_with("..") || before.ends_with(['-', '\u{2022}', '\u{2026}', '\u{d7}']);
+    let is_led = before.ends_with("\n\u{2026}") && end - start > END_OCTETS_MAX;
+    let is_end_of_number =
+        !is_led && (head.ends_with("..") || before.ends_with(['-', '\u{2022}', '\u{2026}', '\u{d7}']));
     let is_masked = head.ends_with('*') && !tail.starts_with('*')
         || ["***", "xxx", "\u{2022}\u{2022}"].iter().any(|mask| before.trim_end().to_ascii_lowercase().ends_with(mask));
     let is_in_word = before.ends_with(is_bounded_letter) || after.starts_with(is_bounded_letter);

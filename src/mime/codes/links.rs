@@ -5,7 +5,7 @@ use url::Url;
 use super::address::{URL_OCTETS_MAX, address, has_secret, is_personal, names_secret, trimmed};
 use super::lexicon::{Hit, LEXICON, has};
 use super::page::{Anchor, Page};
-use super::read::{Read, ends_sentence};
+use super::read::{Read, ends_sentence, has_sentence_end};
 use super::score::sum;
 use super::words::Sense;
 use super::{Link, LinkKind, POINTS_SHOWN, POINTS_SURE, confidence};
@@ -37,9 +37,10 @@ const KINDS: [(LinkKind, Sense); 5] = [
 /// The links of a page with their points, if the subject says this.
 pub(super) fn links(read: &Read<'_>, subject: &[Hit]) -> Vec<(Link, i32)> {
     let says = |sense| has(read.hits, sense) || has(subject, sense);
+    let mut all = read.hits.iter().chain(subject);
     let mail = Mail {
         subject,
-        is_meeting: says(Sense::Meeting),
+        is_no_invitation: says(Sense::Meeting) || !says(Sense::Invite) && all.any(|hit| hit.sense != Sense::Press),
         is_about_secrets: says(Sense::Caution) || says(Sense::OneTime),
     };
     let bare = bare(read.page);
@@ -96,8 +97,8 @@ fn says_kind(hits: &[Hit]) -> bool {
 /// What a mail says about all of its links.
 struct Mail<'a> {
     subject: &'a [Hit],
-    /// Whether the mail is about a meeting, to which it invites anyway.
-    is_meeting: bool,
+    /// Whether the mail is about a meeting, to which it invites anyway, or its words are known and say nothing like it.
+    is_no_invitation: bool,
     /// Whether anything is said about secrets, such as a one-time code.
     is_about_secrets: bool,
 }
@@ -207,6 +208,7 @@ impl<'a> Said<'a> {
 
     /// Whether the address may be one of this kind.
     fn has_reason(&self, kind: LinkKind, own: bool, is_in_subject: bool) -> bool {
+        let resets = self.address.iter().filter(|hit| hit.sense == Sense::Reset).count();
         match kind {
             // Each newsletter has a link to its login.
             LinkKind::SignIn => {
@@ -216,8 +218,10 @@ impl<'a> Said<'a> {
             // A site's name in the text leads to its front page.
             LinkKind::Invite => {
                 let is_page = self.url.path() != "/" || self.url.query().is_some();
-                (own || is_page) && !self.mail.is_meeting
+                (own || is_page) && !self.mail.is_no_invitation
             }
+            // Everybody can ask for a new password at an address such as `/password/reset`.
+            LinkKind::Reset if resets > 1 && has(self.context, Sense::Reset) && !is_in_subject => true,
             // An address alone, without a secret, is a page for everybody.
             _ => self.is_personal || own && (is_in_subject || self.url.query().is_some()),
         }
@@ -228,9 +232,12 @@ impl<'a> Said<'a> {
 fn is_denied(anchor: &Anchor, read: &Read<'_>) -> bool {
     let before = read.hits_in(anchor.start.saturating_sub(CONTEXT_OCTETS), anchor.start);
     let denial = before.iter().rfind(|hit| hit.sense == Sense::Denial);
+    // A later sentence that says what the link is for is for everybody.
+    let said = before.iter().rfind(|hit| says_kind(std::slice::from_ref(hit))).map_or(0, |hit| hit.start);
     let is_in_sentence = |hit: &Hit| {
         let between = read.page.text[hit.end.min(anchor.start)..anchor.start].trim_end();
-        between.ends_with(['?', '\u{ff1f}', '\u{61f}']) || !ends_sentence(between)
+        let is_over = ends_sentence(between) || said > hit.end && has_sentence_end(&read.page.text[hit.end..said]);
+        between.ends_with(['?', '\u{ff1f}', '\u{61f}']) || !is_over
     };
     denial.is_some_and(is_in_sentence)
 }

@@ -117,7 +117,7 @@ impl Read<'_> {
             Form::Small => -3,
             Form::Letters if is_sure || candidate.is_grouped => 0,
             Form::Letters => -2,
-            Form::Words if is_sure && (is_alone || label > LABEL_SURE) || is_in_link => 0,
+            Form::Words if is_sure && is_alone || (is_led || look.is_bold) && label > LABEL_SURE || is_in_link => 0,
             Form::Words => -9,
         };
         // Bookings have codes of capital letters.

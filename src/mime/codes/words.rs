@@ -27,11 +27,12 @@ macro_rules! files {
 }
 
 const FILES: &[&str] = files!(
-    "af" "am" "any" "ar" "as" "ast" "az" "ba" "be" "bg" "bn" "bo" "br" "ca" "ceb" "ckb" "co" "cs" "cy" "da" "de" "dv" "el"
-    "en" "eo" "es" "et" "eu" "fa" "fi" "fo" "fr" "fur" "fy" "ga" "gd" "gl" "gu" "ha" "he" "hi" "hr" "ht" "hu" "hy" "ia"
-    "id" "ig" "is" "it" "ja" "jv" "ka" "kk" "km" "kn" "ko" "ku" "ky" "la" "lb" "lo" "lt" "lv" "mg" "mi" "mk" "ml" "mn"
-    "mr" "ms" "mt" "my" "nb" "ne" "nl" "oc" "or" "pa" "pl" "ps" "pt" "ro" "ru" "rw" "sc" "sd" "si" "sk" "sl" "sn" "so"
-    "sq" "sr" "sv" "sw" "ta" "te" "tg" "th" "ti" "tk" "tl" "tn" "tr" "tt" "ug" "uk" "ur" "uz" "vi" "xh" "yo" "zh" "zu"
+    "ace" "af" "am" "any" "ar" "as" "ast" "az" "ba" "be" "bg" "bn" "bo" "br" "ca" "ceb" "ckb" "co" "cs" "cy" "da" "de"
+    "dv" "el" "en" "eo" "es" "et" "eu" "fa" "fi" "fo" "fr" "fur" "fy" "ga" "gd" "gl" "gu" "ha" "he" "hi" "hr" "ht"
+    "hu" "hy" "ia" "id" "ig" "is" "it" "ja" "jv" "ka" "kk" "km" "kn" "ko" "ku" "ky" "la" "lb" "lo" "lt" "lv" "mg" "mi"
+    "mk" "ml" "mn" "mr" "ms" "mt" "my" "nb" "ne" "nl" "oc" "or" "pa" "pap" "pl" "ps" "pt" "ro" "ru" "rw" "sc" "sd"
+    "si" "sk" "sl" "sn" "so" "sq" "sr" "sv" "sw" "ta" "te" "tg" "th" "ti" "tk" "tl" "tn" "tr" "tt" "ug" "uk" "ur" "uz"
+    "vi" "xh" "yo" "zh" "zu"
 );
 
 /// What a phrase says about a code or a link near it.
