@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use super::{Context, watch};
 use crate::client::{Client, Mail, WaitQuery};
@@ -12,6 +12,9 @@ use crate::model::Address;
 
 /// How long is waited for one mail before the wait begins anew.
 const WAIT_MAX: Duration = Duration::from_hours(24);
+
+/// The pause before a service is asked again that gave a mail again.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// The mails that arrive, each once.
 pub(super) struct Arriving<'a> {
@@ -43,6 +46,7 @@ impl<'a> Arriving<'a> {
             if self.given.insert(mail.id().to_owned()) {
                 return Ok(mail);
             }
+            sleep(PAUSE).await;
         }
     }
 }

@@ -37,7 +37,7 @@ pub(super) async fn save(
     };
     if file.is_dir() {
         let mail = client.email(&id).await.map_err(one_mail::refused)?;
-        let named = attachments(&mail).find(|(known, _)| *known == index);
+        let named = attachments(&mail)?.into_iter().find(|(known, _)| *known == index);
         file.push(name(named.map_or("", |(_, filename)| filename), index));
     }
     write(&file, &octets, cx.globals.yes).map_err(|error| failure(&file, &error, OTHER_FILE))?;
@@ -51,11 +51,12 @@ pub(super) async fn save(
 pub(super) async fn save_all(cx: &Context, client: &Client, id: &str, dir: &Path) -> Result<(), Error> {
     let failed = |file: &Path, error: &io::Error| failure(file, error, OTHER_DIRECTORY);
     let mail = client.email(&id).await.map_err(one_mail::refused)?;
-    if attachments(&mail).next().is_none() {
+    let attachments = attachments(&mail)?;
+    if attachments.is_empty() {
         cx.hint("the mail has no attachment");
         return Ok(());
     }
-    let names = attachments(&mail).map(|(index, filename)| name(filename, index));
+    let names = attachments.iter().map(|(index, filename)| name(filename, *index));
     let files: Vec<PathBuf> = names.map(|name| dir.join(name)).collect();
     for (number, file) in files.iter().enumerate() {
         if files[..number].contains(file) {
@@ -67,7 +68,7 @@ pub(super) async fn save_all(cx: &Context, client: &Client, id: &str, dir: &Path
         }
     }
     std::fs::create_dir_all(dir).map_err(|error| failed(dir, &error))?;
-    for ((index, _), file) in attachments(&mail).zip(files) {
+    for ((index, _), file) in attachments.into_iter().zip(files) {
         let octets = client.octets(&path(id, index)).await?;
         write(&file, &octets, false).map_err(|error| failed(&file, &error))?;
         let line = [file.as_os_str().as_bytes(), b"\n"].concat();
@@ -77,8 +78,10 @@ pub(super) async fn save_all(cx: &Context, client: &Client, id: &str, dir: &Path
 }
 
 /// The numbers of the attachments with their names.
-fn attachments(mail: &Mail) -> impl Iterator<Item = (u64, &str)> {
-    mail.list("attachments").iter().filter_map(|of| Some((of["index"].as_u64()?, text(of, "filename"))))
+fn attachments(mail: &Mail) -> Result<Vec<(u64, &str)>, Error> {
+    let all = mail.list("attachments").iter().map(|of| Some((of["index"].as_u64()?, text(of, "filename"))));
+    let all: Option<Vec<_>> = all.collect();
+    all.ok_or_else(|| Error::new(Exit::Unavailable, "the service does not say the number of an attachment"))
 }
 
 fn path(id: &str, index: u64) -> String {

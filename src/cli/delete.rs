@@ -9,7 +9,7 @@ use super::ids::{Id, Of, Target};
 use super::output::{Column, Kind};
 use super::removal::{HINT, Removal, deleted};
 use super::{Context, STANDARD};
-use crate::client::{Client, ClientError, Method};
+use crate::client::{Client, ClientError, Failure, Method};
 use crate::error::{Error, Exit};
 use crate::model::Address;
 
@@ -191,7 +191,14 @@ async fn together(client: &Client, mails: &[Target], rows: &mut Vec<Value>) -> R
     let query: Vec<_> = mails.iter().map(|mail| ("id", Some(mail.to_string()))).collect();
     match client.call::<Value>(Method::DELETE, PATH, &query, None).await {
         Ok(answer) => {
-            let missing = answer["missing"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let missing = match answer.as_object().map(|members| members.get("missing")) {
+                Some(None) => &[][..],
+                Some(Some(Value::Array(ids))) => ids,
+                _ => {
+                    let why = Failure::Unintelligible("it does not say which mails are missing".to_owned());
+                    return Err(client.transport().failure(why));
+                }
+            };
             let is_missing = |mail: &Target| missing.iter().any(|id| *id == mail.to_string());
             rows.extend(mails.iter().map(|mail| row(mail, (!is_missing(mail)).into())));
             Ok(true)

@@ -73,10 +73,11 @@ pub fn command() -> clap::Command {
         ))
 }
 
-/// The command tree for a terminal of so many columns; a narrow one breaks the list of commands, which then has no groups.
+/// The command tree for a terminal of so many columns, without a bound for 0. A narrow one breaks the list of commands, which
+/// then has no groups.
 pub(super) fn for_width(columns: Option<u16>) -> clap::Command {
     let columns = columns.unwrap_or(WIDTH_DEFAULT);
-    let tree = if columns < GROUPS_WIDTH { Cli::command() } else { command() };
+    let tree = if (1..GROUPS_WIDTH).contains(&columns) { Cli::command() } else { command() };
     tree.term_width(columns.into())
 }
 
@@ -156,6 +157,8 @@ mod tests {
         let (_, list) = help.split_once("Commands:\n").expect("the list");
         let (list, _) = list.split_once("\n\n").expect("its end");
         assert!(list.lines().count() > 30 && list.lines().all(|line| line.chars().count() <= 40), "{list}");
+        // 0 columns are no bound.
+        assert!(!for_width(Some(0)).render_help().to_string().contains("Commands:\n"));
     }
 
     #[test]

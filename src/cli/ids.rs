@@ -126,9 +126,13 @@ impl Of<'_> {
         }
         let rows = self.rows(client, EMAILS_MAX).await?;
         let among = match self {
-            Self::Mail(_) if rows.len() == EMAILS_MAX => format!("the newest {EMAILS_MAX} mails"),
-            Self::Mail(Some(address)) => format!("the mail of {address}"),
-            Self::Mail(None) => "all mail".to_owned(),
+            Self::Mail(address) => {
+                let newest = (rows.len() == EMAILS_MAX).then(|| format!("the newest {EMAILS_MAX} mails"));
+                match address {
+                    Some(address) => format!("{} of {address}", newest.as_deref().unwrap_or("the mail")),
+                    None => newest.unwrap_or_else(|| "all mail".to_owned()),
+                }
+            }
             Self::Webhooks => "the webhooks".to_owned(),
             Self::Events(_) => "the events of its log".to_owned(),
         };

@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use serde_json::Value;
 
+use crate::client::texts;
 use crate::error::{Error, Exit};
 
 /// The largest message that a service may accept, in octets.
@@ -11,8 +12,7 @@ pub(super) const MESSAGE_OCTETS_MAX: u64 = 50 << 20;
 
 /// Where the daemon of this status listens, by the member that lists it: the first address of TCP.
 pub(super) fn listener_of(status: &Value, member: &str) -> Option<SocketAddr> {
-    let mut listed = status[member].as_array().into_iter().flatten().filter_map(Value::as_str);
-    listed.find_map(|text| text.parse().ok()).map(reachable)
+    texts(&status[member]).find_map(|text| text.parse().ok()).map(reachable)
 }
 
 /// Host and port where the daemon of this status takes mail.

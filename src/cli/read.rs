@@ -137,7 +137,8 @@ fn page(mail: &Mail, style: Style) -> String {
 fn attachment_line(attachment: &Value) -> String {
     let [name, kind] = ["filename", "contentType"].map(|member| visible::line(client::text(attachment, member)));
     let name = if name.is_empty() { "(no name)" } else { &name };
-    format!("  {}  {name}  {kind}  {}", attachment["index"], time::size(attachment["size"].as_u64().unwrap_or(0)))
+    let size = time::size(attachment["size"].as_u64().unwrap_or(0));
+    format!("  {}  {name}  {kind}  {size}", client::number(attachment, "index"))
 }
 
 /// The body as text. It is made of the HTML where the mail's own text is blank.

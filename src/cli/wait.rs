@@ -13,7 +13,7 @@ use super::read;
 use super::removed;
 use super::span::{Span, wait_time};
 use super::wanted::{Wanted, quoted};
-use crate::client::{Client, Mail, WaitQuery, text};
+use crate::client::{Client, Mail, WaitQuery};
 use crate::config::value::show_duration;
 use crate::error::{Error, Exit};
 use crate::mime::{self, Message};
@@ -208,8 +208,8 @@ impl Expect {
     fn judge(&self, mail: &Mail) -> Came {
         let [id, from, subject, received_at] = ["id", "from", "subject", "receivedAt"].map(|member| mail.text(member));
         let mut summary = json!({ "id": id, "from": from, "subject": subject, "receivedAt": received_at });
-        if let Some(code) = mail.list("codes").first() {
-            summary["code"] = text(code, "code").into();
+        if let Some(code) = mail.code() {
+            summary["code"] = code.into();
         }
         let from = if from.is_empty() { "<>".into() } else { visible::line(from) };
         Came {

@@ -69,7 +69,7 @@ impl Wanted {
     pub(super) fn alone<'a>(&self, mail: &'a Mail) -> Option<&'a str> {
         match &self.link {
             Some(kind) => link(mail, kind),
-            None => mail.list("codes").first().map(|code| text(code, "code")).filter(|_| self.code),
+            None => mail.code().filter(|_| self.code),
         }
     }
 
@@ -86,7 +86,7 @@ impl Wanted {
         lacks.extend(self.lacking_hosts(mail));
         let is_lacking = match self.has.as_deref() {
             Some("attachment") => names.is_empty(),
-            Some("code") => mail.list("codes").is_empty(),
+            Some("code") => mail.code().is_none(),
             Some(_) => link(mail, "any").is_none(),
             None => (self.code || self.link.is_some()) && self.alone(mail).is_none(),
         };
@@ -128,7 +128,8 @@ impl Wanted {
 /// The address of the best link of a kind, or of any kind but `unsubscribe`.
 fn link<'a>(mail: &'a Mail, kind: &str) -> Option<&'a str> {
     let is_wanted = |of_link: &Value| if kind == "any" { of_link != "unsubscribe" } else { of_link == kind };
-    mail.list("links").iter().find(|link| is_wanted(&link["kind"])).map(|link| text(link, "url"))
+    let mut urls = mail.list("links").iter().filter(|link| is_wanted(&link["kind"])).map(|link| text(link, "url"));
+    urls.find(|url| !url.is_empty())
 }
 
 /// The host that a link is to lead to, in the form that URLs have: a name in A-labels, or an address.

@@ -8,6 +8,16 @@ pub fn text<'v>(value: &'v Value, member: &str) -> &'v str {
     value[member].as_str().unwrap_or_default()
 }
 
+/// The texts of a list; none of anything else.
+pub fn texts(list: &Value) -> impl Iterator<Item = &str> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// The value of a member that is a number, in digits; `-` if it is not there.
+pub fn number(value: &Value, member: &str) -> String {
+    value[member].as_number().map_or_else(|| "-".to_owned(), ToString::to_string)
+}
+
 /// A mail with all that the service says of it. It has an `id`; what else is not there is empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mail(pub Value);
@@ -26,6 +36,11 @@ impl Mail {
     /// The values of a member that is a list, such as `codes`, of which the best is the first.
     pub fn list(&self, member: &str) -> &[Value] {
         self.0[member].as_array().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The best one-time code.
+    pub fn code(&self) -> Option<&str> {
+        self.list("codes").first().map(|code| text(code, "code")).filter(|code| !code.is_empty())
     }
 
     /// The value of the first header field of this name, in any case.

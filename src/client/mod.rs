@@ -33,7 +33,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::model::{Address, DomainName};
+use crate::model::{Address, DomainName, EmailId};
 
 pub use axum::http::Method;
 pub use backoff::Backoff;
@@ -41,7 +41,7 @@ pub use backup::Backup;
 pub use cluster::{check_cluster, restore_into_cluster};
 pub use destination::{Destination, SYSTEM_SOCKET, choose, daemon_socket, data_dir, is_running, socket_path};
 pub use events::Events;
-pub use mail::{Mail, MailPage, text};
+pub use mail::{Mail, MailPage, number, text, texts};
 pub use offline::{BackupCounts, CheckReport, Finding, OfflineStore, ProgressCallback, Salvaged, back_up};
 pub use pages::{ALL_MAIL, List, MAIL, MAILBOXES, Page, Pages, WEBHOOKS};
 pub use problem::{ClientError, Failure, Problem};
@@ -148,7 +148,11 @@ impl Client {
 
     /// The id of the newest mail of an address.
     pub async fn newest_id(&self, to: &Address) -> Result<Option<String>, ClientError> {
-        Ok(self.newest(to, 1).await?.emails.first().map(|mail| text(mail, "id").to_owned()))
+        let page = self.newest(to, 1).await?;
+        let Some(mail) = page.emails.first() else { return Ok(None) };
+        let id: Result<EmailId, _> = text(mail, "id").parse();
+        let id = id.map_err(|_| self.unintelligible("its newest mail has no 'id'".to_owned()))?;
+        Ok(Some(id.to_string()))
     }
 
     /// A fresh address, with what else the service says of it.
@@ -166,8 +170,13 @@ impl Client {
     }
 
     /// What the daemon is, where it listens and how much it keeps. The administrator's.
+    ///
+    /// It has a `version`, a `hostname` and `maxMessageOctets`.
     pub async fn status(&self) -> Result<Value, ClientError> {
-        self.get("/api/admin/status", &[]).await
+        let status: Value = self.get("/api/admin/status", &[]).await?;
+        let is_whole =
+            status["version"].is_string() && status["hostname"].is_string() && status["maxMessageOctets"].is_u64();
+        if is_whole { Ok(status) } else { Err(self.unintelligible("its answer is no status".to_owned())) }
     }
 
     /// Whether the store and the listeners are ready. `false` is an answer, not an error.

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::texts;
 use crate::error::{Error, Exit};
 
 /// A refusal as the server words it (RFC 9457).
@@ -28,8 +29,7 @@ pub struct Problem {
 impl Problem {
     /// The strings of a further member that is a list.
     pub fn strings(&self, member: &str) -> Vec<String> {
-        let listed = self.other.get(member).and_then(Value::as_array).into_iter().flatten();
-        listed.filter_map(Value::as_str).map(str::to_owned).collect()
+        self.other.get(member).into_iter().flat_map(texts).map(str::to_owned).collect()
     }
 
     fn sentence(&self) -> String {

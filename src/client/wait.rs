@@ -76,11 +76,15 @@ impl Client {
         let query = [
             ("to", Some(to.to_string())),
             ("timeout", Some(seconds.to_string())),
-            ("since", since),
+            ("since", since.clone()),
             ("from", from),
             ("subject", subject),
             ("has", has),
         ];
-        self.mail("/api/mail/wait", &query).await
+        let mail = self.mail("/api/mail/wait", &query).await?;
+        if mail.as_ref().is_some_and(|mail| since.as_deref() == Some(mail.id())) {
+            return Err(self.unintelligible("it gives a mail again that it gave before".to_owned()));
+        }
+        Ok(mail)
     }
 }

@@ -116,10 +116,11 @@ fn without_directories(text: &str) -> String {
 fn without_machine(text: &str) -> String {
     let mut is_of_machine = false;
     let lines = text.split_inclusive('\n').filter(|line| {
-        if !(is_of_machine && line.starts_with("          ")) {
+        if !(is_of_machine && line.starts_with("         ")) {
             let mut words = line.split_whitespace();
             let is_verdict = words.next().is_some_and(|word| word.chars().all(char::is_alphanumeric));
-            is_of_machine = is_verdict && words.next().is_some_and(|word| OF_MACHINE.contains(&word));
+            is_of_machine =
+                is_verdict && words.next().is_some_and(|word| OF_MACHINE.contains(&word.trim_end_matches(':')));
         }
         !is_of_machine
     });

@@ -17,7 +17,7 @@ use tokio::runtime;
 use super::super::{Context, Globals, guide};
 use super::candidate::{self, candidate};
 use super::line;
-use super::values::{Kind, look_up};
+use super::values::{Values, look_up};
 use crate::error::Error;
 
 /// How long values may be looked for, so that a person does not wait.
@@ -96,15 +96,15 @@ fn with_completer(arg: Arg, is_of_webhook: bool, asked: &Arc<Asked>) -> Arg {
     arg.add(ArgValueCompleter::new(move |typed: &OsStr| asked.values(&words, &kinds, &typed.to_string_lossy())))
 }
 
-fn kind(name: &str, is_of_webhook: bool) -> Option<Kind> {
+fn kind(name: &str, is_of_webhook: bool) -> Option<Values> {
     Some(match name {
-        "GUIDE" => Kind::Help,
-        "FILE" | "PATH" => Kind::File,
-        "DIR" => Kind::Directory,
-        "ADDR" | "RCPT" => Kind::Address,
-        "DOMAIN" => Kind::Domain,
-        "ID" if is_of_webhook => Kind::Webhook,
-        "ID" => Kind::Mail,
+        "GUIDE" => Values::Help,
+        "FILE" | "PATH" => Values::File,
+        "DIR" => Values::Directory,
+        "ADDR" | "RCPT" => Values::Address,
+        "DOMAIN" => Values::Domain,
+        "ID" if is_of_webhook => Values::Webhook,
+        "ID" => Values::Mail,
         _ => return None,
     })
 }
@@ -115,15 +115,15 @@ fn is_word(name: &str) -> bool {
 
 impl Asked {
     /// The values that begin with what is typed.
-    fn values(self: &Arc<Self>, words: &[String], kinds: &[Kind], typed: &str) -> Vec<CompletionCandidate> {
+    fn values(self: &Arc<Self>, words: &[String], kinds: &[Values], typed: &str) -> Vec<CompletionCandidate> {
         let mut found: Vec<_> = words.iter().map(|word| candidate(word, "")).collect();
         let until = Instant::now() + WITHIN;
         let mark = |mark: &'static str| CompletionCandidate::new("").tag(Some(mark.into()));
         for kind in kinds {
             match kind {
-                Kind::Help => found.extend(self.of_help()),
-                Kind::File => found.push(mark(FILE)),
-                Kind::Directory => found.push(mark(DIRECTORY)),
+                Values::Help => found.extend(self.of_help()),
+                Values::File => found.push(mark(FILE)),
+                Values::Directory => found.push(mark(DIRECTORY)),
                 kind => found.extend(self.of_service(*kind, typed, until)),
             }
         }
@@ -149,7 +149,7 @@ impl Asked {
     /// What the service knows until then.
     ///
     /// A thread looks it up, because nothing else ends a read of a file that is a pipe, or the search for a host.
-    fn of_service(self: &Arc<Self>, kind: Kind, typed: &str, until: Instant) -> Vec<CompletionCandidate> {
+    fn of_service(self: &Arc<Self>, kind: Values, typed: &str, until: Instant) -> Vec<CompletionCandidate> {
         let (send, found) = sync_channel(1);
         let (asked, typed) = (Arc::clone(self), typed.to_owned());
         let looking = thread::Builder::new().spawn(move || {
@@ -219,7 +219,7 @@ mod tests {
             let kinds: Vec<_> =
                 names.iter().flat_map(|name| name.split('|')).filter_map(|name| kind(name, false)).collect();
             if arg.get_value_hint() == ValueHint::AnyPath {
-                assert!(matches!(kinds[..], [Kind::File | Kind::Directory]), "{}: {kinds:?}", arg.get_id());
+                assert!(matches!(kinds[..], [Values::File | Values::Directory]), "{}: {kinds:?}", arg.get_id());
             }
             seen.extend(kinds.iter().map(|kind| format!("{kind:?}")));
         });

@@ -20,7 +20,7 @@ const PAGES_MAX: usize = 10;
 
 /// What the values of an argument are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Values {
     /// What `tempmail help` takes.
     Help,
     File,
@@ -37,7 +37,7 @@ pub(super) enum Kind {
 /// Asks a service that runs and opens no store. What only an administrator may list is asked of a service that takes the
 /// caller for one.
 pub(super) async fn look_up(
-    kind: Kind,
+    kind: Values,
     words: &[String],
     typed: &str,
     globals: &Globals,
@@ -59,15 +59,15 @@ pub(super) async fn look_up(
     }
     let client = Client::new(choose(&target)?);
     Ok(match kind {
-        Kind::Address => addresses(&client, typed).await?,
-        Kind::Domain => domains(&client).await?,
-        Kind::Mail => {
+        Values::Address => addresses(&client, typed).await?,
+        Values::Domain => domains(&client).await?,
+        Values::Mail => {
             // That of the first address among the words.
             let address = words.iter().find_map(|word| word.parse().ok());
             ids(&client, Of::Mail(address.as_ref()), typed).await?
         }
-        Kind::Webhook => ids(&client, Of::Webhooks, typed).await?,
-        Kind::Help | Kind::File | Kind::Directory => Vec::new(),
+        Values::Webhook => ids(&client, Of::Webhooks, typed).await?,
+        Values::Help | Values::File | Values::Directory => Vec::new(),
     })
 }
 

@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use super::Context;
 use super::listener::reachable;
 use super::output::{Column, Format, Kind, time};
-use crate::client::{Client, Destination, Failure, text};
+use crate::client::{Client, Destination, Failure, text, texts};
 use crate::config::{self, Config, SettingInEffect, Sources, StoreLocation};
 use crate::error::{Error, Exit};
 
@@ -39,14 +39,14 @@ const WRITE_BYTES: usize = 4096;
 /// A disk that takes longer makes senders wait.
 const SYNC_SLOW: Duration = Duration::from_millis(100);
 const SYNC_TOO_SLOW: Duration = Duration::from_secs(2);
-/// The member of a row with what was found and what to do.
+/// The member of a row with what was found and what to do, behind the name in a narrow table.
 const BOTH: &str = "both";
+/// A narrower table has no room for a column of names: the name stands before what was found.
+const NAMES_WIDTH_MIN: u16 = 40;
 /// The columns for people.
-const SHOWN: [Column; 3] = [
-    Kind::State.column("VERDICT", "verdict"),
-    Kind::Text.column("CHECK", "check").rank(1),
-    Kind::Prose.column("FOUND", BOTH),
-];
+const SHOWN: [Column; 3] =
+    [Kind::State.column("VERDICT", "verdict"), Kind::Text.column("CHECK", "check"), Kind::Prose.column("FOUND", BOTH)];
+const NARROW: [Column; 2] = [SHOWN[0], SHOWN[2]];
 /// The fields of a line for programs.
 const FIELDS: [Column; 4] = [
     Kind::State.column("VERDICT", "verdict"),
@@ -113,16 +113,22 @@ impl Doctor {
         };
         let findings = examine(cx, &sources, cx.client().await?).await;
         let is_ok = findings.iter().all(|finding| finding.verdict != Verdict::Failure);
+        let is_narrow = cx.style.width.is_some_and(|width| width < NAMES_WIDTH_MIN);
         let row = |finding: &Finding| {
+            let name = if is_narrow { format!("{}: ", finding.check) } else { String::new() };
             let advice = finding.advice.as_ref().map_or_else(String::new, |advice| format!("; {advice}"));
             let mut row = json!(finding);
-            row[BOTH] = [finding.found.as_str(), &advice].concat().into();
+            row[BOTH] = [&name, finding.found.as_str(), &advice].concat().into();
             row
         };
         let is_table = cx.style.of_list() == Format::Table;
         let rows: Vec<Value> =
             findings.iter().map(|finding| if is_table { row(finding) } else { json!(finding) }).collect();
-        let columns = if is_table { &SHOWN[..] } else { &FIELDS };
+        let columns = match (is_table, is_narrow) {
+            (true, true) => &NARROW[..],
+            (true, false) => &SHOWN,
+            (false, _) => &FIELDS,
+        };
         cx.list(columns, &rows, &json!({ "ok": is_ok, "findings": findings }))?;
         if is_ok { Ok(()) } else { Err(Error::ending(Exit::CheckFailed)) }
     }
@@ -215,10 +221,7 @@ async fn listeners(status: &Value) -> Vec<Finding> {
         ("HTTPS", "httpsListen"),
         ("metrics", "metricsListen"),
     ];
-    let of = |(service, member)| {
-        let listed = status[member].as_array().into_iter().flatten().filter_map(Value::as_str);
-        listed.map(move |text| accepts(service, text))
-    };
+    let of = |(service, member)| texts(&status[member]).map(move |text| accepts(service, text));
     join_all(LISTS.into_iter().flat_map(of)).await
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::output::time;
 use super::Finding;
-use crate::client::{Client, ClientError, text};
+use crate::client::{Client, ClientError, text, texts};
 use crate::config::Config;
 use crate::dns::{Addresses, DnsResolver, MxAnswer, MxReport, Resolver};
 use crate::model::{DomainName, Timestamp};
@@ -142,7 +142,7 @@ pub(super) fn certificate(tls: &Value, config: &Config, now: Timestamp) -> Findi
         let found = format!("its files cannot be used, so the old one is in use: {fault}");
         return Finding::failure(CHECK, found, "mend the files; they are read again when they change and at SIGHUP");
     }
-    let names: Vec<&str> = tls["names"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let names: Vec<&str> = texts(&tls["names"]).collect();
     let is_self_signed = tls["isSelfSigned"] == true;
     let Some(not_after) = Timestamp::from_text(text(tls, "notAfter")) else {
         return Finding::warning(CHECK, "the daemon does not tell its end", "see the row on version");

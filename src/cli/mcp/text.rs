@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::cli::output::time;
-use crate::client::{Mail, MailPage, text};
+use crate::client::{Mail, MailPage, number, text};
 use crate::error::Error;
 use crate::mime::{self, VISIBLE_TEXT_OCTETS_MAX, is_unseen};
 
@@ -48,7 +48,7 @@ fn fields(mail: &Mail) -> Vec<String> {
         format!("Delivered to: {}", short_of(&mail.0, "recipient")),
         format!("Subject: {}", short_of(&mail.0, "subject")),
     ];
-    let code = |it: &Value| format!("Code: {} ({})", short_of(it, "code"), it["confidence"]);
+    let code = |it: &Value| format!("Code: {} ({})", short_of(it, "code"), number(it, "confidence"));
     fields.extend(mail.list("codes").iter().map(code));
     let link = |it: &Value| {
         let url = line(text(it, "url"), URL_CHARS_MAX);
@@ -58,7 +58,7 @@ fn fields(mail: &Mail) -> Vec<String> {
     let attachments = mail.list("attachments");
     let attachment = |it: &Value| {
         let (name, kind) = (short_of(it, "filename"), short_of(it, "contentType"));
-        format!("Attachment: {}  {name}  {kind}  {} bytes", it["index"], it["size"])
+        format!("Attachment: {}  {name}  {kind}  {} bytes", number(it, "index"), number(it, "size"))
     };
     fields.extend(attachments.iter().take(ATTACHMENTS_MAX).map(attachment));
     let more = attachments.len().saturating_sub(ATTACHMENTS_MAX);
@@ -151,6 +151,9 @@ mod tests {
                  <<<END OF UNTRUSTED MAIL {nonce}>>>"
             )
         );
+        let mut damaged = detail("");
+        damaged.0["attachments"] = json!([{"index": "\u{202e}".repeat(999), "size": [], "filename": "a"}]);
+        assert!(mail(&damaged).contains("\nAttachment: -  a    - bytes\n"));
         let other = mail(&detail("<i hidden>not</i>"));
         assert!(other.contains("\n\n(no visible text)\n<<<END") && !other.contains(&nonce), "{other}");
     }

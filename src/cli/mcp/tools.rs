@@ -210,10 +210,10 @@ async fn new_address(session: &Session, given: NewAddress) -> Result<String, Err
 
 async fn wait_for_code(session: &Session, context: &RequestContext<RoleServer>, given: Wait) -> Result<String, Error> {
     let detail = wait(session, context, given, Some("code")).await?;
-    let code = detail.list("codes").first().ok_or_else(|| {
+    let code = detail.code().ok_or_else(|| {
         Error::new(Exit::Unavailable, "the service finds no codes in mail").hint("wait_for_mail gives the whole mail")
     })?;
-    Ok(text::short(client::text(code, "code")))
+    Ok(text::short(code))
 }
 
 async fn list_inbox(session: &Session, given: &List) -> Result<String, Error> {

@@ -25,7 +25,7 @@ pub use progress::{Bar, Spinner};
 pub enum Format {
     /// For people.
     Table,
-    /// The answer of the HTTP interface as it was sent, on one line; of several answers one object.
+    /// The answer of the HTTP interface on one line, with the values that were sent; of several answers one object.
     Json,
     /// One JSON object per line.
     Ndjson,

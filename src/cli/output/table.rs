@@ -1,4 +1,4 @@
-//! Tables on a terminal, with one line per row.
+//! Tables on a terminal, with one line per row where no column is broken.
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Row, Table};
 use serde_json::Value;
@@ -15,7 +15,7 @@ const GOOD: char = '\u{2061}';
 const BAD: char = '\u{2062}';
 const DOUBTFUL: char = '\u{206a}';
 const END: char = '\u{2063}';
-/// A character that no text has, since a cell is never broken.
+/// A character that no text has: but for prose a cell is broken or cut anywhere.
 const NEVER: char = '\u{2064}';
 
 /// A table with a heading; nothing at all for no rows.

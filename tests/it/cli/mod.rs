@@ -5,6 +5,7 @@ mod contract;
 mod delete;
 mod domain;
 mod first_use;
+mod hostile;
 mod inbox;
 mod listen;
 mod read;
