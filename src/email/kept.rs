@@ -123,13 +123,12 @@ mod tests {
             assert_eq!(again(&kept, raw.as_bytes()), json, "{raw}");
         }
         assert!(kept(b"\nbody", Fields::WITHOUT_BODY).0.is_none(), "no body is shown");
-        let twice = Fields::named(["message", "bodyText"].into_iter()).expect("fields");
-        assert!(kept(b"\nbody", twice).0.is_none(), "the rest would have the body as well");
     }
 
     #[test]
     fn all_that_a_sender_makes_long_counts() {
-        let raw = format!("Content-Type: text/plain; charset={}\n\nbody", "x".repeat(1_000));
+        let charset = "x".repeat(1_000);
+        let raw = format!("Content-Type: text/plain; charset={charset}\nContent-Transfer-Encoding: base64\n\nYWJj");
         let (kept, _) = kept(raw.as_bytes(), Fields::SIX);
         assert!(kept.is_some_and(|kept| kept.octets() > 1_000));
     }

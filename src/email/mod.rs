@@ -137,9 +137,7 @@ pub fn write(json: &mut Vec<u8>, email: &StoredEmail, fields: Fields) -> Option<
         // What an earlier try left that panicked.
         json.truncate(start);
         let text = write_of(json, email, message, fields)?;
-        // With its text beside it, the rest would be about as long as the whole.
-        let is_alone = !text.is_empty() && !fields.has(Field::BodyText);
-        let body = if is_alone { message.single_body() } else { None };
+        let body = if text.is_empty() { None } else { message.single_body() };
         Some(WrittenBody { text: text.start - start..text.end - start, body })
     })
 }
