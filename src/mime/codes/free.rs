@@ -6,8 +6,6 @@ use super::lexicon::{LEXICON, is_bounded_letter};
 const WORD_OCTETS_MAX: usize = 80;
 /// What a word with a code in it does not have, but addresses, paths, terms and shares do.
 const FOREIGN: [char; 8] = ['+', '/', '\\', '=', '_', '@', '%', '~'];
-/// The longest end of an account's number that is shown, in octets.
-const END_OCTETS_MAX: usize = 5;
 /// What is between the digits of amounts and times.
 const BETWEEN_DIGITS: [char; 4] = ['.', ',', ':', '\''];
 
@@ -23,8 +21,8 @@ pub(super) fn stands_free(text: &str, start: usize, end: usize) -> bool {
     let is_in_text = before.ends_with(|c: char| c.is_alphabetic() && !is_bounded_letter(c)) && tail.starts_with(',');
     let is_number = head.strip_suffix(BETWEEN_DIGITS).is_some_and(|rest| rest.ends_with(|c: char| c.is_ascii_digit()))
         || !is_in_text && goes_on(tail.strip_prefix(BETWEEN_DIGITS), |c| c.is_ascii_alphanumeric());
-    // An account that ends with these digits, as in `...7730`.
-    let is_led = before.ends_with("\n\u{2026}") && end - start > END_OCTETS_MAX;
+    // An account that ends with these digits, as in `...7730`. Such ends have at most five.
+    let is_led = before.ends_with("\n\u{2026}") && end - start > 5;
     let is_end_of_number =
         !is_led && (head.ends_with("..") || before.ends_with(['-', '\u{2022}', '\u{2026}', '\u{d7}']));
     let is_masked = head.ends_with('*') && !tail.starts_with('*')
