@@ -11,6 +11,7 @@ use super::{Context, STANDARD};
 use crate::client::{Client, Mail, text};
 use crate::error::{Error, Exit};
 use crate::mime::safe_filename;
+use crate::model::EmailId;
 use crate::unfinished::Unfinished;
 
 /// What to do where a file is there already.
@@ -22,7 +23,7 @@ const OTHER_DIRECTORY: &str = "name another directory; nothing was replaced";
 pub(super) async fn save(
     cx: &Context,
     client: &Client,
-    id: &str,
+    id: EmailId,
     index: u64,
     file: Option<PathBuf>,
 ) -> Result<(), Error> {
@@ -36,7 +37,7 @@ pub(super) async fn save(
         return cx.print(visible::octets(&octets, cx.style.is_terminal));
     };
     if file.is_dir() {
-        let mail = client.email(&id).await.map_err(one_mail::refused)?;
+        let mail = client.email(id).await.map_err(one_mail::refused)?;
         let named = attachments(&mail)?.into_iter().find(|(known, _)| *known == index);
         file.push(name(named.map_or("", |(_, filename)| filename), index));
     }
@@ -48,9 +49,9 @@ pub(super) async fn save(
 /// Writes every attachment into `dir`, which is made where it is missing, and prints where each went.
 ///
 /// Where one cannot have its name, none is written.
-pub(super) async fn save_all(cx: &Context, client: &Client, id: &str, dir: &Path) -> Result<(), Error> {
+pub(super) async fn save_all(cx: &Context, client: &Client, id: EmailId, dir: &Path) -> Result<(), Error> {
     let failed = |file: &Path, error: &io::Error| failure(file, error, OTHER_DIRECTORY);
-    let mail = client.email(&id).await.map_err(one_mail::refused)?;
+    let mail = client.email(id).await.map_err(one_mail::refused)?;
     let attachments = attachments(&mail)?;
     if attachments.is_empty() {
         cx.hint("the mail has no attachment");
@@ -84,7 +85,7 @@ fn attachments(mail: &Mail) -> Result<Vec<(u64, &str)>, Error> {
     all.ok_or_else(|| Error::new(Exit::Unavailable, "the service does not say the number of an attachment"))
 }
 
-fn path(id: &str, index: u64) -> String {
+fn path(id: EmailId, index: u64) -> String {
     format!("/api/mail/messages/{id}/attachments/{index}")
 }
 

@@ -11,7 +11,7 @@ use super::removal::{HINT, Removal, deleted};
 use super::{Context, STANDARD};
 use crate::client::{Client, ClientError, Failure, Method};
 use crate::error::{Error, Exit};
-use crate::model::Address;
+use crate::model::{Address, EmailId};
 
 const PATH: &str = "/api/mail/delete";
 const COLUMNS: [Column; 2] = [Kind::Text.column("TARGET", "target"), Kind::Number.column("MAILS", "deleted")];
@@ -21,6 +21,9 @@ const TARGETS_MAX: usize = 100_000;
 const IDS_MAX: usize = 100;
 /// The longest line of standard input in octets; an address has at most 64 + 1 + 253.
 const LINE_OCTETS_MAX: u64 = 1_024;
+
+/// A target whose id is whole.
+type Whole = Target<EmailId>;
 
 /// Delete mail: all of an address, or single mails by id
 ///
@@ -66,7 +69,7 @@ impl Delete {
         let done = carry_out(client, &targets, removal.dry_run, &mut rows).await;
         removal.show(cx, &COLUMNS, &rows, done)?;
         let of_ids = targets.iter().zip(&rows).filter(|(target, _)| matches!(target, Target::Email(_)));
-        let unknown: Vec<&Target> = of_ids.filter(|(_, row)| deleted(row) == 0).map(|(target, _)| target).collect();
+        let unknown: Vec<&Whole> = of_ids.filter(|(_, row)| deleted(row) == 0).map(|(target, _)| target).collect();
         let Some(first) = unknown.first() else { return Ok(()) };
         let others = match unknown.len() - 1 {
             0 => String::new(),
@@ -100,7 +103,7 @@ impl Delete {
 }
 
 /// The targets with whole ids.
-async fn resolved(client: &Client, address: Option<&Address>, named: Vec<Target>) -> Result<Vec<Target>, Error> {
+async fn resolved(client: &Client, address: Option<&Address>, named: Vec<Target>) -> Result<Vec<Whole>, Error> {
     let id = |target: &Target| match target {
         Target::Email(id) => Some(id.clone()),
         Target::Inbox(_) => None,
@@ -111,7 +114,10 @@ async fn resolved(client: &Client, address: Option<&Address>, named: Vec<Target>
     let target = |named| match named {
         Target::Inbox(address) => Some(Target::Inbox(address)),
         // A mail that is named twice goes once.
-        Target::Email(_) => ids.next().filter(|id| seen.insert(id.to_string())).map(Target::Email),
+        Target::Email(_) => {
+            let id = ids.next().map(|id| EmailId::from_octets(id.into_bytes()));
+            id.filter(|id| seen.insert(*id)).map(Target::Email)
+        }
     };
     Ok(named.into_iter().filter_map(target).collect())
 }
@@ -146,7 +152,7 @@ fn read_named(mut input: impl BufRead) -> Result<Vec<Target>, Error> {
 }
 
 /// What to ask: nothing where no more than one mail goes.
-async fn question(client: &Client, targets: &[Target]) -> Result<Option<String>, Error> {
+async fn question(client: &Client, targets: &[Whole]) -> Result<Option<String>, Error> {
     Ok(match targets {
         [Target::Inbox(address)] => match client.newest(address, 1).await?.total {
             0 | 1 => None,
@@ -158,13 +164,8 @@ async fn question(client: &Client, targets: &[Target]) -> Result<Option<String>,
 }
 
 /// One row per target up to the first failure.
-async fn carry_out(
-    client: &Client,
-    targets: &[Target],
-    is_dry: bool,
-    rows: &mut Vec<Value>,
-) -> Result<(), ClientError> {
-    let are_ids = |one: &Target, other: &Target| matches!((one, other), (Target::Email(_), Target::Email(_)));
+async fn carry_out(client: &Client, targets: &[Whole], is_dry: bool, rows: &mut Vec<Value>) -> Result<(), ClientError> {
+    let are_ids = |one: &Whole, other: &Whole| matches!((one, other), (Target::Email(_), Target::Email(_)));
     for batch in targets.chunk_by(are_ids).flat_map(|run| run.chunks(IDS_MAX)) {
         if !is_dry && batch.len() > 1 && together(client, batch, rows).await? {
             continue;
@@ -177,7 +178,7 @@ async fn carry_out(
             let deleted = match target {
                 _ if !is_dry => client.delete(PATH, &[what]).await?,
                 Target::Inbox(address) => client.newest(address, 1).await?.total,
-                Target::Email(id) => exists(client, id).await?.into(),
+                Target::Email(id) => exists(client, *id).await?.into(),
             };
             rows.push(row(target, deleted));
         }
@@ -187,7 +188,7 @@ async fn carry_out(
 
 /// Deletes mails in one request. `false` if one of them was refused or is damaged: then all are still there, and those before
 /// it can go.
-async fn together(client: &Client, mails: &[Target], rows: &mut Vec<Value>) -> Result<bool, ClientError> {
+async fn together(client: &Client, mails: &[Whole], rows: &mut Vec<Value>) -> Result<bool, ClientError> {
     let query: Vec<_> = mails.iter().map(|mail| ("id", Some(mail.to_string()))).collect();
     match client.call::<Value>(Method::DELETE, PATH, &query, None).await {
         Ok(answer) => {
@@ -199,7 +200,7 @@ async fn together(client: &Client, mails: &[Target], rows: &mut Vec<Value>) -> R
                     return Err(client.transport().failure(why));
                 }
             };
-            let is_missing = |mail: &Target| missing.iter().any(|id| *id == mail.to_string());
+            let is_missing = |mail: &Whole| missing.iter().any(|id| *id == mail.to_string());
             rows.extend(mails.iter().map(|mail| row(mail, (!is_missing(mail)).into())));
             Ok(true)
         }
@@ -208,11 +209,11 @@ async fn together(client: &Client, mails: &[Target], rows: &mut Vec<Value>) -> R
     }
 }
 
-fn row(target: &Target, deleted: u64) -> Value {
+fn row(target: &Whole, deleted: u64) -> Value {
     json!({ "target": target.to_string(), "deleted": deleted })
 }
 
-async fn exists(client: &Client, id: &Id) -> Result<bool, ClientError> {
+async fn exists(client: &Client, id: EmailId) -> Result<bool, ClientError> {
     match client.email(id).await {
         Ok(_) => Ok(true),
         Err(error) if error.has_status(404) => Ok(false),

@@ -34,6 +34,16 @@ pub(super) enum Id {
     Part(String),
 }
 
+impl Id {
+    /// The id; `None` of a part.
+    const fn whole(&self) -> Option<Uuid> {
+        match self {
+            Self::Whole(id) => Some(*id),
+            Self::Part(_) => None,
+        }
+    }
+}
+
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -64,12 +74,12 @@ impl FromStr for Id {
 
 /// What a command is about: an inbox, or a mail by its id. An address has an `@`, an id has none.
 #[derive(Clone, Debug)]
-pub(super) enum Target {
+pub(super) enum Target<I = Id> {
     Inbox(Address),
-    Email(Id),
+    Email(I),
 }
 
-impl fmt::Display for Target {
+impl<I: fmt::Display> fmt::Display for Target<I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Inbox(address) => address.fmt(f),
@@ -94,22 +104,28 @@ pub(super) enum Of<'a> {
     /// All webhooks, which the administrator can list.
     Webhooks,
     /// The events in the delivery log of this webhook.
-    Events(&'a Id),
+    Events(&'a Uuid),
 }
 
 impl Of<'_> {
     /// The whole id.
-    pub(super) async fn one(self, client: &Client, id: &Id) -> Result<Id, Error> {
+    pub(super) async fn one(self, client: &Client, id: &Id) -> Result<Uuid, Error> {
         Ok(self.whole(client, std::slice::from_ref(id)).await?.swap_remove(0))
     }
 
     /// The whole ids. What parts are looked for in is asked for once, and only if there is a part.
-    pub(super) async fn whole(self, client: &Client, ids: &[Id]) -> Result<Vec<Id>, Error> {
-        let Some(part) = ids.iter().find(|id| matches!(id, Id::Part(_))) else { return Ok(ids.to_vec()) };
+    pub(super) async fn whole(self, client: &Client, ids: &[Id]) -> Result<Vec<Uuid>, Error> {
+        let Some(part) = ids.iter().find(|id| id.whole().is_none()) else {
+            return Ok(ids.iter().filter_map(Id::whole).collect());
+        };
         let known = self.known(client, part).await?;
         let whole = |id: &Id| match id {
-            Id::Whole(_) => Ok(id.clone()),
-            Id::Part(part) => known.find(part)?.parse().map_err(|error: String| Error::new(Exit::Unavailable, error)),
+            Id::Whole(id) => Ok(*id),
+            Id::Part(part) => {
+                let id = known.find(part)?;
+                Uuid::try_parse(id)
+                    .map_err(|_| Error::new(Exit::Unavailable, format!("the service gives '{id}' for an id")))
+            }
         };
         ids.iter().map(whole).collect()
     }

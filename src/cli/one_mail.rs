@@ -3,7 +3,7 @@
 use super::ids::{Id, Of, Target};
 use crate::client::{Client, ClientError};
 use crate::error::{Error, Exit};
-use crate::model::Address;
+use crate::model::{Address, EmailId};
 
 /// Which mail is meant.
 #[derive(clap::Args, Debug)]
@@ -43,13 +43,13 @@ impl OneMail {
     }
 
     /// Its id.
-    pub(super) async fn id(&self, client: &Client) -> Result<String, Error> {
+    pub(super) async fn id(&self, client: &Client) -> Result<EmailId, Error> {
         let (address, id) = match (&self.what, &self.id) {
             (Target::Email(id), _) => (None, id),
             (Target::Inbox(address), Some(id)) => (Some(address), id),
             (Target::Inbox(address), None) => return newest(client, address).await,
         };
-        Ok(Of::Mail(address).one(client, id).await?.to_string())
+        Ok(EmailId::from_octets(Of::Mail(address).one(client, id).await?.into_bytes()))
     }
 }
 
@@ -58,7 +58,7 @@ pub(super) fn refused(error: ClientError) -> Error {
     error.or_find_by("`tempmail inbox ADDR` lists what is there")
 }
 
-async fn newest(client: &Client, address: &Address) -> Result<String, Error> {
+async fn newest(client: &Client, address: &Address) -> Result<EmailId, Error> {
     client.newest_id(address).await?.ok_or_else(|| {
         Error::new(Exit::NotFound, format!("there is no mail for {address}"))
             .hint(format!("`tempmail wait {address}` waits for one"))

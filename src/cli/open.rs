@@ -68,7 +68,7 @@ async fn of_mail(cx: &Context, mail: OneMail) -> Result<String, Error> {
     let client = cx.client().await?;
     let id = mail.id(client).await?;
     // A mail that is gone is said here and not in the browser.
-    client.email(&id).await.map_err(one_mail::refused)?;
+    client.email(id).await.map_err(one_mail::refused)?;
     Ok(format!("api/mail/messages/{id}/html"))
 }
 

@@ -73,16 +73,16 @@ impl Read {
         let client = cx.client().await?;
         let id = self.mail.id(client).await?;
         if let Some(index) = self.attachment {
-            return attachment::save(cx, client, &id, index, self.out).await;
+            return attachment::save(cx, client, id, index, self.out).await;
         }
         if let Some(dir) = &self.save_all {
-            return attachment::save_all(cx, client, &id, dir).await;
+            return attachment::save_all(cx, client, id, dir).await;
         }
         if self.raw {
             let raw = client.raw(&id).await?;
             return cx.print(visible::octets(&raw, cx.style.is_terminal));
         }
-        let mail = client.email(&id).await.map_err(one_mail::refused)?;
+        let mail = client.email(id).await.map_err(one_mail::refused)?;
         if self.html {
             return cx.print(visible::octets(mail.text("message").as_bytes(), cx.style.is_terminal));
         }

@@ -58,7 +58,7 @@ impl SendTest {
         let file = file.map(|(_, raw)| with_crlf(&raw));
         let client = cx.client().await?;
         let server = self.smtp_server(cx, client).await?;
-        let since = client.newest_id(&self.address).await?;
+        let since = client.newest_id(&self.address).await?.map(|id| id.to_string());
         cx.verbose(&format!("sending through SMTP at {server}"));
         let tag: u32 = rand::random();
         let subject = format!("Test mail {tag:08x}");

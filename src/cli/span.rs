@@ -95,7 +95,7 @@ impl Since {
     pub(super) async fn mark(&self, client: &Client, to: &Address, now: Timestamp) -> Result<Option<String>, Error> {
         Ok(match self {
             // The clock of the service may differ from that of this machine, so its newest mail is the mark.
-            Self::Now => client.newest_id(to).await?,
+            Self::Now => client.newest_id(to).await?.map(|id| id.to_string()),
             Self::Moment(moment) => Some(moment.at(now).to_rfc3339()),
             Self::Email(id) => Some(Of::Mail(Some(to)).one(client, id).await?.to_string()),
         })

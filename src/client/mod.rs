@@ -120,7 +120,7 @@ impl Client {
     }
 
     /// One mail with all that is known of it.
-    pub async fn email(&self, id: &impl Display) -> Result<Mail, ClientError> {
+    pub async fn email(&self, id: EmailId) -> Result<Mail, ClientError> {
         let mail = self.mail(&format!("/api/mail/messages/{id}"), &[]).await?;
         mail.ok_or_else(|| self.unintelligible("its answer has no mail".to_owned()))
     }
@@ -147,12 +147,11 @@ impl Client {
     }
 
     /// The id of the newest mail of an address.
-    pub async fn newest_id(&self, to: &Address) -> Result<Option<String>, ClientError> {
+    pub async fn newest_id(&self, to: &Address) -> Result<Option<EmailId>, ClientError> {
         let page = self.newest(to, 1).await?;
         let Some(mail) = page.emails.first() else { return Ok(None) };
-        let id: Result<EmailId, _> = text(mail, "id").parse();
-        let id = id.map_err(|_| self.unintelligible("its newest mail has no 'id'".to_owned()))?;
-        Ok(Some(id.to_string()))
+        let id = text(mail, "id").parse();
+        id.map(Some).map_err(|_| self.unintelligible("its newest mail has no 'id'".to_owned()))
     }
 
     /// A fresh address, with what else the service says of it.

@@ -65,7 +65,7 @@ async fn a_call_gives_the_answer_in_its_own_order_or_the_refusal() {
         added.to_string(),
         json!({"status": "active", "domain": r#"POST /api/domains {"owner":"Ann","domain":"x.test"}"#}).to_string()
     );
-    let error = client.email(&"0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b").await.expect_err("refused");
+    let error = client.email(EmailId::from_octets([0x44; 16])).await.expect_err("refused");
     assert!(error.is("not_found"), "{error}");
     assert_eq!(Error::from(error).exit(), Exit::NotFound);
     assert_eq!(client.ready().await, Ok(false));

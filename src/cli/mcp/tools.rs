@@ -231,7 +231,7 @@ async fn read_mail(session: &Session, given: &Read) -> Result<String, Error> {
 
 /// A mail that the session may have.
 async fn mail_of(session: &Session, id: EmailId) -> Result<Mail, Error> {
-    let detail = session.client().await?.email(&id).await.map_err(one_mail::refused)?;
+    let detail = session.client().await?.email(id).await.map_err(one_mail::refused)?;
     session.check_recipient(detail.text("recipient"))?;
     Ok(detail)
 }

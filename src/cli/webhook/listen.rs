@@ -93,7 +93,7 @@ impl Listen {
             secret: self.secret_file.as_deref().map(|path| secret::read(cx, path)).transpose()?,
         };
         let client = cx.client().await?;
-        let newest = client.newest_id(&self.address).await?;
+        let newest = client.newest_id(&self.address).await?.map(|id| id.to_string());
         cx.hint(&format!("mail for {} goes to {}; Ctrl-C ends this", self.address, forwarder.target.url()));
         hint_in_time(cx, client, &self.address).await;
         let mut arriving = Arriving::behind(cx, client, self.address, newest.into_iter().collect());

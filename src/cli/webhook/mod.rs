@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::ids::{Id, Of, WEBHOOKS_PER_PAGE};
 use super::listing::Listing;
@@ -279,7 +280,7 @@ impl Remove {
     }
 
     /// A row for the origin or for each id, up to the first failure, with how many webhooks went or would go.
-    async fn carry_out(&self, client: &Client, ids: &[Id], rows: &mut Vec<Value>) -> Result<(), ClientError> {
+    async fn carry_out(&self, client: &Client, ids: &[Uuid], rows: &mut Vec<Value>) -> Result<(), ClientError> {
         let is_dry = self.removal.dry_run;
         let query = vec![("origin", self.origin.clone())];
         let pages = client.pages(WEBHOOKS, query, Some(WEBHOOKS_PER_PAGE));

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Service, TO, UNKNOWN};
-use crate::support::front::Answer;
+use super::{Service, TO, UNKNOWN, alone};
+use crate::support::front::{Answer, Front};
 
 const PDF: &[u8] = b"%PDF\0\xff";
 /// The octets of the raw message.
@@ -172,4 +172,17 @@ async fn an_address_needs_latest_and_an_id_must_not_have_it() {
         assert_eq!(service.run(&[&["read", id], args].concat()).await.code, Some(2), "{args:?}");
     }
     assert!(service.noted().requests.is_empty());
+}
+
+#[test]
+fn an_end_of_no_id_names_the_address_and_how_many_mails_were_looked_at() {
+    for (count, among) in [(3, format!("the mail of {TO}")), (1_000, format!("the newest 1000 mails of {TO}"))] {
+        let front = Front::alone();
+        let emails: Vec<Value> = (0..count).map(|number| json!({"id": format!("{number:032x}")})).collect();
+        let page = json!({"emails": emails, "total": count, "nextCursor": null});
+        front.answers("GET /api/mail/messages", Answer::of("text/plain", page.to_string()));
+        let outcome = alone(&["--server", &front.url(), "read", TO, "beef"]);
+        assert_eq!(outcome.code, Some(3), "{outcome:?}");
+        assert!(outcome.stderr.contains(&format!("no id among {among} begins or ends with beef")), "{outcome:?}");
+    }
 }
