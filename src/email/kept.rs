@@ -58,8 +58,8 @@ impl Kept {
 
     /// The octets of memory that it takes.
     pub fn octets(&self) -> usize {
-        let of_body = |body: &Box<Body>| size_of::<Body>() + body.part.charset_octets();
-        size_of::<Self>() + self.json.len() + self.body.as_ref().map_or(0, of_body)
+        let of_body = self.body.as_deref().map_or(0, |body| size_of::<Body>() + body.part.charset_octets());
+        size_of::<Self>() + self.json.len() + of_body
     }
 
     /// Appends the whole JSON. `octets` are those of the message in [`Kept::range`]. `false` if they are others than those it
