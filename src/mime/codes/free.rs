@@ -13,28 +13,35 @@ const BETWEEN_DIGITS: [char; 4] = ['.', ',', ':', '\''];
 pub(super) fn stands_free(text: &str, start: usize, end: usize) -> bool {
     let before = &text[text.ceil_char_boundary(start.saturating_sub(WORD_OCTETS_MAX))..start];
     let after = &text[end..text.floor_char_boundary(end + WORD_OCTETS_MAX)];
+    // Text without blanks between words has none after a comma either.
+    let is_in_text = before.ends_with(|c: char| c.is_alphabetic() && !is_bounded_letter(c)) && after.starts_with(',');
+    let has_sign = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphanumeric());
+    let is_number =
+        before.strip_suffix(BETWEEN_DIGITS).is_some_and(|rest| rest.ends_with(|c: char| c.is_ascii_digit()))
+            || !is_in_text && after.strip_prefix(BETWEEN_DIGITS).is_some_and(has_sign);
+    // An account that ends with these digits, as in `...7730`. Such ends have at most six.
+    let is_led = before.ends_with("\n\u{2026}") && end - start > 6;
+    let is_end_of_number =
+        !is_led && (before.ends_with("..") || before.ends_with(['-', '\u{2022}', '\u{2026}', '\u{d7}']));
+    let is_in_word = before.ends_with(is_bounded_letter) || after.starts_with(is_bounded_letter);
+    let is_joined = before.ends_with(FOREIGN) || after.starts_with(FOREIGN) || after.starts_with('-');
+    // It takes longer to look at more than the signs beside it.
+    if is_number || is_end_of_number || is_in_word || is_joined {
+        return false;
+    }
     let is_end = |c: char| c.is_whitespace() || !c.is_ascii();
     let head = before.rsplit(is_end).next().unwrap_or_default();
     let tail = after.split(is_end).next().unwrap_or_default();
-    let goes_on = |rest: Option<&str>, is: fn(char) -> bool| rest.is_some_and(|rest| rest.starts_with(is));
-    // Text without blanks between words has none after a comma either.
-    let is_in_text = before.ends_with(|c: char| c.is_alphabetic() && !is_bounded_letter(c)) && tail.starts_with(',');
-    let is_number = head.strip_suffix(BETWEEN_DIGITS).is_some_and(|rest| rest.ends_with(|c: char| c.is_ascii_digit()))
-        || !is_in_text && goes_on(tail.strip_prefix(BETWEEN_DIGITS), |c| c.is_ascii_alphanumeric());
-    // An account that ends with these digits, as in `...7730`. Such ends have at most five.
-    let is_led = before.ends_with("\n\u{2026}") && end - start > 5;
-    let is_end_of_number =
-        !is_led && (head.ends_with("..") || before.ends_with(['-', '\u{2022}', '\u{2026}', '\u{d7}']));
+    super::step(head.len() + tail.len());
     let is_masked = head.ends_with('*') && !tail.starts_with('*')
         || ["***", "xxx", "\u{2022}\u{2022}"].iter().any(|mask| before.trim_end().to_ascii_lowercase().ends_with(mask));
-    let is_in_word = before.ends_with(is_bounded_letter) || after.starts_with(is_bounded_letter);
     let is_amount = before.strip_suffix(' ').unwrap_or(before).ends_with(is_of_amount)
         || after.strip_prefix(' ').unwrap_or(after).starts_with(is_of_amount)
         || LEXICON.others("counter").iter().any(|counter| after.starts_with(counter));
     // A line of a program, as in `otp = 482913`.
     let is_quoted = before.ends_with("= ") && tail.starts_with('`');
-    let is_foreign = head.contains(FOREIGN) || tail.contains(FOREIGN) || tail.starts_with('-') || is_quoted;
-    !(is_number || is_end_of_number || is_masked || is_in_word || is_amount || is_foreign || has_unit(before, after))
+    let is_foreign = head.contains(FOREIGN) || tail.contains(FOREIGN) || is_quoted;
+    !(is_masked || is_amount || is_foreign || has_unit(before, after))
 }
 
 /// Whether `c` is a sign of a currency or a share.

@@ -103,7 +103,7 @@ impl Lexicon {
         for (key, written) in phrases() {
             let (text, is_open) = (written.trim_matches('*'), written.ends_with('*'));
             if let Some(sense) = key.strip_prefix("in-address.").and_then(Sense::of) {
-                parts.push((text.into(), sense, true));
+                parts.push((text.into(), sense, sense != Sense::Denial));
             } else if let Some(sense) = Sense::of(key) {
                 beginnings.push((text.into(), sense, is_open));
                 if written.starts_with('*') {
@@ -126,11 +126,14 @@ impl Lexicon {
         &self.others[key]
     }
 
-    /// What the parts of an address in lower case say.
+    /// What the parts of an address in lower case of ASCII say. What refuses is in its path, or a value such as `=cancel`.
     pub(super) fn in_address(&self, address: &str) -> Vec<Hit> {
+        let path = address.find('?').unwrap_or(address.len());
         let part = |start: usize| {
-            let (length, sense) = self.parts.longest(address.bytes().skip(start), |_| true)?;
-            Some(Hit { start, end: start + length, sense })
+            let is_end = |length| is_word_end(address, start + length);
+            let (length, sense) = self.parts.longest(address.bytes().skip(start), is_end)?;
+            let is_said = sense != Sense::Denial || start < path || address[start..].starts_with('=');
+            is_said.then_some(Hit { start, end: start + length, sense })
         };
         (0..address.len()).filter_map(part).collect()
     }

@@ -47,8 +47,12 @@ impl<'a> Mail<'a> {
         let (subject, body) = (head.hits, read.hits);
         let all = || subject.iter().chain(body);
         let is_unknown = all().all(|hit| matches!(hit.sense, Sense::Press | Sense::Nothing));
+        let mut in_links = std::collections::HashMap::new();
+        for (part, is_code) in links.iter().flat_map(|(link, _)| parts_and_codes(&link.url)) {
+            *in_links.entry(part).or_default() |= is_code;
+        }
         Self {
-            in_links: links.iter().flat_map(|(link, _)| parts_and_codes(&link.url)).collect(),
+            in_links,
             subject_points: subject_points(subject, body),
             purpose: match all().filter(|hit| hit.is_purpose()).take(2).count() {
                 0 if is_unknown => 0,
@@ -99,7 +103,9 @@ impl Read<'_> {
         let stands_out = candidate.form == Form::Digits && (is_repeated || is_alone && is_large && !mail.is_unknown);
         let label = self.label(index, is_alone);
         let in_link = mail.in_links.get(candidate.code.as_str()).copied();
-        let is_in_link = in_link == Some(true) || in_link.is_some() && candidate.form != Form::Digits;
+        // A number in a link may be a stranger's, and words of small letters name a page.
+        let is_sign = |it: u8| it.is_ascii_digit() || it.is_ascii_uppercase();
+        let is_in_link = in_link.is_some() && candidate.form != Form::Digits && candidate.code.bytes().any(is_sign);
         let is_named = label != 0 || in_link == Some(true) || mail.subject_points > 0 || stands_out;
         let near = self.hits_in(candidate.start.saturating_sub(LINE_OCTETS), candidate.end);
         let is_known = candidate.form == Form::Letters && near.iter().any(|hit| hit.end > candidate.start);

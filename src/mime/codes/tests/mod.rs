@@ -247,6 +247,9 @@ fn hostile(octets: usize) -> Vec<(&'static str, String)> {
         ("cells of codes", repeated("<td>123456<td>code")),
         ("codes without blanks", repeated("代码123456，")),
         ("codes for a long word", format!("{}{}", "123456代码、".repeat(300), repeated("a"))),
+        ("prices", repeated("1.456")),
+        ("long prices", repeated("123.456")),
+        ("ends of numbers", repeated("...123456")),
         ("a long word before a label", format!("{} code x<br>{}", repeated("a"), "QWER ".repeat(300))),
     ]
 }
