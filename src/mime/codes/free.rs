@@ -16,9 +16,8 @@ pub(super) fn stands_free(text: &str, start: usize, end: usize) -> bool {
     // Text without blanks between words has none after a comma either.
     let is_in_text = before.ends_with(|c: char| c.is_alphabetic() && !is_bounded_letter(c)) && after.starts_with(',');
     let has_sign = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphanumeric());
-    let is_number =
-        before.strip_suffix(BETWEEN_DIGITS).is_some_and(|rest| rest.ends_with(|c: char| c.is_ascii_digit()))
-            || !is_in_text && after.strip_prefix(BETWEEN_DIGITS).is_some_and(has_sign);
+    let is_number = before.strip_suffix(BETWEEN_DIGITS).is_some_and(|rest| rest.ends_with(char::is_numeric))
+        || !is_in_text && after.strip_prefix(BETWEEN_DIGITS).is_some_and(has_sign);
     // An account that ends with these digits, as in `...7730`. Such ends have at most six.
     let is_led = before.ends_with("\n\u{2026}") && end - start > 6;
     let is_end_of_number =
