@@ -24,23 +24,23 @@ pub(super) fn stands_free(text: &str, start: usize, end: usize) -> bool {
         !is_led && (before.ends_with("..") || before.ends_with(['-', '\u{2022}', '\u{2026}', '\u{d7}']));
     let is_in_word = before.ends_with(is_bounded_letter) || after.starts_with(is_bounded_letter);
     let is_joined = before.ends_with(FOREIGN) || after.starts_with(FOREIGN) || after.starts_with('-');
+    let is_masked = before.ends_with('*') && !after.starts_with('*');
+    let is_amount = before.strip_suffix(' ').unwrap_or(before).ends_with(is_of_amount)
+        || after.strip_prefix(' ').unwrap_or(after).starts_with(is_of_amount);
+    // A line of a program, as in `otp = 482913`.
+    let is_quoted = before.ends_with("= ") && after.starts_with('`');
     // It takes longer to look at more than the signs beside it.
-    if is_number || is_end_of_number || is_in_word || is_joined {
+    if is_number || is_end_of_number || is_in_word || is_joined || is_masked || is_amount || is_quoted {
         return false;
     }
     let is_end = |c: char| c.is_whitespace() || !c.is_ascii();
     let head = before.rsplit(is_end).next().unwrap_or_default();
     let tail = after.split(is_end).next().unwrap_or_default();
     super::step(head.len() + tail.len());
-    let is_masked = head.ends_with('*') && !tail.starts_with('*')
-        || ["***", "xxx", "\u{2022}\u{2022}"].iter().any(|mask| before.trim_end().to_ascii_lowercase().ends_with(mask));
-    let is_amount = before.strip_suffix(' ').unwrap_or(before).ends_with(is_of_amount)
-        || after.strip_prefix(' ').unwrap_or(after).starts_with(is_of_amount)
-        || LEXICON.others("counter").iter().any(|counter| after.starts_with(counter));
-    // A line of a program, as in `otp = 482913`.
-    let is_quoted = before.ends_with("= ") && tail.starts_with('`');
-    let is_foreign = head.contains(FOREIGN) || tail.contains(FOREIGN) || is_quoted;
-    !(is_masked || is_amount || is_foreign || has_unit(before, after))
+    let lower = before.trim_end().to_ascii_lowercase();
+    let has_mask = ["***", "xxx", "\u{2022}\u{2022}"].iter().any(|mask| lower.ends_with(mask));
+    let is_counted = LEXICON.others("counter").iter().any(|counter| after.starts_with(counter));
+    !(has_mask || is_counted || head.contains(FOREIGN) || tail.contains(FOREIGN) || has_unit(before, after))
 }
 
 /// Whether `c` is a sign of a currency or a share.

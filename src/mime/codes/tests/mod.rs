@@ -250,6 +250,8 @@ fn hostile(octets: usize) -> Vec<(&'static str, String)> {
         ("prices", repeated("1.456")),
         ("long prices", repeated("123.456")),
         ("ends of numbers", repeated("...123456")),
+        ("parts of terms", repeated("4829;~")),
+        ("parts of masks", repeated("4829;*")),
         ("a long word before a label", format!("{} code x<br>{}", repeated("a"), "QWER ".repeat(300))),
     ]
 }
