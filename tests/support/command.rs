@@ -34,7 +34,8 @@ pub(crate) fn tempmail(home: &Path) -> Command {
 
 /// Takes the caller's environment from a program that calls the binary.
 pub(crate) fn isolate(command: &mut Command, home: &Path) {
-    INTERRUPTIBLE.call_once(heed_interrupts);
+    // A test may be asynchronous, and no runtime begins within one.
+    INTERRUPTIBLE.call_once(|| thread::spawn(heed_interrupts).join().expect("signals"));
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
     for name in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] {
         command.env(name, home);
