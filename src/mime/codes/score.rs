@@ -2,6 +2,8 @@
 //!
 //! Each observation gives or takes points. Their numbers stand beside what is observed.
 
+use std::collections::HashMap;
+
 use super::address::parts_and_codes;
 use super::candidate::{Candidate, Form};
 use super::lexicon::{Hit, has};
@@ -26,7 +28,7 @@ pub(super) struct Scored {
 /// What is known of a mail before its candidates are looked at.
 pub(super) struct Mail<'a> {
     /// What is in the addresses of its links, and whether it is named as a code there.
-    in_links: std::collections::HashMap<&'a str, bool>,
+    in_links: HashMap<&'a str, bool>,
     /// The points of what the subject says, and of what codes are for.
     subject_points: i32,
     purpose: i32,
@@ -47,7 +49,7 @@ impl<'a> Mail<'a> {
         let (subject, body) = (head.hits, read.hits);
         let all = || subject.iter().chain(body);
         let is_unknown = all().all(|hit| matches!(hit.sense, Sense::Press | Sense::Nothing));
-        let mut in_links = std::collections::HashMap::new();
+        let mut in_links = HashMap::new();
         for (part, is_code) in links.iter().flat_map(|(link, _)| parts_and_codes(&link.url)) {
             *in_links.entry(part).or_default() |= is_code;
         }
