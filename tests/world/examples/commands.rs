@@ -43,13 +43,13 @@ const SIGN_UP: &str = r#"
 printf '#!/bin/sh\nprintf "Subject: Hi\\n\\nYour verification code is 482913.\\n" | tempmail sendmail "$1"\n' > ../bin/sign_up
 chmod +x ../bin/sign_up
 "#;
-const PATCH: &str = r#"
+const PATCH: &str = r"
 git config --global user.name Ann
 git config --global user.email ann@sender.test
 git config --global sendemail.confirm never
 printf 'From 0123456789abcdef0123456789abcdef01234567 Mon Sep 17 00:00:00 2001\n' > 0001.patch
 printf 'From: Ann <ann@sender.test>\nSubject: [PATCH] a\n\n---\n a | 1 +\n\n--- a/a\n+++ b/a\n@@ -0,0 +1 @@\n+a\n' >> 0001.patch
-"#;
+";
 const WELCOME: &str = r#"
 tempmail delete hello@example.test --yes
 {
