@@ -118,9 +118,8 @@ fn print(cx: &Context, has_origin: bool, settings: &[SettingInEffect], whole: &V
 
 /// Says what is wrong with a file.
 fn check(cx: &Context, file: &Path) -> Result<(), Error> {
-    let is_piped = file.as_os_str() == STANDARD;
-    let path = if is_piped { Path::new("/dev/stdin") } else { file };
-    let checked = config::check_file(path);
+    let (path, file) = cx.streams.input(file);
+    let checked = config::check_file(path, file);
     let name = path.display();
     if matches!(cx.style.format, Some(Format::Json | Format::Ndjson)) {
         let problems = checked.as_ref().err().map(|error| &*error.problems).unwrap_or_default();

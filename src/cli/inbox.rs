@@ -2,13 +2,12 @@
 
 use serde_json::Value;
 
-use super::Context;
-use super::arriving::Arriving;
 use super::domain_hint::hint_unless_served;
 use super::listing::{Listing, PAGE_SIZE};
 use super::output::{self, Column, Format, Kind};
 use super::span::Moment;
-use crate::client::{ALL_MAIL, BRIEF, Client, List, MAIL, MAILBOXES, Mail, Query, text};
+use super::{Context, watch};
+use crate::client::{ALL_MAIL, BRIEF, Client, List, MAIL, MAILBOXES, Mail, Query, WaitQuery, text};
 use crate::error::Error;
 use crate::model::{Address, DomainName};
 
@@ -210,8 +209,8 @@ fn prepare(row: &mut Value) {
 /// Prints the newest mails, and each that arrives, until the process ends.
 async fn watched(cx: &Context, client: &Client, address: &Address, limit: Option<u64>) -> Result<(), Error> {
     let mut rows = newest(cx, client, address, limit).await?;
-    let ids = rows.iter().map(|mail| text(mail, "id").to_owned()).collect();
-    let mut arriving = Arriving::behind(cx, client, address.clone(), ids);
+    let ids: Vec<String> = rows.iter().map(|mail| text(mail, "id").to_owned()).collect();
+    let mut arrivals = client.arrivals(WaitQuery::all(address.clone(), ids.first().cloned()), ids);
     // Oldest first, since later ones follow.
     rows.reverse();
     let mut is_begun = false;
@@ -220,7 +219,7 @@ async fn watched(cx: &Context, client: &Client, address: &Address, limit: Option
             cx.print(grown(cx, std::mem::take(&mut rows), is_begun))?;
             is_begun = true;
         }
-        let Mail(mut mail) = arriving.next().await?;
+        let Mail(mut mail) = watch::next_mail(cx, &mut arrivals).await?;
         if let (false, Some(members)) = (cx.style.is_chosen(), mail.as_object_mut()) {
             members.retain(|name, _| OF_LIST.contains(&name.as_str()));
         }

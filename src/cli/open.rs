@@ -53,7 +53,7 @@ impl Open {
         let url = format!("{}/{place}", base(cx, cx.client().await?).await?);
         cx.answer(&json!({ "url": url }), &url)?;
         for line in browsers(&cx.env) {
-            if start(&line, &url) {
+            if start(cx, &line, &url) {
                 return Ok(());
             }
         }
@@ -107,11 +107,11 @@ fn words(line: &str, url: &str) -> Vec<String> {
     words
 }
 
-fn start(line: &str, url: &str) -> bool {
+fn start(cx: &Context, line: &str, url: &str) -> bool {
     let words = words(line, url);
     let Some((program, args)) = words.split_first() else { return false };
     // A browser for terminals needs all three streams.
-    Command::new(program).args(args).status().is_ok_and(|status| status.success())
+    cx.streams.run(Command::new(program).args(args)).is_ok_and(|status| status.success())
 }
 
 #[cfg(test)]

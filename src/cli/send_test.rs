@@ -71,7 +71,7 @@ impl SendTest {
         cx.hint(&format!("SMTP at {server} accepted it: {reply}"));
         // Nobody else has this subject.
         let subject = file.is_none().then_some(subject);
-        let query = WaitQuery { to: self.address.clone(), since, from: None, subject, has: None };
+        let query = WaitQuery { subject, ..WaitQuery::all(self.address.clone(), since) };
         let Some(mail) = arrived(client, query, file.as_deref()).await? else {
             let cause = format!("it is not in the inbox of {} that {} shows", self.address, client.transport().shown());
             return Err(
@@ -120,15 +120,16 @@ fn is_delivered(message: &[u8], raw: &[u8]) -> bool {
 
 /// The mail that is ours, as soon as it is there; `None` if it does not come in time. A message of a file is known again by
 /// its bytes, since it gets no mark.
-async fn arrived(client: &Client, mut query: WaitQuery, file: Option<&[u8]>) -> Result<Option<Mail>, Error> {
+async fn arrived(client: &Client, query: WaitQuery, file: Option<&[u8]>) -> Result<Option<Mail>, Error> {
     let deadline = Instant::now() + ARRIVES_WITHIN;
-    while let Some(mail) = client.wait(&query, deadline, |_| {}).await? {
+    let mut arrivals = client.arrivals(query, None);
+    while let Some(mail) = arrivals.next(deadline, |_| {}).await? {
         let Some(message) = file else { return Ok(Some(mail)) };
         match client.raw(&mail.id()).await {
             Ok(raw) if is_delivered(message, &raw) => return Ok(Some(mail)),
             // It may have been deleted meanwhile.
             Err(error) if !error.has_status(404) => return Err(error.into()),
-            _ => query.since = Some(mail.id().to_owned()),
+            _ => {}
         }
     }
     Ok(None)

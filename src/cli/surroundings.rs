@@ -5,6 +5,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::Path;
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::termios::tcgetwinsize;
@@ -121,17 +122,30 @@ impl Streams {
         locked(&self.stdin).take().ok_or_else(taken)
     }
 
-    /// The file of this name: standard input for `-`.
-    fn input(&self, path: &Path) -> io::Result<Box<dyn Read>> {
-        if path.as_os_str() == STANDARD { Ok(Box::new(self.stdin()?)) } else { Ok(Box::new(File::open(path)?)) }
+    /// How messages name a file, and the file: standard input for `-`.
+    pub(super) fn input<'p>(&self, path: &'p Path) -> (&'p Path, io::Result<Box<dyn Read>>) {
+        if path.as_os_str() == STANDARD {
+            (Path::new("standard input"), self.stdin().map(|stdin| Box::new(stdin) as _))
+        } else {
+            (path, File::open(path).map(|file| Box::new(file) as _))
+        }
+    }
+
+    /// Runs a program on these streams. It reads standard input only if that is the process's own.
+    pub(super) fn run(&self, program: &mut Command) -> io::Result<ExitStatus> {
+        if self.is_of_process {
+            return program.status();
+        }
+        let Output { status, stdout, stderr } = program.stdin(Stdio::null()).output()?;
+        self.complain(&String::from_utf8_lossy(&stderr));
+        self.print(&stdout).map(|()| status)
     }
 
     /// How messages name a file, and its octets, of which there are at most `octets_max`: standard input for `-`.
     pub(super) fn small_file(&self, path: &Path, octets_max: u64) -> Result<(String, Vec<u8>), Error> {
-        let name = if path.as_os_str() == STANDARD { "standard input".into() } else { path.display().to_string() };
-        let mut octets = Vec::new();
-        self.input(path)
-            .and_then(|file| file.take(octets_max + 1).read_to_end(&mut octets))
+        let (path, file) = self.input(path);
+        let (name, mut octets) = (path.display().to_string(), Vec::new());
+        file.and_then(|file| file.take(octets_max + 1).read_to_end(&mut octets))
             .map_err(|error| Error::usage(format!("{name}: {error}")))?;
         if octets.len() as u64 > octets_max {
             return Err(Error::usage(format!("{name}: it is longer than {octets_max} octets")));

@@ -13,7 +13,7 @@ use super::read;
 use super::removed;
 use super::span::{Span, wait_time};
 use super::wanted::{Wanted, quoted};
-use crate::client::{Client, Mail, WaitQuery};
+use crate::client::{Arrivals, Client, Mail, WaitQuery};
 use crate::config::value::show_duration;
 use crate::error::{Error, Exit};
 use crate::mime::{self, Message};
@@ -61,8 +61,8 @@ impl Wait {
         let client = cx.client().await?;
         let since = self.span.mark(client, &self.address, cx.now()).await?;
         let query = self.wanted.query(&self.address, since);
-        let mut arrivals = Arrivals::new(cx, client, query.clone(), deadline);
-        while let Some(detail) = arrivals.next().await? {
+        let mut waiting = Waiting::new(cx, client, query.clone(), deadline);
+        while let Some(detail) = waiting.next().await? {
             if self.wanted.lacks(&detail).is_empty() {
                 return cx.print(shown(cx, &self.wanted, &detail));
             }
@@ -159,8 +159,8 @@ impl Expect {
         let client = cx.client().await?;
         let since = self.span.mark(client, &self.address, cx.now()).await?;
         // The service is asked for all mail, since it is to be said of each what it lacks.
-        let query = WaitQuery { to: self.address.clone(), since, from: None, subject: None, has: None };
-        let (came, last) = self.judged(Arrivals::new(cx, client, query, begun + self.within())).await?;
+        let query = WaitQuery::all(self.address.clone(), since);
+        let (came, last) = self.judged(Waiting::new(cx, client, query, begun + self.within())).await?;
         self.check(&came)?;
         let matches: Vec<&Came> = came.iter().filter(|it| it.lacks.is_empty()).collect();
         cx.print(match (cx.style.of_document(), last) {
@@ -179,26 +179,23 @@ impl Expect {
     }
 
     /// Judges mail until there is enough or time is over. Where one is expected, it is given too.
-    async fn judged(&self, mut arrivals: Arrivals<'_>) -> Result<(Vec<Came>, Option<Mail>), Error> {
+    async fn judged(&self, mut waiting: Waiting<'_>) -> Result<(Vec<Came>, Option<Mail>), Error> {
         let mut left = self.count.unwrap_or(1);
         let mut came: Vec<Came> = Vec::new();
         while came.len() < MAILS_MAX {
-            let next = match arrivals.next().await? {
+            let next = match waiting.next().await? {
                 // That nothing came is certain only if the service says so at the end.
-                None if self.no_mail_within.is_some() => arrivals.at_once().await?,
+                None if self.no_mail_within.is_some() => waiting.at_once().await?,
                 next => next,
             };
             let Some(detail) = next else { break };
-            if came.iter().any(|it| it.id == detail.id()) {
-                continue;
-            }
             came.push(self.judge(&detail));
             let is_match = came.last().is_some_and(|it| it.lacks.is_empty());
             left = left.saturating_sub(is_match.into());
             match (left, self.count) {
                 (0, None) => return Ok((came, Some(detail))),
                 // Of more than these only what is there already is looked at.
-                (0, Some(_)) => arrivals.deadline = Instant::now(),
+                (0, Some(_)) => waiting.deadline = Instant::now(),
                 _ => {}
             }
         }
@@ -279,19 +276,21 @@ fn shown(cx: &Context, wanted: &Wanted, detail: &Mail) -> String {
 }
 
 /// The Emails that pass, from the oldest to those that arrive before the deadline.
-struct Arrivals<'a> {
+struct Waiting<'a> {
     cx: &'a Context,
     client: &'a Client,
-    query: WaitQuery,
+    to: Address,
+    arrivals: Arrivals<'a>,
     deadline: Instant,
     /// Whether the service has answered, and the user was told if no mail can arrive.
     has_begun: bool,
     is_hinted: bool,
 }
 
-impl<'a> Arrivals<'a> {
+impl<'a> Waiting<'a> {
     fn new(cx: &'a Context, client: &'a Client, query: WaitQuery, deadline: Instant) -> Self {
-        Self { cx, client, query, deadline, has_begun: false, is_hinted: false }
+        let to = query.to.clone();
+        Self { cx, client, to, arrivals: client.arrivals(query, None), deadline, has_begun: false, is_hinted: false }
     }
 
     /// The next one; `None` if there is none by the deadline. A service that can't be reached at first is an error; later
@@ -304,41 +303,32 @@ impl<'a> Arrivals<'a> {
                 return Ok(found);
             }
         }
-        let found = self.awaited().await?;
-        Ok(self.passed(found))
+        self.awaited().await
     }
 
     /// The next one that is there now. The service must answer.
     async fn at_once(&mut self) -> Result<Option<Mail>, Error> {
-        let found = self.client.waited(&self.query).await?;
+        let found = self.arrivals.at_once().await?;
         self.has_begun = true;
-        Ok(self.passed(found))
+        Ok(found)
     }
 
     async fn awaited(&mut self) -> Result<Option<Mail>, Error> {
         let is_hinted = std::mem::replace(&mut self.is_hinted, true);
-        let Self { cx, client, query, deadline, .. } = self;
-        let mut mail = pin!(client.wait(query, *deadline, |error| cx.hint(&format!("{error}; trying again"))));
+        let Self { cx, client, to, arrivals, deadline, .. } = self;
+        let mut mail = pin!(arrivals.next(*deadline, |error| cx.hint(&format!("{error}; trying again"))));
         if !is_hinted {
             tokio::select! {
                 biased;
                 found = &mut mail => return Ok(found?),
-                () = hint_in_time(cx, client, &query.to) => {}
+                () = hint_in_time(cx, client, to) => {}
             }
         }
         if let Ok(found) = timeout(SHOW_AFTER, &mut mail).await {
             return Ok(found?);
         }
-        let _spinner = Spinner::new(format!("waiting for mail to {}", query.to), cx.shows_progress());
+        let _spinner = Spinner::new(format!("waiting for mail to {to}"), cx.shows_progress());
         Ok(mail.await?)
-    }
-
-    /// The one after `found` is next.
-    fn passed(&mut self, found: Option<Mail>) -> Option<Mail> {
-        if let Some(mail) = &found {
-            self.query.since = Some(mail.id().to_owned());
-        }
-        found
     }
 }
 

@@ -47,7 +47,7 @@ pub use pages::{ALL_MAIL, List, MAIL, MAILBOXES, Page, Pages, WEBHOOKS};
 pub use problem::{ClientError, Failure, Problem};
 pub use server::{Access, ServerUrl, Token, authorities};
 pub use transport::Transport;
-pub use wait::WaitQuery;
+pub use wait::{Arrivals, WaitQuery};
 
 use transport::ApiResponse;
 

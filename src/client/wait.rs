@@ -1,5 +1,6 @@
 //! Waiting for mail, across restarts of the service.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout_at};
@@ -13,6 +14,9 @@ const REQUEST_MAX: Duration = Duration::from_secs(50);
 
 /// The pause before a service is asked again that waits for much less time than it was asked to.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// The pause before a service is asked again that gave a mail again.
+const PAUSE_AGAIN: Duration = Duration::from_millis(200);
 
 /// What mail to wait for. The service reads the values.
 #[derive(Clone, Debug)]
@@ -29,7 +33,65 @@ pub struct WaitQuery {
     pub has: Option<String>,
 }
 
+impl WaitQuery {
+    /// All mail of an address behind a mark.
+    pub fn all(to: Address, since: Option<String>) -> Self {
+        Self { to, since, from: None, subject: None, has: None }
+    }
+}
+
+/// The mails that pass, from the oldest on, each once.
+#[derive(Debug)]
+pub struct Arrivals<'c> {
+    client: &'c Client,
+    query: WaitQuery,
+    /// Behind a mail that was deleted the service may give those of the same moment again.
+    given: HashSet<String>,
+}
+
+impl Arrivals<'_> {
+    /// The next one that is there now.
+    pub async fn at_once(&mut self) -> Result<Option<Mail>, ClientError> {
+        for _ in 0..=self.given.len() {
+            let Some(mail) = self.client.waited(&self.query).await? else { break };
+            if self.is_new(&mail).await {
+                return Ok(Some(mail));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits for the next one, as [`Client::wait`] does.
+    pub async fn next(
+        &mut self,
+        deadline: Instant,
+        mut on_away: impl FnMut(&ClientError),
+    ) -> Result<Option<Mail>, ClientError> {
+        while let Some(mail) = self.client.wait(&self.query, deadline, &mut on_away).await? {
+            if self.is_new(&mail).await {
+                return Ok(Some(mail));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a mail was not given before. If it was, there is a pause. The one behind it is next.
+    async fn is_new(&mut self, mail: &Mail) -> bool {
+        self.query.since = Some(mail.id().to_owned());
+        let is_new = self.given.insert(mail.id().to_owned());
+        if !is_new {
+            sleep(PAUSE_AGAIN).await;
+        }
+        is_new
+    }
+}
+
 impl Client {
+    /// The mails that pass, but for those with these ids.
+    pub fn arrivals(&self, query: WaitQuery, given: impl IntoIterator<Item = String>) -> Arrivals<'_> {
+        Arrivals { client: self, query, given: given.into_iter().collect() }
+    }
+
     /// The oldest Email that passes, if there is one now.
     pub async fn waited(&self, wanted: &WaitQuery) -> Result<Option<Mail>, ClientError> {
         self.wait_once(wanted, Duration::ZERO).await

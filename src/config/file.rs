@@ -1,7 +1,6 @@
 //! The configuration file: TOML to values and the lines they stand on.
 
 use std::fmt::Display;
-use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
@@ -27,16 +26,16 @@ pub(super) fn find<'a>(named: Option<&'a Path>, usual: impl Iterator<Item = &'a 
 }
 
 /// Reads the file. What is usable is returned beside the problems, so that all are reported at once.
-pub(super) fn read(path: &Path) -> (Vec<Entry>, Vec<ConfigProblem>) {
-    match text_of(path) {
+pub(super) fn read(path: &Path, file: io::Result<impl Read>) -> (Vec<Entry>, Vec<ConfigProblem>) {
+    match file.and_then(text_of) {
         Ok(text) => Reader { path, text: &text, entries: Vec::new(), problems: Vec::new() }.read(),
         Err(error) => (Vec::new(), vec![ConfigProblem::Unreadable(path.to_owned(), error)]),
     }
 }
 
-fn text_of(path: &Path) -> io::Result<String> {
+fn text_of(file: impl Read) -> io::Result<String> {
     let mut text = String::new();
-    File::open(path)?.take(FILE_OCTETS_MAX + 1).read_to_string(&mut text)?;
+    file.take(FILE_OCTETS_MAX + 1).read_to_string(&mut text)?;
     if text.len() as u64 > FILE_OCTETS_MAX {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 1 MB"));
     }

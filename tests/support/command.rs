@@ -18,7 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::until::blocking;
 
 /// How long a command may take that ends by itself. It says nothing about speed.
-const LIMIT: Duration = Duration::from_mins(1);
+pub(crate) const LIMIT: Duration = Duration::from_mins(1);
 /// SIGINT ends the commands of these tests.
 static INTERRUPTIBLE: Once = Once::new();
 /// A home that is not there, for commands that need none.
@@ -214,7 +214,7 @@ impl Drop for Running {
 }
 
 /// The lines of a stream as they come, each with its end.
-fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
+pub(crate) fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
     let (send, receive) = channel();
     thread::spawn(move || {
         let (mut stream, mut line) = (BufReader::new(stream), String::new());

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Cursor, Write};
+use std::io::{self, Cursor, PipeReader, PipeWriter, Read, Write, pipe};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
 
 use tempmail::cli::{Streams, Surroundings, Terminal, run};
 
@@ -84,13 +85,31 @@ impl CommandLine {
         Screen { code: Some(code), text: screen.text() }
     }
 
+    /// Runs it beside the test: its standard input, its standard output, and its exit code to come.
+    pub(crate) fn beside(self) -> (PipeWriter, PipeReader, JoinHandle<i32>) {
+        let ((input, to_input), (from_output, output)) = (pipe().expect("a pipe"), pipe().expect("a pipe"));
+        let running = thread::spawn(|| self.between(input, output, io::sink(), Terminal::default()));
+        (to_input, from_output, running)
+    }
+
     fn carry_out(
-        self,
+        mut self,
         stdout: impl Write + Send + 'static,
         stderr: impl Write + Send + 'static,
         terminal: Terminal,
     ) -> i32 {
-        let streams = Streams::new(Cursor::new(self.input), stdout, stderr, terminal);
+        let input = Cursor::new(std::mem::take(&mut self.input));
+        self.between(input, stdout, stderr, terminal)
+    }
+
+    fn between(
+        self,
+        stdin: impl Read + Send + 'static,
+        stdout: impl Write + Send + 'static,
+        stderr: impl Write + Send + 'static,
+        terminal: Terminal,
+    ) -> i32 {
+        let streams = Streams::new(stdin, stdout, stderr, terminal);
         let exit = run(self.args, Surroundings { env: self.env, streams: Arc::new(streams) });
         exit.code().into()
     }

@@ -268,6 +268,12 @@ impl TestServer {
         last.get()
     }
 
+    /// Waits until so many requests wait for mail.
+    pub(crate) async fn until_waiting(&self, expected: usize) {
+        let line = format!("\ntempmail_http_requests_waiting {expected}\n");
+        until("requests wait", async || self.get("/metrics").await.text().contains(&line)).await;
+    }
+
     /// A command in this process that reaches this daemon through its control socket.
     pub(crate) async fn tempmail(&self, args: &[&str]) -> Outcome {
         let line = CommandLine::on_data(self.dir(), args);

@@ -11,8 +11,10 @@
 mod text;
 mod tools;
 
+use std::io::{self, BufRead};
 use std::pin::Pin;
-use std::task::{Context as TaskContext, Poll, ready};
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
@@ -21,11 +23,13 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
-use tokio::io::{AsyncRead, ReadBuf};
+use tokio::io::{AsyncWrite, AsyncWriteExt as _, DuplexStream, duplex};
+use tokio::runtime::Handle;
 use tokio::sync::OnceCell;
+use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
-use super::Context;
+use super::{Context, Streams};
 use crate::client::{Client, Destination, choose};
 use crate::error::{Error, Exit};
 use crate::model::{Address, DomainName};
@@ -63,8 +67,9 @@ pub(super) struct Mcp {
 impl Mcp {
     pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
         let ended = CancellationToken::new();
-        let input = UntilEnd { input: tokio::io::stdin(), ended: ended.clone() };
-        let transport = AsyncRwTransport::new_server(input, tokio::io::stdout()).with_max_line_length(LINE_BYTES_MAX);
+        let stdin = cx.streams.stdin().map_err(|error| Error::usage(format!("standard input: {error}")))?;
+        let (input, answers) = (input(stdin, ended.clone()), Answers(Arc::clone(&cx.streams)));
+        let transport = AsyncRwTransport::new_server(input, answers).with_max_line_length(LINE_BYTES_MAX);
         let tools = tools::all(self.read_only);
         let session =
             Session { destination: cx.destination()?, client: OnceCell::new(), domains: self.domain, tools, ended };
@@ -153,24 +158,37 @@ impl ServerHandler for Session {
     }
 }
 
-/// Standard input that tells of its end, so that no call goes on waiting for mail then.
-struct UntilEnd<R> {
-    input: R,
-    ended: CancellationToken,
+/// Standard input, which a thread of its own reads. Its end cancels `ended`, so that no call goes on waiting for mail then.
+fn input(mut stdin: Box<dyn BufRead + Send>, ended: CancellationToken) -> DuplexStream {
+    let (input, mut lines) = duplex(LINE_BYTES_MAX);
+    let runtime = Handle::current();
+    spawn_blocking(move || {
+        while let Ok(octets @ [_, ..]) = stdin.fill_buf() {
+            let count = octets.len();
+            if runtime.block_on(lines.write_all(octets)).is_err() {
+                break;
+            }
+            stdin.consume(count);
+        }
+        ended.cancel();
+    });
+    input
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for UntilEnd<R> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut TaskContext<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<std::io::Result<()>> {
-        let before = buffer.filled().len();
-        let result = ready!(Pin::new(&mut self.input).poll_read(cx, buffer));
-        if result.is_err() || buffer.filled().len() == before {
-            self.ended.cancel();
-        }
-        Poll::Ready(result)
+/// Standard output. It is written at once.
+struct Answers(Arc<Streams>);
+
+impl AsyncWrite for Answers {
+    fn poll_write(self: Pin<&mut Self>, _: &mut TaskContext<'_>, octets: &[u8]) -> Poll<io::Result<usize>> {
+        Poll::Ready(self.0.print(octets).map(|()| octets.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut TaskContext<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut TaskContext<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
     }
 }
 

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::Context;
-use super::super::arriving::Arriving;
 use super::super::output::{self, Column, Format, Kind, Style};
 use super::super::wait::hint_in_time;
+use super::super::watch::next_mail;
 use super::secret;
-use crate::client::Mail;
+use crate::client::{Mail, WaitQuery};
 use crate::clock::SystemClock;
 use crate::dns::DnsResolver;
 use crate::error::{Error, Exit};
@@ -96,9 +96,9 @@ impl Listen {
         let newest = client.newest_id(&self.address).await?.map(|id| id.to_string());
         cx.hint(&format!("mail for {} goes to {}; Ctrl-C ends this", self.address, forwarder.target.url()));
         hint_in_time(cx, client, &self.address).await;
-        let mut arriving = Arriving::behind(cx, client, self.address, newest.into_iter().collect());
+        let mut arrivals = client.arrivals(WaitQuery::all(self.address, newest.clone()), newest);
         loop {
-            let mail = arriving.next().await?;
+            let mail = next_mail(cx, &mut arrivals).await?;
             cx.print(shown(cx.style, &forwarder.forward(cx, &mail).await?))?;
         }
     }

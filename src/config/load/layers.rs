@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Command;
@@ -106,10 +107,10 @@ pub(super) fn argument(setting: &Setting, values: &[String]) -> String {
 }
 
 /// Reads the file, the environment and the flags, in this order: a later value overrides an earlier one.
-pub(super) fn layers(file: Option<&Path>, sources: &Sources) -> Layers {
+pub(super) fn layers(file: Option<(&Path, io::Result<impl Read>)>, sources: &Sources) -> Layers {
     let mut layers = Layers::default();
-    if let Some(path) = file {
-        let (entries, problems) = file::read(path);
+    if let Some((path, file)) = file {
+        let (entries, problems) = file::read(path, file);
         layers.problems = problems;
         for (line, key, values) in entries {
             layers.add(&key, values, ValueOrigin::File { path: path.to_owned(), line });

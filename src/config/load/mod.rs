@@ -5,6 +5,8 @@
 mod layers;
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::FromArgMatches;
@@ -134,17 +136,25 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
     load_on(&Machine { config_file: Path::new(SYSTEM_CONFIG_FILE), name }, sources)
 }
 
-/// Checks one file as [`load`] does, without flags, environment or another file.
-pub fn check_file(path: &Path) -> Result<Loaded, ConfigError> {
+/// Checks the file that is called `path` as [`load`] does, without flags, environment or another file.
+pub fn check_file(path: &Path, file: io::Result<impl Read>) -> Result<Loaded, ConfigError> {
     // A file need not name a data directory, and nothing looks at this one.
     let env = [("STATE_DIRECTORY".to_owned(), "/".to_owned())].into();
-    let sources = Sources { config_file: Some(path.to_owned()), env, ..Sources::default() };
-    load_on(&Machine { config_file: path, name: "" }, &sources)
+    read_all("", &Sources { env, ..Sources::default() }, Some((path, file)))
 }
 
 fn load_on(machine: &Machine<'_>, sources: &Sources) -> Result<Loaded, ConfigError> {
-    let file = config_file(machine, sources);
-    let mut layers = layers(file.as_deref(), sources);
+    let path = config_file(machine, sources);
+    read_all(machine.name, sources, path.as_deref().map(|path| (path, File::open(path))))
+}
+
+fn read_all(
+    name: &str,
+    sources: &Sources,
+    file: Option<(&Path, io::Result<impl Read>)>,
+) -> Result<Loaded, ConfigError> {
+    let path = file.as_ref().map(|(path, _)| path.to_path_buf());
+    let mut layers = layers(file, sources);
     let admin_token = admin_token(sources, &mut layers.problems);
     let named = layers.given.get("data-dir").map(|given| PathBuf::from(given.values.concat()));
     let data_dir = sources.data_dir.clone().or(named).or_else(|| paths::default_data_dir(&sources.env));
@@ -158,11 +168,11 @@ fn load_on(machine: &Machine<'_>, sources: &Sources) -> Result<Loaded, ConfigErr
         let mut config = read(given, data_dir);
         config.admin_token = admin_token;
         settle_paths(&mut config);
-        check::derive(&mut config, machine.name);
+        check::derive(&mut config, name);
         let contradictions = check::contradictions(&config);
         if contradictions.is_empty() {
             warnings.extend(probable_mistakes(&config, sources));
-            return Ok(Loaded { config, file, warnings });
+            return Ok(Loaded { config, file: path, warnings });
         }
         problems.extend(contradictions.iter().map(|(key, what)| ConfigProblem::of(key, &config.origin(key), what)));
     }

@@ -94,14 +94,27 @@ async fn a_daemon_without_a_status_does_not_count_as_one_that_runs() {
 
 #[test]
 fn mail_that_is_given_again_is_not_asked_for_without_a_pause() {
-    let front = Front::alone();
-    front.answers(LIST, any(&json!({"emails": [], "total": 0})));
-    let [one, two] = [UNKNOWN, OTHER].map(|id| any(&mail(id, json!({}))));
-    front.answers_in_turn(WAIT, vec![one.clone(), two.clone(), one, two, Answer::problem(400, "parameter_invalid")]);
-    let begun = std::time::Instant::now();
-    let outcome = alone(&["--server", &front.url(), "inbox", TO, "--watch", "-o", "id"]);
-    assert_eq!((outcome.code, outcome.stdout), (Some(2), format!("{UNKNOWN}\n{OTHER}\n")), "{}", outcome.stderr);
-    assert!(begun.elapsed() >= std::time::Duration::from_millis(400));
+    let both = format!("{UNKNOWN}\n{OTHER}\n");
+    for (args, times, code, printed) in [
+        (&["inbox", TO, "--watch", "-o", "id"][..], 2, 2, both.as_str()),
+        (&["wait", TO, "--text", "nothing"], 2, 2, ""),
+        (&["expect", TO, "--text", "nothing"], 2, 2, ""),
+        // They look once more at what is there, and that has an end.
+        (&["wait", TO, "--text", "nothing", "--timeout", "0"], 9, 124, ""),
+        (&["expect", TO, "--text", "nothing", "--timeout", "0"], 9, 8, ""),
+    ] {
+        let front = Front::alone();
+        front.answers(LIST, any(&json!({"emails": [], "total": 0})));
+        let mut answers = vec![Answer::problem(400, "parameter_invalid")];
+        for _ in 0..times {
+            answers.splice(..0, [UNKNOWN, OTHER].map(|id| any(&mail(id, json!({})))));
+        }
+        front.answers_in_turn(WAIT, answers);
+        let begun = std::time::Instant::now();
+        let outcome = alone(&[&["--server", &front.url()], args].concat());
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(code), printed), "{args:?}: {}", outcome.stderr);
+        assert!(begun.elapsed() >= std::time::Duration::from_millis(400), "{args:?}");
+    }
 }
 
 #[test]

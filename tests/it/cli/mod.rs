@@ -1,6 +1,7 @@
 //! The commands in this process, on a service in this process. A front between them notes what a command asks, and answers in
 //! place of the service where a test needs what no service would say in time.
 
+mod config;
 mod contract;
 mod delete;
 mod domain;
@@ -8,6 +9,8 @@ mod first_use;
 mod hostile;
 mod inbox;
 mod listen;
+mod mcp;
+mod open;
 mod read;
 mod removed;
 mod send_test;

@@ -6,7 +6,6 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use tokio::time::timeout;
 
-use super::waiting::until_waiting;
 use super::{Answer, TestServer, refusal};
 use crate::support::test_disk::TestDisk;
 use crate::support::until::until;
@@ -159,7 +158,7 @@ async fn a_token_that_was_revoked_gets_no_answer() {
     let bearer = format!("Bearer {}", api.token("read").await);
     let wait = soon(api.get_with("/api/mail/wait?to=abuse@example.com&timeout=300", "authorization", &bearer));
     let arrives = async {
-        until_waiting(&api, 1).await;
+        api.until_waiting(1).await;
         assert_eq!(api.administrator("DELETE", "/api/admin/tokens?id=read", "").await.status, StatusCode::OK);
         api.receive(&["abuse@example.com"], &mail("secret")).await;
     };

@@ -11,17 +11,10 @@ use tokio::time::timeout;
 
 use super::TestServer;
 use super::server::{GREEDY, OTHER, read_to_end, read_until};
-use crate::support::until::until;
 
 async fn wait(stream: &mut TcpStream, field: &str) {
     let head = "GET /api/mail/wait?to=ann@example.test&timeout=300 HTTP/1.1\r\nHost: localhost\r\n";
     stream.write_all(format!("{head}{field}\r\n").as_bytes()).await.expect("write");
-}
-
-/// Waits until so many requests wait.
-pub(super) async fn until_waiting(api: &TestServer, expected: usize) {
-    let line = format!("\ntempmail_http_requests_waiting {expected}\n");
-    until("requests wait", async || api.get("/metrics").await.text().contains(&line)).await;
 }
 
 #[tokio::test]
@@ -48,14 +41,14 @@ async fn places_are_bounded_in_all_and_for_each_client_and_network() {
             let has_all = answer.contains(&format!("HTTP/1.1 {status}")) && answer.contains("retry-after: 5");
             assert!(has_all, "{answer}");
         } else {
-            until_waiting(&api, streams.len() + 1).await;
+            api.until_waiting(streams.len() + 1).await;
             streams.push(stream);
         }
     }
     let of_administrator = api.administrator("GET", "/api/mail/wait?to=ann@example.test&timeout=1", "").await;
     assert_eq!(of_administrator.status, 204, "strangers take no place of the administrator");
     drop(streams);
-    until_waiting(&api, 0).await;
+    api.until_waiting(0).await;
 }
 
 #[tokio::test]
@@ -72,10 +65,10 @@ async fn the_clients_of_one_network_leave_places_to_others() {
         let answer = refused.expect("a stream").expect("an answer");
         assert!(answer.contains("HTTP/1.1 429") && answer.contains("network"), "{answer}");
     }
-    until_waiting(&api, 100).await;
+    api.until_waiting(100).await;
     let mut newcomer = api.connect().await;
     wait(&mut newcomer, "X-Forwarded-For: 2001:db8:1::1\r\n").await;
-    until_waiting(&api, 101).await;
+    api.until_waiting(101).await;
 }
 
 #[tokio::test]
@@ -83,7 +76,7 @@ async fn a_wait_ends_at_once_when_the_service_stops() {
     let api = TestServer::start().await;
     let mut stream = api.connect().await;
     wait(&mut stream, "").await;
-    until_waiting(&api, 1).await;
+    api.until_waiting(1).await;
     let (_, answer) = tokio::join!(api.stop(), read_to_end(&mut stream));
     assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("\"stopping\""), "{answer}");
 }

@@ -11,7 +11,6 @@ mod generated;
 mod interrupt;
 mod lists;
 mod live;
-mod mcp;
 mod new;
 mod one_mail;
 mod progress;

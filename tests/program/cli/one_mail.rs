@@ -1,9 +1,9 @@
-//! One mail through the pager, in a browser and as files; test mails from a file and in numbers.
+//! One mail through the pager and as files; test mails from a file and in numbers.
 //! Promise: it outlives the code below it.
 
 use std::path::Path;
 
-use super::{Outcome, TO};
+use super::TO;
 use crate::support::command::{on_data, output};
 use crate::support::program::{self, Program, local, local_with};
 use crate::support::smtp_peer::SmtpPeer;
@@ -16,10 +16,6 @@ async fn daemon(dir: &Path, messages: &[&str]) -> Program {
         peer.deliver(TO, message).await;
     }
     daemon
-}
-
-fn with_env(dir: &Path, name: &str, value: &str, args: &[&str]) -> Outcome {
-    local_with(dir, &[(name, value)], args)
 }
 
 #[tokio::test]
@@ -43,7 +39,7 @@ async fn a_long_mail_goes_through_the_pager_with_its_header() {
     let short = read(&[ids.lines().nth(1).expect("the first mail")]);
     assert!(short.code == Some(0) && short.text.contains("Subject: short"), "{short:?}");
     assert!(!paged.exists(), "a short mail needs no pager");
-    let piped = with_env(dir.path(), "PAGER", "tee /dev/null", &["read", TO, "--latest"]);
+    let piped = local_with(dir.path(), &[("PAGER", "tee /dev/null")], &["read", TO, "--latest"]);
     assert!(piped.stdout.ends_with("last\n"), "{piped:?}");
 }
 
@@ -92,35 +88,6 @@ async fn every_attachment_is_saved_and_nothing_is_replaced() {
     let ids = daemon.tempmail(&["inbox", TO, "-o", "id"]).stdout;
     refused(&["read", ids.lines().last().expect("the first mail")], "two attachments would be");
     assert!(!files.exists());
-}
-
-#[tokio::test]
-async fn a_browser_is_given_a_mail_an_inbox_or_the_page() {
-    let dir = tempfile::tempdir().expect("directory");
-    let daemon = daemon(dir.path(), &["Subject: x\r\nContent-Type: text/html\r\n\r\n<b>bold</b>"]).await;
-    let opened = with_env(dir.path(), "BROWSER", "/nowhere/browser:echo opened %s", &["open", TO, "--latest"]);
-    let url = opened.stdout.lines().next().expect("an address").to_owned();
-    assert_eq!(
-        (opened.code, opened.stdout.as_str()),
-        (Some(0), format!("{url}\nopened {url}\n").as_str()),
-        "{opened:?}"
-    );
-    assert!(url.starts_with(&format!("http://{}/api/mail/messages/", daemon.http)), "{url}");
-    let page = reqwest::get(&url).await.expect("the page").text().await.expect("text");
-    assert!(page.contains("<b>bold</b>"), "{page}");
-
-    for (args, place) in [(&["open"][..], ""), (&["open", TO], "#/inbox/hello@example.test")] {
-        let opened = with_env(dir.path(), "BROWSER", "true", args);
-        assert_eq!((opened.code, opened.stdout), (Some(0), format!("http://{}/{place}\n", daemon.http)), "{args:?}");
-    }
-
-    let none = with_env(dir.path(), "BROWSER", "/nowhere/browser", &["open", TO, "--latest"]);
-    assert_eq!((none.code, none.stdout), (Some(1), format!("{url}\n")));
-    assert!(none.stderr.contains("BROWSER"), "{}", none.stderr);
-    daemon.stop();
-    let stopped = with_env(dir.path(), "BROWSER", "echo", &["open", TO, "--latest"]);
-    assert_eq!((stopped.code, stopped.stdout.as_str()), (Some(6), ""), "{stopped:?}");
-    assert!(stopped.stderr.contains("tempmail serve"), "{stopped:?}");
 }
 
 #[tokio::test]
