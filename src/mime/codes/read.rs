@@ -73,6 +73,17 @@ impl<'a> Read<'a> {
         self.page.text[start..candidate.start].trim_end_matches(' ').ends_with([':', '\u{ff1a}'])
     }
 
+    /// The position so many signs behind a position.
+    pub(super) fn behind(&self, position: usize, signs: usize) -> usize {
+        let text = &self.page.text;
+        text[position..].char_indices().nth(signs).map_or(text.len(), |(at, _)| position + at)
+    }
+
+    /// The position so many signs before a position.
+    pub(super) fn before(&self, position: usize, signs: usize) -> usize {
+        self.page.text[..position].char_indices().rev().take(signs).last().map_or(position, |(at, _)| at)
+    }
+
     /// The hits that begin within `start..end`.
     pub(super) fn hits_in(&self, start: usize, end: usize) -> &[Hit] {
         let from = self.hits.partition_point(|hit| hit.start < start);
