@@ -2,7 +2,7 @@
 
 use super::candidate::{Candidate, Form};
 use super::lexicon::{Hit, LEXICON, has, is_bounded_letter};
-use super::read::{LINE_OCTETS, Read, ends_sentence, has_sentence_end};
+use super::read::{COLONS, LINE_OCTETS, Read, ends_sentence, has_sentence_end};
 use super::words::Sense;
 
 /// A word for codes right before the candidate, as in `code: 482913`, farther before it, or in an earlier sentence.
@@ -15,7 +15,7 @@ const LABEL_CERTAIN: i32 = 1;
 const LABEL_AFTER: i32 = 4;
 /// A word for codes one, two or three lines above, and in the line below.
 const LABEL_ABOVE: [i32; 3] = [4, 3, 2];
-const LABEL_BELOW: i32 = 3;
+const LABEL_BELOW: i32 = 2;
 /// A word beside the label says of what it is a code, and that is nothing for people to type.
 const LABEL_FOREIGN: i32 = -3;
 /// The candidate is named as something else, or is about money to save.
@@ -81,7 +81,7 @@ impl Read<'_> {
             let mut words = after.split(' ').skip(1).take(2);
             return words.all(is_connecting) && code(candidate.end, end).is_some();
         }
-        let is_labelled = before.trim_end().ends_with([':', '\u{ff1a}']) && !after.contains(char::is_alphanumeric);
+        let is_labelled = before.trim_end().ends_with(COLONS) && !after.contains(char::is_alphanumeric);
         is_labelled && !has_other && code(start, candidate.start).is_some_and(|hit| hit.start == start)
     }
 
@@ -128,7 +128,7 @@ impl Read<'_> {
         let is_near = between.chars().nth(NEAR_SIGNS).is_none() && last_word(written).is_none_or(is_connecting);
         match has_sentence_end(between) {
             true => LABEL_IN_TEXT,
-            false if is_near || written.ends_with([':', '\u{ff1a}', '"', '(', '[', '*']) => LABEL_NEXT,
+            false if is_near || written.ends_with(COLONS) || written.ends_with(['"', '(', '[', '*']) => LABEL_NEXT,
             false => LABEL_IN_LINE,
         }
     }
