@@ -151,7 +151,7 @@ impl Read<'_> {
             (is_large, 3),
             (look.is_bold, 2),
             (is_alone || is_led && (mail.is_unknown || mail.subject_points > 0 || is_certain), 2),
-            (is_same, if mail.is_unknown { 3 } else { 1 }),
+            (is_same && mail.is_unknown, 3),
             (is_in_link, 4),
             (is_year, -4),
             // As numbers of orders have it.
