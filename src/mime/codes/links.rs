@@ -205,7 +205,7 @@ impl<'a> Said<'a> {
             (self.anchor.is_button, 1),
             (self.has_secret, 4),
             (self.is_personal && !self.has_secret, 2),
-            (!own && !context && !is_open, -1),
+            (!own && !context && !is_open, -2),
             // The address says one thing, and the text another one.
             (!own && !context && (says_kind(self.own) || says_kind(self.context)), -2),
             (has(self.own, Sense::Other) || has(self.own, Sense::Promotion), -6),

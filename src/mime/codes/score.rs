@@ -110,10 +110,10 @@ impl Read<'_> {
         let is_large = look.is_large || look.is_spaced;
         let (is_alone, is_led) = (self.is_alone(candidate.start, candidate.end), self.is_led(candidate));
         let is_repeated = is_same && (is_alone || is_led && mail.is_unknown);
-        let is_sole = is_sole && is_alone && mail.is_secure && !mail.has_other;
+        let label = self.label(index, is_alone);
+        let is_sole = is_sole && is_alone && label == 0 && mail.is_secure && !mail.has_other;
         let stands_out =
             candidate.is_of_signs() && (is_repeated || is_alone && is_large && !mail.is_unknown) || is_sole;
-        let label = self.label(index, is_alone);
         let in_link = mail.in_links.get(candidate.code.as_str()).copied();
         // A number in a link may be a stranger's, and words of small letters name a page.
         let is_sign = |it: u8| it.is_ascii_digit() || it.is_ascii_uppercase();
