@@ -165,7 +165,7 @@ fn form_of_parts(parts: &[&str]) -> Option<Form> {
     let is_word = |part: &&str| (3..=10).contains(&part.len()) && has_only(part, u8::is_ascii_lowercase);
     let is_long = (3..=4).contains(&parts.len()) || parts.len() == 2 && is_even && first.len() >= 5;
     let is_number = (2..=4).contains(&last.len()) && last.contains(|c: char| c.is_ascii_digit());
-    let is_named = others.iter().all(is_word) && (is_long && is_word(&last) || is_number && !is_even);
+    let is_named = others.iter().all(is_word) && (is_long && is_word(last) || is_number && !is_even);
     if is_named || !is_even && whole.len() > GROUPED_SIGNS_MAX && is_token() {
         return Some(Form::Words);
     }

@@ -95,10 +95,8 @@ impl Read<'_> {
 
     /// The points of the words beside a label, in a text that begins at `start`.
     fn certainty(&self, hits: &[Hit], code: &Hit, start: usize) -> i32 {
-        let is_beside = |hit: &Hit| {
-            let is_before = hit.start < code.start && hit.end >= self.before(code.start, NEAR_SIGNS);
-            is_before || (code.end..=self.behind(code.end, NEAR_SIGNS)).contains(&hit.start)
-        };
+        let (from, to) = (self.before(code.start, NEAR_SIGNS), self.behind(code.end, NEAR_SIGNS));
+        let is_beside = |hit: &Hit| hit.start < code.start && hit.end >= from || (code.end..=to).contains(&hit.start);
         if code.sense == Sense::OneTime || hits.iter().any(|hit| hit.is_purpose() && is_beside(hit)) {
             return LABEL_CERTAIN;
         }
