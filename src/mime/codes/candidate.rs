@@ -18,7 +18,7 @@ pub(super) enum Form {
     Digits,
     /// Capital letters and digits, or groups of them.
     Mixed,
-    /// Small letters and digits, which many other things have.
+    /// Small letters and digits, or uneven groups, which many other things have.
     Small,
     /// Capital letters alone, or letters whose case changes again and again.
     Letters,
@@ -39,6 +39,11 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
+    /// Whether it has digits, and is no word before a number.
+    pub(super) fn is_of_signs(&self) -> bool {
+        matches!(self.form, Form::Digits | Form::Mixed) && !self.may_be_word()
+    }
+
     /// Whether it may be a word, alone or before a number, as vouchers have it.
     pub(super) fn may_be_word(&self) -> bool {
         let word = self.code.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -139,38 +144,47 @@ fn form_of_groups(groups: &[&str]) -> Option<Form> {
     // The last one may be shorter, as in `482 913 07`.
     let (last, others) = groups.split_last()?;
     let is_even = others.iter().all(|group| group.len() == groups[0].len()) && last.len() <= groups[0].len();
-    (is_even && groups.concat().len() >= 6).then_some(Form::Digits)
+    match groups.concat().len() {
+        6.. if is_even => Some(Form::Digits),
+        // As in `48 29` and `482 9130`.
+        4..=7 if groups.len() == 2 && groups.iter().all(|group| group.len() >= 2) => Some(Form::Small),
+        _ => None,
+    }
 }
 
 /// The form of two or more parts with hyphens between them, if they have that of a code.
 fn form_of_parts(parts: &[&str]) -> Option<Form> {
     let (first, second, whole) = (parts[0], parts[1], parts.concat());
-    let is_even = parts.iter().all(|part| part.len() == first.len());
+    let (last, others) = parts.split_last()?;
+    let is_begun_even = others.iter().all(|part| part.len() == first.len());
+    let is_even = is_begun_even && last.len() == first.len();
     let has_only = |part: &str, is: fn(&u8) -> bool| part.as_bytes().iter().all(is);
     // A token that a machine chose, as in base64url (RFC 4648 section 5).
     let is_token = || whole.contains(char::is_lowercase) && parts.iter().any(|it| is_random(it));
-    if !is_even && whole.len() > GROUPED_SIGNS_MAX && is_token() {
+    // Words, and a number behind them, as in `amber-fox-42` and `amber-7c1`.
+    let is_word = |part: &&str| (3..=10).contains(&part.len()) && has_only(part, u8::is_ascii_lowercase);
+    let is_long = (3..=4).contains(&parts.len()) || parts.len() == 2 && is_even && first.len() >= 5;
+    let is_number = (2..=4).contains(&last.len()) && last.contains(|c: char| c.is_ascii_digit());
+    let is_named = others.iter().all(is_word) && (is_long && is_word(last) || is_number && !is_even);
+    if is_named || !is_even && whole.len() > GROUPED_SIGNS_MAX && is_token() {
         return Some(Form::Words);
     }
-    let is_code = match form(&whole) {
-        None => {
-            let is_word = |part: &&str| (3..=10).contains(&part.len()) && has_only(part, u8::is_ascii_lowercase);
-            let is_long = (3..=4).contains(&parts.len()) || parts.len() == 2 && is_even && first.len() >= 5;
-            return (is_long && parts.iter().all(is_word)).then_some(Form::Words);
-        }
-        Some(Form::Digits) => {
+    let form = form(&whole)?;
+    let is_code = match form {
+        Form::Digits => {
             let is_no_date = first.len() >= 3 || parts.len() == 3 && first > "12" && second > "12";
             is_even && is_no_date && whole.len() <= SIGNS_MAX + 1
         }
         // Also with a prefix as in `G-482913`, and as in `519-774X`.
-        Some(Form::Mixed) if parts.len() == 2 && first.len() <= 3 => {
+        Form::Mixed if parts.len() == 2 && first.len() <= 3 => {
             let is_number = second.len() >= SIGNS_MIN && has_only(second, u8::is_ascii_digit);
             let is_nearly_even = (first.len(), second.len()) == (3, 4) && has_only(first, u8::is_ascii_digit);
             is_even || is_nearly_even || is_number && has_only(first, u8::is_ascii_uppercase)
         }
-        Some(_) => is_even,
+        Form::Mixed if is_begun_even && !is_even && last.len() < first.len() => return Some(Form::Small),
+        _ => is_even,
     };
-    form(&whole).filter(|_| is_code)
+    Some(form).filter(|_| is_code)
 }
 
 /// The form of letters and digits; `None` for words.
@@ -230,7 +244,12 @@ mod tests {
             ("OTP = 482913", "482913"),
             ("4 8 2 9 1 3", "482913"),
             ("4\n8\n2\n9", "4829"),
+            ("48 29 Ms Jones", "4829"),
+            ("482 9130", "4829130"),
             ("519-774X", "519-774X"),
+            ("HT82-QM", "HT82-QM"),
+            ("9NB4-77QX-K1", "9NB4-77QX-K1"),
+            ("code: amber-fox-42", "amber-fox-42"),
             ("G-482913", "G-482913"),
             ("AB12-CD34", "AB12-CD34"),
             ("WDJB-MJHT", "WDJB-MJHT"),

@@ -2,7 +2,7 @@
 
 use super::candidate::{Candidate, Form};
 use super::lexicon::{Hit, LEXICON, has, is_bounded_letter};
-use super::read::{LINE_OCTETS, Read, ends_sentence, has_sentence_end};
+use super::read::{COLONS, LINE_OCTETS, Read, ends_sentence, has_sentence_end};
 use super::words::Sense;
 
 /// A word for codes right before the candidate, as in `code: 482913`, farther before it, or in an earlier sentence.
@@ -15,20 +15,20 @@ const LABEL_CERTAIN: i32 = 1;
 const LABEL_AFTER: i32 = 4;
 /// A word for codes one, two or three lines above, and in the line below.
 const LABEL_ABOVE: [i32; 3] = [4, 3, 2];
-const LABEL_BELOW: i32 = 3;
+const LABEL_BELOW: i32 = 2;
 /// A word beside the label says of what it is a code, and that is nothing for people to type.
 const LABEL_FOREIGN: i32 = -3;
 /// The candidate is named as something else, or is about money to save.
 const OTHER: i32 = -9;
 const PROMOTION: i32 = -9;
-/// How far from a candidate the words of its line count, in octets.
-const NEAR_OCTETS: usize = 24;
-/// How far a word such as `enter` leads to a candidate, in octets.
-const LED_OCTETS: usize = 64;
+/// How far from a candidate the words of its line count, in signs.
+const NEAR_SIGNS: usize = 40;
+/// How far a word such as `enter` leads to a candidate, in signs.
+const LED_SIGNS: usize = 64;
 /// The longest line that is a label for the line below.
 const LABEL_SIGNS_MAX: usize = 32;
-/// How far after a word such as `order` a number belongs to it, in octets.
-const OTHER_OCTETS: usize = 16;
+/// How far after a word such as `order` a number belongs to it, in signs.
+const OTHER_SIGNS: usize = 16;
 
 impl Read<'_> {
     /// The points of the words that name a candidate.
@@ -54,7 +54,7 @@ impl Read<'_> {
         if let Some(code) = code {
             return self.label_before(code, candidate) + self.certainty(before, code, start);
         }
-        let is_of_next = |code: &Hit| self.is_before_next(index, code.end + NEAR_OCTETS);
+        let is_of_next = |code: &Hit| self.is_before_next(index, self.behind(code.end, NEAR_SIGNS));
         let is_of_same_sentence = |code: &Hit| !has_sentence_end(&text[candidate.end..code.start.max(candidate.end)]);
         match first_name(after).filter(|hit| hit.is_code() && !is_of_next(hit) && is_of_same_sentence(hit)) {
             Some(code) => LABEL_AFTER + self.certainty(after, code, candidate.end).max(0),
@@ -81,7 +81,7 @@ impl Read<'_> {
             let mut words = after.split(' ').skip(1).take(2);
             return words.all(is_connecting) && code(candidate.end, end).is_some();
         }
-        let is_labelled = before.trim_end().ends_with([':', '\u{ff1a}']) && !after.contains(char::is_alphanumeric);
+        let is_labelled = before.trim_end().ends_with(COLONS) && !after.contains(char::is_alphanumeric);
         is_labelled && !has_other && code(start, candidate.start).is_some_and(|hit| hit.start == start)
     }
 
@@ -89,16 +89,14 @@ impl Read<'_> {
     fn names(&self, other: &Hit, candidate: &Candidate, is_strict: bool) -> bool {
         let between = &self.page.text[other.end.min(candidate.start)..candidate.start];
         // A number between them has the name.
-        let is_named = between.len() <= OTHER_OCTETS && !between.contains(|c: char| c.is_ascii_digit());
+        let is_named = between.chars().nth(OTHER_SIGNS).is_none() && !between.contains(|c: char| c.is_ascii_digit());
         is_named && !(is_strict && (between.len() > 3 || between.contains(char::is_alphanumeric)))
     }
 
     /// The points of the words beside a label, in a text that begins at `start`.
     fn certainty(&self, hits: &[Hit], code: &Hit, start: usize) -> i32 {
-        let is_beside = |hit: &Hit| {
-            let is_before = hit.start < code.start && hit.end + NEAR_OCTETS >= code.start;
-            is_before || (code.end..=code.end + NEAR_OCTETS).contains(&hit.start)
-        };
+        let (from, to) = (self.before(code.start, NEAR_SIGNS), self.behind(code.end, NEAR_SIGNS));
+        let is_beside = |hit: &Hit| hit.start < code.start && hit.end >= from || (code.end..=to).contains(&hit.start);
         if code.sense == Sense::OneTime || hits.iter().any(|hit| hit.is_purpose() && is_beside(hit)) {
             return LABEL_CERTAIN;
         }
@@ -117,7 +115,7 @@ impl Read<'_> {
         let mut words = after.split([' ', '\n', '\t', ':']).inspect(|word| super::step(word.len())).skip(1);
         words.next().is_some_and(|word| LEXICON.others("of").contains(word))
             && words.next().and_then(last_word).is_some_and(|word| !is_connecting(word))
-            && !self.hits_in(code.end, code.end + NEAR_OCTETS).iter().any(Hit::is_purpose)
+            && !self.hits_in(code.end, self.behind(code.end, NEAR_SIGNS)).iter().any(Hit::is_purpose)
     }
 
     /// The points of a word for codes before a candidate in its line.
@@ -125,10 +123,10 @@ impl Read<'_> {
         let between = &self.page.lower[code.end.min(candidate.start)..candidate.start];
         let written = between.trim_end();
         // A verb such as `is` leads to the code.
-        let is_near = between.len() <= NEAR_OCTETS && last_word(written).is_none_or(is_connecting);
+        let is_near = between.chars().nth(NEAR_SIGNS).is_none() && last_word(written).is_none_or(is_connecting);
         match has_sentence_end(between) {
             true => LABEL_IN_TEXT,
-            false if is_near || written.ends_with([':', '\u{ff1a}', '"', '(', '[', '*']) => LABEL_NEXT,
+            false if is_near || written.ends_with(COLONS) || written.ends_with(['"', '(', '[', '*']) => LABEL_NEXT,
             false => LABEL_IN_LINE,
         }
     }
@@ -140,8 +138,8 @@ impl Read<'_> {
             return 0;
         }
         let (start, end) = (candidate.start, candidate.end);
-        let before = self.hits_in(start.saturating_sub(LED_OCTETS), start);
-        let after = self.hits_in(end, end + NEAR_OCTETS);
+        let before = self.hits_in(self.before(start, LED_SIGNS), start);
+        let after = self.hits_in(end, self.behind(end, NEAR_SIGNS));
         let is_joined = |from: usize, to: usize| !self.page.text[from.min(to)..to].contains(['.', '\n', ',']);
         let leads = |hit: &&Hit| is_joined(hit.end, start) && !has(self.hits_in(hit.end, start), Sense::Other);
         let is_entered = before.iter().filter(leads).any(|hit| hit.sense == Sense::Enter)
@@ -156,7 +154,7 @@ impl Read<'_> {
         }
         let is_next = self.is_led(candidate) || word.is_some_and(is_connecting);
         let is_purpose =
-            |hit: &Hit| matches!(hit.sense, Sense::Verify | Sense::SignIn) && start <= hit.end + NEAR_OCTETS;
+            |hit: &Hit| matches!(hit.sense, Sense::Verify | Sense::SignIn) && hit.end >= self.before(start, NEAR_SIGNS);
         if is_next && before.iter().filter(leads).any(is_purpose) { LABEL_IN_LINE } else { 0 }
     }
 
@@ -198,7 +196,7 @@ impl Read<'_> {
         let (start, end) = self.line(line + 1);
         match first_name(self.hits_in(start, end.min(start + LINE_OCTETS))) {
             Some(hit) if hit.is_code() => LABEL_BELOW,
-            Some(hit) if hit.start <= start + OTHER_OCTETS => OTHER,
+            Some(hit) if hit.start <= self.behind(start, OTHER_SIGNS) => OTHER,
             _ => 0,
         }
     }

@@ -1,8 +1,10 @@
 //! The links that a reader would press, and what they are for.
 
+use std::collections::HashSet;
+
 use url::Url;
 
-use super::address::{URL_OCTETS_MAX, address, has_secret, is_personal, names_secret, trimmed};
+use super::address::{URL_OCTETS_MAX, address, has_secret, is_personal, names_secret, parts_and_codes, trimmed};
 use super::lexicon::{Hit, LEXICON, has};
 use super::page::{Anchor, Page};
 use super::read::{Read, ends_sentence, has_sentence_end};
@@ -35,11 +37,12 @@ const KINDS: [(LinkKind, Sense); 5] = [
 ];
 
 /// The links of a page with their points, if the subject says this.
-pub(super) fn links(read: &Read<'_>, subject: &[Hit]) -> Vec<(Link, i32)> {
+pub(super) fn links<'a>(read: &'a Read<'_>, subject: &'a [Hit]) -> Vec<(Link, i32)> {
     let says = |sense| has(read.hits, sense) || has(subject, sense);
     let mut all = read.hits.iter().chain(subject);
     let mail = Mail {
         subject,
+        codes: read.candidates.iter().map(|candidate| candidate.code.as_str()).collect(),
         is_no_invitation: says(Sense::Meeting) || !says(Sense::Invite) && all.any(|hit| hit.sense != Sense::Press),
         is_about_secrets: says(Sense::Caution) || says(Sense::OneTime),
     };
@@ -97,6 +100,8 @@ fn says_kind(hits: &[Hit]) -> bool {
 /// What a mail says about all of its links.
 struct Mail<'a> {
     subject: &'a [Hit],
+    /// What has the form of a code. In an address it is for one reader.
+    codes: HashSet<&'a str>,
     /// Whether the mail is about a meeting, to which it invites anyway, or its words are known and say nothing like it.
     is_no_invitation: bool,
     /// Whether anything is said about secrets, such as a one-time code.
@@ -137,6 +142,7 @@ impl<'a> Said<'a> {
         let path = url[url::Position::BeforePath..].to_ascii_lowercase();
         let (has_secret, names_secret) = (has_secret(&url), names_secret(&url));
         let address = LEXICON.in_address(&path[..path.floor_char_boundary(PATH_OCTETS_MAX)]);
+        let has_code = || parts_and_codes(url.as_str()).any(|(part, _)| mail.codes.contains(part));
         let is_refusal = has(own, Sense::Denial) || has(&address, Sense::Denial);
         Some(Self {
             mail,
@@ -149,7 +155,7 @@ impl<'a> Said<'a> {
             needs_context,
             has_secret,
             names_secret,
-            is_personal: !is_refusal && (has_secret || names_secret || is_personal(&url)),
+            is_personal: !is_refusal && (has_secret || names_secret || is_personal(&url) || has_code()),
             is_denied: is_denied(anchor, read),
             is_alone_in_line: read.is_alone(anchor.end - lower.len(), anchor.end),
             url,
@@ -197,7 +203,7 @@ impl<'a> Said<'a> {
             (is_in_subject, 2),
             (is_alone, 4),
             (self.anchor.is_button, 1),
-            (self.has_secret, 3),
+            (self.has_secret, 4),
             (self.is_personal && !self.has_secret, 2),
             (!own && !context && !is_open, -2),
             // The address says one thing, and the text another one.

@@ -19,6 +19,9 @@ pub(super) struct Read<'a> {
 /// What ends a sentence: in ASCII with a blank behind it, in other scripts alone.
 const SENTENCE_ENDS: [char; 9] = ['.', '!', '?', '\u{3002}', '\u{ff01}', '\u{ff1f}', '\u{964}', '\u{6d4}', '\u{61f}'];
 
+/// The marks that lead to what is behind them: a colon, also a wide one, and those of Armenian and Amharic.
+pub(super) const COLONS: [char; 4] = [':', '\u{ff1a}', '\u{55d}', '\u{1366}'];
+
 /// Whether a sentence ends in a text that goes on behind it.
 pub(super) fn has_sentence_end(text: &str) -> bool {
     text.match_indices(SENTENCE_ENDS).any(|(at, end)| {
@@ -70,7 +73,18 @@ impl<'a> Read<'a> {
     /// Whether a colon is right before a candidate in its line.
     pub(super) fn is_led(&self, candidate: &Candidate) -> bool {
         let start = self.line(self.line_of(candidate.start)).0;
-        self.page.text[start..candidate.start].trim_end_matches(' ').ends_with([':', '\u{ff1a}'])
+        self.page.text[start..candidate.start].trim_end_matches(' ').ends_with(COLONS)
+    }
+
+    /// The position so many signs behind a position.
+    pub(super) fn behind(&self, position: usize, signs: usize) -> usize {
+        let text = &self.page.text;
+        text[position..].char_indices().nth(signs).map_or(text.len(), |(at, _)| position + at)
+    }
+
+    /// The position so many signs before a position.
+    pub(super) fn before(&self, position: usize, signs: usize) -> usize {
+        self.page.text[..position].char_indices().rev().take(signs).last().map_or(position, |(at, _)| at)
     }
 
     /// The hits that begin within `start..end`.

@@ -18,6 +18,9 @@ const LABEL_SURE: i32 = 4;
 /// How many points a code may have less than the best one.
 const BEHIND_MAX: i32 = 2;
 
+/// The marks that end a quotation.
+const QUOTE_ENDS: [char; 4] = ['"', '\u{201c}', '\u{201d}', '\u{bb}'];
+
 /// A candidate with its points.
 #[derive(Clone, Debug)]
 pub(super) struct Scored {
@@ -58,7 +61,7 @@ impl<'a> Mail<'a> {
             subject_points: subject_points(subject, body),
             purpose: match all().filter(|hit| hit.is_purpose()).take(2).count() {
                 0 if is_unknown => 0,
-                0 => -5,
+                0 => -3,
                 1 => 1,
                 _ => 2,
             },
@@ -87,23 +90,30 @@ fn subject_points(hits: &[Hit], body: &[Hit]) -> i32 {
 impl Read<'_> {
     /// The candidates with their points, if these are those of the subject.
     pub(super) fn scored(&self, mail: &Mail<'_>, subject: &[Candidate]) -> Vec<Scored> {
+        // The one number that has a line or cell for itself.
+        let is_alone = |it: &&Candidate| it.is_of_signs() && self.is_alone(it.start, it.end);
+        let mut alone = self.candidates.iter().filter(is_alone).map(|it| it.code.as_str());
+        let sole = alone.next().filter(|first| alone.all(|it| it == *first));
         let points = |(index, candidate): (usize, &Candidate)| {
+            let is_sole = sole == Some(&candidate.code);
             let is_same = subject.iter().any(|it| it.code == candidate.code);
-            let points = self.bound(candidate).or_else(|| self.points(index, mail, is_same))?;
+            let points = self.bound(candidate).or_else(|| self.points(index, mail, is_same, is_sole))?;
             Some(Scored { code: candidate.code.clone(), points })
         };
         self.candidates.iter().enumerate().filter_map(points).collect()
     }
 
     /// The points of a candidate; `None` if it is quoted, or neither its look nor a word says that it may be a code.
-    fn points(&self, index: usize, mail: &Mail<'_>, is_same: bool) -> Option<i32> {
+    fn points(&self, index: usize, mail: &Mail<'_>, is_same: bool, is_sole: bool) -> Option<i32> {
         let candidate = &self.candidates[index];
         let look = self.page.look(candidate.start);
         let is_large = look.is_large || look.is_spaced;
         let (is_alone, is_led) = (self.is_alone(candidate.start, candidate.end), self.is_led(candidate));
         let is_repeated = is_same && (is_alone || is_led && mail.is_unknown);
-        let stands_out = candidate.form == Form::Digits && (is_repeated || is_alone && is_large && !mail.is_unknown);
         let label = self.label(index, is_alone);
+        let is_sole = is_sole && is_alone && label == 0 && mail.is_secure && !mail.has_other;
+        let stands_out =
+            candidate.is_of_signs() && (is_repeated || is_alone && is_large && !mail.is_unknown) || is_sole;
         let in_link = mail.in_links.get(candidate.code.as_str()).copied();
         // A number in a link may be a stranger's, and words of small letters name a page.
         let is_sign = |it: u8| it.is_ascii_digit() || it.is_ascii_uppercase();
@@ -115,7 +125,7 @@ impl Read<'_> {
             return None;
         }
         let is_sure = label >= LABEL_SURE && (is_alone || is_led);
-        let is_seen = is_sure || is_alone || is_large || look.is_bold;
+        let is_seen = label > LABEL_SURE || is_alone || is_large || look.is_bold;
         let is_declared = mail.subject_points >= 0 && self.is_declared(candidate, mail.has_other);
         let is_year = candidate.code.len() == 4 && matches!(&candidate.code[..2], "19" | "20");
         let form = match candidate.form {
@@ -133,18 +143,25 @@ impl Read<'_> {
         let is_certain = label > LABEL_SURE + 1 && candidate.code.contains(char::is_lowercase);
         // A line that says nothing but that this is a code needs not say what for.
         let purpose = if is_declared { mail.purpose.max(0) + 2 } else { mail.purpose };
+        // Such as `SUMMER25`.
+        let is_doubtful = mail.purpose < 2 || label <= LABEL_SURE + 1 && mail.subject_points <= 0;
+        let may_be_voucher = mail.has_promotion || candidate.form == Form::Mixed && is_doubtful;
+        let (before, after) = (&self.page.text[..candidate.start], &self.page.text[candidate.end..]);
         let rules = [
-            (is_large, 2),
-            (look.is_bold, 1),
+            (is_large, 3),
+            (look.is_bold, 2),
             (is_alone || is_led && (mail.is_unknown || mail.subject_points > 0 || is_certain), 2),
-            (is_same, if mail.is_unknown { 3 } else { 2 }),
+            (is_same && mail.is_unknown, 3),
             (is_in_link, 4),
             (is_year, -4),
             // As numbers of orders have it.
-            (self.page.text[..candidate.start].ends_with('#'), -7),
+            (before.ends_with('#'), -7),
+            // What somebody says that a mail says, as in `"Your code is 482913"`.
+            (before.ends_with(' ') && after.starts_with(QUOTE_ENDS), -5),
             (mail.is_promotion && candidate.form != Form::Digits, -9),
-            ((mail.has_promotion || !mail.is_secure && candidate.form == Form::Mixed) && candidate.may_be_word(), -9),
+            (candidate.may_be_word() && may_be_voucher, -9),
             (mail.is_meeting, -6),
+            (is_sole, 2),
         ];
         Some(form + label + mail.subject_points + purpose + sum(rules))
     }
