@@ -9,6 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use rustix::process::setpriority_process;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
@@ -47,7 +49,14 @@ impl Reader {
     ///
     /// A reading that has begun ends even if the caller goes away. If it panics, so does the caller. The caller must be
     /// within a tokio runtime.
-    pub async fn run<T: Send + 'static>(&self, reading: impl Future<Output = T> + Send + 'static) -> T {
+    pub fn run<T: Send + 'static>(
+        &self,
+        reading: impl Future<Output = T> + Send + 'static,
+    ) -> impl Future<Output = T> + Send {
+        self.run_boxed(reading.boxed())
+    }
+
+    async fn run_boxed<T: Send + 'static>(&self, reading: BoxFuture<'static, T>) -> T {
         let (answer, answered) = oneshot::channel();
         let runtime = Handle::current();
         let job = Box::new(move || {

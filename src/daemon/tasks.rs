@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 use tokio::task::{Id, JoinSet};
 use tokio::time::Instant;
@@ -32,7 +33,7 @@ impl<S: Send + Sync + 'static> Tasks<S> {
 
     /// Starts a task.
     pub(super) fn spawn(&mut self, name: &'static str, task: impl Future<Output = ()> + Send + 'static) {
-        self.names.push((self.running.spawn(task).id(), name));
+        self.names.push((self.running.spawn(task.boxed()).id(), name));
     }
 
     /// Starts a task on another runtime.
@@ -42,7 +43,7 @@ impl<S: Send + Sync + 'static> Tasks<S> {
         name: &'static str,
         task: impl Future<Output = ()> + Send + 'static,
     ) {
-        self.names.push((self.running.spawn_on(task, runtime).id(), name));
+        self.names.push((self.running.spawn_on(task.boxed(), runtime).id(), name));
     }
 
     /// Starts a task that restarts after a panic. `begin` makes it, and may panic as well.
@@ -54,31 +55,8 @@ impl<S: Send + Sync + 'static> Tasks<S> {
         P: Future<Output = ()> + Send + 'static,
     {
         let (service, shutdown) = (Arc::clone(&self.service), self.shutdown.clone());
-        self.spawn(name, async move {
-            let mut delay = DELAY_FIRST;
-            loop {
-                let begun_at = Instant::now();
-                if AssertUnwindSafe(async { begin(Arc::clone(&service), shutdown.clone()).await })
-                    .catch_unwind()
-                    .await
-                    .is_ok()
-                {
-                    return;
-                }
-                if begun_at.elapsed() > DELAY_MAX {
-                    delay = DELAY_FIRST;
-                }
-                tracing::error!(
-                    task = name,
-                    restart_in_ms = delay.as_millis(),
-                    "a task of the daemon panicked; it restarts"
-                );
-                if shutdown.run_until_cancelled(tokio::time::sleep(delay)).await.is_none() {
-                    return;
-                }
-                delay = (delay * 2).min(DELAY_MAX);
-            }
-        });
+        let begin = move || begin(Arc::clone(&service), shutdown.clone()).boxed();
+        self.spawn(name, restarting(name, Box::new(begin), self.shutdown.clone()));
     }
 
     /// Waits until all tasks have ended. The first that panics ends the others; its name is returned.
@@ -92,6 +70,29 @@ impl<S: Send + Sync + 'static> Tasks<S> {
             self.shutdown.cancel();
         }
         first
+    }
+}
+
+/// Runs what `begin` makes until it ends without a panic, or `shutdown` is cancelled after one.
+async fn restarting(
+    name: &'static str,
+    begin: Box<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
+    shutdown: CancellationToken,
+) {
+    let mut delay = DELAY_FIRST;
+    loop {
+        let begun_at = Instant::now();
+        if AssertUnwindSafe(async { begin().await }).catch_unwind().await.is_ok() {
+            return;
+        }
+        if begun_at.elapsed() > DELAY_MAX {
+            delay = DELAY_FIRST;
+        }
+        tracing::error!(task = name, restart_in_ms = delay.as_millis(), "a task of the daemon panicked; it restarts");
+        if shutdown.run_until_cancelled(tokio::time::sleep(delay)).await.is_none() {
+            return;
+        }
+        delay = (delay * 2).min(DELAY_MAX);
     }
 }
 

@@ -11,6 +11,7 @@ use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
 use scylla::client::PoolSize;
 use scylla::client::execution_profile::ExecutionProfile;
+use scylla::client::pager::QueryPager;
 use scylla::client::session::Session as DriverSession;
 use scylla::client::session_builder::SessionBuilder;
 use scylla::deserialize::row::DeserializeRow;
@@ -43,6 +44,9 @@ const STATEMENTS_MAX: usize = 128;
 const TURN_WITHIN: Duration = Duration::from_secs(5);
 /// Rows of one page of a result.
 const PAGE_ROWS: i32 = 1000;
+
+/// The values of a statement. The driver's code is built once for all of them, and not for each type.
+type Values<'v> = &'v (dyn SerializeRow + Sync);
 
 /// An open session in a keyspace.
 #[derive(Debug)]
@@ -130,17 +134,31 @@ impl Session {
         Ok(prepared)
     }
 
-    /// Prepares a conditional statement, of which the first run wins.
-    pub(super) async fn prepare_conditional(&self, text: &str) -> Result<PreparedStatement, OpenError> {
-        let mut prepared = self.prepare(text).await?;
-        prepared.set_is_idempotent(false);
-        Ok(prepared)
+    /// Runs a statement that has no result.
+    pub(super) async fn run(
+        &self,
+        statement: &PreparedStatement,
+        values: impl SerializeRow + Sync,
+    ) -> Result<(), StoreError> {
+        self.execute_in_turn(statement, &values).await.map(drop)
     }
 
-    /// Runs a statement that has no result.
-    pub(super) async fn run(&self, statement: &PreparedStatement, values: impl SerializeRow) -> Result<(), StoreError> {
+    async fn execute_in_turn(
+        &self,
+        statement: &PreparedStatement,
+        values: Values<'_>,
+    ) -> Result<QueryResult, StoreError> {
         let _turn = self.turn().await?;
-        self.driver.execute_unpaged(statement, values).await.map(drop).map_err(|error| failed(&error))
+        self.execute(statement, values).await.map_err(|error| failed(&error))
+    }
+
+    async fn execute(&self, statement: &PreparedStatement, values: Values<'_>) -> Result<QueryResult, ExecutionError> {
+        self.driver.execute_unpaged(statement, values).await
+    }
+
+    async fn pages_in_turn(&self, statement: &PreparedStatement, values: Values<'_>) -> Result<QueryPager, StoreError> {
+        let _turn = self.turn().await?;
+        self.driver.execute_iter(statement.clone(), values).await.map_err(|error| failed(&error))
     }
 
     /// Runs a conditional statement. Returns whether its condition held.
@@ -149,23 +167,21 @@ impl Session {
     pub(super) async fn run_if(
         &self,
         statement: &PreparedStatement,
-        values: impl SerializeRow,
+        values: impl SerializeRow + Sync,
     ) -> Result<bool, StoreError> {
-        let result = self.driver.execute_unpaged(statement, values).await.map_err(|error| unknown(&error))?;
-        was_applied(result)
+        was_applied(self.execute(statement, &values).await.map_err(|error| unknown(&error))?)
     }
 
     /// The first row of a result.
     pub(super) async fn first<R>(
         &self,
         statement: &PreparedStatement,
-        values: impl SerializeRow,
+        values: impl SerializeRow + Sync,
     ) -> Result<Option<R>, StoreError>
     where
         R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata>,
     {
-        let _turn = self.turn().await?;
-        let result = self.driver.execute_unpaged(statement, values).await.map_err(|error| failed(&error))?;
+        let result = self.execute_in_turn(statement, &values).await?;
         let rows = result.into_rows_result().map_err(|error| failed(&error))?;
         rows.maybe_first_row().map_err(|error| failed(&error))
     }
@@ -174,14 +190,13 @@ impl Session {
     pub(super) async fn rows<R>(
         &self,
         statement: &PreparedStatement,
-        values: impl SerializeRow,
+        values: impl SerializeRow + Sync,
     ) -> Result<BoxStream<'static, Result<R, StoreError>>, StoreError>
     where
         R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata> + Send + 'static,
     {
-        let _turn = self.turn().await?;
-        let pager = self.driver.execute_iter(statement.clone(), values).await.map_err(|error| failed(&error))?;
-        let rows = pager.rows_stream::<R>().map_err(|error| failed(&error))?;
+        let pages = self.pages_in_turn(statement, &values).await?;
+        let rows = pages.rows_stream::<R>().map_err(|error| failed(&error))?;
         Ok(rows.map_err(|error| failed(&error)).boxed())
     }
 
@@ -189,7 +204,7 @@ impl Session {
     pub(super) async fn all<R>(
         &self,
         statement: &PreparedStatement,
-        values: impl SerializeRow,
+        values: impl SerializeRow + Sync,
     ) -> Result<Vec<R>, StoreError>
     where
         R: for<'frame, 'metadata> DeserializeRow<'frame, 'metadata> + Send + 'static,

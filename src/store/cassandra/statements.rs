@@ -5,6 +5,22 @@ use scylla::statement::prepared::PreparedStatement;
 use super::session::Session;
 use crate::store::OpenError;
 
+/// Prepares statements one after another: what awaits each of them by its name would be as large as a module.
+async fn prepare_all<const N: usize>(
+    session: &Session,
+    texts: [&str; N],
+    are_conditional: bool,
+) -> Result<[PreparedStatement; N], OpenError> {
+    let mut prepared = Vec::with_capacity(N);
+    for text in texts {
+        let mut statement = session.prepare(text).await?;
+        // The first run of a conditional statement wins, so it may not be run twice.
+        statement.set_is_idempotent(!are_conditional);
+        prepared.push(statement);
+    }
+    Ok(prepared.try_into().expect("as many as there are texts"))
+}
+
 macro_rules! statements {
     ($($name:ident = $text:expr;)* @conditional $($if_name:ident = $if_text:expr;)*) => {
         /// All of them, by their names.
@@ -16,10 +32,9 @@ macro_rules! statements {
 
         impl Statements {
             pub(super) async fn prepare(session: &Session) -> Result<Self, OpenError> {
-                Ok(Self {
-                    $($name: session.prepare($text).await?,)*
-                    $($if_name: session.prepare_conditional($if_text).await?,)*
-                })
+                let [$($name,)*] = prepare_all(session, [$($text,)*], false).await?;
+                let [$($if_name,)*] = prepare_all(session, [$($if_text,)*], true).await?;
+                Ok(Self { $($name,)* $($if_name,)* })
             }
         }
     };

@@ -27,6 +27,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use tokio::sync::oneshot;
 
 pub(super) use load::Loader;
 use open::Opened;
@@ -95,10 +96,13 @@ impl EmbeddedStore {
         work: impl FnOnce(&Shared) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let shared = Arc::clone(&self.shared);
-        match tokio::task::spawn_blocking(move || work(&shared)).await {
-            Ok(result) => result,
-            Err(_) => Err(StoreError::Failed("work on the disk ended early".into())),
-        }
+        let (answer, answered) = oneshot::channel();
+        let work: Box<dyn FnOnce() + Send> = Box::new(move || {
+            // This fails only if the caller has gone.
+            let _ = answer.send(work(&shared));
+        });
+        tokio::task::spawn_blocking(work);
+        answered.await.unwrap_or_else(|_| Err(StoreError::Failed("work on the disk ended early".into())))
     }
 }
 
