@@ -6,7 +6,7 @@ use crate::model::Secret;
 use crate::tokens;
 
 /// What every key begins with.
-const PREFIX: &str = "tmk_";
+pub const KEY_PREFIX: &str = "tmk_";
 
 /// The SHA-256 of a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,12 +15,12 @@ pub struct KeyHash(pub(super) [u8; 32]);
 impl KeyHash {
     /// The hash of a presented text; `None` if it has not the form of a key.
     pub(super) fn of(presented: &str) -> Option<Self> {
-        presented.starts_with(PREFIX).then(|| Self(tokens::hash(presented)))
+        presented.starts_with(KEY_PREFIX).then(|| Self(tokens::hash(presented)))
     }
 
     /// A new key, and its hash.
     pub(super) fn fresh() -> (Secret, Self) {
-        let key = tokens::fresh(PREFIX);
+        let key = tokens::fresh(KEY_PREFIX);
         let hash = Self(tokens::hash(key.expose()));
         (key, hash)
     }

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 pub use arrival::{Mail, Stored};
 pub use holding::{Taken, Wanted};
-pub use key::KeyHash;
+pub use key::{KEY_PREFIX, KeyHash};
 pub use life::{OutOfRange, Term, Terms};
 pub use reading::Reader;
 pub use sweep::run;
