@@ -109,7 +109,8 @@ impl LeaseTable {
 
     fn names(&self, client: Client) -> [u32; 2] {
         let short = |hash: u64| u32::try_from(hash >> 32).unwrap_or(0);
-        [short(self.hasher.hash_one(client)), short(self.hasher.hash_one(client.network()))]
+        // The first client of a network has the same octets.
+        [short(self.hasher.hash_one((0, client))), short(self.hasher.hash_one((1, client.network())))]
     }
 
     fn count(&mut self, record: &LeaseRecord, is_added: bool) {
