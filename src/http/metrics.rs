@@ -75,10 +75,6 @@ async fn of_store(api: &Api) -> Vec<MetricFamily> {
     families.extend(number("tempmail_store_accepts_mail", help, accepts.is_ok().into()));
     let help = "Nodes of the service that live and share the store; 1 without a cluster.";
     families.extend(number("tempmail_cluster_nodes", help, nodes));
-    if let Ok(there) = api.store.lease_counts(None).await {
-        let help = "Private addresses, and those that rest after that.";
-        families.extend(number("tempmail_leases", help, there.all));
-    }
     let Ok(stats) = stats else { return families };
     let help = "Emails, one for each recipient, including expired Emails that are not removed yet.";
     families.extend(number("tempmail_store_emails", help, stats.emails));

@@ -62,13 +62,11 @@ impl Leases {
             return Err(LeaseError::InUse { until: newest.expires_at });
         }
         let client = self.room(key, who, now).await?;
-        let (secret, hash) = match key {
-            Some(hash) => (None, hash),
-            None => {
-                let (secret, hash) = KeyHash::fresh();
-                (Some(secret), hash)
-            }
+        let fresh = || {
+            let (secret, hash) = KeyHash::fresh();
+            (Some(secret), hash)
         };
+        let (secret, hash) = key.map_or_else(fresh, |hash| (None, hash));
         let mut lease = LeaseRecord {
             id: LeaseId::from_octets(rand::random()),
             mailbox,

@@ -37,13 +37,17 @@ pub(super) async fn add(State(api): State<Arc<Api>>, body: JsonObject) -> Create
     Ok((status(is_new), Json(shown(added))))
 }
 
-/// `DELETE /api/admin/domains?domain=`
+/// `DELETE /api/admin/domains?domain=`. `leases` says how many private addresses end with it, if there are any.
 pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Answer<Value> {
     let domain = query.req("domain")?;
     let is_removed = api.domains.remove(&domain).await?;
     // Also if it is not registered: an earlier removal may have been interrupted here.
     let leases = api.leases.end_domain(&domain).await?;
-    Ok(Json(json!({ "deleted": u64::from(is_removed), "leases": leases })))
+    let mut answer = json!({ "deleted": u64::from(is_removed) });
+    if leases > 0 {
+        answer["leases"] = leases.into();
+    }
+    Ok(Json(answer))
 }
 
 /// `POST /api/admin/domains/verify?domain=&force=`: verifies one domain or all.

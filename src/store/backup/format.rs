@@ -87,6 +87,7 @@ pub struct BackupCounts {
     pub leases: u64,
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "serde asks for it")]
 fn or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     Ok(u64::deserialize(deserializer).unwrap_or(0))
 }

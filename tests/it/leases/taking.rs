@@ -11,7 +11,8 @@ use crate::support::test_server::TestServer;
 #[tokio::test]
 async fn of_many_who_ask_at_once_one_gets_the_address() {
     let server = TestServer::start().await;
-    for round in 0..5 {
+    // A client may ask 30 times in a minute.
+    for round in 0..3 {
         let body = json!({ "address": format!("user{round}@example.test") });
         let answers = join_all((0..8).map(|_| try_take(&server, &body))).await;
         let mut statuses: Vec<u16> = answers.iter().map(|(status, _)| *status).collect();
@@ -61,7 +62,7 @@ async fn what_nobody_may_have_for_himself_is_refused() {
     for (body, status, code) in [
         (json!({ "address": "Postmaster@example.test" }), 403, "role_address"),
         (json!({ "address": "admin+x@example.test" }), 403, "role_address"),
-        (json!({ "address": "ann@elsewhere.test" }), 404, "domain_unknown"),
+        (json!({ "address": "ann@elsewhere.test" }), 422, "domain_unknown"),
         (json!({ "address": ANN, "forSeconds": 0 }), 400, "parameter_invalid"),
         (json!({ "address": ANN, "forSeconds": 30 * 86_400 + 1 }), 400, "parameter_invalid"),
         (json!({ "address": ANN, "idleSeconds": 59 }), 400, "parameter_invalid"),

@@ -61,7 +61,9 @@ impl EmbeddedRegistry {
         let mut memory = self.memory_mut();
         let closed = memory.opened.0.iter().filter(|(_, until)| **until <= now).map(|(name, _)| *name);
         let closed: Vec<[u8; 16]> = closed.take(REMOVED_AT_ONCE).collect();
-        closed.iter().for_each(|name| memory.opened.set(*name, None));
+        for name in &closed {
+            memory.opened.set(*name, None);
+        }
         drop(memory);
         let rows: Vec<Row> = closed.iter().map(|name| Row::remove(Table::Opened, name)).collect();
         if rows.is_empty() { Ok(()) } else { writer.file.write(&rows) }
