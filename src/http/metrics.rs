@@ -53,11 +53,10 @@ fn of_process(api: &Api) -> Vec<MetricFamily> {
     let limits = [
         (["smtpConnections"], config.smtp.connections_max as u64),
         (["domains"], config.domains.registered_max as u64),
-        (["leases"], config.leases.all_max),
     ];
     let help = "The program and the revision of its interface; always 1.";
     let mut families = numbers("tempmail_build_info", help, ["version", "revision"], build);
-    let help = "The most that the settings permit: max-smtp-connections, max-domains, leases-max.";
+    let help = "The most that the settings permit: max-smtp-connections, max-domains.";
     families.extend(numbers("tempmail_limit", help, ["of"], limits));
     let help = "HTTP requests that wait for mail now, as a part of tempmail_http_requests_in_flight.";
     families.extend(number("tempmail_http_requests_waiting", help, api.admission.held(What::Waiting)));
