@@ -10,6 +10,7 @@
 //!      -> smtp/session     on the thread of all sessions: a method for each command over pure parsers. smtp/io reads, writes,
 //!                          and ends who is late. smtp/backend says whether the store has room, and whether domain and
 //!                          mailbox take mail. The octets of a message take memory of admission as they arrive
+//!      -> leases           leads each recipient to the mailbox of its lease, or to the one that anybody may read
 //!      -> Delivery         envelope with an id per recipient, octets as sent, received_at, expires_at
 //!      -> Store::receive   a request in a queue of 64 MB; when it is full, the session and its peer wait
 //!      -> writer thread    takes queued requests as one group: decides the facts, appends them to the journal, ONE
@@ -85,12 +86,13 @@
 //!           process, panics, dns (`webhook listen`, `doctor`), mime (names of files, visible text), model; never the store
 //! client    daemon (whether one listens), config, store (offline work), error, model
 //! daemon    everybody: it makes listeners and store, and runs what serves
-//! service   what it hands to each room: smtp, webhook, domains, tokens, admission, store, tls, reader, panics, connections,
+//! service   what it hands to each room: smtp, webhook, domains, leases, tokens, admission, store, tls, reader, panics, connections,
 //!           config, model
-//! http      service, admission, store, events, domains, tokens, smtp/fault, dns (reports), email, reader, mime, webhook (the
+//! http      service, admission, store, events, domains, leases, tokens, smtp/fault, dns (reports), email, reader, mime, webhook (the
 //!           guard, a test), tls (its state), connections, config, model
 //! webhook   admission, store (the outbox), reader, email, mime, dns (the resolver), tls, model
-//! smtp      admission, store, domains, tls, connections, config, model
+//! smtp      admission, store, domains, leases, tls, connections, config, model
+//! leases    admission, domains, store, tokens (the form of a secret), config, model
 //! domains   admission, dns, store, config, model
 //! expiry    store, model
 //! store     events, tls (a cluster's connections), config, model
@@ -126,6 +128,7 @@ pub mod error;
 pub mod events;
 pub mod expiry;
 pub mod http;
+pub mod leases;
 pub mod logging;
 pub mod metrics;
 pub mod mime;

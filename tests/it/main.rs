@@ -8,6 +8,7 @@ mod exits;
 mod guides;
 mod http;
 mod layout;
+mod leases;
 mod package;
 mod screens;
 mod service;
@@ -30,6 +31,7 @@ mod support {
     pub mod front;
     pub mod http;
     pub mod in_process;
+    pub mod log;
     pub mod mail;
     pub mod outbox;
     pub mod program;

@@ -82,6 +82,7 @@ impl Loader {
         match record {
             BackupRecord::Store { .. } | BackupRecord::End(_) => Ok(()),
             BackupRecord::Domain(record) => self.opened.registry.load_domain(&record),
+            BackupRecord::Lease(record) => self.opened.registry.load_lease(&record),
             BackupRecord::Webhook(record) => self.opened.registry.load_webhook(*record),
             BackupRecord::Event { webhook, email, attempts, due_at } => self.event(webhook, email, attempts, due_at),
             BackupRecord::Mail { envelope, received_at, expires_at, sequence, live } => {
@@ -94,7 +95,7 @@ impl Loader {
                 self.opened.registry.flush()?;
                 // The envelope stays whole for the message's trace, but a deleted Email does not come back.
                 let emails: Vec<EmailId> = ids().filter(|id| !live.contains(id)).collect();
-                let (has_own_life, events) = (false, Vec::new());
+                let (has_own_life, events) = (envelope.has_own_life(), Vec::new());
                 let received = Change::Received { envelope, received_at, expires_at, has_own_life, first, events };
                 self.push(received, &content)?;
                 if emails.is_empty() { Ok(()) } else { self.push(Change::Deleted { emails }, &[]) }

@@ -82,7 +82,7 @@ async fn webhooks_the_page_and_metrics_are_described_where_they_are_served() {
 }
 
 /// The paths of the router, as it shows them itself: no request finds one that nobody knows.
-async fn paths(settings: &str) -> Vec<String> {
+pub(super) async fn paths(settings: &str) -> Vec<String> {
     let dir = tempfile::tempdir().expect("directory");
     let config = load(dir.path(), settings);
     let disk = Arc::new(TestDisk::default());
