@@ -58,6 +58,11 @@ impl Backup {
         for domain in domains {
             self.put(BackupRecord::Domain(domain).into()).await?;
         }
+        let mut leases = shared.all_leases().await?;
+        while let Some(lease) = leases.try_next().await? {
+            self.put(BackupRecord::Lease(Box::new(lease)).into()).await?;
+        }
+        drop(leases);
         let mut messages = shared.live_messages(self.now);
         while let Some(message) = messages.try_next().await? {
             match message {

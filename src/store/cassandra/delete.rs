@@ -25,7 +25,7 @@ impl Shared {
             }
             return Ok(false);
         };
-        if !self.is_readable(&row.listed(), now) {
+        if !self.is_surely_readable(&row.listed(), now).await? {
             return Ok(false);
         }
         self.check_open()?;
@@ -35,15 +35,15 @@ impl Shared {
     }
 
     pub(super) async fn delete_all(&self, mailbox: &Mailbox, before: u64, now: Timestamp) -> Result<u64, StoreError> {
+        let mut rows = self.visible_rows(mailbox, now).await?;
         let mailbox = mailbox_hash(&self.secret, mailbox);
-        let mut rows = self.visible_rows(&mailbox, now).await?;
         rows.retain(|row| row.sequence() < before);
         self.check_open()?;
         let mut readable = 0;
         for rows in rows.chunks(AT_ONCE) {
+            readable += rows.iter().filter(|row| self.is_readable(&row.listed(), now)).count() as u64;
             self.delete_rows(&mailbox, rows).await?;
             self.counters.removed(Removed::Deleted, rows.len() as u64);
-            readable += rows.iter().filter(|row| self.is_readable(&row.listed(), now)).count() as u64;
         }
         Ok(readable)
     }

@@ -39,6 +39,8 @@ pub(super) enum Fact {
     EventsAdded(WebhookId),
     /// Something that people typed in was changed.
     RegistryChanged,
+    /// A message to leases alone is visible, whatever the retention is.
+    ReceivedByLeases(Received),
 }
 
 /// An Email of a message: id, sequence, and the hashes of its mailbox and its domain.

@@ -159,20 +159,40 @@ impl Shared {
     }
 
     /// Whether an Email is readable at `now`. What was announced as expired stays away when the clock goes back.
+    ///
+    /// What is older than the retention is, if the picture has it: that of a lease, unless it was deleted. So servers need not
+    /// remember deletions for as long as mail of leases lives.
     pub(super) fn is_readable(&self, listed: &Listed, now: Timestamp) -> bool {
         let life = self.options.retention.map(|retention| listed.received_at.plus(retention));
         let expires_at = life.map_or(listed.expires_at, |life| life.min(listed.expires_at));
         expires_at > now && !self.picture.has_expired(expires_at)
+            || expires_at < listed.expires_at && self.picture.mail().find(listed.id, now).is_some()
     }
 
-    /// When the oldest Email was received that may be readable.
-    fn oldest_at(&self, now: Timestamp) -> Timestamp {
-        self.options.retention.map_or(Timestamp::from_millis(0), |life| now.before(life))
+    /// The same of an Email in whatever mailbox.
+    pub(super) async fn is_surely_readable(&self, listed: &Listed, now: Timestamp) -> Result<bool, StoreError> {
+        if self.options.retention.is_some_and(|retention| now.since(listed.received_at) >= retention) {
+            self.catch_up().await?;
+        }
+        Ok(self.is_readable(listed, now))
+    }
+
+    /// When the oldest Email of a mailbox was received that may be readable. If the retention does not say it, the picture is
+    /// made to.
+    async fn oldest_at(&self, mailbox: &Mailbox, now: Timestamp) -> Result<Timestamp, StoreError> {
+        let retention = if mailbox.lease().is_some() {
+            self.catch_up().await?;
+            None
+        } else {
+            self.options.retention
+        };
+        Ok(retention.map_or(Timestamp::from_millis(0), |life| now.before(life)))
     }
 
     /// All visible Emails of a mailbox that may be readable.
-    pub(super) async fn visible_rows(&self, mailbox: &[u8; 16], now: Timestamp) -> Result<Vec<EmailRow>, StoreError> {
-        let rows = self.all_rows(mailbox, id_at(self.oldest_at(now)), now).await?;
+    pub(super) async fn visible_rows(&self, mailbox: &Mailbox, now: Timestamp) -> Result<Vec<EmailRow>, StoreError> {
+        let oldest = self.oldest_at(mailbox, now).await?;
+        let rows = self.all_rows(&mailbox_hash(&self.secret, mailbox), id_at(oldest), now).await?;
         self.only_visible(rows).await
     }
 
@@ -189,8 +209,9 @@ impl Shared {
 
     /// Reads the visible Emails of a mailbox in a range, as the top of this page says.
     pub(super) async fn read(&self, mailbox: &Mailbox, range: Range, now: Timestamp) -> Result<Read, StoreError> {
+        let oldest = self.oldest_at(mailbox, now).await?;
         let mailbox = mailbox_hash(&self.secret, mailbox);
-        let (rows, end) = self.rows_in(&mailbox, range, now).await?;
+        let (rows, end) = self.rows_in(&mailbox, range, oldest, now).await?;
         let mut rows = self.only_visible(rows).await?;
         let cut = rows.iter().map(EmailRow::sequence).max().unwrap_or(0);
         if cut > 0 && time_of(cut) > now.before(SETTLED_AFTER) {
@@ -211,15 +232,15 @@ impl Shared {
         Ok(Read { emails, end })
     }
 
-    /// Reads rows of a range until those that are enough cannot change any more. Returns where it ended if there are more.
+    /// Reads rows of a range until those that are enough cannot change any more. Returns where it ended if there are more. What
+    /// lies before `oldest` is not readable any more.
     async fn rows_in(
         &self,
         mailbox: &[u8; 16],
         range: Range,
+        oldest: Timestamp,
         now: Timestamp,
     ) -> Result<(Vec<EmailRow>, Option<Timestamp>), StoreError> {
-        // What lies before is not readable any more.
-        let oldest = self.oldest_at(now);
         let from = id_at(time_of(range.after).before(SEQUENCE_AFTER_ID).max(oldest));
         let to =
             if range.before == u64::MAX { [0xff; 16] } else { id_at(time_of(range.before).plus(SEQUENCE_AFTER_ID)) };

@@ -146,8 +146,9 @@ impl Shared {
     }
 
     pub(super) async fn find(&self, id: EmailId, now: Timestamp) -> Result<Option<Listed>, StoreError> {
-        let found = self.find_row(id).await?;
-        Ok(found.map(|(_, row)| row.listed()).filter(|listed| self.is_readable(listed, now)))
+        let Some((_, row)) = self.find_row(id).await? else { return Ok(None) };
+        let listed = row.listed();
+        Ok(self.is_surely_readable(&listed, now).await?.then_some(listed))
     }
 
     pub(super) async fn load_listed(&self, listed: &Listed) -> Result<Option<StoredEmail>, StoreError> {

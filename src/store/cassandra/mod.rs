@@ -68,6 +68,7 @@ use crate::events::{Hub, Position, Subscription, Topic};
 use crate::metrics::{Measured, MetricFamily};
 use crate::model::{Delivery, EmailId, Listed, Mailbox, StoredEmail, Timestamp};
 
+use leases::LeaseState;
 use log::Log;
 use mailbox::{COUNTED_MAX, Range, Read, sequence_at};
 use node::Node;
@@ -102,6 +103,7 @@ struct Shared {
     numbered: AtomicI64,
     log: Log,
     picture: Picture,
+    leases: LeaseState,
     node: Node,
     /// Raised when something that people typed in has changed.
     changes: watch::Sender<u64>,
@@ -188,6 +190,7 @@ impl CassandraStore {
             numbered: AtomicI64::new(0),
             log,
             picture: Picture::new(secret, store),
+            leases: LeaseState::default(),
             node,
             changes: watch::Sender::new(0),
             outbox: OutboxState::default(),

@@ -36,8 +36,27 @@ pub(super) struct Picture {
     /// What expires up to this time is gone, in milliseconds, even if the clock goes back.
     expired_by: AtomicI64,
     options: StoreOptions,
-    /// Webhooks and events at the last count, and until when it is used.
-    counted: AsyncMutex<Option<(u64, u64, Instant)>>,
+    /// Webhooks and events.
+    counted: Counted<(u64, u64)>,
+}
+
+/// The last count of something, and until when it is used.
+#[derive(Debug, Default)]
+pub(super) struct Counted<T>(AsyncMutex<Option<(T, Instant)>>);
+
+impl<T: Copy> Counted<T> {
+    /// Counts. A count that took long is used again for a while.
+    pub(super) async fn of(&self, count: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+        let mut counted = self.0.lock().await;
+        let begun = Instant::now();
+        if let Some((known, _)) = counted.filter(|(_, used_until)| *used_until > begun) {
+            return Ok(known);
+        }
+        let found = count.await?;
+        let took = begun.elapsed();
+        *counted = (took > COUNTS_FAST).then(|| (found, Instant::now() + took * USED_TIMES));
+        Ok(found)
+    }
 }
 
 impl Picture {
@@ -47,7 +66,7 @@ impl Picture {
             gone: Mutex::default(),
             expired_by: AtomicI64::new(i64::MIN),
             options: *options,
-            counted: AsyncMutex::default(),
+            counted: Counted::default(),
         }
     }
 
@@ -64,7 +83,8 @@ impl Picture {
     /// Applies a fact of any node. Returns what subscribers are told.
     pub(super) fn apply(&self, fact: &Fact) -> Told {
         match fact {
-            Fact::Received(received) => self.insert(received),
+            Fact::Received(received) => self.insert(received, false),
+            Fact::ReceivedByLeases(received) => self.insert(received, true),
             Fact::Deleted(emails) => {
                 let (mut mail, mut gone) = (self.mail_mut(), self.gone());
                 if gone.len() > GONE_MAX {
@@ -83,17 +103,17 @@ impl Picture {
         }
     }
 
-    fn insert(&self, received: &Received) -> Told {
+    fn insert(&self, received: &Received, has_own_life: bool) -> Told {
         let Received { message, octets, at: received_at, expires_at, ref emails, .. } = *received;
         // A shorter retention than at its receipt holds for it as well.
-        let life = self.options.retention.map(|retention| received_at.plus(retention));
+        let life = self.options.retention.filter(|_| !has_own_life).map(|retention| received_at.plus(retention));
         let expires_at = life.map_or(expires_at, |life| life.min(expires_at));
         if self.has_expired(expires_at) {
             return Told::new();
         }
         let (place, emails) = (message.record_place(octets), emails.clone());
         let mut mail = self.mail_mut();
-        let mut told = mail.insert(NewMessage { place, received_at, expires_at, has_own_life: false, emails });
+        let mut told = mail.insert(NewMessage { place, received_at, expires_at, has_own_life, emails });
         let mut gone = self.gone();
         told.retain(|(_, event)| {
             let is_gone = gone.remove(&event.email.id).is_some();
@@ -169,21 +189,12 @@ impl Shared {
 
     pub(super) async fn stats(&self) -> Result<StoreStats, StoreError> {
         self.catch_up().await?;
-        let (webhooks, events) = self.count().await?;
+        let (webhooks, events) = self.picture.counted.of(self.count()).await?;
         Ok(StoreStats { webhooks, events, ..self.picture.mail().stats() })
     }
 
-    /// Counts webhooks and events. A count that took long is used again for a while.
+    /// Counts webhooks and events.
     async fn count(&self) -> Result<(u64, u64), StoreError> {
-        let mut counted = self.picture.counted.lock().await;
-        let begun = Instant::now();
-        if let Some((webhooks, events, _)) = counted.filter(|(.., used_until)| *used_until > begun) {
-            return Ok((webhooks, events));
-        }
-        let webhooks = self.stored_webhooks().await?.len() as u64;
-        let events = self.pending_events().await?.len() as u64;
-        let took = begun.elapsed();
-        *counted = (took > COUNTS_FAST).then(|| (webhooks, events, Instant::now() + took * USED_TIMES));
-        Ok((webhooks, events))
+        Ok((self.stored_webhooks().await?.len() as u64, self.pending_events().await?.len() as u64))
     }
 }

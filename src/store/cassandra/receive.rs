@@ -245,7 +245,9 @@ impl Shared {
             // They may have ended meanwhile. If they have not, their rows say so.
             told.events.clear();
         }
-        self.append(Fact::Received(told), *message_ttl).await?;
+        let by_leases = incoming.delivery.envelope.has_own_life();
+        let told = if by_leases { Fact::ReceivedByLeases(told) } else { Fact::Received(told) };
+        self.append(told, *message_ttl).await?;
         let gone = fact.emails.iter().zip(live).filter(|(_, is_live)| !**is_live);
         let gone: Vec<EmailId> = gone.map(|((id, ..), _)| *id).collect();
         if !gone.is_empty() {

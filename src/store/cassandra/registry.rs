@@ -47,36 +47,50 @@ impl Shared {
     }
 
     /// The value of a row after every change of it that is still in progress.
-    async fn settled(&self, kind: &str, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    pub(super) async fn settled(&self, kind: &str, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let mut statement = self.statements.registry_select.clone();
         statement.set_consistency(Consistency::LocalSerial);
         Ok(self.session.first::<(Vec<u8>,)>(&statement, (kind, key)).await?.map(|(value,)| value))
     }
 
-    /// Replaces the value of a row, if it still is `before`; `None` is no row. All nodes learn of it.
-    async fn swap(
+    /// Replaces the value of a row, if it still is `before`; `None` is no row.
+    pub(super) async fn swap(
         &self,
         (kind, key): (&str, &str),
         before: Option<Vec<u8>>,
-        after: String,
+        after: Option<Vec<u8>>,
     ) -> Result<bool, StoreError> {
-        let (after, mut further) = (after.into_bytes(), 1..TURNS_MAX);
-        let swapped = loop {
-            let swapped = match &before {
-                Some(before) => self.session.run_if(&self.statements.registry_swap, (&after, kind, key, before)).await,
-                None => self.session.run_if(&self.statements.registry_insert, (kind, key, &after)).await,
+        let (session, statements, mut further) = (&self.session, &self.statements, 1..TURNS_MAX);
+        loop {
+            let swapped = match (&before, &after) {
+                (Some(before), Some(after)) => {
+                    session.run_if(&statements.registry_swap, (after, kind, key, before)).await
+                }
+                (Some(before), None) => session.run_if(&statements.registry_take, (kind, key, before)).await,
+                (None, Some(after)) => session.run_if(&statements.registry_insert, (kind, key, after)).await,
+                (None, None) => return Ok(true),
             };
             if swapped == Ok(true) {
-                break swapped;
+                return swapped;
             }
             // A read that is serial finishes the change or shows that it was not made.
             match self.settled(kind, key).await {
-                Ok(there) if there.as_ref() == Some(&after) => break Ok(true),
+                Ok(there) if there == after => return Ok(true),
                 // Its turn was cut off by that of another.
                 Ok(there) if there == before && swapped.is_err() && further.next().is_some() => {}
-                _ => break swapped,
+                _ => return swapped,
             }
-        };
+        }
+    }
+
+    /// The same for what all nodes must learn of.
+    async fn swap_and_tell(
+        &self,
+        row: (&str, &str),
+        before: Option<Vec<u8>>,
+        after: String,
+    ) -> Result<bool, StoreError> {
+        let swapped = self.swap(row, before, Some(after.into_bytes())).await;
         // Also after an error: the change may have been made.
         self.tell_change();
         swapped
@@ -141,7 +155,7 @@ impl Registry for CassandraStore {
             return Ok(Registration::Full);
         }
         let row = (DOMAIN, record.name.as_str());
-        if shared.swap(row, None, to_text(&record)?).await == Ok(true) {
+        if shared.swap_and_tell(row, None, to_text(&record)?).await == Ok(true) {
             return Ok(Registration::Won);
         }
         match shared.settled(row.0, row.1).await {
@@ -157,7 +171,7 @@ impl Registry for CassandraStore {
         if parse::<DomainRecord>(&stored)? != *before {
             return Ok(false);
         }
-        self.shared.swap(row, Some(stored), to_text(&after)?).await
+        self.shared.swap_and_tell(row, Some(stored), to_text(&after)?).await
     }
 
     async fn remove_domain(&self, name: &DomainName) -> Result<bool, StoreError> {
@@ -189,7 +203,7 @@ impl Registry for CassandraStore {
         if records != before {
             return Ok(false);
         }
-        self.shared.swap((TOKENS, ""), stored, to_text(&after)?).await
+        self.shared.swap_and_tell((TOKENS, ""), stored, to_text(&after)?).await
     }
 
     async fn register_webhook(

@@ -11,6 +11,7 @@ use std::io::Read;
 use std::mem::discriminant;
 use std::time::Duration;
 
+use futures_util::TryStreamExt;
 use futures_util::future::try_join_all;
 use tokio::time::sleep;
 
@@ -114,6 +115,9 @@ impl CassandraStore {
         }
         if !self.tokens().await?.is_empty() {
             return Ok(Some("tokens"));
+        }
+        if shared.all_leases().await?.try_next().await?.is_some() {
+            return Ok(Some("private inboxes"));
         }
         // What was deleted would hide what is restored.
         let log = shared.session.first::<(i64, Vec<u8>)>(&shared.statements.log_partitions, ()).await?;
@@ -244,7 +248,8 @@ impl Shared {
                 let Some((_, row)) = self.find_row(*email).await? else { return Ok(false) };
                 self.insert_event(*webhook, row.listed(), *attempts, *due_at).await?;
             }
-            BackupRecord::Lease(_) | BackupRecord::Store { .. } | BackupRecord::End(_) => {}
+            BackupRecord::Lease(record) => self.replace_lease(None, Some(record)).await.map(drop)?,
+            BackupRecord::Store { .. } | BackupRecord::End(_) => {}
         }
         Ok(true)
     }

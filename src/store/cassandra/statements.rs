@@ -91,6 +91,10 @@ statements! {
 
     registry_select = "SELECT value FROM registry WHERE kind = ? AND key = ?";
     registry_scan = "SELECT key, value FROM registry WHERE kind = ?";
+    registry_after = "SELECT key FROM registry WHERE kind = ? AND key > ?";
+    registry_put = "INSERT INTO registry (kind, key, value) VALUES (?, ?, ?) USING TTL ?";
+    registry_remove = "DELETE FROM registry WHERE kind = ? AND key = ?";
+    registry_forget = "DELETE FROM registry WHERE kind = ?";
     node_insert = "INSERT INTO node (cluster, id, bits) VALUES (0, ?, ?) USING TTL ?";
     node_select = "SELECT id, bits FROM node WHERE cluster = 0";
     node_delete = "DELETE FROM node WHERE cluster = 0 AND id = ?";
@@ -98,6 +102,7 @@ statements! {
     registry_insert = "INSERT INTO registry (kind, key, value) VALUES (?, ?, ?) IF NOT EXISTS";
     registry_swap = "UPDATE registry SET value = ? WHERE kind = ? AND key = ? IF value = ?";
     registry_delete = "DELETE FROM registry WHERE kind = ? AND key = ? IF EXISTS";
+    registry_take = "DELETE FROM registry WHERE kind = ? AND key = ? IF value = ?";
     lead_take = "UPDATE registry USING TTL ? SET value = ? WHERE kind = 'lead' AND key = '' IF value = null";
     lead_renew = "UPDATE registry USING TTL ? SET value = ? WHERE kind = 'lead' AND key = '' IF value = ?";
     lead_give_back = "DELETE FROM registry WHERE kind = 'lead' AND key = '' IF value = ?";

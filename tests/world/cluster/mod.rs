@@ -7,7 +7,7 @@
 //! clocks     the clocks of two nodes differ        waking     mail of one node wakes those who wait at another
 //! leader     who does the work of a node that died    events     webhooks get an event for each mail
 //! following  clients follow a mailbox by since=         starting   nodes that start at one moment, and their tokens
-//! repair     servers are repaired and compacted
+//! repair     servers are repaired and compacted        leases     private inboxes
 //! ```
 //!
 //! All runs share one ring, which takes a while to start, and so they are one test.
@@ -19,6 +19,7 @@ mod following;
 mod hints;
 mod keyspace;
 mod leader;
+mod leases;
 mod ledger;
 mod losses;
 mod nodes;
@@ -51,6 +52,7 @@ async fn nodes_that_share_a_ring_keep_their_promises_while_some_fail() {
     let nodes = Arc::new(Nodes::start(&keyspace.store, 3));
     waking::wake_elsewhere(&nodes).await;
     leader::passes_on(&nodes).await;
+    leases::are_shared(&nodes).await;
     following::meet_every_mail_once(&ring, &nodes).await;
     losses::lose_one_at_a_time(&ring, &keyspace, &nodes).await;
     outage::lose_the_quorum(&ring, &nodes).await;
@@ -80,6 +82,16 @@ async fn on_demand_repair_and_compaction_bring_nothing_back_and_lose_nothing() {
     let (ring, keyspace) = start().await;
     let nodes = Arc::new(Nodes::start(&keyspace.store, 3));
     repair::repair_and_compact(&ring, &keyspace, &nodes).await;
+    block_in_place(|| drop((nodes, ring)));
+}
+
+/// `cargo test --locked --features cassandra --test world on_demand_leases -- --ignored --nocapture`
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "needs Cassandra"]
+async fn on_demand_leases_are_the_same_at_all_nodes() {
+    let (ring, keyspace) = start().await;
+    let nodes = Arc::new(Nodes::start(&keyspace.store, 3));
+    leases::are_shared(&nodes).await;
     block_in_place(|| drop((nodes, ring)));
 }
 

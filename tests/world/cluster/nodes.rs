@@ -127,7 +127,16 @@ impl Nodes {
 
     /// Asks a node that runs. Returns the status and the body; the error of a node that went away.
     pub(super) async fn get(&self, node: usize, path: &str) -> Result<(u16, Vec<u8>), String> {
-        self.ask(node, |http| self.client.get(format!("http://{http}{path}"))).await
+        self.get_with(node, path, None).await
+    }
+
+    /// The same with a key or a token.
+    pub(super) async fn get_with(&self, node: usize, path: &str, key: Option<&str>) -> Result<(u16, Vec<u8>), String> {
+        let request = |http| {
+            let request = self.client.get(format!("http://{http}{path}"));
+            if let Some(key) = key { request.bearer_auth(key) } else { request }
+        };
+        self.ask(node, request).await
     }
 
     /// The same with `POST`.

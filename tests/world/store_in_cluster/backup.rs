@@ -4,27 +4,31 @@
 use std::sync::Arc;
 
 use futures_util::TryStreamExt;
-use tempmail::model::{DomainRecord, EmailId, Envelope, Timestamp};
+use tempmail::model::{DomainRecord, EmailId, Envelope, LeaseRecord, Timestamp};
 use tempmail::store::backup::{self, BackupCounts, BackupItem, BackupRecord};
 use tempmail::store::{EmbeddedStore, PageRequest, Storage, Store, StoreOptions};
 
-use crate::suites::options;
+use crate::suites::{leases, options};
 use crate::support::mail::{delivery, mailbox};
 use crate::support::test_disk::TestDisk;
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const MAILBOXES: [&str; 4] = ["a@example.test", "b@example.test", "c@other.test", "nobody@example.test"];
+/// The key of a lease with mail, and the address of one whose address rests.
+const KEY: u8 = 1;
+const RESTING: &str = "resting@example.test";
 /// Three parts of a message.
 const LARGE: usize = 600_000;
 
 /// What readers see of an Email.
 type Seen = (EmailId, Timestamp, Timestamp, Envelope, Vec<u8>);
 
-/// What a store shows of some mailboxes, and its domains.
+/// What a store shows of some mailboxes, its domains and some leases.
 #[derive(Debug, PartialEq)]
 pub struct Content {
     mailboxes: Vec<(u64, Vec<Seen>)>,
     domains: Vec<DomainRecord>,
+    leases: Vec<LeaseRecord>,
 }
 
 pub fn large_options() -> StoreOptions {
@@ -32,9 +36,10 @@ pub fn large_options() -> StoreOptions {
 }
 
 pub async fn content(store: &dyn Storage, now: Timestamp) -> Content {
-    let mut mailboxes = Vec::new();
-    for address in MAILBOXES {
-        let page = store.list(&mailbox(address), PageRequest { offset: 0, limit: 1000 }, now).await.expect("list");
+    let (mut mailboxes, leases) = (Vec::new(), store.leases_of(&[KEY; 32]).await.expect("leases"));
+    let private = leases.iter().map(LeaseRecord::private_mailbox);
+    for mailbox in MAILBOXES.map(mailbox).into_iter().chain(private) {
+        let page = store.list(&mailbox, PageRequest { offset: 0, limit: 1000 }, now).await.expect("list");
         let mut seen = Vec::new();
         for listed in page.emails {
             let email = store.load(&listed).await.expect("load").expect("a listed Email");
@@ -43,7 +48,9 @@ pub async fn content(store: &dyn Storage, now: Timestamp) -> Content {
         }
         mailboxes.push((page.total, seen));
     }
-    Content { mailboxes, domains: store.domains().await.expect("domains") }
+    let resting = store.lease(&mailbox(RESTING)).await.expect("a lease");
+    let leases = leases.into_iter().chain(resting).collect();
+    Content { mailboxes, domains: store.domains().await.expect("domains"), leases }
 }
 
 pub fn domain(name: &str) -> DomainRecord {
@@ -72,6 +79,12 @@ pub async fn fill(store: &dyn Storage, message_octets: usize) {
     }
     store.receive(delivery(&[a, b], vec![b'x'; message_octets], NOW)).await.expect("receive");
     store.receive(delivery(&[a], Vec::new(), NOW)).await.expect("receive");
+    let held = leases::lease("ann@example.test", KEY, NOW);
+    leases::take(store, &held).await;
+    store.receive(leases::mail_to(&held, "private", NOW)).await.expect("receive");
+    let resting = leases::lease(RESTING, KEY + 1, NOW);
+    leases::take(store, &resting).await;
+    leases::end(store, &resting, NOW).await;
 }
 
 /// The records of a backup.

@@ -8,6 +8,7 @@ mod commands;
 mod first;
 mod following;
 mod leaders;
+mod leases;
 mod lists;
 mod on_its_way;
 mod outbox;
@@ -27,6 +28,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::suites::conformance::conformance;
+use crate::suites::leases::leases_conformance;
 use crate::suites::options as embedded_options;
 use crate::suites::outbox_conformance::{outbox_conformance, outbox_shares};
 use crate::support::keyspaces;
@@ -61,5 +63,6 @@ fn with_outbox(options: StoreOptions) -> BoxFuture<'static, Arc<dyn Storage>> {
 }
 
 conformance!(in_cluster, #[ignore = "needs Cassandra"]);
+leases_conformance!(in_cluster, #[ignore = "needs Cassandra"]);
 outbox_conformance!(with_outbox, #[ignore = "needs Cassandra"]);
 outbox_shares!(with_outbox, #[ignore = "needs Cassandra"]);

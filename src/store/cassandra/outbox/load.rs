@@ -114,10 +114,10 @@ impl Shared {
         for fact in noted {
             match fact {
                 // It is told late. Its events may have begun by their rows, and may have ended.
-                Fact::Received(received) if !self.is_young(received.at) => {
+                Fact::Received(received) | Fact::ReceivedByLeases(received) if !self.is_young(received.at) => {
                     changed.extend(received.events.iter().map(|(_, webhook)| *webhook));
                 }
-                Fact::Received(received) => {
+                Fact::Received(received) | Fact::ReceivedByLeases(received) => {
                     let emails: Vec<EmailId> = received.emails.iter().map(|(id, ..)| *id).collect();
                     new.extend(self.begun_by(&received).into_iter().map(|event| (event, emails.clone())));
                 }

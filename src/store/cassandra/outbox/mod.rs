@@ -62,7 +62,7 @@ impl OutboxState {
     /// Takes a fact of any node that may be about events or webhooks, before the picture has it.
     pub(super) fn note(&self, fact: &Fact) {
         let matters = match fact {
-            Fact::Received(received) => !received.events.is_empty(),
+            Fact::Received(received) | Fact::ReceivedByLeases(received) => !received.events.is_empty(),
             Fact::EventsAdded(_) | Fact::RegistryChanged => true,
             Fact::Deleted(_) => false,
         };
