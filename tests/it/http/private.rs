@@ -39,7 +39,7 @@ const MAIL: &str = "From: \"Quokka\" <quokka@sender.test>\r\nSubject: wombat\r\n
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /// The parameters of paths that are not described.
-const UNDESCRIBED: [&str; 5] = ["query", "start", "limit", "to", "ids"];
+const UNDESCRIBED: [&str; 3] = ["query", "start", "ids"];
 /// How many requests come from one client, before its limits are used up.
 const OF_CLIENT: u32 = 30;
 
@@ -152,7 +152,9 @@ fn tries(paths: &BTreeSet<String>, document: &Document, named: &Named) -> Vec<Tr
                 let is_usual = (described || !is_described) && [0, 2 * Named::ID].contains(&at);
                 let plain = Try { is_usual: false, ..plain };
                 tries.extend([plain.clone(), Try { is_usual, ..plain.with(&query_usual, &body_usual) }]);
-                for value in named.values.iter().filter(|_| method != "HEAD") {
+                // Another value in the path and one in the query are not tried together.
+                let is_varied = is_usual && method != "HEAD" && (is_described || ["GET", "DELETE"].contains(&method));
+                for value in named.values.iter().filter(|_| is_varied) {
                     for name in query.iter().filter(|name| *name != "timeout") {
                         // Alone, and beside what is usual.
                         let alone = query_usual.iter().filter(|(other, _)| other == "timeout");
@@ -425,7 +427,7 @@ async fn walk(place: Place) {
     let all: BTreeSet<String> = paths(place.settings).await.into_iter().chain(document.paths()).collect();
     let tries = [&walk.private, &walk.unknown].map(|named| tries(&all, &document, named));
     let [private, unknown] = tries;
-    assert!(private.len() == unknown.len() && private.len() > 2_000, "{}", private.len());
+    assert!(private.len() == unknown.len() && private.len() > 1_500, "{}", private.len());
     let mut made = BTreeSet::new();
     for (number, (it, of_unknown)) in private.iter().zip(&unknown).enumerate() {
         if !made.insert(format!("{it:?}")) {
