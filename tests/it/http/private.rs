@@ -39,7 +39,7 @@ const MAIL: &str = "From: \"Quokka\" <quokka@sender.test>\r\nSubject: wombat\r\n
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /// The parameters of paths that are not described.
-const UNDESCRIBED: [&str; 5] = ["query", "start", "limit", "to", "ids"];
+const UNDESCRIBED: [&str; 3] = ["query", "start", "ids"];
 /// How many requests come from one client, before its limits are used up.
 const OF_CLIENT: u32 = 30;
 
@@ -143,14 +143,18 @@ fn tries(paths: &BTreeSet<String>, document: &Document, named: &Named) -> Vec<Tr
             let operation = &document.0["paths"][path][method.replace("HEAD", "GET").to_lowercase()];
             let (query, members) = places(document, operation, is_described);
             let described = document.methods(path).contains(&method.replace("HEAD", "GET"));
-            for target in targets(path, named, described || !is_described) {
+            for (at, target) in targets(path, named, described || !is_described).into_iter().enumerate() {
                 let plain = Try { method, target, body: None, last_event_id: None, is_usual: true };
                 let usual = |name: &String| Some((name.clone(), named.usual(name)?.to_owned()));
                 let (query_usual, body_usual): (Vec<_>, Vec<_>) =
                     (query.iter().filter_map(usual).collect(), members.iter().filter_map(usual).collect());
-                tries.extend([plain.clone(), plain.with(&query_usual, &body_usual)]);
+                // The first mail is behind the other spellings of the address.
+                let is_usual = (described || !is_described) && [0, 2 * Named::ID].contains(&at);
                 let plain = Try { is_usual: false, ..plain };
-                for value in named.values.iter().filter(|_| method != "HEAD") {
+                tries.extend([plain.clone(), Try { is_usual, ..plain.with(&query_usual, &body_usual) }]);
+                // Another value in the path and one in the query are not tried together.
+                let is_varied = is_usual && method != "HEAD" && (is_described || ["GET", "DELETE"].contains(&method));
+                for value in named.values.iter().filter(|_| is_varied) {
                     for name in query.iter().filter(|name| *name != "timeout") {
                         // Alone, and beside what is usual.
                         let alone = query_usual.iter().filter(|(other, _)| other == "timeout");
@@ -217,9 +221,7 @@ fn targets(path: &str, named: &Named, is_there: bool) -> Vec<String> {
             path.replace("{file}", &format!("{value}.{extension}")).replace("{version}", value)
         })
     };
-    let mut targets: Vec<String> = values.iter().filter(|value| !value.is_empty()).flat_map(filled).collect();
-    targets.dedup();
-    targets
+    values.iter().filter(|value| !value.is_empty()).flat_map(filled).collect()
 }
 
 impl Try {
@@ -425,8 +427,12 @@ async fn walk(place: Place) {
     let all: BTreeSet<String> = paths(place.settings).await.into_iter().chain(document.paths()).collect();
     let tries = [&walk.private, &walk.unknown].map(|named| tries(&all, &document, named));
     let [private, unknown] = tries;
-    assert!(private.len() == unknown.len() && private.len() > 3_000, "{}", private.len());
+    assert!(private.len() == unknown.len() && private.len() > 1_500, "{}", private.len());
+    let mut made = BTreeSet::new();
     for (number, (it, of_unknown)) in private.iter().zip(&unknown).enumerate() {
+        if !made.insert(format!("{it:?}")) {
+            continue;
+        }
         if it.is_usual {
             for credential in CREDENTIALS {
                 walk.compare(it, of_unknown, credential).await;
