@@ -85,12 +85,13 @@
 //!           process, panics, dns (`webhook listen`, `doctor`), mime (names of files, visible text), model; never the store
 //! client    daemon (whether one listens), config, store (offline work), error, model
 //! daemon    everybody: it makes listeners and store, and runs what serves
-//! service   what it hands to each room: smtp, webhook, domains, tokens, admission, store, tls, reader, panics, connections,
+//! service   what it hands to each room: smtp, webhook, domains, leases, tokens, admission, store, tls, reader, panics, connections,
 //!           config, model
-//! http      service, admission, store, events, domains, tokens, smtp/fault, dns (reports), email, reader, mime, webhook (the
+//! http      service, admission, store, events, domains, leases, tokens, smtp/fault, dns (reports), email, reader, mime, webhook (the
 //!           guard, a test), tls (its state), connections, config, model
 //! webhook   admission, store (the outbox), reader, email, mime, dns (the resolver), tls, model
-//! smtp      admission, store, domains, tls, connections, config, model
+//! smtp      admission, store, domains, leases, tls, connections, config, model
+//! leases    admission, domains, store, tokens (the form of a secret), config, model
 //! domains   admission, dns, store, config, model
 //! expiry    store, model
 //! store     events, tls (a cluster's connections), config, model
@@ -126,6 +127,7 @@ pub mod error;
 pub mod events;
 pub mod expiry;
 pub mod http;
+pub mod leases;
 pub mod logging;
 pub mod metrics;
 pub mod mime;

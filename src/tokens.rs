@@ -143,7 +143,7 @@ impl Tokens {
         expires_at: Option<Timestamp>,
         now: Timestamp,
     ) -> Result<(TokenRecord, Secret), TokenError> {
-        let secret = fresh();
+        let secret = fresh(PREFIX);
         let record = TokenRecord { name, scope, created_at: now, expires_at, hash: hash(secret.expose()) };
         let new = record.clone();
         let add = move |records: &mut Vec<TokenRecord>| {
@@ -285,13 +285,13 @@ fn read(text: &[u8]) -> Result<Vec<TokenRecord>, String> {
 }
 
 /// A new token: the prefix, and 256 random bits in base64url.
-fn fresh() -> Secret {
+pub(crate) fn fresh(prefix: &str) -> Secret {
     let random: [u8; 32] = rand::random();
-    Secret::new(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random))).expect("a text that is not empty")
+    Secret::new(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(random))).expect("a text that is not empty")
 }
 
 /// The hash of a token. A fast hash is enough, since nobody can try 2^256 tokens.
-fn hash(token: &str) -> [u8; 32] {
+pub(crate) fn hash(token: &str) -> [u8; 32] {
     Sha256::digest(token).into()
 }
 

@@ -27,11 +27,11 @@ use tokio::time::Instant;
 pub use permit::Permit;
 use queue::Queue;
 use usage::Table;
-pub use what::{ANSWER_OCTETS, CALLS_MAX, RENDERED, SLOW_CALL_OCTETS, What};
+pub use what::{ANSWER_OCTETS, CALLS_MAX, OPENED_FOR, RENDERED, SLOW_CALL_OCTETS, What};
 use what::{Kind, Row};
 
 use crate::config::Config;
-use crate::model::Client;
+use crate::model::{Client, Share};
 
 /// Whose shares count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -152,6 +152,27 @@ impl Admission {
     /// How much of something a client may have; `None` if the settings switch it off.
     pub fn quota(&self, what: What) -> Option<u64> {
         self.row(what).map(|row| row.share.client)
+    }
+
+    /// Whether a client may have one more of what somebody else counts, who says how much of it there is.
+    pub fn allows(&self, who: Who, what: What, there: Share) -> Result<(), Refused> {
+        let Some(row) = self.row(what).filter(|_| who != Who::Administrator) else { return Ok(()) };
+        let Share { client, network, all } = row.share;
+        let is_counted = row.client_of(who).is_some();
+        let bounds = [
+            (Bound::All, there.all < all),
+            (Bound::Network, !is_counted || there.network < network),
+            (Bound::Client, !is_counted || there.client < client),
+        ];
+        match bounds.into_iter().find(|(_, is_allowed)| !is_allowed) {
+            Some((by, _)) => Err(Refused { what, by, retry_after: Duration::ZERO }),
+            None => Ok(()),
+        }
+    }
+
+    /// The client whose shares count for something.
+    pub fn counted(&self, who: Who, what: What) -> Option<Client> {
+        self.row(what).and_then(|row| row.client_of(who))
     }
 
     /// Uses up some of a rate after the fact, however much is left. What is too much is waited for by

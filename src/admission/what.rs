@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::config::{Config, HttpConfig};
-use crate::model::Share;
+use crate::model::{LEASE_REST, Share};
 
 const MINUTE: Duration = Duration::from_mins(1);
 /// What a message needs at most while it becomes JSON, as a multiple of its size: its octets, its text, and both bodies
@@ -29,6 +29,10 @@ const SLOW_CALLS: u64 = 256;
 pub const CALLS_MAX: u64 = GOOD_CALLS + DOUBTFUL_CALLS + SLOW_CALLS;
 /// How long a call waits for its turn.
 const CALL_PATIENCE: Duration = MINUTE;
+/// How many mailboxes one client may open in the time that they stay open.
+const OPENED: u64 = 1_000;
+/// How long a mailbox stays open.
+pub const OPENED_FOR: Duration = Duration::from_hours(24);
 /// How many shares of a client a network has.
 const CLIENTS_OF_NETWORK: u64 = 4;
 
@@ -57,6 +61,8 @@ pub enum What {
     SlowCall,
     /// Tests of webhooks at once.
     WebhookTest,
+    /// Leases that have not ended, which the store counts.
+    Leases,
     /// New connections of SMTP in a minute.
     NewSmtpConnections,
     /// Recipients of mail in a minute.
@@ -73,6 +79,12 @@ pub enum What {
     DnsChecks,
     /// Registrations of webhooks in a minute.
     WebhookRegistrations,
+    /// New leases in a minute.
+    NewLeases,
+    /// New leases in the time that an address rests.
+    KeptLeases,
+    /// Mailboxes that are opened in a day.
+    Opened,
     /// Wrong tokens in a minute.
     WrongTokens,
     /// Calls of webhooks in a minute to a host that took an event lately.
@@ -148,7 +160,7 @@ impl Row {
 
 impl What {
     /// Everything, each at the index of its number.
-    pub(super) const ALL: [Self; 24] = [
+    pub(super) const ALL: [Self; 28] = [
         Self::SmtpConnection,
         Self::HttpConnection,
         Self::Waiting,
@@ -160,6 +172,7 @@ impl What {
         Self::DoubtfulCall,
         Self::SlowCall,
         Self::WebhookTest,
+        Self::Leases,
         Self::NewSmtpConnections,
         Self::Recipients,
         Self::KeptRecipients,
@@ -168,6 +181,9 @@ impl What {
         Self::DomainRegistrations,
         Self::DnsChecks,
         Self::WebhookRegistrations,
+        Self::NewLeases,
+        Self::KeptLeases,
+        Self::Opened,
         Self::WrongTokens,
         Self::CallsToProven,
         Self::OctetsToProven,
@@ -182,7 +198,7 @@ impl What {
 
     /// Its row; `None` if the settings switch it off.
     pub(super) fn row(self, config: &Config) -> Option<Row> {
-        let Config { smtp, http, mail, webhooks, .. } = config;
+        let Config { smtp, http, mail, leases, webhooks, .. } = config;
         Some(match self {
             Self::SmtpConnection => Row::places(smtp.connections_per_client_max, smtp.connections_max),
             Self::HttpConnection => Row {
@@ -212,6 +228,7 @@ impl What {
                 Row::held(Kind::Octets(CALL_PATIENCE), client, SLOW_CALLS * SLOW_CALL_OCTETS).for_everybody()
             }
             Self::WebhookTest => Row::places(4, 4),
+            Self::Leases => Row::places(100, usize::try_from(leases.all_max).unwrap_or(usize::MAX)),
             Self::NewSmtpConnections => Row::a_minute(smtp.connections_per_minute_max as u64),
             Self::Recipients => Row::a_minute(6_000),
             Self::KeptRecipients => {
@@ -220,7 +237,9 @@ impl What {
             }
             Self::ReceivedOctets => Row::a_minute(256_000_000),
             Self::Requests => Row::a_minute(http.rate_limit?.into()).for_everybody(),
-            Self::DomainRegistrations | Self::WrongTokens => Row::a_minute(30).for_everybody(),
+            Self::DomainRegistrations | Self::NewLeases | Self::WrongTokens => Row::a_minute(30).for_everybody(),
+            Self::KeptLeases => Row::in_time(leases.all_max / 8, LEASE_REST),
+            Self::Opened => Row::in_time(OPENED, OPENED_FOR).for_everybody(),
             Self::DnsChecks => Row::a_minute(60).for_everybody(),
             Self::WebhookRegistrations => Row::a_minute(webhooks.registrations_per_minute.into()).for_everybody(),
             Self::CallsToProven => {

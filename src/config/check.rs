@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
-use super::value::show_size;
+use super::value::{show_duration, show_size};
 use super::{Certificate, Config, Endpoint, Revision, SmtpAuth, ValueOrigin};
 use crate::model::DomainName;
 
@@ -28,6 +28,10 @@ pub(super) fn derive(config: &mut Config, machine_name: &str) {
     if config.is_default("page-size-default") {
         config.http.page_size_default = config.http.page_size_default.min(config.http.page_size_max);
         config.set_default("page-size-default", config.http.page_size_default.to_string());
+    }
+    if config.is_default("lease-for") {
+        config.leases.life = config.leases.life.min(config.leases.life_max);
+        config.set_default("lease-for", show_duration(config.leases.life));
     }
     if config.is_default("segment-size") {
         let least = config.mail.message_octets_max.saturating_mul(2);
@@ -56,6 +60,11 @@ pub(super) fn contradictions(config: &Config) -> Vec<(&'static str, String)> {
     }
     if config.revision == Revision::One && max > PAGE_SIZE_MAX_OF_REVISION_ONE {
         found.push(("page-size-max", format!("{max} is more than 100, the most that revision 1 has; use revision 2")));
+    }
+    let (life, life_max) = (config.leases.life, config.leases.life_max);
+    if life > life_max {
+        let text = format!("{} is more than lease-max, which is {}", show_duration(life), show_duration(life_max));
+        found.push(("lease-for", text));
     }
     let (message, message_text) = (config.mail.message_octets_max, show_size(config.mail.message_octets_max));
     let (segment, budget) = (config.store.segment_octets, config.smtp.bodies_octets_max);

@@ -43,8 +43,8 @@ pub use load::{Loaded, Sources, check_file, load};
 pub use paths::{default_data_dir, user_config_file, user_state_dir};
 pub use setting::{FIRST, Setting, Shape, settings};
 pub use settings::{
-    AccessLog, Certificate, CompatApi, Constants, DomainsConfig, HttpConfig, LogFormat, MailConfig, PublicConfig,
-    Revision, SmtpAuth, SmtpConfig, StoreConfig, TlsConfig, WebhooksConfig,
+    Accept, AccessLog, Certificate, CompatApi, Constants, DomainsConfig, HttpConfig, LeasesConfig, LogFormat,
+    MailConfig, PublicConfig, Revision, SmtpAuth, SmtpConfig, StoreConfig, TlsConfig, WebhooksConfig,
 };
 pub use show::{SettingInEffect, template};
 pub use store_location::{Cluster, StoreLocation, Trust};
@@ -123,6 +123,10 @@ pub struct Config {
     /// Which domains receive mail.
     #[command(flatten)]
     pub domains: DomainsConfig,
+
+    /// What holds for private inboxes.
+    #[command(flatten)]
+    pub leases: LeasesConfig,
 
     /// What webhooks may use.
     #[command(flatten)]

@@ -10,6 +10,7 @@ use crate::config::{self, Config};
 use crate::connections::{Listening, Purpose};
 use crate::dns::{DnsResolver, Resolver};
 use crate::domains::Registry;
+use crate::leases::Leases;
 use crate::model::DomainPattern;
 use crate::panics::Panics;
 use crate::reader::Reader;
@@ -48,7 +49,9 @@ pub(super) async fn assemble(
     let tokens = Tokens::open(store.clone(), &config.data_dir, config.admin_token.as_ref(), clock.now()).await?;
     let reader = Reader::start(READERS)?;
     let faults = Faults::new(config.smtp.faults.clone(), exposure(&config, &listening));
-    let smtp = Receiver::new(&config, &clock, store.clone(), &admission, &domains, tls.clone(), faults);
+    let leases = Arc::new(Leases::new(&config, &clock, store.clone(), &admission, &domains));
+    let parts = (store.clone(), &admission, &domains, &leases);
+    let smtp = Receiver::new(&config, &clock, parts, tls.clone(), faults);
     Ok(Arc::new(Service {
         started_at: clock.now(),
         config,
@@ -56,6 +59,7 @@ pub(super) async fn assemble(
         store,
         admission,
         domains,
+        leases,
         tokens,
         reader,
         guard,

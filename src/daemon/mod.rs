@@ -43,7 +43,7 @@ use crate::store::disk::Directory;
 use crate::store::{OpenError, Storage, StoreError};
 use crate::tls::{self, CertificateError, CertificateFiles, CertificateSource, Keeper};
 use crate::webhook::dispatcher;
-use crate::{http, smtp};
+use crate::{http, leases, smtp};
 
 use tasks::Tasks;
 
@@ -166,6 +166,7 @@ impl Daemon {
         tasks.spawn_restarting("expiry", |service, stop| {
             expiry::run(Arc::clone(&service.store), Arc::clone(&service.clock), outlived(&service.config), stop)
         });
+        tasks.spawn_restarting("private inboxes", |service, stop| leases::run(Arc::clone(&service.leases), stop));
         tasks.spawn_restarting("the plots", history::run);
         tasks.spawn("the store's writer", stop_with_writer(Arc::clone(store), shutdown.clone()));
         if let Some(supervisor) = supervisor {

@@ -221,8 +221,7 @@ mod tests {
             String::new(),
             Protocol::plain(Greeting::Ehlo),
             "bounces@example.org".to_owned(),
-            &[recipient],
-            Subaddressing::Keep,
+            [(recipient.to_string(), recipient.mailbox(Subaddressing::Keep))],
             || id,
         );
         let listed = Listed { id, sequence: 1, received_at: at, expires_at: at, size_octets: 1, place: Place([0; 16]) };

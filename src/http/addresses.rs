@@ -7,35 +7,41 @@ use axum::extract::State;
 use serde_json::{Value, json};
 
 use super::domains::check_served;
-use super::{Answer, Api, Code, Problem, Query};
+use super::{Answer, Api, Caller, Code, Problem, Query};
 use crate::domains::DomainEntry;
 use crate::model::{Address, DomainName, DomainPattern, DomainStatus};
-use crate::random;
+use crate::random::{self, LocalPartPrefix};
 
 /// Where an address is if every domain is served. Nobody can register this name (RFC 2606).
 const RESERVED: &str = "example.test";
 
 /// A domain for a fresh address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
-    domain: DomainName,
+pub(super) struct Place {
+    pub(super) domain: DomainName,
     /// The pattern of the settings that covers the domain, if the domain was not chosen by its own name.
     pattern: Option<String>,
 }
 
-/// Answers with the address. Nothing is stored: a mailbox needs no creation.
-pub(super) async fn random(State(api): State<Arc<Api>>, query: Query) -> Answer<Value> {
+/// Answers with the address. A mailbox needs no creation.
+pub(super) async fn random(State(api): State<Arc<Api>>, mut caller: Caller, query: Query) -> Answer<Value> {
     let prefix = query.opt("prefix")?;
-    let Place { domain, pattern } = match query.opt("domain")? {
-        Some(domain) => {
-            check_served(&api, &domain)?;
-            Place { domain, pattern: None }
-        }
-        None => chosen(&api.domains.table.list()).ok_or_else(no_domain)?,
-    };
-    let address = Address::new(&random::local_part(prefix.as_ref()), domain.clone());
-    let address = address.map_err(|_| Problem::internal())?.to_string();
-    Ok(Json(json!({ "address": address, "domain": domain, "pattern": pattern })))
+    let Place { domain, pattern } = chosen_or(&api, query.opt("domain")?)?;
+    let address = fresh(prefix.as_ref(), &domain)?;
+    api.mailbox(&mut caller, &address).await?;
+    Ok(Json(json!({ "address": address.to_string(), "domain": domain, "pattern": pattern })))
+}
+
+/// An address that nobody can guess, and that nobody has: it has 80 random bits.
+pub(super) fn fresh(prefix: Option<&LocalPartPrefix>, domain: &DomainName) -> Result<Address, Problem> {
+    Address::new(&random::local_part(prefix), domain.clone()).map_err(|_| Problem::internal())
+}
+
+/// The domain that a caller wants, or one of the best.
+pub(super) fn chosen_or(api: &Api, wanted: Option<DomainName>) -> Result<Place, Problem> {
+    let Some(domain) = wanted else { return chosen(&api.domains.table.list()).ok_or_else(no_domain) };
+    check_served(api, &domain)?;
+    Ok(Place { domain, pattern: None })
 }
 
 fn no_domain() -> Problem {

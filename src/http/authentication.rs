@@ -1,7 +1,7 @@
-//! Who sent a request: the bearer of a token over TCP (RFC 6750), or the public.
+//! Who sent a request: the bearer of a token over TCP (RFC 6750), or the public, which may bear the key of leases.
 //!
-//! A request over the local socket comes from the administrator and needs no token. A token that is not valid is refused
-//! on every path. So a caller never mistakes the answer to the public for the answer to the administrator.
+//! A request over the local socket comes from the administrator and needs no token. A token or key that is not valid is
+//! refused on every path. So a caller never mistakes the answer to the public for the answer to the administrator.
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
@@ -12,14 +12,20 @@ use super::problem::{Code, Problem};
 use super::rate_limit;
 use crate::admission::{What, Who};
 use crate::config::PublicConfig;
+use crate::leases::KEY_PREFIX;
 use crate::model::Scope;
 
 impl Api {
-    /// Makes the caller the bearer of the token that its request has. The problem is that the token is not valid.
+    /// Makes the caller the bearer of the token or key that its request has. The problem is that it is not valid.
     ///
     /// A valid token is never refused because of wrong ones: strangers may share the client's address.
     pub(super) async fn identify(&self, caller: &mut Caller, headers: &HeaderMap) -> Result<(), Problem> {
         match token(headers) {
+            Some(key) if key.starts_with(KEY_PREFIX) => {
+                caller.key = self.leases.look_up(key).await?;
+                let is_refused = caller.key.is_none() && !caller.is_administrator();
+                if is_refused { Err(self.refuse(caller.who)) } else { Ok(()) }
+            }
             Some(token) if caller.who != Who::Administrator => self.bear(caller, token).await,
             _ => Ok(()),
         }
@@ -51,21 +57,28 @@ impl Api {
             Some(Scope::Read) if is_read && route != "/api/admin/backup" => Ok(()),
             Some(Scope::Read) => Err(scope_insufficient()),
             None if is_below_admin => Err(administrator_only()),
-            None => check_public(self.config.http.public, method, route),
+            None => check_public(self.config.http.public, method, route).or_else(|closed| {
+                caller.is_confined = caller.key.is_some() && is_of_mailboxes(method, route);
+                if caller.is_confined { Ok(()) } else { Err(closed) }
+            }),
         }
     }
 
-    /// Whether the mail of all inboxes is open to a caller without a token: to programs of this machine where nobody else
-    /// can reach HTTP, or to everybody in a network of friends.
+    /// Whether a caller is a program of this machine where nobody else can reach HTTP, or in a network of friends.
+    pub(super) fn is_near(&self, caller: &Caller) -> bool {
+        let is_among_friends = self.config.dev && self.config.smtp.trusted_network;
+        caller.is_administrator() || is_among_friends || self.config.http.is_local() && caller.is_here
+    }
+
+    /// Whether the mail of all public inboxes is open to a caller without a token.
     pub(super) fn is_all_mail_open(&self, caller: &Caller) -> bool {
-        let (config, http, is_local) = (&self.config, &self.config.http, self.config.http.is_local());
+        let (http, is_local) = (&self.config.http, self.config.http.is_local());
         // Pages of any site could read what they get from this machine, or come under a name of their own.
         let is_open_to_pages = match &http.allowed_origins {
             Some(origins) => origins.iter().any(|origin| origin == "*"),
             None => !is_local,
         } || !is_local && http.allowed_hosts.is_empty();
-        let is_among_friends = config.dev && config.smtp.trusted_network;
-        !is_open_to_pages && http.public.read && (is_among_friends || is_local && caller.is_here)
+        !is_open_to_pages && http.public.read && self.is_near(caller)
     }
 
     fn refuse(&self, who: Who) -> Problem {
@@ -82,6 +95,12 @@ pub(super) fn is_read(method: &Method) -> bool {
     [Method::GET, Method::HEAD].contains(method)
 }
 
+/// Whether all that a route does is about mailboxes, each of which its handler permits or not.
+fn is_of_mailboxes(method: &Method, route: &str) -> bool {
+    let is_submission = method == Method::POST && route == "/api/mail/messages";
+    route == "/api/webhooks" || route.starts_with("/api/mail/") && !is_submission
+}
+
 /// Refuses a request of the public for a part that is closed, or the administrator's. `route` is the pattern of the path.
 ///
 /// A route below `/api/mail` reads mail unless it is known to do something else. So a new route is closed rather than
@@ -91,15 +110,18 @@ fn check_public(config: PublicConfig, method: &Method, route: &str) -> Result<()
         "/api/mail/messages" if method == Method::POST => return Err(administrator_only()),
         "/api/domains" if method == Method::POST => (config.domains, "registering domains"),
         "/api/webhooks" => (config.webhooks, "webhooks"),
+        "/api/addresses" if method == Method::POST => (config.read, "making private addresses"),
         "/api/mail/delete" => (config.delete, "deleting mail"),
         route if route.starts_with("/api/mail/") => (config.read, "reading mail"),
         _ => return Ok(()),
     };
-    if is_public {
-        return Ok(());
-    }
-    Err(Problem::new(Code::TokenRequired, format!("this service asks for a token: {what}"))
-        .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")))
+    if is_public { Ok(()) } else { Err(closed(what)) }
+}
+
+/// The problem that only bearers of tokens may do `what`.
+pub(super) fn closed(what: &str) -> Problem {
+    Problem::new(Code::TokenRequired, format!("this service asks for a token: {what}"))
+        .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
 }
 
 /// The problem of a caller from the public on a path of the administrator.
@@ -111,8 +133,14 @@ pub(super) fn administrator_only() -> Problem {
     .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
 }
 
+/// The problem of a request about the leases of a key that bears none.
+pub(super) fn key_required() -> Problem {
+    Problem::new(Code::TokenRequired, "this path lists the private addresses of a key; send the key as a bearer token")
+        .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
+}
+
 pub(super) fn token_invalid() -> Problem {
-    Problem::new(Code::TokenInvalid, "the token is wrong, has expired, or was revoked")
+    Problem::new(Code::TokenInvalid, "the token or key is wrong, has expired, or was revoked")
         .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""))
 }
 

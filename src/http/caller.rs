@@ -1,4 +1,4 @@
-//! Who asks: the client of a request, what it may do, and whose shares it has.
+//! Who asks: the client of a request, what it may do, whose shares it has, and the leases that it holds.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -7,7 +7,8 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
 use crate::admission::{Admission, Who};
-use crate::model::{Client, Scope, Secret};
+use crate::leases::{KeyHash, Reader};
+use crate::model::{Client, LeaseId, Scope, Secret};
 
 /// The caller of a request, in its extensions. Whoever has the connection says who is at its other end. The edge finds the
 /// client behind proxies and the bearer of a token.
@@ -25,17 +26,25 @@ pub struct Caller {
     pub(super) scope: Option<Scope>,
     /// The token that has the scope.
     pub(super) token: Option<Secret>,
+    /// The key of leases that it bears. The key was valid when the request came.
+    pub(super) key: Option<KeyHash>,
+    /// Whether it may use mailboxes of leases only, since the rest of this part of the interface asks for a token.
+    pub(super) is_confined: bool,
+    /// The lease whose mailbox the request is about.
+    pub(super) lease: Option<LeaseId>,
 }
 
 impl Caller {
     /// The administrator, who is any user with access to the control socket or the data directory.
     pub const fn administrator() -> Self {
-        Self { address: None, is_here: true, who: Who::Administrator, scope: Some(Scope::Admin), token: None }
+        let (who, scope) = (Who::Administrator, Some(Scope::Admin));
+        Self { address: None, is_here: true, who, scope, token: None, key: None, is_confined: false, lease: None }
     }
 
     /// Anybody at an address.
     pub(super) fn public(address: IpAddr, admission: &Admission) -> Self {
-        Self { address: Some(address), is_here: false, who: admission.who(address), scope: None, token: None }
+        let (address, who) = (Some(address), admission.who(address));
+        Self { address, is_here: false, who, scope: None, token: None, key: None, is_confined: false, lease: None }
     }
 
     /// Makes the caller the bearer of a valid token, who has no limits.
@@ -43,9 +52,29 @@ impl Caller {
         (self.who, self.scope, self.token) = (Who::Administrator, Some(scope), Secret::new(token.to_owned()));
     }
 
-    /// Whether the caller reads the mail of all inboxes.
+    /// Whether the caller reads the mail of all public inboxes.
     pub(super) const fn reads_all(&self) -> bool {
         self.scope.is_some()
+    }
+
+    /// Whether it is the administrator, or the bearer of a token: private mail is open to it.
+    pub(super) fn is_administrator(&self) -> bool {
+        self.who == Who::Administrator
+    }
+
+    /// What it is to leases.
+    pub(super) fn reader(&self) -> Reader {
+        match self.key {
+            _ if self.is_administrator() => Reader::Administrator,
+            Some(key) => Reader::Holder(key),
+            None => Reader::Public,
+        }
+    }
+
+    /// Whether a list may show it what is in the mailbox of a lease: only the list of that mailbox, but for the administrator.
+    /// Without a lease always.
+    pub(super) fn may_list(&self, lease: Option<LeaseId>) -> bool {
+        lease.is_none() || lease == self.lease || self.is_administrator()
     }
 
     /// The client, which is also the registrant of a webhook or domain; `None` for the administrator and the bearers of

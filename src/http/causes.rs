@@ -2,8 +2,12 @@
 
 use serde_json::json;
 
+use super::leases;
 use super::problem::{Code, Problem};
+use super::rate_limit::whole_seconds;
+use crate::admission::{Bound, Refused, What};
 use crate::domains::DomainError;
+use crate::leases::{LeaseError, OutOfRange};
 use crate::store::StoreError;
 use crate::tokens::TokenError;
 use crate::webhook::{Busy, TestError};
@@ -51,6 +55,33 @@ impl From<TokenError> for Problem {
             TokenError::NameTaken => Self::new(Code::Conflict, "there is a token with this name; revoke it first"),
             TokenError::TooMany => Self::limit_reached("tokens", format!("{error}; revoke one")),
             TokenError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<LeaseError> for Problem {
+    fn from(error: LeaseError) -> Self {
+        let detail = error.to_string();
+        match error {
+            LeaseError::InUse { until } => {
+                Self::new(Code::AddressInUse, detail).with_member("until", until.to_interface().into())
+            }
+            LeaseError::Role => Self::new(Code::RoleAddress, detail),
+            LeaseError::DomainUnknown => Self::new(Code::DomainUnknown, detail),
+            LeaseError::TooMany(Refused { what: What::Opened, retry_after, .. }) => {
+                let detail =
+                    "the clients of this service, or of your network, read too many addresses; try again later";
+                Self::new(Code::RateLimited, detail).with_retry_after(whole_seconds(retry_after).max(1))
+            }
+            LeaseError::TooMany(Refused { by: Bound::All, .. }) => Self::limit_reached("leases", detail),
+            LeaseError::TooMany(_) => Self::limit_reached("leases_for_client", detail),
+            LeaseError::KeyFull(_) => Self::limit_reached("leases_for_key", detail),
+            LeaseError::OutOfRange(OutOfRange { term, .. }) => {
+                let name = leases::name(term);
+                Self::invalid(name, format!("'{name}': {detail}"))
+            }
+            LeaseError::Unknown => Self::new(Code::NotFound, detail),
+            LeaseError::Store(error) => error.into(),
         }
     }
 }

@@ -132,7 +132,7 @@ async fn answer(request: Request, next: Next) -> Response {
 /// The answer to OPTIONS for every path, with the methods and header fields that a page may send.
 fn options() -> Response {
     let fields = [
-        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PATCH, DELETE"),
         (header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, Content-Type"),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];

@@ -11,7 +11,7 @@
 //! query     query strings        body      JSON bodies          caller     who asks
 //! authentication   the tokens of requests, and what is closed to callers without one
 //! mail   lists, single mails, waiting, deleting, submitting      waiting   places of requests that wait for mail
-//! view, addresses, domains, webhooks, health, root, admin   one file per resource
+//! view, addresses, leases, domains, webhooks, health, root, admin   one file per resource
 //! compat   the interface of another mail catcher, for test suites that were written for it
 //! problem, causes   errors, their codes and statuses
 //! rate_limit   requests in a minute                forwarded  the client behind reverse proxies
@@ -37,6 +37,7 @@ mod domains;
 mod edge;
 mod forwarded;
 mod health;
+mod leases;
 mod mail;
 mod memory;
 mod metrics;
@@ -146,6 +147,7 @@ fn routes(api: &Api) -> Router<Arc<Api>> {
         .route("/api/mail/messages/{id}/text", get(view::text))
         .route("/api/mail/messages/{id}/attachments/{index}", get(attachment::show))
         .route("/api/mail/delete", axum::routing::delete(delete::delete))
+        .route("/api/addresses", get(leases::list).post(leases::take).patch(leases::change).delete(leases::end))
         .route("/api/addresses/random", get(addresses::random))
         .route("/api/domains", get(domains::list).post(domains::register))
         .route("/api/domains/active", get(domains::active))

@@ -88,13 +88,15 @@ codes! {
     OriginNotAllowed = FORBIDDEN "origin_not_allowed",
     /// The path, or this part of a closed service, needs a token.
     TokenRequired = UNAUTHORIZED "token_required",
-    /// The token is wrong, has expired, or was revoked.
+    /// The token or key is wrong, has expired, or was revoked.
     TokenInvalid = UNAUTHORIZED "token_invalid",
     /// The token permits only reading.
     ScopeInsufficient = FORBIDDEN "scope_insufficient",
     /// The address is a role address, which is for the administrator only.
     RoleAddress = FORBIDDEN "role_address",
-    /// There is no such message, webhook or registered domain.
+    /// Only callers on the service's machine, and those with a token, choose the name of a private address.
+    AddressNotRandom = FORBIDDEN "address_not_random",
+    /// There is no such message, webhook, registered domain or private address of yours.
     NotFound = NOT_FOUND "not_found",
     /// The path does not exist.
     UnknownPath = NOT_FOUND "unknown_path",
@@ -108,6 +110,8 @@ codes! {
     MailboxFull = UNPROCESSABLE_ENTITY "mailbox_full",
     /// `limit` names what there is enough of; see "Limits of what is kept" in the HTTP guide.
     LimitReached = UNPROCESSABLE_ENTITY "limit_reached",
+    /// The address cannot be made private before `until`: it has mail, is private, or was.
+    AddressInUse = CONFLICT "address_in_use",
     /// A token has this name already, the settings fix the domain, or SMTP can be reached from other machines, so
     /// faults need `trusted-network`.
     Conflict = CONFLICT "conflict",
@@ -167,7 +171,7 @@ impl Problem {
     /// ids and URLs have codes of their own.
     pub(super) fn invalid(parameter: &str, detail: impl Into<Cow<'static, str>>) -> Self {
         let code = match parameter {
-            "to" | "from" | "recipient" => Code::AddressInvalid,
+            "to" | "from" | "recipient" | "address" | "localPart" => Code::AddressInvalid,
             "domain" => Code::DomainInvalid,
             "id" | "event" => Code::IdInvalid,
             "url" | "origin" => Code::UrlInvalid,

@@ -42,6 +42,7 @@ fn of_route(method: &Method, route: &str) -> Option<What> {
     match route {
         "/api/domains" if method == Method::POST => Some(What::DomainRegistrations),
         "/api/domains/check-dns" if [Method::GET, Method::HEAD].contains(method) => Some(What::DnsChecks),
+        "/api/addresses" if method == Method::POST => Some(What::NewLeases),
         // It counts refused registrations too, so that no client can guess a secret.
         "/api/webhooks" if method == Method::POST => Some(What::WebhookRegistrations),
         _ => None,
@@ -53,6 +54,7 @@ const fn named(what: What) -> (&'static str, &'static str) {
     match what {
         What::DomainRegistrations => ("domain-registrations", "registrations of domains"),
         What::DnsChecks => ("dns-checks", "checks of DNS"),
+        What::NewLeases => ("private-addresses", "private addresses"),
         What::WebhookRegistrations => ("webhook-registrations", "registrations of webhooks"),
         What::WrongTokens => ("wrong-tokens", "requests with wrong tokens"),
         _ => ("requests", "requests"),
@@ -110,6 +112,6 @@ impl Quotas {
     }
 }
 
-fn whole_seconds(time: Duration) -> u32 {
+pub(super) fn whole_seconds(time: Duration) -> u32 {
     u32::try_from(time.as_millis().div_ceil(1000)).unwrap_or(u32::MAX)
 }

@@ -4,6 +4,7 @@ use super::authentication::token_invalid;
 use super::problem::{Code, Problem};
 use super::{Api, Caller, rate_limit};
 use crate::admission::{Permit, What};
+use crate::model::Mailbox;
 
 /// How long a client should wait before it tries again to get a place, in seconds.
 const RETRY_AFTER: u32 = 5;
@@ -15,12 +16,16 @@ impl Api {
         place.map_err(|refused| rate_limit::no_place(refused, "requests that wait for mail", RETRY_AFTER))
     }
 
-    /// Refuses a caller whose token is not valid any more. It is asked again before each answer.
-    pub(super) async fn check_token(&self, caller: &Caller) -> Result<(), Problem> {
-        match &caller.token {
-            Some(token) if self.tokens.look_up(token.expose(), self.clock.now()).await.is_none() => {
-                Err(token_invalid())
-            }
+    /// Refuses a caller whose token is not valid any more, or whose lease of the mailbox has ended. It is asked again before
+    /// each answer.
+    pub(super) async fn check(&self, caller: &Caller, mailbox: Option<&Mailbox>) -> Result<(), Problem> {
+        if let Some(token) = &caller.token
+            && self.tokens.look_up(token.expose(), self.clock.now()).await.is_none()
+        {
+            return Err(token_invalid());
+        }
+        match mailbox {
+            Some(mailbox) if !self.opens(caller, mailbox).await? => Err(token_invalid()),
             _ => Ok(()),
         }
     }

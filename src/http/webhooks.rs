@@ -42,10 +42,9 @@ pub(super) fn shown(record: &WebhookRecord, caller: &Caller) -> Value {
 }
 
 /// `POST /api/webhooks`: 201 for a new webhook, 200 if the recipient, URL and secret were registered before.
-pub(super) async fn register(State(api): State<Arc<Api>>, caller: Caller, body: JsonObject) -> Created<Value> {
+pub(super) async fn register(State(api): State<Arc<Api>>, mut caller: Caller, body: JsonObject) -> Created<Value> {
     let recipient: Address = body.req("recipient")?;
-    let record = new_webhook(&api, &caller, &recipient, &body)?;
-    api.permit(&caller, &record.mailbox)?;
+    let record = new_webhook(&api, &mut caller, &recipient, &body).await?;
     check_served(&api, recipient.domain())?;
     let limits = WebhookLimits {
         per_recipient: api.config.webhooks.per_recipient_max,
@@ -73,8 +72,13 @@ pub(super) async fn register(State(api): State<Arc<Api>>, caller: Caller, body: 
     Err(Problem::limit_reached(limit, detail))
 }
 
-/// The webhook in the body of a registration.
-fn new_webhook(api: &Api, caller: &Caller, recipient: &Address, body: &JsonObject) -> Result<WebhookRecord, Problem> {
+/// The webhook in the body of a registration, if the caller may have it.
+async fn new_webhook(
+    api: &Api,
+    caller: &mut Caller,
+    recipient: &Address,
+    body: &JsonObject,
+) -> Result<WebhookRecord, Problem> {
     let url = body.text("url")?;
     let target = api.guard.check_url(url).map_err(|error| url_problem(&error))?;
     let secret = body.get("secret")?.unwrap_or_default();
@@ -85,7 +89,7 @@ fn new_webhook(api: &Api, caller: &Caller, recipient: &Address, body: &JsonObjec
     Ok(WebhookRecord {
         id: random::webhook_id(),
         recipient: recipient.to_string(),
-        mailbox: recipient.mailbox(api.config.mail.subaddressing),
+        mailbox: api.mailbox(caller, recipient).await?,
         url: target.url().as_str().to_owned(),
         origin: target.origin(),
         registrant: caller.client(),
@@ -114,9 +118,8 @@ fn url_problem(error: &UrlError) -> Problem {
 }
 
 /// `GET /api/webhooks?recipient=`, in the order of registration.
-pub(super) async fn list(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Answer<Vec<Value>> {
-    let mailbox = query.address("recipient")?.mailbox(api.config.mail.subaddressing);
-    api.permit(&caller, &mailbox)?;
+pub(super) async fn list(State(api): State<Arc<Api>>, mut caller: Caller, query: Query) -> Answer<Vec<Value>> {
+    let mailbox = api.mailbox(&mut caller, &query.address("recipient")?).await?;
     let records = api.store.webhooks(&mailbox).await?;
     Ok(Json(records.iter().map(|record| shown(record, &caller)).collect()))
 }
@@ -124,9 +127,10 @@ pub(super) async fn list(State(api): State<Arc<Api>>, caller: Caller, query: Que
 /// `DELETE /api/webhooks?id=`: an unknown id is not an error.
 pub(super) async fn delete(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Answer<Deleted> {
     let id = query.req("id")?;
-    let Some(record) = api.store.webhook(id).await? else {
+    let Some(record) = api.store.webhook(id).await? else { return Ok(Json(Deleted::number(0))) };
+    if !api.opens(&caller, &record.mailbox).await? {
         return Ok(Json(Deleted::number(0)));
-    };
-    api.permit(&caller, &record.mailbox)?;
+    }
+    api.check_role(&caller, &record.mailbox)?;
     Ok(Json(Deleted::number(u64::from(api.store.delete_webhook(id).await?))))
 }

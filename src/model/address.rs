@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
-use super::{DomainName, DomainNameError};
+use super::{DomainName, DomainNameError, LeaseId};
 
 /// The longest local part in octets (RFC 5321 section 4.5.3.1.1), quotes included.
 const LOCAL_PART_OCTETS_MAX: usize = 64;
@@ -143,10 +143,16 @@ pub(crate) fn fold(local_part: &str) -> String {
     local_part.nfc().map(|c| c.to_ascii_lowercase()).nfc().collect()
 }
 
+/// What begins the name of a lease in that of its mailbox. No address has a control character.
+const LEASE_TAG: char = '\u{1f}';
+
 /// The canonical form of an address, `local-part@domain`, under which mail is stored and read.
 ///
 /// The local part is unquoted, with ASCII letters in lower case and all characters in Unicode's normal form C. The
 /// domain is canonical. Two addresses have one mailbox exactly if these texts are equal.
+///
+/// The mail of a lease has a private mailbox: the local part, [`LEASE_TAG`], and the id of the lease. It is shown as the
+/// address is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Mailbox(String);
 
@@ -166,6 +172,24 @@ impl Mailbox {
         self.split().1
     }
 
+    /// The mailbox of a lease of this one.
+    #[must_use]
+    pub fn private(&self, lease: LeaseId) -> Self {
+        let (local_part, domain) = self.split();
+        Self(format!("{local_part}{LEASE_TAG}{lease}@{domain}"))
+    }
+
+    /// The lease that the mailbox is of; `None` if it is public.
+    pub fn lease(&self) -> Option<LeaseId> {
+        self.local_part().split_once(LEASE_TAG).and_then(|(_, id)| LeaseId::from_hex(id))
+    }
+
+    /// The mailbox that the address has without a lease.
+    #[must_use]
+    pub fn public(&self) -> Self {
+        Self(self.to_string())
+    }
+
     fn split(&self) -> (&str, &str) {
         self.0.rsplit_once('@').unwrap_or((&self.0, ""))
     }
@@ -173,7 +197,10 @@ impl Mailbox {
 
 impl fmt::Display for Mailbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match self.0.split_once(LEASE_TAG) {
+            Some((local_part, _)) => write!(f, "{local_part}@{}", self.domain()),
+            None => f.write_str(&self.0),
+        }
     }
 }
 
@@ -196,11 +223,16 @@ impl RoleAddresses {
         Self(local_parts.into_iter().map(fold).collect())
     }
 
+    /// Whether a role has the local part of `mailbox`, on whatever domain.
+    pub fn has(&self, mailbox: &Mailbox) -> bool {
+        self.0.contains(mailbox.local_part())
+    }
+
     /// Whether only the administrator of the service with the name `hostname` may read `mailbox`.
     pub fn contains(&self, mailbox: &Mailbox, hostname: &DomainName) -> bool {
         let is_testing = || mailbox.domain().parse::<DomainName>().is_ok_and(|name| name.is_reserved_for_testing());
         let is_own = mailbox.local_part() == POSTMASTER && mailbox.domain() == hostname.as_str();
-        self.0.contains(mailbox.local_part()) && (is_own || !is_testing())
+        self.has(mailbox) && (is_own || !is_testing())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{EmailId, Envelope, Mailbox, Recipient, Timestamp};
+use super::{EmailId, Envelope, LeaseId, Mailbox, Recipient, Timestamp};
 
 /// The place of an Email's octets in a store. Only that store can interpret it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,5 +45,10 @@ impl StoredEmail {
     /// The mailbox of this Email.
     pub fn mailbox(&self) -> Option<&Mailbox> {
         self.recipient().map(|recipient| &recipient.mailbox)
+    }
+
+    /// The lease that its mailbox is of; `None` if it is public.
+    pub fn lease(&self) -> Option<LeaseId> {
+        self.mailbox().and_then(Mailbox::lease)
     }
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::{Address, EmailId, Mailbox, Protocol, Subaddressing, Timestamp};
+use super::{EmailId, Mailbox, Protocol, Timestamp};
 
 /// A recipient of a message, with the id of its Email.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,25 +34,27 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// An envelope for `addresses` in their order. Each mailbox appears once, with an id of its own from `new_id`.
+    /// An envelope for `recipients` in their order, addresses with their mailboxes. Each mailbox appears once, with an id of its own from `new_id`.
     pub fn new(
         client: IpAddr,
         helo: String,
         protocol: Protocol,
         reverse_path: String,
-        addresses: &[Address],
-        subaddressing: Subaddressing,
+        recipients: impl IntoIterator<Item = (String, Mailbox)>,
         new_id: impl Fn() -> EmailId,
     ) -> Self {
         let mut seen = std::collections::HashSet::new();
-        let recipients = addresses
-            .iter()
-            .filter_map(|address| {
-                let mailbox = address.mailbox(subaddressing);
-                seen.insert(mailbox.clone()).then(|| Recipient { id: new_id(), address: address.to_string(), mailbox })
-            })
+        let recipients = recipients
+            .into_iter()
+            .filter(|(_, mailbox)| seen.insert(mailbox.clone()))
+            .map(|(address, mailbox)| Recipient { id: new_id(), address, mailbox })
             .collect();
         Self { client, helo, protocol, reverse_path, recipients }
+    }
+
+    /// Whether all recipients are leases, whose mail lives as they say and not as the retention does.
+    pub fn has_own_life(&self) -> bool {
+        self.recipients.iter().all(|to| to.mailbox.lease().is_some())
     }
 }
 
@@ -72,7 +74,7 @@ pub struct Delivery {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Greeting;
+    use crate::model::{Address, Greeting, Subaddressing};
 
     #[test]
     fn a_mailbox_named_twice_gets_one_email() {
@@ -86,8 +88,7 @@ mod tests {
             "client.test".into(),
             Protocol::plain(Greeting::Ehlo),
             String::new(),
-            &addresses,
-            Subaddressing::Keep,
+            addresses.iter().map(|address| (address.to_string(), address.mailbox(Subaddressing::Keep))),
             || crate::random::email_id(Timestamp::from_millis(0)),
         );
         let shown: Vec<_> = envelope.recipients.iter().map(|recipient| recipient.address.as_str()).collect();

@@ -9,6 +9,7 @@ mod domain;
 mod email;
 mod envelope;
 mod id;
+mod lease;
 mod protocol;
 mod share;
 mod time;
@@ -22,6 +23,7 @@ pub use domain::{DomainName, DomainNameError, DomainPattern, DomainRecord, Domai
 pub use email::{Listed, Place, StoredEmail};
 pub use envelope::{Delivery, Envelope, Recipient};
 pub use id::{EmailId, EventId, Id, IdError, WebhookId};
+pub use lease::{LEASE_REST, LeaseId, LeaseRecord};
 pub use protocol::{Greeting, Protocol, TlsSession};
 pub use share::Share;
 pub use time::Timestamp;

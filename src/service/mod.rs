@@ -9,6 +9,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::connections::Listening;
 use crate::domains::Registry;
+use crate::leases::Leases;
 use crate::model::Timestamp;
 use crate::panics::Panics;
 use crate::reader::Reader;
@@ -32,6 +33,8 @@ pub struct Service {
     pub admission: Arc<Admission>,
     /// The domains that mail is received for.
     pub domains: Arc<Registry>,
+    /// Private inboxes, and where mail goes.
+    pub leases: Arc<Leases>,
     /// The tokens of remote callers.
     pub tokens: Arc<Tokens>,
     /// The threads that read messages for HTTP.

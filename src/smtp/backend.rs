@@ -9,9 +9,18 @@ use super::fault::{Fault, Parties, Stage};
 use super::reply::Reply;
 use super::session::Message;
 use crate::config::SmtpConfig;
-use crate::model::{Address, Delivery, DomainName, DomainStatus, Envelope};
-use crate::random;
+use crate::leases::Mail;
+use crate::model::{Address, DomainName, DomainStatus};
 use crate::store::StoreError;
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// How many Emails. None if no recipient takes mail any more.
+    pub emails: u64,
+    /// How many Emails of the usual life take as much of the store.
+    pub weight: u64,
+}
 
 /// What a session asks the service.
 pub trait Backend: Send + Sync {
@@ -22,8 +31,8 @@ pub trait Backend: Send + Sync {
     /// Whether mail for `address` is accepted. The error is the reply to RCPT.
     fn recipient<'a>(&'a self, address: &'a Address) -> BoxFuture<'a, Result<(), Reply>>;
 
-    /// Keeps a message, and returns how many Emails it became. `Ok`: it is on the disk and visible.
-    fn receive(&self, message: Message) -> BoxFuture<'_, Result<usize, StoreError>>;
+    /// Keeps a message. `Ok`: the Emails that it became are on the disk and visible.
+    fn receive(&self, message: Message) -> BoxFuture<'_, Result<Kept, StoreError>>;
 
     /// The fault on purpose at this moment of a session, and the number of its rule.
     fn fault(&self, _stage: Stage, _parties: Parties<'_>) -> Option<(u64, Fault)> {
@@ -47,7 +56,7 @@ impl Backend for Mailroom<'_> {
     }
 
     fn recipient<'a>(&'a self, address: &'a Address) -> BoxFuture<'a, Result<(), Reply>> {
-        let Receiver { domains, store, config, clock, .. } = self.receiver;
+        let Receiver { domains, store, leases, clock, .. } = self.receiver;
         Box::pin(async move {
             if domains.must_look_up(address.domain()) {
                 domains.look_up(address.domain()).await;
@@ -57,31 +66,21 @@ impl Backend for Mailroom<'_> {
                 Some(DomainStatus::Deactivated) => return Err(Reply::domain_deactivated(address.domain())),
                 None => return Err(Reply::domain_unknown(address.domain())),
             }
-            let takes = store.check_cap(&address.mailbox(config.mail.subaddressing), clock.now());
-            takes.map_err(|error| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED))
+            let failed = |error: StoreError| Reply::of_store_error(&error).unwrap_or(Reply::STORE_FAILED);
+            let mailbox = leases.accepts(address).await.map_err(failed)?.ok_or(Reply::RECIPIENT_UNKNOWN)?;
+            store.check_cap(&mailbox, clock.now()).map_err(failed)
         })
     }
 
-    fn receive(&self, message: Message) -> BoxFuture<'_, Result<usize, StoreError>> {
-        let Receiver { store, config, clock, .. } = self.receiver;
-        let received_at = clock.now();
-        let envelope = Envelope::new(
-            self.address,
-            message.helo,
-            message.protocol,
-            message.reverse_path,
-            &message.recipients,
-            config.mail.subaddressing,
-            || random::email_id(received_at),
-        );
-        let emails = envelope.recipients.len();
-        let expires_at = received_at.plus(config.mail.retention);
+    fn receive(&self, message: Message) -> BoxFuture<'_, Result<Kept, StoreError>> {
+        let Message { helo, protocol, reverse_path, recipients, raw } = message;
+        let mail = Mail { client: self.address, helo, protocol, reverse_path, recipients, raw };
         Box::pin(async move {
-            let stored = store.receive(Delivery { envelope, raw: message.raw, received_at, expires_at }).await;
+            let stored = self.receiver.leases.deliver(mail).await;
             if let Err(error) = &stored {
                 tracing::warn!(client = %self.address, %error, "message not stored; its sender retries");
             }
-            stored.map(|()| emails)
+            stored.map(|stored| Kept { emails: stored.emails.len() as u64, weight: stored.weight })
         })
     }
 

@@ -38,7 +38,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-pub use backend::Backend;
+pub use backend::{Backend, Kept};
 pub use data::Decoder;
 pub use metrics::Counters;
 pub use reasons::{End, Limit};
@@ -54,6 +54,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::connections::{Listener, Purpose};
 use crate::domains::Registry;
+use crate::leases::Leases;
 use crate::store::Storage;
 use crate::tls::Keeper;
 
@@ -82,6 +83,7 @@ pub struct Receiver {
     store: Arc<dyn Storage>,
     admission: Arc<Admission>,
     domains: Arc<Registry>,
+    leases: Arc<Leases>,
     tls: Option<Arc<Keeper>>,
     /// The rules for faults on purpose.
     pub faults: Faults,
@@ -92,13 +94,11 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// What receives mail into `store`, for `domains`.
+    /// What receives mail into `store`, for `domains`, and asks `leases` where it goes.
     pub fn new(
         config: &Arc<Config>,
         clock: &Arc<dyn Clock>,
-        store: Arc<dyn Storage>,
-        admission: &Arc<Admission>,
-        domains: &Arc<Registry>,
+        (store, admission, domains, leases): (Arc<dyn Storage>, &Arc<Admission>, &Arc<Registry>, &Arc<Leases>),
         tls: Option<Arc<Keeper>>,
         faults: Faults,
     ) -> Self {
@@ -108,6 +108,7 @@ impl Receiver {
             store,
             admission: Arc::clone(admission),
             domains: Arc::clone(domains),
+            leases: Arc::clone(leases),
             tls,
             faults,
             counters: Counters::default(),

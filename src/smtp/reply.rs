@@ -117,6 +117,7 @@ impl Reply {
     pub(super) const BINARY_NEEDS_BDAT: Self = Self::answer(503, [5, 5, 1], "BODY=BINARYMIME needs BDAT");
     pub(super) const MECHANISM_UNKNOWN: Self = Self::answer(504, [5, 5, 4], "The mechanism is not offered");
     pub(super) const SENDER_REFUSED: Self = Self::answer(550, [5, 7, 1], "No mail is accepted from this domain");
+    pub(super) const RECIPIENT_UNKNOWN: Self = Self::answer(550, [5, 1, 1], "This address takes no mail");
     pub(super) const ADDRESS_LITERAL: Self =
         Self::answer(550, [5, 1, 2], "No mail is received for address literals, only for domains");
     pub(super) const NEEDS_SMTPUTF8: Self =

@@ -1,4 +1,4 @@
-//! The store: Emails, domains and webhooks, behind four traits.
+//! The store: Emails, domains and webhooks, behind five traits.
 //!
 //! The store is responsible for durability, order, counts and removal. It does not know SMTP, HTTP or MIME, and its
 //! interface has no type of its database. A cluster could implement the traits as well: each method is a whole operation,
@@ -8,8 +8,9 @@
 //! mod           the trait Store for mail, and Storage for all of a store
 //! registry      the trait Registry for domains, webhooks and tokens: what people typed in
 //! outbox        the trait Outbox for pending events
+//! leases        the trait Leases for leases of addresses
 //! options       the settings of a store        counters   what it did
-//! newest        questions about the newest Emails of all mailboxes
+//! newest        questions about the newest Emails of all mailboxes      numbers   tables of rows by hashes
 //! outbox_rules, receiver_health   limits, shares and logs of webhooks, and when one is disabled, in every store
 //! names         short names of mailboxes and domains, under the store's secret
 //! embedded      the store in a directory: one writer thread, opening, sweeps, the registry in redb
@@ -45,9 +46,11 @@ mod drop_warnings;
 mod embedded;
 mod error;
 mod journal;
+mod leases;
 mod mail;
 mod names;
 mod newest;
+mod numbers;
 mod options;
 mod outbox;
 mod outbox_rules;
@@ -71,6 +74,7 @@ pub use cluster::{Cluster, ClusterStatus, check_cluster, open_cluster, restore_i
 pub use embedded::EmbeddedStore;
 pub(crate) use embedded::carry_tokens;
 pub use error::{OpenError, StoreError};
+pub use leases::Leases;
 pub use newest::{NewestCursor, NewestCursorError, NewestEmail, NewestPage, NewestQuery};
 pub use options::{MAKES_WAY_AFTER, StoreOptions};
 pub use outbox::{ATTEMPTS_PER_RECORD, DueEvents, DueQuery, Outbox, OutboxLimits, Replay, Replayed};
@@ -286,7 +290,7 @@ pub trait Store: Send + Sync + 'static {
 
 /// A whole store, as a daemon needs it.
 #[async_trait]
-pub trait Storage: Store + Registry + Outbox + Cluster + Measured {
+pub trait Storage: Store + Registry + Leases + Outbox + Cluster + Measured {
     /// Waits until the store can make no more changes in this process, which should then end.
     async fn ended(&self);
 

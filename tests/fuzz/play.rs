@@ -14,7 +14,7 @@ use tempmail::admission::{Admission, Who};
 use tempmail::config::{Config, Revision};
 use tempmail::connections::{Purpose, Stream};
 use tempmail::model::Address;
-use tempmail::smtp::{Backend, Context, Counters, Dialect, End, Message, Refusals, Reply, converse};
+use tempmail::smtp::{Backend, Context, Counters, Dialect, End, Kept, Message, Refusals, Reply, converse};
 use tempmail::store::StoreError;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::runtime::Runtime;
@@ -131,12 +131,13 @@ impl<F: FnMut(Message) + Send> Backend for Anybody<F> {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn receive(&self, message: Message) -> BoxFuture<'_, Result<usize, StoreError>> {
+    fn receive(&self, message: Message) -> BoxFuture<'_, Result<Kept, StoreError>> {
         let mut state = lock(&self.0);
         let (messages, received) = &mut *state;
         *messages += 1;
         received(message);
-        let outcome = if messages.is_multiple_of(2) { Err(StoreError::Full) } else { Ok(1) };
+        let outcome =
+            if messages.is_multiple_of(2) { Err(StoreError::Full) } else { Ok(Kept { emails: 1, weight: 1 }) };
         Box::pin(std::future::ready(outcome))
     }
 }

@@ -14,15 +14,13 @@ pub fn mailbox(address: &str) -> Mailbox {
 
 /// A message for `recipients` with the content `raw`, received at `at` and readable for an hour.
 pub fn delivery(recipients: &[&str], raw: impl Into<Bytes>, at: Timestamp) -> Delivery {
-    let addresses: Vec<Address> = recipients.iter().map(|text| text.parse().expect(text)).collect();
     Delivery {
         envelope: Envelope::new(
             IpAddr::from([192, 0, 2, 1]),
             "client.example".into(),
             Protocol::plain(Greeting::Ehlo),
             "sender@example.com".into(),
-            &addresses,
-            Subaddressing::Keep,
+            recipients.iter().map(|text| (text.parse::<Address>().expect(text).to_string(), mailbox(text))),
             || random::email_id(at),
         ),
         raw: raw.into(),

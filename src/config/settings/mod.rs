@@ -8,6 +8,7 @@
 mod constants;
 mod domains;
 mod http;
+mod leases;
 mod service;
 mod smtp;
 mod webhooks;
@@ -17,6 +18,7 @@ use std::time::Duration;
 pub use constants::Constants;
 pub use domains::DomainsConfig;
 pub use http::{AccessLog, CompatApi, HttpConfig, PublicConfig};
+pub use leases::{Accept, LeasesConfig};
 pub use service::{LogFormat, MailConfig, Revision, StoreConfig};
 pub use smtp::{Certificate, SmtpAuth, SmtpConfig, TlsConfig};
 pub use webhooks::WebhooksConfig;

@@ -27,7 +27,8 @@ pub(super) async fn list(State(api): State<Arc<Api>>, caller: Caller, query: Que
     let origin = query.get("origin")?.map(origin).transpose()?;
     let filter = WebhookFilter { origin, domain: query.opt("domain")? };
     let page = api.store.all_webhooks(filter, after, limit).await?;
-    let listed = page.webhooks.iter().map(|record| {
+    let visible = page.webhooks.iter().filter(|record| caller.may_list(record.mailbox.lease()));
+    let listed = visible.map(|record| {
         let mut webhook = shown(record, &caller);
         webhook["registeredBy"] = record.registrant.map(|registrant| registrant.to_string()).into();
         webhook
@@ -73,24 +74,36 @@ fn delivery(attempt: AttemptRecord) -> Value {
 
 type IdOfPath = Result<Path<String>, PathRejection>;
 
-/// The webhook with the id in the path.
-async fn webhook(api: &Api, id: IdOfPath) -> Result<WebhookRecord, Problem> {
+/// The webhook with the id in the path, if the caller may know it.
+async fn webhook(api: &Api, caller: &Caller, id: IdOfPath) -> Result<WebhookRecord, Problem> {
     let found = api.store.webhook(query::id(&message::text(id)?)?).await?;
-    found.ok_or_else(|| Problem::new(Code::NotFound, "there is no webhook with this id; it may have been deleted"))
+    found
+        .filter(|record| caller.may_list(record.mailbox.lease()))
+        .ok_or_else(|| Problem::new(Code::NotFound, "there is no webhook with this id; it may have been deleted"))
 }
 
 /// `GET /api/admin/webhooks/{id}/deliveries?limit=`, newest first.
-pub(super) async fn deliveries(State(api): State<Arc<Api>>, id: IdOfPath, query: Query) -> Answer<Vec<Value>> {
+pub(super) async fn deliveries(
+    State(api): State<Arc<Api>>,
+    caller: Caller,
+    id: IdOfPath,
+    query: Query,
+) -> Answer<Vec<Value>> {
     let limit = query.limit(LIMIT_MAX, LIMIT_MAX)?;
-    let webhook = webhook(&api, id).await?;
+    let webhook = webhook(&api, &caller, id).await?;
     let attempts = api.store.attempts(webhook.id, limit, api.clock.now()).await?;
     Ok(Json(attempts.into_iter().map(delivery).collect()))
 }
 
 /// `POST /api/admin/webhooks/{id}/replay`: sends ended events again under their `webhook-id`, as far as there is room.
-pub(super) async fn replay(State(api): State<Arc<Api>>, id: IdOfPath, body: JsonObject) -> Answer<Replayed> {
+pub(super) async fn replay(
+    State(api): State<Arc<Api>>,
+    caller: Caller,
+    id: IdOfPath,
+    body: JsonObject,
+) -> Answer<Replayed> {
     let which = which(&body)?;
-    let webhook = webhook(&api, id).await?;
+    let webhook = webhook(&api, &caller, id).await?;
     Ok(Json(api.store.replay(webhook.id, which, api.clock.now()).await?))
 }
 
@@ -111,7 +124,7 @@ fn which(body: &JsonObject) -> Result<Replay, Problem> {
 }
 
 /// `POST /api/admin/webhooks/{id}/test`: sends a sample event now and answers with the attempt.
-pub(super) async fn test(State(api): State<Arc<Api>>, id: IdOfPath) -> Answer<Value> {
-    let webhook = webhook(&api, id).await?;
+pub(super) async fn test(State(api): State<Arc<Api>>, caller: Caller, id: IdOfPath) -> Answer<Value> {
+    let webhook = webhook(&api, &caller, id).await?;
     Ok(Json(delivery(api.webhooks.test(&webhook).await?)))
 }

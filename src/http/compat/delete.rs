@@ -15,7 +15,7 @@ use crate::http::body::{media_type, read_body};
 use crate::http::mail::scan::EMAILS_MAX;
 use crate::http::{Code, Problem, Query};
 use crate::http::{delete, query};
-use crate::model::EmailId;
+use crate::model::{EmailId, Recipient};
 
 /// The longest body in octets. It has room for thousands of ids.
 const BODY_OCTETS_MAX: u64 = 256 * 1024;
@@ -97,8 +97,11 @@ async fn of_message(call: &Call, id: EmailId) -> Result<Vec<EmailId>, Problem> {
     let Call { api, caller, .. } = call;
     match api.email(caller, id).await {
         Ok((email, _room)) => {
-            let recipients = email.envelope.recipients.iter();
-            Ok(recipients.filter(|it| api.permit(caller, &it.mailbox).is_ok()).map(|it| it.id).collect())
+            let is_open = |it: &&Recipient| {
+                let may_list = it.id == id || caller.may_list(it.mailbox.lease());
+                may_list && api.check_role(caller, &it.mailbox).is_ok()
+            };
+            Ok(email.envelope.recipients.iter().filter(is_open).map(|it| it.id).collect())
         }
         // Who may read all mail may delete what nobody can read.
         Err(problem) if problem.code() == Code::EmailDamaged && caller.reads_all() => Ok(vec![id]),

@@ -164,7 +164,8 @@ impl Row for Message {
             let Some(mut email) = listed.load(api, caller).await? else { continue };
             for listed in &self.0 {
                 email.listed = listed.clone();
-                if email.mailbox().is_some_and(|mailbox| api.permit(caller, mailbox).is_ok()) {
+                let is_open = |mailbox| caller.may_list(email.lease()) && api.check_role(caller, mailbox).is_ok();
+                if email.mailbox().is_some_and(is_open) {
                     return Ok(Some(email));
                 }
             }

@@ -16,7 +16,7 @@ use crate::email;
 use crate::http::{Problem, Query};
 use crate::http::{attachment, message as own_message, query, raw, view};
 use crate::mime::{Attachment, Message, NamedAddress};
-use crate::model::{EmailId, StoredEmail};
+use crate::model::{EmailId, Recipient, StoredEmail};
 use crate::reader;
 
 /// The id that stands for the newest message.
@@ -174,11 +174,14 @@ impl<'a> Address<'a> {
         named.iter().map(|NamedAddress { name, address }| Self { name, address }).collect()
     }
 
-    /// The recipients that the header hides: those of Bcc, and those of the envelope that no field names.
+    /// The recipients that the header hides: those of Bcc, and those of the envelope that no field names. One with a private
+    /// mailbox is hidden in Emails of others.
     pub(super) fn hidden(email: &'a StoredEmail, message: &'a Message<'_>) -> Vec<Self> {
         let head = message.head();
         let mut hidden = Self::all(&head.bcc);
-        for recipient in &email.envelope.recipients {
+        let own = email.lease();
+        let is_visible = |it: &&Recipient| [None, own].contains(&it.mailbox.lease());
+        for recipient in email.envelope.recipients.iter().filter(is_visible) {
             let is_it = |named: &NamedAddress| named.address.eq_ignore_ascii_case(&recipient.address);
             if ![&head.to, &head.cc, &head.bcc].into_iter().flatten().any(is_it) {
                 hidden.push(Self { name: "", address: &recipient.address });

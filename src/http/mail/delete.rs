@@ -39,14 +39,13 @@ impl Deleted {
 /// Deletes Emails and answers with their number. An unknown id and an empty mailbox are not errors.
 pub(in crate::http) async fn delete(
     State(api): State<Arc<Api>>,
-    caller: Caller,
+    mut caller: Caller,
     query: Query,
 ) -> Result<Json<Deleted>, Problem> {
     let ids = query.all("id")?;
     let deleted = match (query.get("to")?, &ids[..]) {
         (Some(_), []) => {
-            let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
-            api.permit(&caller, &mailbox)?;
+            let mailbox = api.mailbox(&mut caller, &query.address("to")?).await?;
             let filter = Filter::of(&query)?;
             let before = before(&query)?;
             if filter.is_empty() {

@@ -46,18 +46,15 @@ const NO_BUFFERING: (HeaderName, HeaderValue) =
 /// Answers with the stream. Without an address it is the administrator's.
 pub(in crate::http) async fn stream(
     State(api): State<Arc<Api>>,
-    caller: Caller,
+    mut caller: Caller,
     headers: HeaderMap,
     query: Query,
 ) -> Result<Response, Problem> {
     let mailbox = match query.get("to")? {
-        Some(_) => Some(query.address("to")?.mailbox(api.config.mail.subaddressing)),
+        Some(_) => Some(api.mailbox(&mut caller, &query.address("to")?).await?),
         None if !caller.reads_all() => return Err(administrator_only()),
         None => None,
     };
-    if let Some(mailbox) = &mailbox {
-        api.permit(&caller, mailbox)?;
-    }
     let of_header = headers.get(LAST_EVENT_ID).map(|id| id.to_str().unwrap_or_default());
     let last_event_id = of_header.or(query.get("lastEventId")?).filter(|id| !id.is_empty());
     let place = api.place(&caller)?;
@@ -147,8 +144,8 @@ impl Feed {
     /// Waits for the next octets; `None` ends the stream.
     async fn next(&mut self) -> Option<Bytes> {
         let event = match self.event().await {
-            // The token may have been revoked meanwhile.
-            Ok(piece) => self.api.check_token(&self.caller).await.map(|()| piece),
+            // The token may have been revoked meanwhile, or the lease have ended.
+            Ok(piece) => self.api.check(&self.caller, self.mailbox.as_ref()).await.map(|()| piece),
             failed => failed,
         };
         match event {
@@ -228,6 +225,10 @@ impl Feed {
             let event = writer::one(&self.api, &self.caller, shown, begin.clone().into_bytes()).await?;
             if let Some((event, room)) = event {
                 return Ok(Some(finished(event, room)));
+            }
+            // Nobody knows whose it was.
+            if !self.caller.is_administrator() {
+                return Ok(None);
             }
         }
         let recipient = self.mailbox.as_ref().map(Mailbox::to_string).unwrap_or_default();

@@ -51,14 +51,14 @@ struct Foot {
 /// Answers with a page.
 pub(in crate::http) async fn list(
     State(api): State<Arc<Api>>,
-    caller: Caller,
+    mut caller: Caller,
     query: Query,
 ) -> Result<impl IntoResponse, Problem> {
-    let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
+    let to = query.address("to")?;
     let position = position(&query)?;
     let limit = query.limit(api.config.http.page_size_default, api.config.http.page_size_max)?;
     let (filter, fields) = (Filter::of(&query)?, fields(&query, Fields::SIX)?);
-    api.permit(&caller, &mailbox)?;
+    let mailbox = api.mailbox(&mut caller, &to).await?;
 
     let (emails, foot) = page(&api, &caller, &mailbox, &filter, position, limit).await?;
     let foot = serde_json::to_string(&foot).map_err(|_| Problem::internal())?;

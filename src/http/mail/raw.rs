@@ -74,19 +74,18 @@ fn harmless(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Envelope, Greeting, Listed, Place, Protocol, Subaddressing, Timestamp};
+    use crate::model::{Address, Envelope, Greeting, Listed, Place, Protocol, Subaddressing, Timestamp};
     use crate::random;
 
     fn email(client: &str, helo: &str, reverse_path: &str, recipients: &[&str]) -> StoredEmail {
         let at = Timestamp::from_millis(1_700_000_000_000);
-        let addresses: Vec<_> = recipients.iter().map(|text| text.parse().expect("address")).collect();
+        let addresses: Vec<Address> = recipients.iter().map(|text| text.parse().expect("address")).collect();
         let envelope = Envelope::new(
             client.parse().expect("address"),
             helo.to_owned(),
             Protocol::plain(Greeting::Ehlo),
             reverse_path.to_owned(),
-            &addresses,
-            Subaddressing::Keep,
+            addresses.iter().map(|address| (address.to_string(), address.mailbox(Subaddressing::Keep))),
             || random::email_id(at),
         );
         let id = envelope.recipients.first().map_or(random::email_id(at), |recipient| recipient.id);

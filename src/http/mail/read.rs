@@ -1,15 +1,38 @@
-//! Reading one Email by its id, for those who may.
+//! Which mailbox an address is for a caller, and reading one Email by its id, for those who may.
 
 use std::sync::Arc;
 
+use crate::http::authentication::closed;
 use crate::http::{Api, Caller, Code, Problem, Room};
-use crate::model::{EmailId, Listed, Mailbox, StoredEmail};
+use crate::model::{Address, EmailId, Listed, Mailbox, StoredEmail};
 use crate::reader;
 
 impl Api {
-    /// Refuses a mailbox that only the administrator may use.
-    pub(in crate::http) fn permit(&self, caller: &Caller, mailbox: &Mailbox) -> Result<(), Problem> {
-        let is_role = || self.config.mail.role_addresses.contains(mailbox, &self.config.smtp.hostname);
+    /// The mailbox that an address is for a caller: that of its lease for the holder and the administrator, and for everybody
+    /// else the one that it has without a lease, so that a stranger's request is never about mail of a lease. Refuses a mailbox
+    /// that the caller may not use.
+    ///
+    /// Every handler gets its mailboxes here. The address counts as opened by the caller.
+    pub(in crate::http) async fn mailbox(&self, caller: &mut Caller, address: &Address) -> Result<Mailbox, Problem> {
+        let mailbox = self.leases.mailbox(address, caller.reader()).await?;
+        caller.lease = mailbox.lease();
+        if caller.is_confined && caller.lease.is_none() {
+            return Err(closed("mail of other addresses than those of your key"));
+        }
+        self.check_role(caller, &mailbox)?;
+        self.leases.opened(&mailbox, caller.who).await?;
+        Ok(mailbox)
+    }
+
+    /// Whether a caller may use a mailbox, as far as leases say.
+    pub(in crate::http) async fn opens(&self, caller: &Caller, mailbox: &Mailbox) -> Result<bool, Problem> {
+        let is_closed = caller.is_confined && mailbox.lease().is_none();
+        Ok(!is_closed && self.leases.may_read(mailbox, caller.reader()).await?)
+    }
+
+    /// Refuses a mailbox of a role, which only the administrator may use.
+    pub(in crate::http) fn check_role(&self, caller: &Caller, mailbox: &Mailbox) -> Result<(), Problem> {
+        let is_role = || self.config.mail.role_addresses.contains(&mailbox.public(), &self.config.smtp.hostname);
         if !caller.reads_all() && is_role() {
             return Err(Problem::new(
                 Code::RoleAddress,
@@ -55,7 +78,10 @@ impl Api {
             tracing::error!(id = %listed.id, "an Email can't be shown, since its envelope does not name it");
             return Err(Problem::internal());
         };
-        self.permit(&caller, mailbox)?;
+        if !self.opens(&caller, mailbox).await? {
+            return Err(Problem::no_such_email());
+        }
+        self.check_role(&caller, mailbox)?;
         Ok(email)
     }
 }

@@ -9,7 +9,7 @@ use crate::admission::RENDERED;
 use crate::email::{self, Fields, Kept, WrittenBody};
 use crate::http::{Api, Caller};
 use crate::mime::limits::HEADER_SECTION_OCTETS_MAX;
-use crate::model::{EmailId, Listed, StoredEmail};
+use crate::model::{EmailId, LeaseId, Listed, StoredEmail};
 use crate::store::StoreError;
 
 /// What an octet of the header section takes at most as text and as JSON, where a control character takes six octets.
@@ -36,25 +36,25 @@ pub(in crate::http) trait Row: Send + Sync + 'static {
 
     /// Loads the Email. `None` if it was removed meanwhile, may not be shown to the caller, or is damaged, which is logged.
     /// Blocks while the store reads from the disk.
-    fn load(&self, api: &Api, _: &Caller) -> impl Future<Output = Result<Option<StoredEmail>, StoreError>> + Send {
-        load(self.listed(), api)
+    fn load(&self, api: &Api, caller: &Caller) -> impl Future<Output = Result<Option<StoredEmail>, StoreError>> + Send {
+        load(self.listed(), api, caller)
     }
 }
 
-async fn load(listed: &Listed, api: &Api) -> Result<Option<StoredEmail>, StoreError> {
+async fn load(listed: &Listed, api: &Api, caller: &Caller) -> Result<Option<StoredEmail>, StoreError> {
     match api.store.load(listed).await {
         Err(error @ StoreError::Damaged { .. }) => {
             tracing::error!(id = %listed.id, %error, "a list lacks an Email that is damaged on the disk");
             Ok(None)
         }
-        loaded => loaded,
+        loaded => Ok(loaded?.filter(|email| caller.may_list(email.lease()))),
     }
 }
 
 /// A row as a list shows it.
 pub(in crate::http) trait Entry: Row {
-    /// What is kept of what is shown.
-    fn known(&self, _: &Api) -> Option<Arc<Kept>> {
+    /// What is kept of what is shown, if the caller may see it.
+    fn known(&self, _: &Api, _: &Caller) -> Option<Arc<Kept>> {
         None
     }
 
@@ -68,7 +68,7 @@ pub(in crate::http) trait Entry: Row {
         JSON_OCTETS
     }
 
-    /// The Email as [`Row::load`] gives it, if that needs no disk, and if it is shown in no time when it is short.
+    /// The Email as the store has it, if that needs no disk, and if it is shown in no time when it is short.
     fn load_quick(&self, _: &Api) -> Option<StoredEmail> {
         None
     }
@@ -97,8 +97,9 @@ impl Row for Shown {
 }
 
 impl Entry for Shown {
-    fn known(&self, api: &Api) -> Option<Arc<Kept>> {
-        api.shown.get(&(self.listed.id, self.fields))
+    fn known(&self, api: &Api, caller: &Caller) -> Option<Arc<Kept>> {
+        let (kept, lease) = api.shown.get(&(self.listed.id, self.fields))?;
+        caller.may_list(lease).then_some(kept)
     }
 
     fn room(&self) -> u64 {
@@ -126,7 +127,7 @@ impl Entry for Shown {
             return false;
         };
         let raw = api.store.reads_content_cached().then_some(&email.raw[..]);
-        api.shown.keep((self.listed.id, self.fields), &json[start..], written, raw);
+        api.shown.keep((self.listed.id, self.fields), email.lease(), &json[start..], written, raw);
         true
     }
 }
@@ -142,15 +143,18 @@ pub(in crate::http) struct Cached {
     whole: Entries,
 }
 
-type Entries = Cache<Key, Arc<Kept>, OctetWeighter>;
+type Entries = Cache<Key, Value, OctetWeighter>;
 
 type Key = (EmailId, Fields);
+
+/// What is kept of an Email, and the lease whose mailbox it is in.
+type Value = (Arc<Kept>, Option<LeaseId>);
 
 #[derive(Clone, Debug)]
 struct OctetWeighter;
 
-impl Weighter<Key, Arc<Kept>> for OctetWeighter {
-    fn weight(&self, _: &Key, kept: &Arc<Kept>) -> u64 {
+impl Weighter<Key, Value> for OctetWeighter {
+    fn weight(&self, _: &Key, (kept, _): &Value) -> u64 {
         kept.octets() as u64 + ENTRY_OCTETS
     }
 }
@@ -162,22 +166,22 @@ impl Default for Cached {
 }
 
 impl Cached {
-    fn get(&self, key: &Key) -> Option<Arc<Kept>> {
+    fn get(&self, key: &Key) -> Option<Value> {
         let whole = if key.1.have_body() { self.whole.get(key) } else { None };
         whole.or_else(|| self.small.get(key))
     }
 
     /// Keeps the JSON of an Email in each form that is short enough. `raw` is its message, if the body can be read there
     /// alone.
-    fn keep(&self, key: Key, json: &[u8], body: WrittenBody, raw: Option<&[u8]>) {
+    fn keep(&self, key: Key, lease: Option<LeaseId>, json: &[u8], body: WrittenBody, raw: Option<&[u8]>) {
         if json.len() - body.length() <= ENTRY_OCTETS_MAX
             && let Some(kept) = raw.and_then(|raw| Kept::without_body(json, body, raw))
         {
-            self.small.insert(key, Arc::new(kept));
+            self.small.insert(key, (Arc::new(kept), lease));
         }
         if json.len() <= ENTRY_OCTETS_MAX {
             let entries = if key.1.have_body() { &self.whole } else { &self.small };
-            entries.insert(key, Arc::new(Kept::whole(json)));
+            entries.insert(key, (Arc::new(Kept::whole(json)), lease));
         }
     }
 }
@@ -198,9 +202,9 @@ mod tests {
     #[test]
     fn however_many_emails_are_listed_the_room_is_bounded() {
         let entries = entries(WHOLE_OCTETS_MAX);
-        let json = Arc::new(Kept::whole(&[b'x'; ENTRY_OCTETS_MAX]));
+        let kept = (Arc::new(Kept::whole(&[b'x'; ENTRY_OCTETS_MAX])), None);
         for _ in 0..10_000 {
-            entries.insert((random::email_id(Timestamp::from_millis(0)), Fields::WITHOUT_BODY), Arc::clone(&json));
+            entries.insert((random::email_id(Timestamp::from_millis(0)), Fields::WITHOUT_BODY), kept.clone());
             assert!(entries.weight() <= WHOLE_OCTETS_MAX);
         }
         assert!(entries.weight() > WHOLE_OCTETS_MAX / 2, "the room is used");

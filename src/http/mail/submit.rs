@@ -1,6 +1,6 @@
 //! `POST /api/mail/messages`: the administrator puts a message into inboxes, without SMTP.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use axum::Json;
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use crate::http::body::{media_type, read_body};
 use crate::http::domains::check_served;
 use crate::http::{Api, Caller, Code, Created, Problem, Query};
-use crate::model::{Address, Delivery, Envelope, Greeting, Protocol, Recipient};
-use crate::random;
+use crate::leases::Mail;
+use crate::model::{Address, Greeting, Protocol};
 
 /// The most recipients of one message, as in SMTP (RFC 5321 section 4.5.3.1.8).
 const RECIPIENTS_MAX: usize = 100;
@@ -36,8 +36,9 @@ pub(in crate::http) async fn submit(
     }
     let client = caller.address.unwrap_or(Ipv4Addr::LOCALHOST.into());
     let raw = read_body(request, api.config.mail.message_octets_max).await?;
-    let emails = store(&api, client, reverse_path, &recipients, raw).await?;
-    let emails: Vec<_> = emails.iter().map(|it| json!({ "id": it.id, "recipient": it.address })).collect();
+    let (helo, protocol) = (String::new(), Protocol::plain(Greeting::Http));
+    let stored = api.leases.deliver(Mail { client, helo, protocol, reverse_path, recipients, raw }).await?;
+    let emails: Vec<_> = stored.emails.iter().map(|it| json!({ "id": it.id, "recipient": it.address })).collect();
     Ok((StatusCode::CREATED, Json(json!({ "emails": emails }))))
 }
 
@@ -52,27 +53,4 @@ fn recipients(api: &Api, query: &Query) -> Result<Vec<Address>, Problem> {
     }
     recipients.iter().try_for_each(|address: &Address| check_served(api, address.domain()))?;
     Ok(recipients)
-}
-
-async fn store(
-    api: &Api,
-    client: IpAddr,
-    reverse_path: String,
-    recipients: &[Address],
-    raw: bytes::Bytes,
-) -> Result<Vec<Recipient>, Problem> {
-    let received_at = api.clock.now();
-    let envelope = Envelope::new(
-        client,
-        String::new(),
-        Protocol::plain(Greeting::Http),
-        reverse_path,
-        recipients,
-        api.config.mail.subaddressing,
-        || random::email_id(received_at),
-    );
-    let expires_at = received_at.plus(api.config.mail.retention);
-    let emails = envelope.recipients.clone();
-    api.store.receive(Delivery { envelope, raw, received_at, expires_at }).await?;
-    Ok(emails)
 }

@@ -25,15 +25,18 @@ pub(in crate::http) const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 /// The longest wait. A longer one is taken as this.
 pub(in crate::http) const TIMEOUT_MAX: Duration = Duration::from_mins(5);
 
+/// How often a request that waits shows anew that it may.
+const CHECK_EVERY: Duration = Duration::from_secs(15);
+
 /// Answers with the oldest Email that passes, or with 204 when the time is over.
 pub(in crate::http) async fn wait(
     State(api): State<Arc<Api>>,
-    caller: Caller,
+    mut caller: Caller,
     query: Query,
 ) -> Result<Response, Problem> {
-    let mailbox = query.address("to")?.mailbox(api.config.mail.subaddressing);
+    let to = query.address("to")?;
     let deadline = Instant::now() + timeout(&query)?;
-    api.permit(&caller, &mailbox)?;
+    let mailbox = api.mailbox(&mut caller, &to).await?;
     let (after, filter) = start(&api, &mailbox, &query).await?;
     // A query can be long, and the wait too.
     drop(query);
@@ -50,11 +53,9 @@ pub(in crate::http) async fn wait(
         tokio::select! {
             biased;
             problem = api.stopping() => return Err(problem),
-            hint = timeout_at(deadline, arrivals.next()) => if hint.is_err() {
-                return Ok(StatusCode::NO_CONTENT.into_response());
-            }
+            _ = timeout_at(deadline.min(Instant::now() + CHECK_EVERY), arrivals.next()) => {}
         }
-        api.check_token(&look.caller).await?;
+        api.check(&look.caller, Some(&look.mailbox)).await?;
         if let Some(json) = Box::pin(look.email()).await? {
             return Ok(answer(place.hold(json)));
         }
@@ -85,16 +86,24 @@ async fn start(api: &Api, mailbox: &Mailbox, query: &Query) -> Result<(u64, Filt
     let filter = Filter::of_content(query)?;
     let Some(since) = query.get("since")? else { return Ok((0, filter)) };
     let received_at = if let Ok(id) = since.parse::<EmailId>() {
-        if let Some(listed) = api.store.find(id, api.clock.now()).await? {
-            return Ok((listed.sequence, filter));
+        if let Some(sequence) = sequence(api, mailbox, id).await? {
+            return Ok((sequence, filter));
         }
-        // The Email is gone, but its id has the time of its receipt.
+        // The Email is gone or another mailbox's, but its id has the time of its receipt.
         let unknown = || Problem::new(Code::IdInvalid, "'since' is neither the id of a message nor a time");
         id.received_at().ok_or_else(unknown)?
     } else {
         filter::time("since", since)?
     };
     Ok((api.store.begin_of(mailbox, received_at).await?, filter.since(received_at)))
+}
+
+/// The sequence number of an Email of this mailbox.
+async fn sequence(api: &Api, mailbox: &Mailbox, id: EmailId) -> Result<Option<u64>, Problem> {
+    let now = api.clock.now();
+    let Some(Listed { sequence, .. }) = api.store.find(id, now).await? else { return Ok(None) };
+    let EmailsAfter { emails, .. } = api.store.list_after(mailbox, sequence.saturating_sub(1), 1, now).await?;
+    Ok(emails.first().is_some_and(|listed| listed.id == id).then_some(sequence))
 }
 
 /// The looks of one request at the store.

@@ -60,7 +60,7 @@ pub(in crate::http) async fn body<E: Entry>(
     entries: Vec<E>,
     foot: impl FnOnce(usize) -> String + Send + 'static,
 ) -> Result<Body, Problem> {
-    let unread = entries.into_iter().map(|entry| known(&api, entry)).collect::<Vec<_>>().into_iter();
+    let unread = entries.into_iter().map(|entry| known(&api, &caller, entry)).collect::<Vec<_>>().into_iter();
     let mut rest = Rest { api, caller, unread, written: 0, foot: Some(foot) };
     let first = rest.next(format!("{{\"{name}\":[").into_bytes()).await?;
     if rest.foot.is_none() {
@@ -86,12 +86,12 @@ pub(super) async fn one<E: Entry>(
     entry: E,
     json: Vec<u8>,
 ) -> Result<Option<(Vec<u8>, Room)>, Problem> {
-    let Piece { json, written, room, .. } = append(api, caller, json, vec![known(api, entry)], 0).await?;
+    let Piece { json, written, room, .. } = append(api, caller, json, vec![known(api, caller, entry)], 0).await?;
     Ok((written > 0).then_some((json, room)))
 }
 
-fn known<E: Entry>(api: &Api, entry: E) -> Known<E> {
-    let known = entry.known(api);
+fn known<E: Entry>(api: &Api, caller: &Caller, entry: E) -> Known<E> {
+    let known = entry.known(api, caller);
     (entry, known)
 }
 
@@ -172,7 +172,7 @@ impl Piece {
     }
 
     /// Adds the first of these entries: as many as need neither the disk nor much time.
-    async fn add_quick<E: Entry>(&mut self, api: &Api, entries: &mut vec::IntoIter<Known<E>>) {
+    async fn add_quick<E: Entry>(&mut self, api: &Api, caller: &Caller, entries: &mut vec::IntoIter<Known<E>>) {
         while let Some((entry, known)) = entries.as_mut_slice().first_mut() {
             let is_short = entry.listed().size_octets <= QUICK_OCTETS_MAX;
             if let Some(kept) = known {
@@ -185,7 +185,9 @@ impl Piece {
                 }
             } else {
                 let Some(email) = is_short.then(|| entry.load_quick(api)).flatten() else { return };
-                self.add(|json, _| entry.write(api, &email, json));
+                if caller.may_list(email.lease()) {
+                    self.add(|json, _| entry.write(api, &email, json));
+                }
             }
             entries.next();
             // Many small ones together take time.
@@ -211,7 +213,7 @@ async fn append<E: Entry>(
     json.reserve(FOOT_OCTETS + entries.iter().map(|(entry, _)| entry.json_octets()).sum::<usize>());
     let mut piece = Piece { json, written, room, octets: Vec::new() };
     let mut entries = entries.into_iter();
-    piece.add_quick(api, &mut entries).await;
+    piece.add_quick(api, caller, &mut entries).await;
     if entries.as_slice().is_empty() {
         return Ok(piece);
     }

@@ -218,12 +218,14 @@ impl Session<'_> {
         drop(room);
         match stored {
             // The only place that accepts a message: from here on this service is responsible for it.
-            Ok(emails) => {
+            Ok(kept) if kept.emails > 0 => {
                 self.errors = 0;
-                self.context.admission.charge(self.context.who, What::KeptRecipients, emails as u64);
-                self.totals.stored(emails as u64, octets);
+                self.context.admission.charge(self.context.who, What::KeptRecipients, kept.weight);
+                self.totals.stored(kept.emails, octets);
                 Ok(Reply::STORED)
             }
+            // Each of its recipients had a private inbox that ended meanwhile.
+            Ok(_) => Ok(Reply::RECIPIENT_UNKNOWN),
             Err(error) => Reply::of_store_error(&error).ok_or(End::OutcomeUnknown.into()),
         }
     }

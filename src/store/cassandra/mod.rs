@@ -8,6 +8,7 @@
 //! mailbox       lists of a mailbox                   delete       what ends Emails
 //! log           what each node did, for all          picture      what the log says is there: newest, counts, expiry
 //! node          what a node does all the time: signs of life, the lead
+//! leases        leases of addresses
 //! registry, webhooks   what people typed in, tokens too, and how other nodes learn of changes
 //! outbox        events of webhooks
 //! backup, restore     as one file, and back          server_settings   whether the servers keep the promise
@@ -28,6 +29,7 @@
 
 mod backup;
 mod delete;
+mod leases;
 mod log;
 mod mailbox;
 mod message;

@@ -94,7 +94,7 @@ impl Loader {
                 self.opened.registry.flush()?;
                 // The envelope stays whole for the message's trace, but a deleted Email does not come back.
                 let emails: Vec<EmailId> = ids().filter(|id| !live.contains(id)).collect();
-                let (has_own_life, events) = (false, Vec::new());
+                let (has_own_life, events) = (envelope.has_own_life(), Vec::new());
                 let received = Change::Received { envelope, received_at, expires_at, has_own_life, first, events };
                 self.push(received, &content)?;
                 if emails.is_empty() { Ok(()) } else { self.push(Change::Deleted { emails }, &[]) }

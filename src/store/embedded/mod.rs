@@ -3,6 +3,7 @@
 //! ```text
 //! mod            the trait Store: mail
 //! records        the trait Registry: domains and webhooks
+//! leases         the trait Leases
 //! outbox         the trait Outbox: pending events
 //! registry       what people typed in, in redb
 //! queue, writer  the way of a request: queue, decision, journal, rows, answer
@@ -12,6 +13,7 @@
 //! ```
 
 mod backup;
+mod leases;
 mod load;
 mod open;
 mod outbox;
@@ -128,7 +130,8 @@ impl Store for EmbeddedStore {
             return Err(StoreError::TooLarge { limit });
         }
         let content = delivery.raw.clone();
-        match self.request(Request::Receive { delivery, has_own_life: false }, content).await? {
+        let has_own_life = delivery.envelope.has_own_life();
+        match self.request(Request::Receive { delivery, has_own_life }, content).await? {
             Outcome::MailboxFull => Err(StoreError::MailboxFull),
             Outcome::Full => Err(StoreError::Full),
             _ => Ok(()),

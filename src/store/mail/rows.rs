@@ -1,18 +1,14 @@
 //! The rows of mail: one for each Email, found by id, by mailbox and by the second of expiry.
 //!
 //! A row has a number in the slab, and everything else names rows by their numbers. The Emails of one message form a ring.
-//! Tables of numbers are cut into parts, so that none of them grows for long while others wait.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use hashbrown::HashTable;
 use slab::Slab;
 
 use crate::model::{EmailId, Listed, Timestamp};
 use crate::store::change::RecordPlace;
-
-/// The parts of a table of numbers.
-const PARTS: usize = 256;
+use crate::store::numbers::Numbers;
 
 /// An Email.
 #[derive(Clone, Copy, Debug)]
@@ -124,37 +120,6 @@ impl Sequence {
                 }
                 !rows.is_empty()
             }
-        }
-    }
-}
-
-/// A table of numbers.
-#[derive(Debug)]
-struct Numbers(Box<[HashTable<u32>]>);
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Self((0..PARTS).map(|_| HashTable::new()).collect())
-    }
-}
-
-impl Numbers {
-    fn part(&mut self, hash: u64) -> &mut HashTable<u32> {
-        // A table uses the lowest and the highest bits itself.
-        &mut self.0[usize::from(hash.to_le_bytes()[4])]
-    }
-
-    fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
-        self.0[usize::from(hash.to_le_bytes()[4])].find(hash, |number| is_it(*number)).copied()
-    }
-
-    fn insert(&mut self, hash: u64, number: u32, hash_of: impl Fn(u32) -> u64) {
-        self.part(hash).insert_unique(hash, number, |number| hash_of(*number));
-    }
-
-    fn remove(&mut self, hash: u64, number: u32) {
-        if let Ok(found) = self.part(hash).find_entry(hash, |known| *known == number) {
-            found.remove();
         }
     }
 }

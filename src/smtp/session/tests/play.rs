@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use super::super::*;
 use crate::config::Revision;
 use crate::model::{Address, DomainName};
+use crate::smtp::Kept;
 use crate::smtp::fault::{Fault, Faults};
 use crate::store::StoreError;
 
@@ -81,14 +82,14 @@ impl Backend for OneDomain {
         })
     }
 
-    fn receive(&self, message: Message) -> BoxFuture<'_, Result<usize, StoreError>> {
-        let emails = message.recipients.len();
+    fn receive(&self, message: Message) -> BoxFuture<'_, Result<Kept, StoreError>> {
+        let emails = message.recipients.len() as u64;
         self.messages.lock().expect("no panic").push(message);
         if self.stops_at_store {
             self.stop.cancel();
         }
         let outcome = self.outcomes.lock().expect("no panic").pop_front().unwrap_or(Ok(()));
-        Box::pin(async move { outcome.map(|()| emails) })
+        Box::pin(async move { outcome.map(|()| Kept { emails, weight: emails }) })
     }
 
     fn fault(&self, stage: Stage, parties: Parties<'_>) -> Option<(u64, Fault)> {

@@ -13,7 +13,10 @@ use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Once};
 
 use redb::backends::InMemoryBackend;
-use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageBackend};
+use redb::{
+    Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageBackend,
+    TableError,
+};
 
 use super::backend::{Backend, Gate};
 use super::row::{CHECKSUM_OCTETS, Row, Table, seal, unseal};
@@ -89,6 +92,8 @@ impl From<&FileError> for OpenError {
 
 /// Takes the key and the octets of a row. An error is what is wrong with it.
 pub(super) type Each<'e> = dyn FnMut(&[u8], &[u8]) -> Result<(), String> + 'e;
+/// A table as of a transaction.
+type Rows = ReadOnlyTable<&'static [u8], &'static [u8]>;
 /// The key and the octets of a row.
 type Found = (Vec<u8>, Vec<u8>);
 
@@ -251,7 +256,8 @@ impl RegistryFile {
         each: &mut Each<'_>,
     ) -> Result<(), FileError> {
         self.with(|database| {
-            for row in database.begin_read()?.open_table(table.definition())?.range(first..=last)? {
+            let Some(rows) = rows_of(&database.begin_read()?, table)? else { return Ok(()) };
+            for row in rows.range(first..=last)? {
                 let (key, value) = row?;
                 each(key.value(), unsealed(table, key.value(), value.value())?).map_err(FileError::Damaged)?;
             }
@@ -262,7 +268,7 @@ impl RegistryFile {
     /// Reads the last row from `first` to `last`: its key and its octets.
     pub(super) fn last(&mut self, table: Table, (first, last): (&[u8], &[u8])) -> Result<Option<Found>, FileError> {
         self.with(|database| {
-            let rows = database.begin_read()?.open_table(table.definition())?;
+            let Some(rows) = rows_of(&database.begin_read()?, table)? else { return Ok(None) };
             let Some(row) = rows.range(first..=last)?.next_back() else { return Ok(None) };
             let (key, value) = row?;
             Ok(Some((key.value().to_vec(), unsealed(table, key.value(), value.value())?.to_vec())))
@@ -272,7 +278,7 @@ impl RegistryFile {
     /// Passes all rows of a table to `each`.
     pub(super) fn all(&mut self, table: Table, each: &mut Each<'_>) -> Result<(), FileError> {
         self.with(|database| {
-            let rows = database.begin_read()?.open_table(table.definition())?;
+            let Some(rows) = rows_of(&database.begin_read()?, table)? else { return Ok(()) };
             let mut count = 0;
             for row in rows.iter()? {
                 let (key, value) = row?;
@@ -356,8 +362,17 @@ fn holds(database: &Database, rows: &[Row]) -> Result<bool, FileError> {
     Ok(true)
 }
 
+/// A table; `None` if it is of a later version than the file and has no row yet.
+fn rows_of(transaction: &ReadTransaction, table: Table) -> Result<Option<Rows>, FileError> {
+    match transaction.open_table(table.definition()) {
+        Err(TableError::TableDoesNotExist(_)) if table.is_later() => Ok(None),
+        rows => Ok(Some(rows?)),
+    }
+}
+
 fn get(transaction: &ReadTransaction, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>, FileError> {
-    let value = transaction.open_table(table.definition())?.get(key)?;
+    let Some(rows) = rows_of(transaction, table)? else { return Ok(None) };
+    let value = rows.get(key)?;
     value.map(|value| Ok(unsealed(table, key, value.value())?.to_vec())).transpose()
 }
 

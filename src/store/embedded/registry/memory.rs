@@ -1,9 +1,11 @@
-//! All domains, webhooks and tokens in memory: what readers ask, and what the file is to hold.
+//! All domains, webhooks, tokens and leases in memory: what readers ask, and what the file is to hold.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
+use super::lease_table::LeaseTable;
+use super::opened::OpenMailboxes;
 use super::row::{Row, Table, decode};
 use crate::model::{AttemptRecord, DomainRecord, Mailbox, TokenRecord, WebhookId, WebhookRecord};
 use crate::store::StoreError;
@@ -41,6 +43,8 @@ pub(super) struct Memory {
     /// In the order of registration.
     by_mailbox: HashMap<Mailbox, Vec<WebhookId>>,
     pub(super) endings: Vec<Ending>,
+    pub(super) leases: LeaseTable,
+    pub(super) opened: OpenMailboxes,
     pub(super) unwritten: Unwritten,
 }
 
@@ -51,11 +55,13 @@ pub(super) struct Unwritten {
     /// Records of delivery logs, oldest first.
     pub(super) records: VecDeque<AttemptRecord>,
     pub(super) has_endings: bool,
+    /// Mailboxes that were opened, by their hashes.
+    pub(super) opened: BTreeSet<[u8; 16]>,
 }
 
 impl Unwritten {
     pub(super) fn is_empty(&self) -> bool {
-        self.webhooks.is_empty() && self.records.is_empty() && !self.has_endings
+        self.webhooks.is_empty() && self.records.is_empty() && !self.has_endings && self.opened.is_empty()
     }
 }
 
@@ -86,6 +92,13 @@ impl Memory {
             }
             (Table::Meta, Some(octets)) if row.key == ENDINGS_KEY => self.endings = decode(row.table, octets)?,
             (Table::Meta, Some(octets)) if row.key == TOKENS_KEY => self.tokens = decode(row.table, octets)?,
+            (Table::Leases, None) => self.leases.remove(&row.key),
+            (Table::Leases, Some(octets)) => self.leases.put(&row.key, octets)?,
+            (Table::Opened, octets) => {
+                let name = row.key[..].try_into().map_err(|_| misfit())?;
+                let until = octets.as_deref().map(|octets| decode(row.table, octets)).transpose()?;
+                self.opened.set(name, until);
+            }
             (Table::Meta | Table::Logs | Table::Segments, _) => {}
         }
         Ok(())
@@ -158,6 +171,7 @@ impl Memory {
     pub(super) fn put_back(&mut self, mut unwritten: Unwritten) {
         self.unwritten.has_endings |= unwritten.has_endings;
         self.unwritten.webhooks.append(&mut unwritten.webhooks);
+        self.unwritten.opened.append(&mut unwritten.opened);
         for record in std::mem::replace(&mut self.unwritten.records, unwritten.records) {
             self.log(record);
         }

@@ -4,6 +4,8 @@
 //! mod       opening, the check, and how a change reaches the file and then memory
 //! domains   registered domains
 //! webhooks  webhooks, attempts, limits
+//! leases    leases of addresses          lease_table   in memory
+//! opened    mailboxes that were opened
 //! memory    what readers ask: all domains, webhooks and tokens
 //! logs      delivery logs, in the file only
 //! hints     the index of sealed segments, in the file only
@@ -17,8 +19,11 @@ mod backend;
 mod domains;
 mod file;
 mod hints;
+mod lease_table;
+mod leases;
 mod logs;
 mod memory;
+mod opened;
 mod row;
 #[cfg(test)]
 mod tests;
@@ -220,6 +225,7 @@ impl EmbeddedRegistry {
         for webhook in unwritten.webhooks.iter().filter_map(|id| memory.webhooks.get(id)) {
             rows.push(webhook.row()?);
         }
+        rows.extend(memory.opened.rows(&unwritten.opened)?);
         if unwritten.has_endings {
             rows.push(Row::put(Table::Meta, ENDINGS_KEY, &memory.endings)?);
         }

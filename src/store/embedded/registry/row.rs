@@ -10,7 +10,7 @@ use crate::store::StoreError;
 /// A table of redb, of keys and values of octets.
 pub(super) type Definition = redb::TableDefinition<'static, &'static [u8], &'static [u8]>;
 
-/// The tables. All are there from the file's creation.
+/// The tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Table {
     /// The format, the store's secret, what ended mail, and all tokens, by name.
@@ -23,12 +23,17 @@ pub(super) enum Table {
     Logs,
     /// Hints, by segment.
     Segments,
+    /// Leases, by the public mailbox of their address.
+    Leases,
+    /// Until when mailboxes are open, by the hash of the mailbox.
+    Opened,
 }
 
 impl Table {
-    pub(super) const ALL: [Self; 5] = [Self::Meta, Self::Domains, Self::Webhooks, Self::Logs, Self::Segments];
+    pub(super) const ALL: [Self; 7] =
+        [Self::Meta, Self::Domains, Self::Webhooks, Self::Logs, Self::Segments, Self::Leases, Self::Opened];
     /// Those whose rows are in memory as well.
-    pub(super) const IN_MEMORY: [Self; 3] = [Self::Meta, Self::Domains, Self::Webhooks];
+    pub(super) const IN_MEMORY: [Self; 5] = [Self::Meta, Self::Domains, Self::Webhooks, Self::Leases, Self::Opened];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -37,7 +42,14 @@ impl Table {
             Self::Webhooks => "webhooks",
             Self::Logs => "logs",
             Self::Segments => "segments",
+            Self::Leases => "leases",
+            Self::Opened => "opened",
         }
+    }
+
+    /// Whether a file that an earlier version made has no such table until it gets its first row.
+    pub(super) const fn is_later(self) -> bool {
+        matches!(self, Self::Leases | Self::Opened)
     }
 
     pub(super) const fn definition(self) -> Definition {

@@ -1,0 +1,96 @@
+//! `/api/addresses`: private addresses, each of which one key holds for a time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use super::addresses::{chosen_or, fresh};
+use super::authentication::key_required;
+use super::{Answer, Api, Caller, Code, Created, Deleted, JsonObject, Problem, Query};
+use crate::leases::{Taken, Term, Terms, Wanted};
+use crate::model::{Address, LeaseRecord};
+
+/// `POST /api/addresses`: leases an address. A request that bears a key adds it to that; otherwise the answer has a new key.
+pub(super) async fn take(State(api): State<Arc<Api>>, caller: Caller, body: JsonObject) -> Created<Value> {
+    let wanted = Wanted { address: wanted(&api, &caller, &body)?, terms: terms(&body)? };
+    let Taken { lease, key } = api.leases.take(wanted, caller.key, caller.who).await?;
+    let mut answer = shown(&lease);
+    if let Some(key) = key {
+        answer["key"] = key.expose().into();
+    }
+    Ok((StatusCode::CREATED, Json(answer)))
+}
+
+/// `GET /api/addresses`: those of the key, the oldest first.
+pub(super) async fn list(State(api): State<Arc<Api>>, caller: Caller) -> Answer<Value> {
+    let leases = api.leases.of(caller.key.ok_or_else(key_required)?).await?;
+    Ok(Json(json!({ "addresses": leases.iter().map(shown).collect::<Vec<_>>() })))
+}
+
+/// `PATCH /api/addresses?address=`: changes what the body names.
+pub(super) async fn change(
+    State(api): State<Arc<Api>>,
+    caller: Caller,
+    query: Query,
+    body: JsonObject,
+) -> Answer<Value> {
+    let lease = api.leases.change(&query.address("address")?, caller.reader(), terms(&body)?).await?;
+    Ok(Json(shown(&lease)))
+}
+
+/// `DELETE /api/addresses?address=`: ends the lease, and answers with the number of its Emails.
+pub(super) async fn end(State(api): State<Arc<Api>>, caller: Caller, query: Query) -> Answer<Deleted> {
+    Ok(Json(Deleted::number(api.leases.end(&query.address("address")?, caller.reader()).await?)))
+}
+
+/// The address in a request. Strangers get a random one: whoever could choose would keep others from using an address.
+fn wanted(api: &Api, caller: &Caller, body: &JsonObject) -> Result<Address, Problem> {
+    let (address, local_part) = (body.opt::<Address>("address")?, body.get("localPart")?);
+    let domain = body.opt("domain")?;
+    if (address.is_some() || local_part.is_some()) && !api.is_near(caller) {
+        let detail = "only callers on the machine of the service, and those with a token, choose the address";
+        return Err(Problem::new(Code::AddressNotRandom, detail));
+    }
+    match (address, local_part) {
+        (Some(address), None) if domain.is_none() => Ok(address),
+        (Some(_), _) => Err(Problem::misplaced("address", "'address' excludes 'localPart' and 'domain'")),
+        (None, Some(local_part)) => Address::new(local_part, chosen_or(api, domain)?.domain)
+            .map_err(|error| Problem::invalid("localPart", format!("'localPart': {error}"))),
+        (None, None) => fresh(None, &chosen_or(api, domain)?.domain),
+    }
+}
+
+/// The terms in a body. A member that is null is as good as a missing one.
+fn terms(body: &JsonObject) -> Result<Terms, Problem> {
+    let seconds = |term| Ok::<_, Problem>(body.number(name(term))?.map(Duration::from_secs));
+    let messages = body.number(name(Term::Messages))?.map(|messages| u32::try_from(messages).unwrap_or(u32::MAX));
+    Ok(Terms { life: seconds(Term::Life)?, idle: seconds(Term::Idle)?, messages, keep: seconds(Term::Keep)? })
+}
+
+/// The member of a body that says a term.
+pub(super) const fn name(term: Term) -> &'static str {
+    match term {
+        Term::Life => "forSeconds",
+        Term::Idle => "idleSeconds",
+        Term::Messages => "messages",
+        Term::Keep => "keepSeconds",
+    }
+}
+
+/// A lease as JSON, without its key.
+fn shown(lease: &LeaseRecord) -> Value {
+    json!({
+        "address": lease.mailbox.to_string(),
+        "domain": lease.mailbox.domain(),
+        "createdAt": lease.created_at.to_interface(),
+        "expiresAt": lease.ends_at().to_interface(),
+        "idleSeconds": lease.idle,
+        "messagesLeft": lease.messages_left,
+        "keepSeconds": lease.keep,
+        "readers": ["holder", "administrator"],
+    })
+}

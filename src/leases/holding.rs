@@ -1,0 +1,171 @@
+//! Taking, changing and ending leases.
+
+use super::key::KeyHash;
+use super::life::Terms;
+use super::reading::Reader;
+use super::{LeaseError, Leases, TRIES_MAX};
+use crate::admission::{What, Who};
+use crate::model::{Address, DomainStatus, LeaseId, LeaseRecord, Secret, Subaddressing, Timestamp};
+use crate::store::{PageRequest, StoreError};
+
+/// The most leases of one key.
+const PER_KEY_MAX: usize = 1_000;
+
+/// A lease that somebody wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The address. A `+tag` does not matter.
+    pub address: Address,
+    /// For how long, and so on.
+    pub terms: Terms,
+}
+
+/// A lease that was taken.
+#[derive(Debug)]
+pub struct Taken {
+    /// The lease.
+    pub lease: LeaseRecord,
+    /// Its key, if that is a new one. It cannot be shown again.
+    pub key: Option<Secret>,
+}
+
+impl Leases {
+    /// Leases an address, for `key` or for a new one. The lease is durable on return, and mail that arrives from now on is
+    /// its own.
+    ///
+    /// [`What::NewLeases`] is for the caller to spend.
+    pub async fn take(&self, wanted: Wanted, key: Option<KeyHash>, who: Who) -> Result<Taken, LeaseError> {
+        let Wanted { address, terms } = wanted;
+        let (config, now) = (&self.config, self.clock.now());
+        let mailbox = address.mailbox(Subaddressing::Strip);
+        if config.mail.role_addresses.has(&mailbox) {
+            return Err(LeaseError::Role);
+        }
+        if self.domains.table.status(address.domain()) != Some(DomainStatus::Active) {
+            return Err(LeaseError::DomainUnknown);
+        }
+        terms.check(&config.leases)?;
+        let before = self.store.lease(&mailbox).await?;
+        if let Some(before) = &before {
+            // Its last holder need not wait for the end of the rest.
+            let is_of_key = before.ended_at.is_some() && key.is_some_and(|key| key.0 == before.key);
+            if now < before.rests_until() && !is_of_key {
+                let is_living = before.is_living(now);
+                return Err(LeaseError::InUse {
+                    until: if is_living { before.ends_at() } else { before.rests_until() },
+                });
+            }
+        }
+        // Whoever reads an address without a lease must not lose it to another.
+        let newest = self.store.list(&mailbox, PageRequest { offset: 0, limit: 1 }, now).await?;
+        if let Some(newest) = newest.emails.first() {
+            return Err(LeaseError::InUse { until: newest.expires_at });
+        }
+        let client = self.room(key, who, now).await?;
+        let (secret, hash) = match key {
+            Some(hash) => (None, hash),
+            None => {
+                let (secret, hash) = KeyHash::fresh();
+                (Some(secret), hash)
+            }
+        };
+        let mut lease = LeaseRecord {
+            id: LeaseId::from_octets(rand::random()),
+            mailbox,
+            key: hash.0,
+            client,
+            created_at: now,
+            expires_at: now,
+            idle: None,
+            read_at: now,
+            messages_left: None,
+            keep: 0,
+            ended_at: None,
+        };
+        terms.or_default(&config.leases).apply(&mut lease, now);
+        if !self.store.replace_lease(before.as_ref(), Some(&lease)).await? {
+            return Err(LeaseError::InUse { until: lease.expires_at });
+        }
+        Ok(Taken { lease, key: secret })
+    }
+
+    /// Checks that a caller may have one more lease. Returns the client that it counts for.
+    async fn room(
+        &self,
+        key: Option<KeyHash>,
+        who: Who,
+        now: Timestamp,
+    ) -> Result<Option<crate::model::Client>, LeaseError> {
+        if let Some(key) = key
+            && self.living_of(key, now).await?.len() >= PER_KEY_MAX
+        {
+            return Err(LeaseError::KeyFull(PER_KEY_MAX));
+        }
+        let client = self.admission.counted(who, What::Leases);
+        let there = self.store.lease_counts(client).await?;
+        self.admission.allows(who, What::Leases, there).map_err(LeaseError::TooMany)?;
+        self.admission.spend(who, What::KeptLeases, 1).map_err(LeaseError::TooMany)?;
+        Ok(client)
+    }
+
+    /// The living leases of a key, in the order of their creation.
+    pub async fn of(&self, key: KeyHash) -> Result<Vec<LeaseRecord>, StoreError> {
+        self.living_of(key, self.clock.now()).await
+    }
+
+    pub(super) async fn living_of(&self, key: KeyHash, now: Timestamp) -> Result<Vec<LeaseRecord>, StoreError> {
+        let mut leases = self.store.leases_of(&key.0).await?;
+        leases.retain(|lease| lease.is_living(now));
+        Ok(leases)
+    }
+
+    /// Changes a living lease of the caller: prolongs it, for instance.
+    pub async fn change(&self, address: &Address, reader: Reader, terms: Terms) -> Result<LeaseRecord, LeaseError> {
+        terms.check(&self.config.leases)?;
+        for _ in 0..TRIES_MAX {
+            let now = self.clock.now();
+            let before = self.held(address, reader, now).await?;
+            let mut after = before.clone();
+            terms.apply(&mut after, now);
+            if self.store.replace_lease(Some(&before), Some(&after)).await? {
+                return Ok(after);
+            }
+        }
+        Err(busy().into())
+    }
+
+    /// Ends a living lease of the caller, with its mail and its webhooks. Returns how many readable Emails it had.
+    pub async fn end(&self, address: &Address, reader: Reader) -> Result<u64, LeaseError> {
+        for _ in 0..TRIES_MAX {
+            let now = self.clock.now();
+            let before = self.held(address, reader, now).await?;
+            // It takes no mail any more before its mail goes.
+            let after = LeaseRecord { expires_at: now, ..before.clone() };
+            if self.store.replace_lease(Some(&before), Some(&after)).await? {
+                return Ok(self.clear(&after, now).await?);
+            }
+        }
+        Err(busy().into())
+    }
+
+    /// Removes the mail and the webhooks of a lease that is over, and notes it. Returns how many readable Emails it had.
+    pub(super) async fn clear(&self, lease: &LeaseRecord, now: Timestamp) -> Result<u64, StoreError> {
+        let mailbox = lease.private_mailbox();
+        let deleted = self.store.delete_all(&mailbox, u64::MAX, now).await?;
+        for webhook in self.store.webhooks(&mailbox).await? {
+            self.store.delete_webhook(webhook.id).await?;
+        }
+        self.store.replace_lease(Some(lease), Some(&lease.clone().ended(now))).await?;
+        Ok(deleted)
+    }
+
+    /// The living lease of an address, if the caller holds it or is the administrator.
+    async fn held(&self, address: &Address, reader: Reader, now: Timestamp) -> Result<LeaseRecord, LeaseError> {
+        let lease = self.find(address).await?.filter(|lease| lease.is_living(now) && reader.holds(lease));
+        lease.ok_or(LeaseError::Unknown)
+    }
+}
+
+fn busy() -> StoreError {
+    StoreError::Failed("others change the lease all the time".into())
+}

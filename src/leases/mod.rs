@@ -1,0 +1,111 @@
+//! Private inboxes: leases of addresses, and where mail for an address goes.
+//!
+//! This is the one room that knows the rules. The mail of a lease lies in a mailbox of its own, see
+//! [`Mailbox::private`](crate::model::Mailbox::private). Whoever shows the key of the lease is led there, and everybody else
+//! to the mailbox that the address has without it, which is empty.
+//!
+//! ```text
+//! key      keys: random texts, of which only hashes are kept       life     what is true of a lease in time; pure
+//! holding  taking, changing and ending leases                     reading  which mailbox a reader gets
+//! arrival  where mail goes, and what it does to a lease           opened   which other addresses take mail
+//! sweep    ends what is over
+//! ```
+
+mod arrival;
+mod holding;
+mod key;
+mod life;
+mod opened;
+mod reading;
+mod sweep;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use arrival::{Mail, Stored};
+pub use holding::{Taken, Wanted};
+pub use key::{KEY_PREFIX, KeyHash};
+pub use life::{OutOfRange, Term, Terms};
+pub use reading::Reader;
+pub use sweep::run;
+
+use crate::admission::{Admission, Refused};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::domains::Registry;
+use crate::model::{Address, LeaseRecord, Subaddressing, Timestamp};
+use crate::store::{Storage, StoreError};
+
+/// How often a change is tried while others change the same lease.
+const TRIES_MAX: u32 = 10;
+
+/// The leases of a service.
+pub struct Leases {
+    config: Arc<Config>,
+    clock: Arc<dyn Clock>,
+    store: Arc<dyn Storage>,
+    admission: Arc<Admission>,
+    domains: Arc<Registry>,
+}
+
+/// Why something about a lease was not done, in words for whoever asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LeaseError {
+    /// Somebody has the address, had it a short time ago, or it has mail that anybody may read.
+    #[error("the address is in use")]
+    InUse {
+        /// When it may be free.
+        until: Timestamp,
+    },
+    /// The administrator alone reads mail to this local part.
+    #[error("the address is a role address, which nobody can have for himself")]
+    Role,
+    /// The domain receives no mail.
+    #[error("the domain receives no mail")]
+    DomainUnknown,
+    /// A share is used up.
+    #[error("there are too many private inboxes")]
+    TooMany(Refused),
+    /// The key has as many leases as it may.
+    #[error("a key has at most {0} private inboxes; take a new key")]
+    KeyFull(usize),
+    /// What was asked for is not permitted.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
+    /// The caller has no such lease.
+    #[error("there is no such private inbox")]
+    Unknown,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Leases {
+    /// The leases in `store`, of addresses on `domains`.
+    pub fn new(
+        config: &Arc<Config>,
+        clock: &Arc<dyn Clock>,
+        store: Arc<dyn Storage>,
+        admission: &Arc<Admission>,
+        domains: &Arc<Registry>,
+    ) -> Self {
+        Self {
+            config: Arc::clone(config),
+            clock: Arc::clone(clock),
+            store,
+            admission: Arc::clone(admission),
+            domains: Arc::clone(domains),
+        }
+    }
+
+    /// The record of an address, living or not. A `+tag` does not matter, whatever the settings say about other mail.
+    async fn find(&self, address: &Address) -> Result<Option<LeaseRecord>, StoreError> {
+        self.store.lease(&address.mailbox(Subaddressing::Strip)).await
+    }
+}
+
+impl fmt::Debug for Leases {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Leases").finish_non_exhaustive()
+    }
+}
