@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Context;
 use super::output::time;
-use crate::client::{Client, text};
+use crate::client::{Client, ClientError, text};
 use crate::config::value::{self, ValueError};
 use crate::error::{Error, Exit};
 use crate::model::{Address, DomainName};
@@ -108,9 +108,9 @@ impl New {
         if self.private {
             let mut wanted = wanted(self.address.as_ref(), self.domain.as_ref(), self.prefix.as_deref());
             self.terms.add_to(&mut wanted);
-            let lease = client.lease(&wanted).await?;
+            let lease = client.lease(&wanted).await.map_err(unleased)?;
             cx.answer(&lease, text(&lease, "address"))?;
-            cx.hint(&said(cx, client, &lease));
+            cx.hint(&said(client, &lease));
             return Ok(());
         }
         let fresh = client.random_address(self.domain.as_ref(), self.prefix.as_deref()).await?;
@@ -135,10 +135,15 @@ pub(super) fn wanted(address: Option<&Address>, domain: Option<&DomainName>, pre
     members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?)))).collect()
 }
 
+/// Why an address is not private. Of a role address nobody can be the holder, not even the administrator.
+fn unleased(error: Error) -> Error {
+    let is_role = error.cause().downcast_ref::<ClientError>().is_some_and(|refused| refused.is("role_address"));
+    if is_role { error.hint("take another one") } else { error }
+}
+
 /// Until when and for whom an address is private, and where its key is.
-fn said(cx: &Context, client: &Client, lease: &Value) -> String {
-    let expires_at = text(lease, "expiresAt");
-    let until = format!("{}, {}", time::rfc3339(expires_at), time::distance(expires_at, cx.now()));
+fn said(client: &Client, lease: &Value) -> String {
+    let until = time::rfc3339(text(lease, "expiresAt"));
     let key = match client.key_file() {
         Some(file) => format!("the key is in {}", file.path().display()),
         None if client.is_administrator() => "the administrator needs no key, and --json shows it".to_owned(),

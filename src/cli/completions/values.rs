@@ -79,17 +79,19 @@ pub(super) async fn look_up(
 /// The caller's own addresses, those that got mail last, and what is typed before an `@` at each active domain.
 async fn addresses(client: &Client, typed: &str) -> Result<Vec<CompletionCandidate>, ClientError> {
     let mut found = own_addresses(client, typed).await;
+    let mut add = |more: Vec<CompletionCandidate>| {
+        for one in more {
+            if found.iter().all(|known| known.get_value() != one.get_value()) {
+                found.push(one);
+            }
+        }
+    };
     if client.is_administrator() {
-        let newest = newest_addresses(client, typed).await?;
-        let others = newest.into_iter().filter(|one| found.iter().all(|own| own.get_value() != one.get_value()));
-        found = found.iter().cloned().chain(others).collect();
+        add(newest_addresses(client, typed).await?);
     }
     if let Some((local, _)) = typed.split_once('@').filter(|(local, _)| !local.is_empty()) {
         let domains = client.get::<Vec<String>>("/api/domains/active", &[]).await?.into_iter();
-        let missing = domains.map(|domain| candidate(format!("{local}@{domain}"), ""));
-        let missing: Vec<_> =
-            missing.filter(|one| found.iter().all(|known| known.get_value() != one.get_value())).collect();
-        found.extend(missing);
+        add(domains.map(|domain| candidate(format!("{local}@{domain}"), "")).collect());
     }
     Ok(found)
 }
