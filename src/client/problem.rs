@@ -46,7 +46,7 @@ impl Problem {
             && let Some(until) = self.other.get("until").and_then(Value::as_str)
         {
             return Some(format!(
-                "it may be free at {until} UTC; `tempmail address list` shows whether it is yours, `tempmail address prolong` keeps it"
+                "it is not free before {until} UTC; `tempmail address list` shows whether it is yours, `tempmail address prolong` keeps it"
             ));
         }
         let fixed = match (self.code.as_str(), self.status) {

@@ -69,11 +69,11 @@ async fn only_its_holder_reads_what_comes_for_a_private_address() {
     for args in [
         &["read", &id][..],
         &["read", &to, "--latest"],
-        &["read", &id, "--raw"],
         &["expect", &to, "--subject", "one", "--timeout", "0"],
     ] {
         assert!(service.run(args).await.ok().stdout.contains(&id[..8]), "{args:?}");
     }
+    assert!(service.run(&["read", &id, "--raw"]).await.ok().stdout.contains("482913"));
     assert_eq!(service.run(&["webhook", "list", &to, "-o", "id"]).await.ok().stdout.trim(), hook);
 
     // A stranger gets what he gets for an address that nobody has.
@@ -87,7 +87,7 @@ async fn only_its_holder_reads_what_comes_for_a_private_address() {
         (&["webhook", "remove", &hook, "--yes"], 3),
         (&["delete", "--id", &id, "--yes"], 3),
         (&["address", "list"], 0),
-        (&["address", "end", &to, "--yes"], 4),
+        (&["address", "end", &to, "--yes"], 3),
     ] {
         let outcome = stranger.run(&service, args).await;
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(code), ""), "{args:?}: {}", outcome.stderr);
@@ -110,7 +110,7 @@ async fn addresses_are_listed_prolonged_and_ended() {
     assert_eq!(one, "ann@example.test");
     assert_eq!(keys(service.dir()).as_object().expect("keys").len(), 1, "the second is of the same key");
     let list = service.run(&["address", "list"]).await.ok().stdout;
-    assert_eq!(list, format!("{one}\t2023-11-15T22:13:20Z\t\t2\t3600\n{two}\t2023-11-14T22:43:20Z\t1800\t\t7200\n"));
+    assert_eq!(list, format!("{one}\t2023-11-15T22:13:20Z\t\t2\t3600\n{two}\t2023-11-14T22:43:20Z\t1800\t\t86400\n"));
     let sent = service.run(&["address", "ls", "--json"]).await.ok();
     assert_eq!(sent.json()["addresses"].as_array().map(Vec::len), Some(2));
 
@@ -189,7 +189,7 @@ async fn what_is_refused_is_said_in_plain_words() {
     let (service, stranger) = (Service::start().await, Stranger::new());
     printed(service.run(&["new", "--private", "ann@example.test"]).await);
     let taken = stranger.run(&service, &["new", "--private", "Ann+x@example.test"]).await;
-    let is_said = taken.stderr.contains("in use") && taken.stderr.contains("2023-12-15 22:13:20 UTC");
+    let is_said = taken.stderr.contains("in use") && taken.stderr.contains("not free before 2023-11-15 22:13:20 UTC");
     assert!(taken.code == Some(5) && is_said, "{taken:?}");
     assert!(!key_file(stranger.0.path()).exists());
     let role = service.run(&["new", "--private", "postmaster@example.test"]).await;

@@ -92,7 +92,7 @@ pub(super) const CASES: [(Place, &str, i32); 83] = [
     (Public, "webhook add postmaster@here.example.org https://h.test/", 4),
     (Public, "domain add elsewhere.example.org", 8),
     (Public, "domain add here.example.org --skip-dns-check", 4),
-    (Public, "address end mine@example.test --yes", 4),
+    (Public, "address end mine@example.test --yes", 3),
     (Public, "read {unknown}", 3),
     (Stopped, "status", 6),
     (Stopped, "send-test a@example.test", 6),
