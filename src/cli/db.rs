@@ -274,7 +274,7 @@ async fn restore(cx: &Context, file: PathBuf, with_events: bool) -> Result<(), E
         return show_counts(cx, counts);
     }
     let store = OfflineStore::take(&sources, true).await?;
-    if store.holds_store()? {
+    if store.holds_store() {
         let question = format!("Replace all mail, domains and webhooks in {}?", store.path().display());
         agreed(cx, &question, "replacing a store").await?;
     }

@@ -6,7 +6,7 @@ use super::domain_hint::hint_unless_served;
 use super::listing::{Listing, PAGE_SIZE};
 use super::output::{self, Column, Format, Kind};
 use super::span::Moment;
-use super::{Context, arriving};
+use super::{Context, watch};
 use crate::client::{ALL_MAIL, BRIEF, Client, List, MAIL, MAILBOXES, Mail, Query, WaitQuery, text};
 use crate::error::Error;
 use crate::model::{Address, DomainName};
@@ -219,7 +219,7 @@ async fn watched(cx: &Context, client: &Client, address: &Address, limit: Option
             cx.print(grown(cx, std::mem::take(&mut rows), is_begun))?;
             is_begun = true;
         }
-        let Mail(mut mail) = arriving::next(cx, &mut arrivals).await?;
+        let Mail(mut mail) = watch::next_mail(cx, &mut arrivals).await?;
         if let (false, Some(members)) = (cx.style.is_chosen(), mail.as_object_mut()) {
             members.retain(|name, _| OF_LIST.contains(&name.as_str()));
         }

@@ -11,14 +11,13 @@
 //! globals   flags of every command     context   what a command is given     surroundings   where it runs
 //! one_mail, attachment   which mail a command is about, and its files     ids   ids by their end or beginning
 //! problem   errors as JSON          removed   what replaces a command that has gone
-//! arriving, listener, listing, removal, domain_hint, span, zone   what several commands share
+//! listener, listing, removal, domain_hint, span, zone   what several commands share
 //! hangup    what SIGHUP does to the daemon
 //! help      the tree of commands       guide          `tempmail help`
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
 
 mod address;
-mod arriving;
 mod attachment;
 mod completions;
 mod config;

@@ -1,17 +1,19 @@
-//! `tempmail watch`: one line for each event of an address, or of all.
+//! `tempmail watch`: one line for each event of an address, or of all. `inbox --watch` and `webhook listen` follow mail so too.
 
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::Context;
 use super::output::{self, Column, Format, Kind, Style, visible};
-use crate::client::{Events, text};
+use crate::client::{Arrivals, ClientError, Mail, text};
 use crate::error::{Error, Exit};
 use crate::model::Address;
 
+/// How long is waited for one mail before the wait begins anew.
+const WAIT_MAX: Duration = Duration::from_hours(24);
 /// How often is looked whether somebody still reads the output.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
@@ -49,22 +51,32 @@ impl Watch {
         let mut events = cx.client().await?.events(self.address).await?;
         cx.verbose("following; Ctrl-C ends this");
         loop {
-            let event = next(cx, &mut events).await?;
+            let event = while_read(cx, events.next(|error| cx.hint(&format!("{error}; trying again")))).await?;
             cx.print(line(cx.style, &event))?;
         }
     }
 }
 
-/// The next event. An interruption is said once. When nobody reads the output any more, the command ends.
-async fn next(cx: &Context, events: &mut Events<'_>) -> Result<Value, Error> {
+/// The next mail that arrives. A service that can't answer is asked again, and that is said.
+pub(super) async fn next_mail(cx: &Context, arrivals: &mut Arrivals<'_>) -> Result<Mail, Error> {
+    loop {
+        let away = |error: &_| cx.hint(&format!("{error}; trying again"));
+        if let Some(mail) = while_read(cx, arrivals.next(Instant::now() + WAIT_MAX, away)).await? {
+            return Ok(mail);
+        }
+    }
+}
+
+/// What a service says in time. When nobody reads the output any more, the command ends.
+async fn while_read<T>(cx: &Context, said: impl Future<Output = Result<T, ClientError>>) -> Result<T, Error> {
     tokio::select! {
-        event = events.next(|error| cx.hint(&format!("{error}; trying again"))) => Ok(event?),
+        said = said => Ok(said?),
         () = reader_gone(cx) => Err(Error::ending(Exit::Ok)),
     }
 }
 
 /// Waits until the other end of the pipe at standard output is closed. A file has no other end.
-pub(super) async fn reader_gone(cx: &Context) {
+async fn reader_gone(cx: &Context) {
     if !cx.streams.is_of_process {
         return std::future::pending().await;
     }

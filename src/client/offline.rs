@@ -66,8 +66,8 @@ impl OfflineStore {
     }
 
     /// Whether there is a store in it.
-    pub fn holds_store(&self) -> Result<bool, Error> {
-        Ok(self.directory.holds_store())
+    pub fn holds_store(&self) -> bool {
+        self.directory.holds_store()
     }
 
     fn disk(&self) -> Arc<dyn Disk> {

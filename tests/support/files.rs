@@ -22,3 +22,18 @@ pub(crate) fn of_another_user(path: PathBuf) -> PathBuf {
 pub(crate) fn file(name: &str) -> String {
     std::fs::read_to_string(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
+
+/// README and every guide, by their paths from the root of the package.
+pub(crate) fn pages() -> Vec<(String, String)> {
+    let entries = std::fs::read_dir(path("man/guide")).expect("the guides");
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("an entry").file_name().into_string();
+    let guides = entries.map(|entry| format!("man/guide/{}", name(entry).expect("UTF-8")));
+    let guides = guides.filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "md"));
+    guides.chain(["README.md".to_owned()]).map(|name| (name.clone(), file(&name))).collect()
+}
+
+/// The code blocks of a page in this language.
+pub(crate) fn blocks<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
+    let start = format!("\n```{language}\n");
+    page.split(&start).skip(1).filter_map(|rest| rest.split_once("\n```")).map(|(block, _)| block).collect()
+}

@@ -20,6 +20,7 @@ mod support {
     pub mod clock;
     pub mod command;
     pub mod completions;
+    pub mod dns_zone;
     pub mod document;
     pub mod exposition;
     pub mod files;

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::Context;
-use super::super::arriving;
 use super::super::output::{self, Column, Format, Kind, Style};
 use super::super::wait::hint_in_time;
+use super::super::watch::next_mail;
 use super::secret;
 use crate::client::{Mail, WaitQuery};
 use crate::clock::SystemClock;
@@ -98,7 +98,7 @@ impl Listen {
         hint_in_time(cx, client, &self.address).await;
         let mut arrivals = client.arrivals(WaitQuery::all(self.address, newest.clone()), newest);
         loop {
-            let mail = arriving::next(cx, &mut arrivals).await?;
+            let mail = next_mail(cx, &mut arrivals).await?;
             cx.print(shown(cx.style, &forwarder.forward(cx, &mail).await?))?;
         }
     }

@@ -5,31 +5,15 @@ mod examples;
 mod generated;
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use tempmail::config::{Sources, load};
 use tempmail::error::Exit;
 
 use crate::support::document::Document;
-use crate::support::files::{file, path};
+use crate::support::files::{blocks, file, pages, path};
 
 fn guide(name: &str) -> String {
     file(&format!("man/guide/{name}.md"))
-}
-
-/// README and every guide, by their paths from the root of the package.
-fn pages() -> Vec<(String, String)> {
-    let entries = std::fs::read_dir(path("man/guide")).expect("the guides");
-    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("an entry").file_name().into_string();
-    let guides = entries.map(|entry| format!("man/guide/{}", name(entry).expect("UTF-8")));
-    let guides = guides.filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "md"));
-    guides.chain(["README.md".to_owned()]).map(|name| (name.clone(), file(&name))).collect()
-}
-
-/// The code blocks of a page in this language.
-fn blocks<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
-    let start = format!("\n```{language}\n");
-    page.split(&start).skip(1).filter_map(|rest| rest.split_once("\n```")).map(|(block, _)| block).collect()
 }
 
 #[test]
@@ -69,6 +53,18 @@ fn each_configuration_file_that_is_shown_can_be_loaded() {
         }
     }
     assert!(shown >= 2, "only {shown} were found");
+}
+
+/// `world::examples::commands` runs those of `sh` and `console`.
+#[test]
+fn each_block_is_of_a_language_that_a_test_knows() {
+    const LANGUAGES: [&str; 9] = ["", "sh", "console", "toml", "yaml", "json", "http", "python", "js"];
+    for (page, text) in pages() {
+        let fences = text.lines().filter_map(|line| line.trim_start().strip_prefix("```"));
+        for language in fences {
+            assert!(LANGUAGES.contains(&language), "{page}: {language}");
+        }
+    }
 }
 
 #[test]
