@@ -10,6 +10,7 @@
 //!      -> smtp/session     on the thread of all sessions: a method for each command over pure parsers. smtp/io reads, writes,
 //!                          and ends who is late. smtp/backend says whether the store has room, and whether domain and
 //!                          mailbox take mail. The octets of a message take memory of admission as they arrive
+//!      -> leases           leads each recipient to the mailbox of its lease, or to the one that anybody may read
 //!      -> Delivery         envelope with an id per recipient, octets as sent, received_at, expires_at
 //!      -> Store::receive   a request in a queue of 64 MB; when it is full, the session and its peer wait
 //!      -> writer thread    takes queued requests as one group: decides the facts, appends them to the journal, ONE

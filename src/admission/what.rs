@@ -239,7 +239,7 @@ impl What {
             Self::Requests => Row::a_minute(http.rate_limit?.into()).for_everybody(),
             Self::DomainRegistrations | Self::NewLeases | Self::WrongTokens => Row::a_minute(30).for_everybody(),
             Self::KeptLeases => Row::in_time(leases.all_max / 8, LEASE_REST),
-            Self::Opened => Row::in_time(OPENED, OPENED_FOR).for_everybody(),
+            Self::Opened => Row::in_time(OPENED, OPENED_FOR),
             Self::DnsChecks => Row::a_minute(60).for_everybody(),
             Self::WebhookRegistrations => Row::a_minute(webhooks.registrations_per_minute.into()).for_everybody(),
             Self::CallsToProven => {

@@ -137,9 +137,9 @@ fn tell_of_tokens(cx: &Context, has_tokens: bool) {
 
 /// Shows what a backup holds, in the order of the alphabet.
 fn show_counts(cx: &Context, counts: BackupCounts) -> Result<(), Error> {
-    let BackupCounts { messages, emails, octets, domains, webhooks, events } = counts;
+    let BackupCounts { messages, emails, octets, domains, webhooks, events, leases } = counts;
     let counts = json!({
-        "domains": domains, "emails": emails, "events": events, "messages": messages, "octets": octets,
+        "domains": domains, "emails": emails, "events": events, "leases": leases, "messages": messages, "octets": octets,
         "webhooks": webhooks,
     });
     cx.document(&counts, &counts)

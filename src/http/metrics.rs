@@ -84,6 +84,7 @@ async fn of_store(api: &Api) -> Vec<MetricFamily> {
     families.extend(number("tempmail_store_emails", help, stats.emails));
     let help = "Octets of all files of the store by their length.";
     families.extend(number("tempmail_store_disk_bytes", help, stats.disk_octets));
+    families.extend(number("tempmail_leases", "Private inboxes that have not ended.", stats.leases));
     families.extend(number("tempmail_webhook_events_waiting", "Pending events.", stats.events));
     families
 }

@@ -57,7 +57,8 @@ impl Leases {
         }
     }
 
-    /// Stores a message: one Email for each mailbox of its recipients, all or none. What [`Leases::accepts`] refuses for
+    /// Stores a message: one Email for each mailbox of its recipients, all or none. An address whose lease has just ended gets
+    /// none, as if the mail had come before the end and gone with it. What [`Leases::accepts`] refuses for
     /// the settings or the number of messages is stored all the same, since a sender was told that it is accepted.
     ///
     /// The errors are those of [`Store::receive`](crate::store::Store::receive).

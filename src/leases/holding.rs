@@ -5,7 +5,7 @@ use super::life::Terms;
 use super::reading::Reader;
 use super::{LeaseError, Leases, TRIES_MAX};
 use crate::admission::{What, Who};
-use crate::model::{Address, DomainStatus, LeaseId, LeaseRecord, Secret, Subaddressing, Timestamp};
+use crate::model::{Address, Client, DomainName, DomainStatus, LeaseId, LeaseRecord, Secret, Subaddressing, Timestamp};
 use crate::store::{PageRequest, StoreError};
 
 /// The most leases of one key.
@@ -90,12 +90,7 @@ impl Leases {
     }
 
     /// Checks that a caller may have one more lease. Returns the client that it counts for.
-    async fn room(
-        &self,
-        key: Option<KeyHash>,
-        who: Who,
-        now: Timestamp,
-    ) -> Result<Option<crate::model::Client>, LeaseError> {
+    async fn room(&self, key: Option<KeyHash>, who: Who, now: Timestamp) -> Result<Option<Client>, LeaseError> {
         if let Some(key) = key
             && self.living_of(key, now).await?.len() >= PER_KEY_MAX
         {
@@ -157,6 +152,12 @@ impl Leases {
         }
         self.store.replace_lease(Some(lease), Some(&lease.clone().ended(now))).await?;
         Ok(deleted)
+    }
+
+    /// Ends all leases of a domain that is served no more. Their mail stays until it expires, as other mail does, but only
+    /// the administrator can read it. Returns how many leases there were.
+    pub async fn end_domain(&self, domain: &DomainName) -> Result<u64, StoreError> {
+        self.store.end_leases(domain, self.clock.now()).await
     }
 
     /// The living lease of an address, if the caller holds it or is the administrator.

@@ -112,3 +112,96 @@ pub(super) fn with_reading(lease: &LeaseRecord, now: Timestamp) -> Option<LeaseR
 fn whole_seconds(time: Duration) -> u32 {
     u32::try_from(time.as_secs()).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Revision};
+    use crate::model::{Address, LeaseId, Subaddressing};
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_millis(seconds * 1000)
+    }
+
+    fn config() -> LeasesConfig {
+        Config::of_revision(Revision::Two, "unused".into()).leases
+    }
+
+    /// A lease that was taken at the epoch.
+    fn lease(terms: Terms) -> LeaseRecord {
+        let mut lease = LeaseRecord {
+            id: LeaseId::from_octets([1; 16]),
+            mailbox: "ann@example.test".parse::<Address>().expect("address").mailbox(Subaddressing::Strip),
+            key: [2; 32],
+            client: None,
+            created_at: at(0),
+            expires_at: at(0),
+            idle: None,
+            read_at: at(0),
+            messages_left: None,
+            keep: 0,
+            ended_at: None,
+        };
+        terms.or_default(&config()).apply(&mut lease, at(0));
+        lease
+    }
+
+    #[test]
+    fn without_terms_a_lease_lives_a_day_and_keeps_its_mail_as_long() {
+        let plain = lease(Terms::default());
+        assert_eq!((plain.ends_at(), plain.keep, plain.messages_left), (at(86_400), 86_400, None));
+        let long = lease(Terms { life: Some(Duration::from_hours(30 * 24)), ..Terms::default() });
+        assert_eq!((long.ends_at(), long.keep()), (at(30 * 86_400), Duration::from_hours(7 * 24)));
+    }
+
+    #[test]
+    fn zero_takes_a_term_away_and_none_leaves_it() {
+        let terms = Terms { idle: Some(Duration::from_mins(5)), messages: Some(3), ..Terms::default() };
+        let mut lease = lease(terms);
+        assert_eq!((lease.idle, lease.messages_left, lease.ends_at()), (Some(300), Some(3), at(300)));
+        Terms { life: Some(Duration::from_mins(1)), ..Terms::default() }.apply(&mut lease, at(100));
+        assert_eq!((lease.idle, lease.messages_left, lease.ends_at()), (Some(300), Some(3), at(160)));
+        Terms { idle: Some(Duration::ZERO), messages: Some(0), ..Terms::default() }.apply(&mut lease, at(110));
+        assert_eq!((lease.idle, lease.messages_left, lease.ends_at()), (None, None, at(160)));
+    }
+
+    #[test]
+    fn the_settings_bound_the_terms() {
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        let out_of_range = |terms: Terms| terms.check(&config()).err().map(|error| error.term);
+        assert_eq!(out_of_range(Terms::default()), None);
+        for (terms, expected) in [
+            (Terms { life: seconds(0), ..Terms::default() }, Some(Term::Life)),
+            (Terms { life: seconds(30 * 86_400), ..Terms::default() }, None),
+            (Terms { life: seconds(30 * 86_400 + 1), ..Terms::default() }, Some(Term::Life)),
+            (Terms { idle: seconds(0), messages: Some(0), ..Terms::default() }, None),
+            (Terms { idle: seconds(59), ..Terms::default() }, Some(Term::Idle)),
+            (Terms { messages: Some(1_000_001), ..Terms::default() }, Some(Term::Messages)),
+            (Terms { keep: seconds(0), ..Terms::default() }, Some(Term::Keep)),
+            (Terms { keep: seconds(7 * 86_400 + 1), ..Terms::default() }, Some(Term::Keep)),
+        ] {
+            assert_eq!(out_of_range(terms), expected, "{terms:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_message_leaves_time_to_read_it() {
+        let first = lease(Terms { messages: Some(2), ..Terms::default() });
+        let second = with_message(&first, at(10)).expect("counted");
+        assert_eq!((second.messages_left, second.ends_at()), (Some(1), first.ends_at()));
+        let last = with_message(&second, at(20)).expect("counted");
+        assert_eq!((last.messages_left, last.ends_at()), (Some(0), at(620)));
+        // Two that arrive at once.
+        let beyond = with_message(&last, at(30)).expect("counted");
+        assert_eq!((beyond.messages_left, beyond.ends_at()), (Some(0), at(620)));
+        assert_eq!(with_message(&lease(Terms::default()), at(10)), None);
+    }
+
+    #[test]
+    fn readings_are_noted_now_and_then() {
+        let lease = lease(Terms { idle: Some(Duration::from_secs(160)), ..Terms::default() });
+        assert_eq!(with_reading(&lease, at(9)), None);
+        assert_eq!(with_reading(&lease, at(10)).map(|read| read.ends_at()), Some(at(170)));
+        assert_eq!(with_reading(&super::tests::lease(Terms::default()), at(10)), None);
+    }
+}

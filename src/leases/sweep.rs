@@ -26,14 +26,15 @@ pub async fn run(leases: Arc<Leases>, shutdown: CancellationToken) {
             close_at = Instant::now() + CLOSE_EVERY;
             swept = leases.store.close_mailboxes(leases.clock.now()).await.and(swept);
         }
-        match swept {
-            // There may be more.
-            Ok(STEP) => continue,
+        match &swept {
             Ok(_) => {}
             Err(StoreError::Stopping) => return,
             Err(error) => tracing::warn!(%error, "private inboxes that are over could not be removed; this is retried"),
         }
-        shutdown.run_until_cancelled(sleep(EVERY)).await;
+        let may_have_more = swept == Ok(STEP);
+        if !may_have_more {
+            shutdown.run_until_cancelled(sleep(EVERY)).await;
+        }
     }
 }
 
@@ -42,10 +43,12 @@ impl Leases {
     pub(super) async fn sweep(&self) -> Result<usize, StoreError> {
         let now = self.clock.now();
         let due = self.store.due_leases(now, STEP).await?;
+        let mut outcome = Ok(due.len());
         for lease in &due {
-            self.finish(lease, now).await?;
+            // One that fails must not keep the others.
+            outcome = self.finish(lease, now).await.and(outcome);
         }
-        Ok(due.len())
+        outcome
     }
 
     async fn finish(&self, lease: &LeaseRecord, now: Timestamp) -> Result<(), StoreError> {

@@ -134,6 +134,8 @@ pub struct StoreStats {
     pub webhooks: u64,
     /// Pending events.
     pub events: u64,
+    /// Leases of addresses that have not ended.
+    pub leases: u64,
     /// Segments of the journal.
     pub segments: u64,
     /// Octets of all files by their length.

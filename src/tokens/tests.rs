@@ -138,7 +138,7 @@ fn a_file_of_another_kind_or_version_is_refused() {
 
 #[test]
 fn tokens_are_distinct_and_hashed_by_sha_256() {
-    assert_ne!(fresh(), fresh());
+    assert_ne!(fresh(PREFIX), fresh(PREFIX));
     // FIPS 180-2, appendix B.1.
     assert_eq!(hash("abc")[..8], [0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea]);
 }

@@ -8,7 +8,7 @@ use crate::support::files::path;
 const BOUNDS: &[(&str, &str)] = &[
     // Pure modules do no I/O, write no log, read no clock and draw no random number: now is an argument.
     (
-        "model/ mime/ admission/usage admission/what connections/proxy smtp/auth smtp/body smtp/command smtp/data smtp/fault \
+        "model/ mime/ leases/life admission/usage admission/what connections/proxy smtp/auth smtp/body smtp/command smtp/data smtp/fault \
          smtp/line smtp/metrics smtp/path smtp/reasons smtp/reply dns/mx domains/storm webhook/sign webhook/schedule webhook/guard/ranges webhook/target \
          webhook/request webhook/outcome",
         "std::fs std::env std::process std::os:: std::io::stdin std::io::stdout std::io::stderr SystemTime Instant Local::now \
@@ -24,6 +24,7 @@ const BOUNDS: &[(&str, &str)] = &[
     ("smtp/", "crate::http crate::mime axum hyper"),
     ("http/", "crate::smtp"),
     ("service", "crate::cli crate::client crate::http"),
+    ("leases/", "crate::cli crate::client crate::daemon crate::http crate::service crate::smtp crate::webhook"),
     ("client/", "crate::cli crate::http crate::service crate::smtp"),
     ("connections/", "crate::smtp crate::http crate::store crate::service crate::daemon crate::cli"),
     ("tls/", "crate::smtp crate::http crate::store crate::config crate::daemon crate::cli"),

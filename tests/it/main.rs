@@ -8,6 +8,7 @@ mod exits;
 mod guides;
 mod http;
 mod layout;
+mod leases;
 mod package;
 mod screens;
 mod service;

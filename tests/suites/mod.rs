@@ -4,6 +4,7 @@
 pub mod conformance;
 pub mod disabled;
 pub mod due_events;
+pub mod leases;
 pub mod outbox;
 pub mod outbox_bounds;
 pub mod outbox_conformance;

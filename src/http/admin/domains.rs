@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::domains::{DomainEntry, Round};
 use crate::http::domains::{DomainJson, new_domain, status};
-use crate::http::{Answer, Api, Created, Deleted, JsonObject, Query};
+use crate::http::{Answer, Api, Created, JsonObject, Query};
 
 /// A domain as the administrator sees it. `registeredBy` is a client, an IPv4 address or an IPv6 /64; null for the
 /// administrator.
@@ -38,9 +38,12 @@ pub(super) async fn add(State(api): State<Arc<Api>>, body: JsonObject) -> Create
 }
 
 /// `DELETE /api/admin/domains?domain=`
-pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Answer<Deleted> {
-    let is_removed = api.domains.remove(&query.req("domain")?).await?;
-    Ok(Json(Deleted::number(u64::from(is_removed))))
+pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Answer<Value> {
+    let domain = query.req("domain")?;
+    let is_removed = api.domains.remove(&domain).await?;
+    // Also if it is not registered: an earlier removal may have been interrupted here.
+    let leases = api.leases.end_domain(&domain).await?;
+    Ok(Json(json!({ "deleted": u64::from(is_removed), "leases": leases })))
 }
 
 /// `POST /api/admin/domains/verify?domain=&force=`: verifies one domain or all.

@@ -38,6 +38,9 @@ pub(in crate::http) async fn submit(
     let raw = read_body(request, api.config.mail.message_octets_max).await?;
     let (helo, protocol) = (String::new(), Protocol::plain(Greeting::Http));
     let stored = api.leases.deliver(Mail { client, helo, protocol, reverse_path, recipients, raw }).await?;
+    if stored.emails.is_empty() {
+        return Err(Problem::misplaced("to", "the private inbox of each address is over, and takes no mail any more"));
+    }
     let emails: Vec<_> = stored.emails.iter().map(|it| json!({ "id": it.id, "recipient": it.address })).collect();
     Ok((StatusCode::CREATED, Json(json!({ "emails": emails }))))
 }

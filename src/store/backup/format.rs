@@ -9,14 +9,16 @@
 //! before webhooks, so that restoring mail creates no events.
 
 use bytes::{Buf, Bytes, BytesMut};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::model::{DomainRecord, EmailId, Envelope, Timestamp, WebhookId, WebhookRecord};
+use crate::model::{DomainRecord, EmailId, Envelope, LeaseRecord, Timestamp, WebhookId, WebhookRecord};
 use crate::store::StoreError;
 use crate::store::journal::{RECORD_HEADER_OCTETS, RecordHead, decode_meta, encode_record};
 
-/// The format that this version writes and reads.
-const FORMAT: u32 = 5;
+/// The format that this version writes.
+const FORMAT: u32 = 6;
+/// The oldest format that it reads: one without leases.
+const FORMAT_READ: u32 = 5;
 const MAGIC: [u8; 16] = *b"tempmail-backup\n";
 const HEADER_OCTETS: usize = 24;
 /// The largest record without its message. An envelope of 100 recipients is below 96 KB.
@@ -60,6 +62,8 @@ pub enum BackupRecord {
     },
     /// The end, with the counts of the records before it.
     End(BackupCounts),
+    /// A lease of an address.
+    Lease(Box<LeaseRecord>),
 }
 
 /// What a backup holds, in numbers.
@@ -78,6 +82,13 @@ pub struct BackupCounts {
     pub webhooks: u64,
     /// Events.
     pub events: u64,
+    /// Leases of addresses. The end of format 5 has no such number.
+    #[serde(deserialize_with = "or_none")]
+    pub leases: u64,
+}
+
+fn or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    Ok(u64::deserialize(deserializer).unwrap_or(0))
 }
 
 impl BackupCounts {
@@ -93,6 +104,7 @@ impl BackupCounts {
             }
             BackupRecord::Webhook(_) => self.webhooks += 1,
             BackupRecord::Event { .. } => self.events += 1,
+            BackupRecord::Lease(_) => self.leases += 1,
         }
     }
 }
@@ -120,7 +132,7 @@ pub enum BackupError {
     NotABackup,
     /// A newer version of the program wrote it.
     #[error(
-        "the backup has format {found}; this version reads format {FORMAT}. Use the version that wrote it, or a newer one"
+        "the backup has format {found}; this version reads formats {FORMAT_READ} to {FORMAT}. Use the version that wrote it, or a newer one"
     )]
     Format {
         /// The format found.
@@ -234,7 +246,7 @@ impl BackupDecoder {
         if crc32c::crc32c(&header[..20]) != word(20) {
             return Err(BackupError::Damaged { offset: 0 });
         }
-        if word(16) != FORMAT {
+        if !(FORMAT_READ..=FORMAT).contains(&word(16)) {
             return Err(BackupError::Format { found: word(16) });
         }
         self.octets.advance(HEADER_OCTETS);
@@ -309,7 +321,7 @@ mod tests {
 
     #[test]
     fn another_format_is_named() {
-        for found in [FORMAT - 1, FORMAT + 1] {
+        for found in [FORMAT_READ - 1, FORMAT + 1] {
             let mut other = file();
             other[16..20].copy_from_slice(&found.to_le_bytes());
             let crc = crc32c::crc32c(&other[..20]);

@@ -44,6 +44,7 @@ impl BackupSource<'_> {
         for domain in domains {
             self.put(&mut counts, BackupRecord::Domain(domain).into())?;
         }
+        self.leases(&mut counts)?;
         self.messages(last, &mut counts)?;
         for webhook in webhooks {
             self.put(&mut counts, BackupRecord::Webhook(Box::new(webhook)).into())?;
@@ -56,6 +57,15 @@ impl BackupSource<'_> {
     fn put(&mut self, counts: &mut BackupCounts, item: BackupItem) -> Result<(), StoreError> {
         counts.count(&item);
         (self.emit)(item)
+    }
+
+    fn leases(&mut self, counts: &mut BackupCounts) -> Result<(), StoreError> {
+        for first in (0..self.registry.lease_places()).step_by(AT_ONCE) {
+            for lease in self.registry.leases_at(first..first + AT_ONCE) {
+                self.put(counts, BackupRecord::Lease(Box::new(lease)).into())?;
+            }
+        }
+        Ok(())
     }
 
     /// Emits the messages up to the sequence number `last`.

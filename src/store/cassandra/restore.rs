@@ -174,7 +174,7 @@ impl<'a> Filling<'a> {
         let is_wanted = match &item.record {
             BackupRecord::Mail { expires_at, live, .. } => *expires_at > self.how.now && !live.is_empty(),
             BackupRecord::Event { .. } => self.how.with_events,
-            BackupRecord::Domain(_) | BackupRecord::Webhook(_) => true,
+            BackupRecord::Domain(_) | BackupRecord::Webhook(_) | BackupRecord::Lease(_) => true,
             BackupRecord::Store { .. } | BackupRecord::End(_) => false,
         };
         if !is_wanted {
@@ -244,7 +244,7 @@ impl Shared {
                 let Some((_, row)) = self.find_row(*email).await? else { return Ok(false) };
                 self.insert_event(*webhook, row.listed(), *attempts, *due_at).await?;
             }
-            BackupRecord::Store { .. } | BackupRecord::End(_) => {}
+            BackupRecord::Lease(_) | BackupRecord::Store { .. } | BackupRecord::End(_) => {}
         }
         Ok(true)
     }

@@ -82,6 +82,7 @@ impl Loader {
         match record {
             BackupRecord::Store { .. } | BackupRecord::End(_) => Ok(()),
             BackupRecord::Domain(record) => self.opened.registry.load_domain(&record),
+            BackupRecord::Lease(record) => self.opened.registry.load_lease(&record),
             BackupRecord::Webhook(record) => self.opened.registry.load_webhook(*record),
             BackupRecord::Event { webhook, email, attempts, due_at } => self.event(webhook, email, attempts, due_at),
             BackupRecord::Mail { envelope, received_at, expires_at, sequence, live } => {

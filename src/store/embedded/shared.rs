@@ -161,6 +161,7 @@ impl Shared {
     pub(super) fn stats(&self) -> Result<StoreStats, StoreError> {
         let mut stats = self.mail().stats();
         stats.webhooks = self.registry.webhook_count() as u64;
+        stats.leases = self.registry.unended_leases();
         stats.segments = self.files.numbers().len() as u64;
         stats.held_octets = self.files.held_octets();
         let disk = self.files.disk();

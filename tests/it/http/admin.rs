@@ -140,7 +140,7 @@ async fn the_status_says_what_runs_here() {
             "domains": { "active": 1, "deactivated": 0 },
             "store": {
                 "emails": 1, "mailboxes": 1, "messages": 1, "liveOctets": 5, "webhooks": 0, "events": 0,
-                "segments": stats.segments, "diskOctets": stats.disk_octets, "registryOctets": stats.registry_octets,
+                "leases": 0, "segments": stats.segments, "diskOctets": stats.disk_octets, "registryOctets": stats.registry_octets,
                 "heldOctets": 0,
             },
         })
@@ -159,7 +159,7 @@ async fn the_stats_say_how_much_is_stored() {
         shown,
         json!({
             "messages": 1, "emails": 2, "mailboxes": 2, "domains": 0, "webhooks": 0, "events": 0,
-            "segments": detailed.stats.segments, "liveOctets": 5, "diskOctets": detailed.stats.disk_octets,
+            "leases": 0, "segments": detailed.stats.segments, "liveOctets": 5, "diskOctets": detailed.stats.disk_octets,
             "registryOctets": detailed.stats.registry_octets,
             "heldOctets": 0,
             "oldest": "2023-11-14 22:13:20", "newest": "2023-11-14 22:13:20",

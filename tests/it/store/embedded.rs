@@ -14,6 +14,7 @@ use super::{
     users,
 };
 use crate::suites::conformance::conformance;
+use crate::suites::leases::leases_conformance;
 use crate::suites::options;
 use crate::suites::outbox_conformance::{outbox_conformance, outbox_shares};
 use crate::support::mail::{delivery, mailbox};
@@ -25,6 +26,7 @@ fn in_memory() -> Ready<Arc<dyn Storage>> {
 }
 
 conformance!(in_memory);
+leases_conformance!(in_memory);
 outbox_conformance!(crate::suites::outbox_conformance::in_memory);
 outbox_shares!(crate::suites::outbox_conformance::in_memory);
 

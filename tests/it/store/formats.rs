@@ -11,10 +11,11 @@ use std::sync::Arc;
 use tempmail::model::Timestamp;
 use tempmail::store::backup;
 use tempmail::store::disk::{Directory, Disk};
-use tempmail::store::{EmbeddedStore, Outbox, Registry, Store, StoreOptions};
+use tempmail::store::{EmbeddedStore, Leases, Outbox, Registry, Store, StoreOptions};
 use tempmail::tokens::Tokens;
 
 use super::texts;
+use crate::suites::leases::lease;
 use crate::suites::options;
 use crate::support::mail::mailbox;
 use crate::support::test_disk::TestDisk;
@@ -67,6 +68,9 @@ async fn a_store_of_format_11_is_opened() {
     let store =
         EmbeddedStore::open_on(Arc::new(Directory::lock(dir.path()).expect("lock")), &any_life()).expect("open");
     holds_all(&store).await;
+    let lease = lease("new@example.test", 1, THEN);
+    assert_eq!(store.replace_lease(None, Some(&lease)).await, Ok(true), "it has leases from now on");
+    assert_eq!(store.leases_of(&lease.key).await, Ok(vec![lease]));
     let tokens = Tokens::open(Arc::new(store), dir.path(), None, THEN).await.expect("tokens");
     assert_eq!(tokens.list().iter().map(|token| token.name.to_string()).collect::<Vec<_>>(), ["ci"]);
 }

@@ -21,6 +21,8 @@ pub(super) struct LeaseTable {
     counts: HashTable<(u32, u32)>,
     /// Leases by the second in which they are due.
     due: BTreeSet<(u32, u32)>,
+    /// How many have not ended.
+    unended: u64,
     hasher: RandomState,
 }
 
@@ -100,13 +102,23 @@ impl LeaseTable {
         Share { client, network, all: self.slab.len() as u64 }
     }
 
+    /// How many leases have not ended.
+    pub(super) fn unended(&self) -> u64 {
+        self.unended
+    }
+
     fn names(&self, client: Client) -> [u32; 2] {
         let short = |hash: u64| u32::try_from(hash >> 32).unwrap_or(0);
-        [short(self.hasher.hash_one(client)), short(self.hasher.hash_one(client.network()))]
+        // The first client of a network has the same octets.
+        [short(self.hasher.hash_one((0, client))), short(self.hasher.hash_one((1, client.network())))]
     }
 
     fn count(&mut self, record: &LeaseRecord, is_added: bool) {
-        let Some(client) = record.client.filter(|_| record.ended_at.is_none()) else { return };
+        if record.ended_at.is_some() {
+            return;
+        }
+        self.unended = if is_added { self.unended + 1 } else { self.unended - 1 };
+        let Some(client) = record.client else { return };
         for name in self.names(client) {
             match self.counts.entry(spread(name), |(known, _)| *known == name, |(known, _)| spread(*known)) {
                 hashbrown::hash_table::Entry::Occupied(mut entry) => {

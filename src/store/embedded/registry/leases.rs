@@ -29,6 +29,11 @@ impl EmbeddedRegistry {
         self.memory().leases.counts(client)
     }
 
+    /// How many leases have not ended.
+    pub(crate) fn unended_leases(&self) -> u64 {
+        self.memory().leases.unended()
+    }
+
     /// The records at some places. With [`Self::lease_places`], all records can be read in steps.
     pub(crate) fn leases_at(&self, places: std::ops::Range<usize>) -> Vec<LeaseRecord> {
         self.memory().leases.at(places)

@@ -2,6 +2,7 @@
 
 mod damage;
 mod faults;
+mod leases;
 mod limits;
 
 use std::path::Path;
