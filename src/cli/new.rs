@@ -38,7 +38,7 @@ Examples:
   addr=$(tempmail new) && echo \"$addr\" && tempmail inbox \"$addr\"
   tempmail new --private
   tempmail new --private ann@example.org --for 7d --keep 2d
-  code=$(tempmail wait \"$(tempmail new --private --messages 1)\" --code)"
+  tempmail new --private --messages 1 --idle 2h"
 )]
 pub(super) struct New {
     /// The address, with --private; beyond the service's machine only the administrator can choose it
@@ -76,7 +76,7 @@ pub(super) struct Terms {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     messages: Option<u32>,
 
-    /// How long each mail is kept [default: as mail of other addresses]
+    /// How long each mail is kept [default: as long as the address, up to lease-retention-max]
     #[arg(long, value_name = "DURATION", value_parser = length)]
     keep: Option<Duration>,
 }
