@@ -7,7 +7,7 @@ use super::new::Terms;
 use super::output::{Column, Kind};
 use super::removal::Removal;
 use super::{Context, listing};
-use crate::client::{LEASES, Method};
+use crate::client::{ClientError, LEASES, Method};
 use crate::error::Error;
 use crate::model::Address;
 
@@ -97,7 +97,8 @@ impl Prolong {
         let mut body = json!({});
         self.terms.add_to(&mut body);
         let client = cx.client().await?;
-        let lease: Value = client.call(Method::PATCH, LEASES, &query(&self.address), Some(body)).await?;
+        let lease = client.call::<Value>(Method::PATCH, LEASES, &query(&self.address), Some(body)).await;
+        let lease = lease.map_err(unheld)?;
         cx.list(&COLUMNS, std::slice::from_ref(&lease), &lease)
     }
 }
@@ -132,11 +133,16 @@ impl End {
         let deleted = if removal.dry_run {
             client.newest(&address, 1).await?.total
         } else {
-            client.delete(LEASES, &query(&address)).await?
+            client.delete(LEASES, &query(&address)).await.map_err(unheld)?
         };
         let columns = [Kind::Text.column("ADDRESS", "address"), Kind::Number.column("MAILS", "deleted")];
         removal.show(cx, &columns, &[json!({ "address": address.to_string(), "deleted": deleted })], Ok(()))
     }
+}
+
+/// Why nothing is done with an address.
+fn unheld(error: ClientError) -> Error {
+    error.or_find_by("`tempmail address list` shows yours")
 }
 
 fn query(address: &Address) -> [(&'static str, Option<String>); 1] {

@@ -110,7 +110,7 @@ fn check_public(config: PublicConfig, method: &Method, route: &str) -> Result<()
         "/api/mail/messages" if method == Method::POST => return Err(administrator_only()),
         "/api/domains" if method == Method::POST => (config.domains, "registering domains"),
         "/api/webhooks" => (config.webhooks, "webhooks"),
-        "/api/addresses" if method == Method::POST => (config.read, "making private addresses"),
+        "/api/addresses" if method == Method::POST => (config.read, "making private inboxes"),
         "/api/mail/delete" => (config.delete, "deleting mail"),
         route if route.starts_with("/api/mail/") => (config.read, "reading mail"),
         _ => return Ok(()),
@@ -135,7 +135,7 @@ pub(super) fn administrator_only() -> Problem {
 
 /// The problem of a request about the leases of a key that bears none.
 pub(super) fn key_required() -> Problem {
-    Problem::new(Code::TokenRequired, "this path lists the private addresses of a key; send the key as a bearer token")
+    Problem::new(Code::TokenRequired, "this path lists the private inboxes of a key; send the key as a bearer token")
         .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
 }
 

@@ -1,4 +1,4 @@
-//! `/api/addresses`: private addresses, each of which one key holds for a time.
+//! `/api/addresses`: private inboxes, each of which one key holds for a time.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -53,11 +53,10 @@ fn of_process(api: &Api) -> Vec<MetricFamily> {
     let limits = [
         (["smtpConnections"], config.smtp.connections_max as u64),
         (["domains"], config.domains.registered_max as u64),
-        (["leases"], config.leases.all_max),
     ];
     let help = "The program and the revision of its interface; always 1.";
     let mut families = numbers("tempmail_build_info", help, ["version", "revision"], build);
-    let help = "The most that the settings permit: max-smtp-connections, max-domains, leases-max.";
+    let help = "The most that the settings permit: max-smtp-connections, max-domains.";
     families.extend(numbers("tempmail_limit", help, ["of"], limits));
     let help = "HTTP requests that wait for mail now, as a part of tempmail_http_requests_in_flight.";
     families.extend(number("tempmail_http_requests_waiting", help, api.admission.held(What::Waiting)));
@@ -75,10 +74,6 @@ async fn of_store(api: &Api) -> Vec<MetricFamily> {
     families.extend(number("tempmail_store_accepts_mail", help, accepts.is_ok().into()));
     let help = "Nodes of the service that live and share the store; 1 without a cluster.";
     families.extend(number("tempmail_cluster_nodes", help, nodes));
-    if let Ok(there) = api.store.lease_counts(None).await {
-        let help = "Private addresses, and those that rest after that.";
-        families.extend(number("tempmail_leases", help, there.all));
-    }
     let Ok(stats) = stats else { return families };
     let help = "Emails, one for each recipient, including expired Emails that are not removed yet.";
     families.extend(number("tempmail_store_emails", help, stats.emails));

@@ -94,9 +94,9 @@ codes! {
     ScopeInsufficient = FORBIDDEN "scope_insufficient",
     /// The address is a role address, which is for the administrator only.
     RoleAddress = FORBIDDEN "role_address",
-    /// Only callers on the service's machine, and those with a token, choose the name of a private address.
+    /// Only callers on the service's machine, and those with a token, choose the name of a private inbox.
     AddressNotRandom = FORBIDDEN "address_not_random",
-    /// There is no such message, webhook, registered domain or private address of yours.
+    /// There is no such message, webhook, registered domain or private inbox of yours.
     NotFound = NOT_FOUND "not_found",
     /// The path does not exist.
     UnknownPath = NOT_FOUND "unknown_path",

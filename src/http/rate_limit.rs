@@ -54,7 +54,7 @@ const fn named(what: What) -> (&'static str, &'static str) {
     match what {
         What::DomainRegistrations => ("domain-registrations", "registrations of domains"),
         What::DnsChecks => ("dns-checks", "checks of DNS"),
-        What::NewLeases => ("private-addresses", "private addresses"),
+        What::NewLeases => ("private-inboxes", "private inboxes"),
         What::WebhookRegistrations => ("webhook-registrations", "registrations of webhooks"),
         What::WrongTokens => ("wrong-tokens", "requests with wrong tokens"),
         _ => ("requests", "requests"),

@@ -121,6 +121,17 @@ fn a_message_is_answered_250_in_one_place() {
     }
 }
 
+/// Only one place in HTTP says which mailbox an address is for a caller, so no handler leads a stranger to a private one.
+#[test]
+fn http_finds_the_mailbox_of_an_address_in_one_place() {
+    let maps = |line: &str| {
+        let line = line.replace("api.mailbox(", "").replace(".mailbox()", "");
+        line.contains(".mailbox(") || line.contains("Subaddressing")
+    };
+    let mapped_in = code().into_iter().filter(|(file, line)| file.starts_with("http/") && maps(line));
+    assert_eq!(mapped_in.map(|(file, _)| file).collect::<Vec<_>>(), ["http/mail/read.rs"]);
+}
+
 /// Who rebuilds a room must know which tests go with its mechanisms and which stay.
 #[test]
 fn each_suite_says_whether_it_outlives_the_code() {

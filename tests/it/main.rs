@@ -31,6 +31,7 @@ mod support {
     pub mod front;
     pub mod http;
     pub mod in_process;
+    pub mod log;
     pub mod mail;
     pub mod outbox;
     pub mod program;

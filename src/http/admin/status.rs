@@ -44,7 +44,6 @@ pub(super) async fn show(State(api): State<Arc<Api>>, query: Query) -> Answer<Va
         "panics": api.panics.count(),
         "smtp": api.smtp.counters.to_json(),
         "domains": { "active": active, "deactivated": domains.len() - active },
-        "leases": api.store.lease_counts(None).await.map(|there| there.all).unwrap_or_default(),
         "acceptsMail": accepts.is_ok(),
     });
     let parts = [

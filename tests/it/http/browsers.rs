@@ -108,7 +108,7 @@ async fn options_is_204_everywhere() {
         ] {
             let answer = from_page(&api, "OPTIONS", target, "http://localhost:3000").await;
             assert_eq!((answer.status.as_u16(), answer.body.len()), (204, 0), "{target}");
-            assert_eq!(answer.header("access-control-allow-methods"), Some("GET, POST, DELETE"));
+            assert_eq!(answer.header("access-control-allow-methods"), Some("GET, POST, PATCH, DELETE"));
             assert_eq!(answer.header("access-control-allow-headers"), Some("Authorization, Content-Type"));
             assert!(answer.header("access-control-allow-origin").is_some());
             assert_eq!(answer.header("allow"), allow, "{target}");

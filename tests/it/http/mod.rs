@@ -18,6 +18,7 @@ mod messages;
 mod metrics;
 mod openapi;
 mod page;
+mod private;
 mod problems;
 mod proxied;
 mod rate_limits;

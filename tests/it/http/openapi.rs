@@ -41,7 +41,7 @@ async fn each_path_has_the_described_methods_and_no_others() {
             let target = path.replace("{id}", "0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b");
             let mut described: BTreeSet<String> = document.methods(&path).into_iter().collect();
             // No path has this method.
-            let other = api.administrator("PATCH", &target, "").await;
+            let other = api.administrator("PUT", &target, "").await;
             assert_eq!((other.status.as_u16(), other.problem().as_str()), (405, "method_not_allowed"), "{path}");
             if described.contains("GET") {
                 described.insert("HEAD".into());
@@ -82,7 +82,7 @@ async fn webhooks_the_page_and_metrics_are_described_where_they_are_served() {
 }
 
 /// The paths of the router, as it shows them itself: no request finds one that nobody knows.
-async fn paths(settings: &str) -> Vec<String> {
+pub(super) async fn paths(settings: &str) -> Vec<String> {
     let dir = tempfile::tempdir().expect("directory");
     let config = load(dir.path(), settings);
     let disk = Arc::new(TestDisk::default());
@@ -104,7 +104,7 @@ async fn no_path_is_there_that_is_not_described() {
         let described = document.paths();
         for path in paths(settings).await.into_iter().filter(|path| !described.contains(path)) {
             // A path that is there for its 404 only has no methods.
-            let answer = api.administrator("PATCH", &path.replace("{id}", "x"), "").await;
+            let answer = api.administrator("PUT", &path.replace("{id}", "x"), "").await;
             assert_eq!(answer.status, 404, "{path}");
         }
     }

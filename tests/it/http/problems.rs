@@ -4,6 +4,7 @@
 use std::io::ErrorKind;
 
 use super::{Answer, TestServer, refusal, unwell};
+use crate::support::log::Log;
 use crate::support::test_disk::TestDisk;
 use crate::support::test_disk::rules::Failing;
 
@@ -88,18 +89,11 @@ async fn unreadable() -> (TestServer, Failing) {
 /// The log said that a request failed, but not which one.
 #[tokio::test]
 async fn a_failure_is_logged_once_with_its_request() {
-    let log = tempfile::NamedTempFile::new().expect("file");
-    let writer = log.reopen().expect("the same file");
-    let subscriber =
-        tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.try_clone().expect("a copy"));
-    // While there is one subscriber only, tracing asks the thread that comes first to a span or an event whether anyone
-    // wants it, for all threads. The threads of other tests have no subscriber.
-    let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::new());
-    let _guard = tracing::subscriber::set_default(subscriber.finish());
+    let log = Log::of_this_thread();
     let (api, _failing) = unreadable().await;
     let failed = api.get("/api/mail/messages?to=ann@example.test").await;
     assert_eq!(failed.status, 503);
-    let lines = std::fs::read_to_string(log.path()).expect("the lines");
+    let lines = log.lines();
     let line = lines.lines().find(|line| line.contains("a request failed")).expect("a line");
     assert_eq!(lines.matches("a request failed").count(), 1, "{lines}");
     assert!(line.contains("permission denied") && line.contains("GET /api/mail/messages"), "{line}");
