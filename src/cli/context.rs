@@ -61,7 +61,7 @@ impl Context {
                 let (streams, is_quiet) = (Arc::clone(&self.streams), self.globals.quiet);
                 let on_lapse = move || {
                     if !is_quiet {
-                        streams.say("", KEY_LAPSED)
+                        streams.say("", KEY_LAPSED);
                     }
                 };
                 let client = Client::connect(&self.destination()?, &self.env, on_lapse)?;
