@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -11,11 +12,14 @@ use tokio::sync::OnceCell;
 use super::globals::{ColorChoice, Globals};
 use super::output::{self, Column, Format, Style, pager, visible};
 use super::{Streams, Surroundings};
-use crate::client::{Access, Client, Destination, ServerUrl, choose};
+use crate::client::{Access, Client, Destination, ServerUrl};
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, Exit};
 use crate::model::Timestamp;
 
+/// What is said when a key has left its file.
+pub(super) const KEY_LAPSED: &str =
+    "your private addresses at this service have ended, so their key is no longer valid and was forgotten";
 /// Columns assumed where a terminal does not tell.
 const WIDTH_DEFAULT: u16 = 80;
 /// Less than this holds no table.
@@ -54,10 +58,20 @@ impl Context {
     pub async fn client(&self) -> Result<&Client, Error> {
         self.client
             .get_or_try_init(|| async {
-                let transport = choose(&self.destination()?)?;
+                let (streams, is_quiet) = (Arc::clone(&self.streams), self.globals.quiet);
+                let on_lapse = move || {
+                    if !is_quiet {
+                        streams.say("", KEY_LAPSED);
+                    }
+                };
+                let client = Client::connect(&self.destination()?, &self.env, on_lapse)?;
+                let transport = client.transport();
                 let place = if transport.is_local() { "the daemon through" } else { "the server at" };
                 self.verbose(&format!("asking {place} {}", transport.shown()));
-                Ok(Client::new(transport))
+                if let Some(file) = client.key_file() {
+                    self.warn_of_readers("key", file.path());
+                }
+                Ok(client)
             })
             .await
     }
@@ -80,11 +94,15 @@ impl Context {
             let server = server.base();
             self.hint(&format!("warning: the token goes to {server} without encryption; use https"));
         }
-        if let Some(file) = &self.globals.token_file
-            && std::fs::metadata(file).is_ok_and(|found| found.mode() & 0o077 != 0)
-        {
+        if let Some(file) = &self.globals.token_file {
+            self.warn_of_readers("token", file);
+        }
+    }
+
+    fn warn_of_readers(&self, what: &str, file: &Path) {
+        if std::fs::metadata(file).is_ok_and(|found| found.mode() & 0o077 != 0) {
             let file = file.display();
-            self.hint(&format!("warning: others can read the token in {file}; `chmod 600 {file}` keeps it yours"));
+            self.hint(&format!("warning: others can read the {what} in {file}; `chmod 600 {file}` keeps it yours"));
         }
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::ids::WEBHOOKS_PER_PAGE;
 use super::output::{self, Column, Format, Kind, visible};
-use super::removal::Removal;
+use super::removal::{Removal, deleted};
 use super::{Context, listing, zone};
 use crate::client::{Client, ClientError, Method, WEBHOOKS, text};
 use crate::dns::MxReport;
@@ -243,7 +243,7 @@ async fn verify(cx: &Context, name: Option<&DomainName>, is_forced: bool) -> Res
 
 /// Stop receiving mail for a domain
 ///
-/// Its webhooks are deleted, with their secrets and pending events. Mail that it already received stays readable until it
+/// Its webhooks are deleted, with their secrets and pending events, and its private addresses end. Other mail that it already received stays readable until it
 /// expires. Asks on a terminal, and needs --yes without one. In a pipe the result is a line of two fields separated by a
 /// tab: the domain, and the number of its webhooks. For the administrator.
 #[derive(clap::Args, Debug)]
@@ -277,13 +277,17 @@ impl Remove {
             return Err(self.unknown());
         };
         removal.agreed(cx, &self.question(webhooks), "removed").await?;
-        if !removal.dry_run && !self.remove(client).await? {
-            return Err(self.unknown());
+        let mut leases = 0;
+        if !removal.dry_run {
+            leases = self.remove(client).await?.ok_or_else(|| self.unknown())?;
         }
         let columns = [Kind::Text.column("DOMAIN", "domain"), Kind::Number.column("WEBHOOKS", "webhooks")];
         removal.show(cx, &columns, &[json!({ "domain": self.name, "webhooks": webhooks, "deleted": 1 })], Ok(()))?;
         if !removal.dry_run {
             cx.hint("its mail stays readable until it expires");
+        }
+        if leases > 0 {
+            cx.hint(&format!("private addresses that ended with it: {leases}"));
         }
         Ok(())
     }
@@ -292,9 +296,10 @@ impl Remove {
         [("domain", Some(self.name.to_string()))]
     }
 
-    /// Removes it; `false` if it was not registered.
-    async fn remove(&self, client: &Client) -> Result<bool, ClientError> {
-        Ok(client.delete(ADMINISTRATORS, &self.query()).await? > 0)
+    /// Removes it, and tells how many private addresses ended; `None` if it was not registered.
+    async fn remove(&self, client: &Client) -> Result<Option<u64>, ClientError> {
+        let answer: Value = client.call(Method::DELETE, ADMINISTRATORS, &self.query(), None).await?;
+        Ok((deleted(&answer) > 0).then(|| answer["leases"].as_u64().unwrap_or(0)))
     }
 
     /// The number of webhooks that go along; `None` if the domain is not registered.

@@ -28,7 +28,7 @@ pub(super) async fn whole(
 }
 
 /// The rows of an answer.
-fn rows(value: &Value) -> Result<&[Value], Error> {
+pub(super) fn rows(value: &Value) -> Result<&[Value], Error> {
     let rows = value.as_array().map(Vec::as_slice);
     rows.ok_or_else(|| Error::new(Exit::Unavailable, "the service does not answer with a list"))
 }

@@ -3,7 +3,8 @@
 //! Standard output carries data and nothing else. Hints, questions and errors go to standard error.
 //!
 //! ```text
-//! serve new inbox read open watch delete send_test status stop man completions/ domain webhook/ token fault db config
+//! serve new address inbox read open watch delete send_test status stop man completions/ domain webhook/ token fault db
+//! config
 //! doctor    checks of the service and its machine
 //! sendmail/ mail from programs that call `sendmail`
 //! mcp/      tools for the programs of language models    wait, wanted   `wait` and `expect`
@@ -16,6 +17,7 @@
 //! output/   tables, JSON, lines for programs, the pager
 //! ```
 
+mod address;
 mod attachment;
 mod completions;
 mod config;
@@ -90,6 +92,8 @@ pub struct Cli {
 enum Command {
     Serve(serve::Serve),
     New(new::New),
+    #[command(subcommand)]
+    Address(address::Addresses),
     Inbox(inbox::Inbox),
     Read(read::Read),
     Open(open::Open),
@@ -222,6 +226,7 @@ async fn dispatch(command: Command, cx: &Context) -> Result<(), Error> {
         Command::Mcp(mcp) => mcp.run(cx).await,
         Command::Delete(delete) => delete.run(cx).await,
         Command::New(new) => new.run(cx).await,
+        Command::Address(address) => address.run(cx).await,
         Command::SendTest(send_test) => send_test.run(cx).await,
         Command::Sendmail(sendmail) => sendmail.run(cx).await,
         Command::Domain(domain) => domain.run(cx).await,

@@ -20,7 +20,7 @@ const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" }
 /// Open the page in a browser, an inbox in it, or the HTML of a mail
 ///
 /// Without an argument the page is opened, with an address its inbox, and with --latest or an id a mail. The HTML of a mail runs no scripts and loads nothing from elsewhere. BROWSER names the browser, else xdg-open (macOS: open)
-/// chooses it. The address of the page is printed. A browser has the rights of the public: it sees no mail of role addresses.
+/// chooses it. The address of the page is printed. A browser has the rights of the public: it sees no mail of role addresses and of private ones.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

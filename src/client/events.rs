@@ -5,7 +5,7 @@ use tokio::time::sleep;
 
 use super::backoff::Backoff;
 use super::sse::{Block, Decoder};
-use super::transport::Pieces;
+use super::transport::{ApiResponse, Pieces};
 use super::{Client, ClientError, Failure, with_query};
 use crate::model::Address;
 
@@ -33,7 +33,7 @@ impl Client {
     }
 }
 
-impl Events<'_> {
+impl<'c> Events<'c> {
     /// Waits for the next event. After an interruption the stream goes on where it was; `on_away` learns of its cause.
     pub async fn next(&mut self, mut on_away: impl FnMut(&ClientError)) -> Result<Value, ClientError> {
         loop {
@@ -83,11 +83,19 @@ impl Events<'_> {
         }
     }
 
+    async fn opened(&self, path: &str) -> Result<(ApiResponse, Pieces<'c>), ClientError> {
+        let (answer, pieces) = self.client.transport.open(path).await?;
+        Ok((self.client.accepted(answer)?, pieces))
+    }
+
     async fn connect(&mut self) -> Result<(), ClientError> {
         let to = self.to.as_ref().map(ToString::to_string);
         let path = with_query("/api/mail/stream", &[("to", to), ("lastEventId", self.last_id.clone())]);
-        let (answer, pieces) = self.client.transport.open(&path).await?;
-        let answer = self.client.accepted(answer)?;
+        let sent = self.client.transport.token();
+        let (answer, pieces) = match self.opened(&path).await {
+            Err(error) if self.client.has_lapsed(sent, &error).await => self.opened(&path).await?,
+            opened => opened?,
+        };
         if !answer.content_type.starts_with("text/event-stream") {
             return Err(self.client.unintelligible(format!("its stream is '{}'", answer.content_type)));
         }

@@ -6,6 +6,7 @@
 //! destination   where a command is carried out       server      address, token and authorities
 //! transport     how a request gets there             problem     what can go wrong
 //! pages         a list, page by page                 mail        the typed view     backup   a backup on its way
+//! leases        private addresses                    keys        their keys, in a file of the user
 //! wait          mail as it arrives                   events      what happens to mail, by server-sent events (sse)
 //! backoff       pauses before a service that could not answer is asked again
 //! offline       work on a store without a daemon     cluster     the store in a cluster     smtp   hands a message to a receiver
@@ -16,6 +17,8 @@ mod backup;
 mod cluster;
 mod destination;
 mod events;
+mod keys;
+mod leases;
 mod mail;
 mod offline;
 mod pages;
@@ -41,6 +44,8 @@ pub use backup::Backup;
 pub use cluster::{check_cluster, restore_into_cluster};
 pub use destination::{Destination, SYSTEM_SOCKET, choose, daemon_socket, data_dir, is_running, socket_path};
 pub use events::Events;
+pub use keys::KeyFile;
+pub use leases::LEASES;
 pub use mail::{Mail, MailPage, number, text, texts};
 pub use offline::{BackupCounts, CheckReport, Finding, OfflineStore, ProgressCallback, Salvaged, back_up};
 pub use pages::{ALL_MAIL, List, MAIL, MAILBOXES, Page, Pages, WEBHOOKS};
@@ -49,6 +54,7 @@ pub use server::{Access, ServerUrl, Token, authorities};
 pub use transport::Transport;
 pub use wait::{Arrivals, WaitQuery};
 
+use leases::Kept;
 use transport::ApiResponse;
 
 /// The parameters of a query; one without a value is left out.
@@ -61,12 +67,14 @@ pub const BRIEF: &str = "id,recipient,from,subject,receivedAt";
 #[derive(Debug)]
 pub struct Client {
     transport: Transport,
+    /// Where the key that it bears is kept.
+    kept: Option<Kept>,
 }
 
 impl Client {
     /// A client that asks through `transport`.
     pub const fn new(transport: Transport) -> Self {
-        Self { transport }
+        Self { transport, kept: None }
     }
 
     /// How the service is reached.
@@ -75,7 +83,7 @@ impl Client {
     }
 
     /// Whether the administrator's operations can be expected to be permitted.
-    pub const fn is_administrator(&self) -> bool {
+    pub fn is_administrator(&self) -> bool {
         self.transport.is_administrator()
     }
 
@@ -189,12 +197,21 @@ impl Client {
 
     /// The answer of a success; anything else is an error.
     async fn ask(&self, method: Method, path: &str, body: Option<Value>) -> Result<ApiResponse, ClientError> {
-        match self.accepted(self.transport.send(method, path, body).await?) {
+        let sent = self.transport.token();
+        let answer = match self.once(&method, path, body.as_ref()).await {
+            Err(error) if self.has_lapsed(sent, &error).await => self.once(&method, path, body.as_ref()).await,
+            answer => answer,
+        };
+        match answer {
             Err(error) if error.is("unknown_path") && self.is_beside_the_interface().await => {
                 Err(self.failure(Failure::WrongBase))
             }
             result => result,
         }
+    }
+
+    async fn once(&self, method: &Method, path: &str, body: Option<&Value>) -> Result<ApiResponse, ClientError> {
+        self.accepted(self.transport.send(method.clone(), path, body).await?)
     }
 
     /// Whether even a path that every service has is unknown.

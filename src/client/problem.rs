@@ -42,6 +42,13 @@ impl Problem {
 
     fn hint(&self) -> Option<String> {
         let wait = self.retry_after.map(|seconds| format!("try again in {seconds} s"));
+        if self.code == "address_in_use"
+            && let Some(until) = self.other.get("until").and_then(Value::as_str)
+        {
+            return Some(format!(
+                "it is not free before {until} UTC; `tempmail address list` shows whether it is yours, `tempmail address prolong` keeps it"
+            ));
+        }
         let fixed = match (self.code.as_str(), self.status) {
             ("mx_host_unset", _) => {
                 "start the daemon with --mx-host NAME: the name that the MX records of registered domains point to"
@@ -62,8 +69,11 @@ impl Problem {
             ("limit_reached", _) if self.other.get("limit").is_some_and(|limit| limit == "webhooks_for_recipient") => {
                 "`tempmail webhook list ADDR` shows them, `tempmail webhook remove ID` makes room"
             }
+            ("address_not_random", _) => "leave the name out, or run the command on the machine of the service",
             ("not_ready", _) => "start `tempmail serve`, then try again",
-            ("token_invalid", _) => "`tempmail token list` on the daemon's machine shows the tokens that are valid",
+            ("token_invalid", _) => {
+                "a key is valid as long as one of its addresses; `tempmail token list` on the daemon's machine shows the tokens that are valid"
+            }
             ("scope_insufficient", _) => "take a token with the scope admin",
             (_, 401) => "give --token-file FILE, or run the command on the daemon's machine as the user that runs it",
             (_, 413) => "`tempmail config show` has the limit of the service as max-message-size",

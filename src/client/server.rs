@@ -93,8 +93,11 @@ pub fn authorities(name: &str, pem: &[u8]) -> Result<Vec<reqwest::Certificate>, 
     if found.is_empty() { Err(Error::usage(format!("{name}: it has no certificate in PEM"))) } else { Ok(found) }
 }
 
-/// The administrator's token. Never shown.
-#[derive(Clone)]
+/// What a key of private addresses begins with, unlike a token.
+const KEY: &str = "Bearer tmk_";
+
+/// What a caller bears: a token of the administrator, or a key of private addresses. Never shown.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Token(HeaderValue);
 
 impl Token {
@@ -107,6 +110,11 @@ impl Token {
             header.ok_or_else(|| Error::usage("the token is empty or holds more than visible ASCII characters"))?;
         header.set_sensitive(true);
         Ok(Self(header))
+    }
+
+    /// Whether it is a key, which opens private addresses and nothing else.
+    pub fn is_key(&self) -> bool {
+        self.0.as_bytes().starts_with(KEY.as_bytes())
     }
 
     pub(super) fn header(&self) -> HeaderValue {

@@ -3,6 +3,7 @@
 //! Every answer is bounded in octets and in time, and no redirect is followed.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
@@ -22,6 +23,9 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(150);
 const OCTETS_WITHIN: Duration = Duration::from_mins(2);
 /// The largest answer that is read whole: a page of messages comes with their bodies.
 pub(super) const OCTETS_MAX: usize = 256 * 1024 * 1024;
+
+/// Where private addresses are. A key goes nowhere else, so one that has lapsed is in nobody's way.
+const OF_ADDRESSES: [&str; 3] = ["/api/mail/", "/api/webhooks", "/api/addresses"];
 
 /// A response.
 #[derive(Debug)]
@@ -56,7 +60,7 @@ pub struct Transport {
     http: reqwest::Client,
     base: String,
     shown: String,
-    token: Option<Token>,
+    token: Mutex<Option<Token>>,
     is_local: bool,
 }
 
@@ -74,14 +78,20 @@ impl Transport {
             builder = builder.no_proxy();
         }
         let base = server.base().to_owned();
-        Ok(Self { http: build(builder, &base)?, shown: base.clone(), base, token: access.token, is_local: false })
+        Ok(Self {
+            http: build(builder, &base)?,
+            shown: base.clone(),
+            base,
+            token: Mutex::new(access.token),
+            is_local: false,
+        })
     }
 
     /// Through the socket of the daemon on this machine at `path`. The caller is the administrator.
     pub fn unix(path: &Path) -> Result<Self, ClientError> {
         let shown = path.display().to_string();
         let http = build(builder().tls_certs_only([]).unix_socket(path), &shown)?;
-        Ok(Self { http, shown, base: "http://localhost".to_owned(), token: None, is_local: true })
+        Ok(Self { http, shown, base: "http://localhost".to_owned(), token: Mutex::default(), is_local: true })
     }
 
     /// Where questions go, for a person.
@@ -90,8 +100,18 @@ impl Transport {
     }
 
     /// Whether the service treats the caller as the administrator, as far as the client knows.
-    pub const fn is_administrator(&self) -> bool {
-        self.is_local || self.token.is_some()
+    pub fn is_administrator(&self) -> bool {
+        self.is_local || self.token().is_some_and(|token| !token.is_key())
+    }
+
+    /// What the caller bears.
+    pub fn token(&self) -> Option<Token> {
+        self.token.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Makes the caller bear this from now on.
+    pub fn bear(&self, token: Option<Token>) {
+        *self.token.lock().unwrap_or_else(PoisonError::into_inner) = token;
     }
 
     /// Whether it leads to the daemon of this machine.
@@ -104,7 +124,7 @@ impl Transport {
         &self,
         method: Method,
         path: &str,
-        body: Option<Value>,
+        body: Option<&Value>,
     ) -> Result<ApiResponse, ClientError> {
         self.in_time(async { self.whole(&mut self.request(method, path, body).await?).await }).await
     }
@@ -124,11 +144,17 @@ impl Transport {
         timeout(ANSWER_WITHIN, answer).await.unwrap_or_else(|_| Err(self.failure(Failure::TimedOut)))
     }
 
-    async fn request(&self, method: Method, path: &str, body: Option<Value>) -> Result<reqwest::Response, ClientError> {
+    async fn request(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<reqwest::Response, ClientError> {
         let url = Url::parse(&format!("{}{path}", self.base))
             .map_err(|error| self.failure(Failure::Unreachable(error.to_string())))?;
         let mut builder = self.http.request(method, url);
-        if let Some(token) = &self.token {
+        let is_for = |token: &Token| !token.is_key() || OF_ADDRESSES.iter().any(|part| path.starts_with(part));
+        if let Some(token) = self.token().filter(is_for) {
             builder = builder.header(AUTHORIZATION, token.header());
         }
         if let Some(body) = body {

@@ -40,7 +40,7 @@ pub use check::exposure;
 pub use endpoint::Endpoint;
 pub use error::{ConfigError, ConfigProblem, ValueOrigin};
 pub use load::{Loaded, Sources, check_file, load};
-pub use paths::{default_data_dir, user_config_file};
+pub use paths::{default_data_dir, user_config_file, user_state_dir};
 pub use setting::{FIRST, Setting, Shape, settings};
 pub use settings::{
     Accept, AccessLog, Certificate, CompatApi, Constants, DomainsConfig, HttpConfig, LeasesConfig, LogFormat,

@@ -1,4 +1,4 @@
-//! The default places of the data directory and the configuration file.
+//! The default places of the data directory, the configuration file and the state of the command line.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,12 @@ pub fn default_data_dir(env: &BTreeMap<String, String>) -> Option<PathBuf> {
 /// It need not exist.
 pub fn user_config_file(env: &BTreeMap<String, String>) -> Option<PathBuf> {
     below(env, "XDG_CONFIG_HOME", ".config").map(|dir| dir.join("config.toml"))
+}
+
+/// Where the user's programs keep what is neither theirs to set nor data of a service: `$XDG_STATE_HOME/tempmail`, else
+/// `$HOME/.local/state/tempmail`. It need not exist.
+pub fn user_state_dir(env: &BTreeMap<String, String>) -> Option<PathBuf> {
+    below(env, "XDG_STATE_HOME", ".local/state")
 }
 
 fn below(env: &BTreeMap<String, String>, variable: &str, in_home: &str) -> Option<PathBuf> {
@@ -58,5 +64,7 @@ mod tests {
         assert_eq!(default_data_dir(&given), Some("/h/.local/share/tempmail".into()));
         assert_eq!(user_config_file(&given), Some("/h/.config/tempmail/config.toml".into()));
         assert_eq!(user_config_file(&env(&[("HOME", "")])), None);
+        let state = [("XDG_STATE_HOME", "state"), ("HOME", "/h")];
+        assert_eq!(user_state_dir(&env(&state)), Some("/h/.local/state/tempmail".into()));
     }
 }

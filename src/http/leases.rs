@@ -50,17 +50,18 @@ pub(super) async fn end(State(api): State<Arc<Api>>, caller: Caller, query: Quer
 /// The address in a request. Strangers get a random one: whoever could choose would keep others from using an address.
 fn wanted(api: &Api, caller: &Caller, body: &JsonObject) -> Result<Address, Problem> {
     let (address, local_part) = (body.opt::<Address>("address")?, body.get("localPart")?);
-    let domain = body.opt("domain")?;
+    let (domain, prefix) = (body.opt("domain")?, body.opt("prefix")?);
     if (address.is_some() || local_part.is_some()) && !api.is_near(caller) {
         let detail = "only callers on the machine of the service, and those with a token, choose the address";
         return Err(Problem::new(Code::AddressNotRandom, detail));
     }
     match (address, local_part) {
-        (Some(address), None) if domain.is_none() => Ok(address),
-        (Some(_), _) => Err(Problem::misplaced("address", "'address' excludes 'localPart' and 'domain'")),
+        (Some(address), None) if domain.is_none() && prefix.is_none() => Ok(address),
+        (Some(_), _) => Err(Problem::misplaced("address", "'address' excludes 'localPart', 'domain' and 'prefix'")),
+        (None, Some(_)) if prefix.is_some() => Err(Problem::misplaced("localPart", "'localPart' excludes 'prefix'")),
         (None, Some(local_part)) => Address::new(local_part, chosen_or(api, domain)?.domain)
             .map_err(|error| Problem::invalid("localPart", format!("'localPart': {error}"))),
-        (None, None) => fresh(None, &chosen_or(api, domain)?.domain),
+        (None, None) => fresh(prefix.as_ref(), &chosen_or(api, domain)?.domain),
     }
 }
 

@@ -10,7 +10,7 @@ use super::super::ids::Of;
 use super::super::output::short_id;
 use super::super::{Globals, STANDARD, Streams};
 use super::candidate::candidate;
-use crate::client::{self, Client, ClientError, Destination, MAILBOXES, choose, is_running};
+use crate::client::{self, Client, ClientError, Destination, KeyFile, LEASES, MAILBOXES, choose, is_running};
 use crate::error::Error;
 
 /// The most mails or addresses that are offered, the newest.
@@ -58,6 +58,11 @@ pub(super) async fn look_up(
         return Ok(Vec::new());
     }
     let client = Client::new(choose(&target)?);
+    if client.transport().token().is_none()
+        && let Some(file) = KeyFile::of(env, client.transport())
+    {
+        client.transport().bear(file.key().unwrap_or_default());
+    }
     Ok(match kind {
         Values::Address => addresses(&client, typed).await?,
         Values::Domain => domains(&client).await?,
@@ -71,17 +76,37 @@ pub(super) async fn look_up(
     })
 }
 
-/// The addresses that got mail last, and what is typed before an `@` at each active domain.
+/// The caller's own addresses, those that got mail last, and what is typed before an `@` at each active domain.
 async fn addresses(client: &Client, typed: &str) -> Result<Vec<CompletionCandidate>, ClientError> {
-    let mut found = if client.is_administrator() { newest_addresses(client, typed).await? } else { Vec::new() };
+    let mut found = own_addresses(client, typed).await;
+    let mut add = |more: Vec<CompletionCandidate>| {
+        for one in more {
+            if found.iter().all(|known| known.get_value() != one.get_value()) {
+                found.push(one);
+            }
+        }
+    };
+    if client.is_administrator() {
+        add(newest_addresses(client, typed).await?);
+    }
     if let Some((local, _)) = typed.split_once('@').filter(|(local, _)| !local.is_empty()) {
         let domains = client.get::<Vec<String>>("/api/domains/active", &[]).await?.into_iter();
-        let missing = domains.map(|domain| candidate(format!("{local}@{domain}"), ""));
-        let missing: Vec<_> =
-            missing.filter(|one| found.iter().all(|known| known.get_value() != one.get_value())).collect();
-        found.extend(missing);
+        add(domains.map(|domain| candidate(format!("{local}@{domain}"), "")).collect());
     }
     Ok(found)
+}
+
+/// The private addresses of the caller's key. One that has lapsed is for a command to say.
+async fn own_addresses(client: &Client, typed: &str) -> Vec<CompletionCandidate> {
+    if !client.transport().token().is_some_and(|token| token.is_key()) {
+        return Vec::new();
+    }
+    let Ok(own) = client.get::<Value>(LEASES, &[]).await else {
+        client.transport().bear(None);
+        return Vec::new();
+    };
+    let addresses = own["addresses"].as_array().into_iter().flatten().map(|lease| text(lease, "address"));
+    addresses.filter(|address| address.starts_with(typed)).map(|address| candidate(address, "private")).collect()
 }
 
 /// The addresses that begin so and got mail last.

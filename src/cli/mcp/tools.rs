@@ -15,6 +15,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::{Session, text};
 use crate::cli::ids::Id;
+use crate::cli::new::wanted;
 use crate::cli::one_mail;
 use crate::cli::span::Since;
 use crate::client::{self, Client, Mail, WaitQuery};
@@ -45,6 +46,10 @@ struct NewAddress {
     domain: Option<String>,
     /// What the address begins with, before a hyphen and random characters: at most 32 of letters, digits, `-`, `_` and `.`
     prefix: Option<String>,
+    /// Whether nobody but these tools and the administrator of the service can read its mail. A private address ends after a
+    /// time that the service sets, often a day, and its mail goes with it. A public one is read by whoever knows it
+    #[serde(default = "private_default")]
+    private: bool,
 }
 
 /// Which mail to wait for.
@@ -98,6 +103,10 @@ struct Delete {
     address: Option<String>,
 }
 
+fn private_default() -> bool {
+    true
+}
+
 fn timeout_default() -> u64 {
     TIMEOUT_SECONDS_DEFAULT
 }
@@ -111,39 +120,41 @@ pub(super) fn all(is_read_only: bool) -> Vec<Tool> {
     let mut tools = vec![
         tool::<NewAddress>(
             "new_address",
-            "Make a fresh mail address that nobody can guess. It receives mail at once; nothing is created or stored.",
-            reads("Make an address").idempotent(false),
+            "Make a fresh mail address that nobody can guess. It receives mail at once. It is private unless private is \
+             false: only these tools, which keep its key, and the administrator of the service can read its mail.",
+            hints("Make an address", false).destructive(false),
         ),
         tool::<Wait>(
             "wait_for_mail",
-            "Wait until a mail to an address is there, and return the oldest one that passes the filters. Mail that came \
-             before the call counts too, unless since says otherwise; since with the id of the last mail gives the next. \
+            "Wait until a mail to an address is there, and return the oldest one that passes the filters, also of a private \
+             address that new_address made. Mail that came before the call counts too, unless since says otherwise; since with the id of the last mail gives the next. \
              Without such mail in time it is an error.",
             reads("Wait for mail"),
         ),
         tool::<Wait>(
             "wait_for_code",
-            "Wait until a mail with a one-time code (verification, sign-in) to an address is there, and return the code \
-             alone. Mail that came before the call counts too, unless since says otherwise. Use this rather than reading \
+            "Wait until a mail with a one-time code (verification, sign-in) to an address, private or not, is there, and \
+             return the code alone. Mail that came before the call counts too, unless since says otherwise. Use this rather than reading \
              the mail when only the code is needed.",
             reads("Wait for a code"),
         ),
         tool::<List>(
             "list_inbox",
-            "List the mails to an address, newest first: id, time, sender and subject.",
+            "List the mails to an address, private or not, newest first: id, time, sender and subject.",
             reads("List an inbox"),
         ),
         tool::<Read>(
             "read_mail",
-            "Read one mail by its id: sender, subject, the text that a person would see, codes, links, and the names of \
-             attachments. Text after 16,000 characters is left out.",
+            "Read one mail by its id, also of a private address: sender, subject, the text that a person would see, codes, \
+             links, and the names of attachments. Text after 16,000 characters is left out.",
             reads("Read a mail"),
         ),
     ];
     if !is_read_only {
         tools.push(tool::<Delete>(
             "delete_mail",
-            "Delete one mail by its id, or all mail to an address. It cannot be brought back.",
+            "Delete one mail by its id, or all mail to an address, private or not. It cannot be brought back. A private \
+             address itself goes on.",
             hints("Delete mail", false).destructive(true).idempotent(true),
         ));
     }
@@ -204,7 +215,12 @@ async fn new_address(session: &Session, given: NewAddress) -> Result<String, Err
         session.check_domain(domain)?;
     }
     let domain = domain.as_ref().or(session.domains.first());
-    let fresh = session.client().await?.random_address(domain, given.prefix.as_deref()).await?;
+    let (client, prefix) = (session.client().await?, given.prefix.as_deref());
+    let fresh = if given.private {
+        client.lease(&wanted(None, domain, prefix)).await?
+    } else {
+        client.random_address(domain, prefix).await?
+    };
     Ok(text::short(client::text(&fresh, "address")))
 }
 

@@ -1,5 +1,7 @@
 //! The columns of a list: which member of a row each shows, and how.
 
+use std::time::Duration;
+
 use comfy_table::{ColumnConstraint, Width};
 use serde_json::Value;
 
@@ -29,6 +31,8 @@ pub enum Kind {
     Id,
     /// A number, aligned to the right in a table.
     Number,
+    /// A number of seconds; in a table with their unit.
+    Length,
     /// A time in the interface's form; in a table its distance from now.
     Time,
     /// A word that says good or bad.
@@ -93,6 +97,7 @@ impl Column {
         match self.kind {
             Kind::Time if text.is_empty() => "-".to_owned(),
             Kind::Time => time::distance(&text, now),
+            Kind::Length => text.parse().map(Duration::from_secs).map(time::duration).unwrap_or_default(),
             // Where no person looks, an id is whole.
             Kind::Id if style.is_terminal => short_id(&text),
             _ => visible::line(&text).into_owned(),

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 
-use super::{Service, TO};
+use super::{Service, TO, run};
 use crate::support::command::{LIMIT, lines};
 use crate::support::in_process::CommandLine;
 use crate::support::test_server::TestServer;
@@ -299,4 +299,50 @@ async fn a_mail_with_a_thousand_names_stays_small() {
     let mail = session.done("wait_for_mail", &json!({ "address": TO }));
     assert_eq!(mail.matches("\nAttachment: ").count(), 20, "{mail}");
     assert!(mail.contains("\nAttachments that are not named here: 979\n") && mail.len() < 8_000, "{}", mail.len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_is_private_unless_it_is_asked_for_as_public() {
+    let service = Service::start().await;
+    let (home, url) = (tempfile::tempdir().expect("directory"), service.url());
+    let mut session = Session::begin(home.path(), &["--server", &url]);
+    let to = session.done("new_address", &json!({}));
+    let other = session.done("new_address", &json!({ "prefix": "shop" }));
+    let public = session.done("new_address", &json!({ "private": false }));
+    for to in [&to, &other, &public] {
+        service.send(to, "for you").await;
+    }
+    let found = |list: &str| list.starts_with("1 mails, 1 shown");
+    let list = session.done("list_inbox", &json!({ "address": to }));
+    assert!(found(&list) && other.starts_with("shop-"), "{list}");
+    let id = list.lines().nth(3).and_then(|line| line.split("  ").next()).expect("an id").to_owned();
+    assert_eq!(field(&session.done("read_mail", &json!({ "id": id })), "Delivered to"), to);
+    assert_eq!(field(&session.done("wait_for_mail", &json!({ "address": other })), "Delivered to"), other);
+    assert!(found(&session.done("list_inbox", &json!({ "address": public }))));
+
+    let elsewhere = tempfile::tempdir().expect("directory");
+    let mut stranger = Session::begin(elsewhere.path(), &["--server", &url]);
+    for to in [&to, &other] {
+        assert_eq!(stranger.done("list_inbox", &json!({ "address": to })), "0 mails, 0 shown");
+    }
+    assert!(found(&stranger.done("list_inbox", &json!({ "address": public }))));
+    stranger.failed("read_mail", &json!({ "id": id }));
+
+    // Another session of the same user has the same key, and so has the command line.
+    let mut later = Session::begin(home.path(), &["--server", &url]);
+    assert!(found(&later.done("list_inbox", &json!({ "address": to }))));
+    let list = CommandLine::new(home.path(), &["--server", &url, "address", "ls", "-o", "id"]);
+    assert_eq!(run(list).await.ok().stdout, format!("{to}\n{other}\n"));
+    for to in [&to, &other] {
+        service.run_local(&["address", "end", to, "--yes"]).await.ok();
+    }
+    let last = later.done("list_inbox", &json!({ "address": to }));
+    assert!(
+        last.starts_with("your private addresses at this service have ended") && last.ends_with("0 mails, 0 shown")
+    );
+    assert_eq!(later.done("list_inbox", &json!({ "address": to })), "0 mails, 0 shown");
+    let tools = session.ask("tools/list", &json!({}));
+    for tool in tools["result"]["tools"].as_array().expect("tools") {
+        assert!(tool["description"].as_str().is_some_and(|text| text.contains("private")), "{tool}");
+    }
 }

@@ -11,6 +11,7 @@ mod inbox;
 mod listen;
 mod mcp;
 mod open;
+mod private;
 mod read;
 mod removed;
 mod send_test;

@@ -16,7 +16,7 @@ use Place::{Daemon, Public, Stopped};
 /// What is typed, and the exit code.
 ///
 /// `{unknown}` is an id of nothing. DNS says that `elsewhere.example.org` belongs elsewhere, and nothing about `silent.example`.
-pub(super) const CASES: [(Place, &str, i32); 75] = [
+pub(super) const CASES: [(Place, &str, i32); 83] = [
     (Daemon, "read {unknown}", 3),
     (Daemon, "read nobody@example.test --latest", 3),
     (Daemon, "read a@example.test --latest --attachment 9", 3),
@@ -50,6 +50,13 @@ pub(super) const CASES: [(Place, &str, i32); 75] = [
     (Daemon, "fault add nonsense", 2),
     (Daemon, "fault clear 99", 3),
     (Daemon, "new --domain nothing.example", 3),
+    (Daemon, "new --private --domain nothing.example", 3),
+    (Daemon, "new --private postmaster@example.test", 4),
+    (Daemon, "new ann@example.test", 2),
+    (Daemon, "address prolong nobody@example.test --for 1h", 3),
+    (Daemon, "address prolong mine@example.test", 2),
+    (Daemon, "address end nobody@example.test --yes", 3),
+    (Daemon, "address end mine@example.test", 2),
     (Daemon, "send-test a@nothing.example", 3),
     (Daemon, "send-test a@example.test --file {large}", 2),
     (Daemon, "send-test a@example.test --smtp 127.0.0.1:1", 6),
@@ -85,6 +92,7 @@ pub(super) const CASES: [(Place, &str, i32); 75] = [
     (Public, "webhook add postmaster@here.example.org https://h.test/", 4),
     (Public, "domain add elsewhere.example.org", 8),
     (Public, "domain add here.example.org --skip-dns-check", 4),
+    (Public, "address end mine@example.test --yes", 3),
     (Public, "read {unknown}", 3),
     (Stopped, "status", 6),
     (Stopped, "send-test a@example.test", 6),

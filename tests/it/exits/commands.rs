@@ -59,6 +59,9 @@ impl Cause {
 /// Words in braces are paths and ids that the test makes.
 pub(super) const COMMANDS: &str = "
 command                                      flag server dir token limit config owner int term reader
+address end gone@example.test --yes             2      6   6     3     7     78     4 130  143      -
+address list                                    2      6   6     -     7     78     4 130  143      0
+address prolong gone@example.test --for 1h      2      6   6     3     7     78     4 130  143      -
 completions bash                                2      -   -     -     -      -     -   -    -      0
 config check {good}                             2      -   -     -     -      -     -   -    -      0
 config init                                     2      -   -     -     -      -     -   -    -      0

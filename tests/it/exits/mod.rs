@@ -151,13 +151,15 @@ fn each_command_of_the_guide_has_a_line() {
 }
 
 /// Pairs of command and code that tests of their own show, since they need more than a command line.
-const ELSEWHERE: [(&str, i32); 5] = [
+const ELSEWHERE: [(&str, i32); 6] = [
     // cli::doctor; what it prints tells of the machine.
     ("doctor", 8),
     // daemon::stopping; the second signal gives 130.
     ("serve", 0),
     ("serve", 130),
     ("serve", 143),
+    // cli::private; what it says has a time.
+    ("new", 5),
     // A service of revision 1.
     ("webhook", 3),
 ];

@@ -164,6 +164,7 @@ fn fill(daemon: &Program, dir: &Path) -> Vec<(&'static str, String)> {
     let mail_id = does(&["send-test", "a@example.test", "--file", &mail]);
     does(&["db", "backup", &backup]);
     does(&["token", "new", "--name", "kept"]);
+    does(&["new", "--private", "mine@example.test"]);
     does(&["domain", "add", "here.example.org"]);
     vec![
         ("dir", dir.display().to_string()),

@@ -7,9 +7,10 @@ const UPDATE: &str = "UPDATE_GUIDES=1 cargo test --locked --test it guides::exam
 /// The language of a block, and the file that it shows by its path from the root of the package.
 type Example = (&'static str, &'static str);
 /// Sections of guides, with their examples.
-const SECTIONS: [(&str, &str, &[Example]); 2] = [
+const SECTIONS: [(&str, &str, &[Example]); 3] = [
     ("webhooks", "\n## Verify a delivery\n", &[("python", "tests/examples/verify.py")]),
     ("testing", "\n## In a test suite\n", &[("python", "tests/examples/test_sign_up.py")]),
+    ("testing", "\n## Private inboxes\n", &[("js", "tests/examples/private_inbox.test.mjs")]),
 ];
 
 #[test]

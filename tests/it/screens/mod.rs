@@ -17,10 +17,11 @@ use crate::support::transcript::{Transcript, WIDTHS, none_is_left_over};
 pub(super) const SNAPSHOTS: &str = "tests/it/screens/snapshots";
 
 /// The snapshots, each with its command.
-const LISTS: [(&str, &[&str]); 8] = [
+const LISTS: [(&str, &[&str]); 9] = [
     ("list_inbox", &["inbox", TO]),
     ("list_inbox_all", &["inbox"]),
     ("list_inbox_mailboxes", &["inbox", "--mailboxes"]),
+    ("list_address", &["address", "ls"]),
     ("list_domain", &["domain", "ls"]),
     ("list_token", &["token", "ls"]),
     ("list_fault", &["fault", "ls"]),
@@ -31,9 +32,21 @@ const LISTS: [(&str, &[&str]); 8] = [
 const DOCTOR: &str = "list_doctor";
 
 /// Commands that fill the lists.
-const SETUP: [&[&str]; 6] = [
+const SETUP: [&[&str]; 8] = [
     &["domain", "add", "a.domain.of.a.rather.long.name.of.some.department.example.org", "--skip-dns-check"],
     &["domain", "add", "例え.example", "--skip-dns-check"],
+    &["new", "--private", "mine@example.test"],
+    &[
+        "new",
+        "--private",
+        "a.name.that.is.as.long.as.some@example.test",
+        "--idle",
+        "2h",
+        "--messages",
+        "5",
+        "--keep",
+        "90s",
+    ],
     &["webhook", "add", TO, "https://hooks.example/mail"],
     &["token", "new", "--name", "reader", "--scope", "read", "--expires", "3650d"],
     &["token", "new", "--name", "a-token-of-a-name-that-is-longer-than-a-column-has-room-for"],

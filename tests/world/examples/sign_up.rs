@@ -76,7 +76,10 @@ async fn confirms(program: &str, args: &[&str]) {
     }
     command.args(args).current_dir(path("tests/examples")).env("NO_PROXY", "*").env("APP_URL", app_url);
     command.env("TEMPMAIL_URL", &tempmail_url).env("TEMPMAIL_SERVER", &tempmail_url);
-    command.env("PATH", std::env::join_paths(all).expect("a path")).env("XDG_CONFIG_HOME", dir.path());
+    command
+        .env("PATH", std::env::join_paths(all).expect("a path"))
+        .env("XDG_CONFIG_HOME", dir.path())
+        .env("XDG_STATE_HOME", dir.path());
     command.env("PYTHONDONTWRITEBYTECODE", "1");
     tokio::task::spawn_blocking(move || programs::run(&mut command, "")).await.expect("the example");
     serving.abort();
@@ -93,13 +96,17 @@ async fn the_example_in_shell_confirms_an_address() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs pytest"]
 async fn the_example_for_pytest_confirms_an_address() {
-    confirms("pytest", &["-q", "-p", "no:cacheprovider", "test_sign_up.py"]).await;
+    for example in ["test_sign_up.py", "test_private_inbox.py"] {
+        confirms("pytest", &["-q", "-p", "no:cacheprovider", example]).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Node"]
 async fn the_example_for_node_confirms_an_address() {
-    confirms("node", &["--test", "sign_up.test.mjs"]).await;
+    for example in ["sign_up.test.mjs", "private_inbox.test.mjs"] {
+        confirms("node", &["--test", example]).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -112,8 +119,12 @@ async fn the_example_for_go_confirms_an_address() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a JDK and JUnit"]
 async fn the_example_for_junit_confirms_an_address() {
-    let script = "classes=$(mktemp -d) && trap 'rm -rf \"$classes\"' EXIT && all='/usr/share/java/*' && \
-        javac -cp \"$all\" -d \"$classes\" SignUpTest.java && \
-        java -cp \"$classes:$all\" org.junit.platform.console.ConsoleLauncher --select-class SignUpTest";
-    confirms("sh", &["-c", script]).await;
+    for class in ["SignUpTest", "PrivateInboxTest"] {
+        let script = format!(
+            "classes=$(mktemp -d) && trap 'rm -rf \"$classes\"' EXIT && all='/usr/share/java/*' && \
+            javac -cp \"$all\" -d \"$classes\" {class}.java && \
+            java -cp \"$classes:$all\" org.junit.platform.console.ConsoleLauncher --select-class {class}"
+        );
+        confirms("sh", &["-c", &script]).await;
+    }
 }

@@ -132,3 +132,14 @@ fn a_server_gives_the_public_public_things_and_a_token_the_rest() {
     of(&bearer, "tempmail inbox an", &["ann@example.test"]);
     of(&public, &format!("tempmail --token-file {} inbox an", file.display()), &["ann@example.test"]);
 }
+
+#[test]
+fn private_addresses_of_the_user_come_first() {
+    let machine = Machine::start();
+    machine.daemon.tempmail(&["new", "--private", "zoe@example.test"]).ok();
+    let dir = machine.data_dir.path();
+    let env = [("TEMPMAIL_DATA_DIR", dir.to_str().expect("path"))];
+    let line = "tempmail inbox ";
+    offers(|| complete(dir, &env, line), line, &["zoe@example.test", "bob@example.test", "ann@example.test"]);
+    machine.offers(line, &["bob@example.test", "ann@example.test"]);
+}

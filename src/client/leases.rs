@@ -1,0 +1,107 @@
+//! Private addresses, and the key that the user holds them by.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::Value;
+
+use super::keys::KeyFile;
+use super::{Client, ClientError, Destination, Method, Token, choose, text};
+use crate::error::Error;
+
+/// The path of private addresses.
+pub const LEASES: &str = "/api/addresses";
+
+/// Where a key is kept.
+pub(super) struct Kept {
+    file: KeyFile,
+    on_lapse: Box<dyn Fn() + Send + Sync>,
+}
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.file.fmt(f)
+    }
+}
+
+impl Client {
+    /// A client for a destination. Unless a token says who asks, it bears the key that this user has there.
+    ///
+    /// A key without a living address leaves its file, `on_lapse` is called, and the request is made without it.
+    pub fn connect(
+        destination: &Destination,
+        env: &BTreeMap<String, String>,
+        on_lapse: impl Fn() + Send + Sync + 'static,
+    ) -> Result<Self, Error> {
+        let mut client = Self::new(choose(destination)?);
+        if client.transport.token().is_none()
+            && let Some(file) = KeyFile::of(env, &client.transport)
+        {
+            client.transport.bear(file.key()?);
+            client.kept = Some(Kept { file, on_lapse: Box::new(on_lapse) });
+        }
+        Ok(client)
+    }
+
+    /// Where the key is kept, or would be; `None` where a token says who asks, or there is no place for it.
+    pub fn key_file(&self) -> Option<&KeyFile> {
+        self.kept.as_ref().map(|kept| &kept.file)
+    }
+
+    /// Makes a private address. It is one more of the caller's key, or of a new one, which is kept before this returns.
+    ///
+    /// With a token of the administrator each address has a key of its own, which only the answer has.
+    pub async fn lease(&self, wanted: &Value) -> Result<Value, Error> {
+        let Some(Kept { file, .. }) = &self.kept else {
+            if self.transport.token().is_none() {
+                let cause = "there is no place for the key of the address: neither XDG_STATE_HOME nor HOME is set";
+                return Err(Error::usage(cause));
+            }
+            return Ok(self.leased(wanted).await?);
+        };
+        // Of two processes without a key the second one adds to the key of the first.
+        let held = file.hold().await?;
+        self.transport.bear(file.key()?);
+        let answer = match self.leased(wanted).await {
+            Err(error) if error.is("token_invalid") => {
+                self.transport.bear(None);
+                self.leased(wanted).await?
+            }
+            answer => answer?,
+        };
+        if let Some(key) = answer["key"].as_str() {
+            self.transport.bear(Some(Token::new(key)?));
+            if let Err(error) = held.put(Some(key)) {
+                // Nobody has the key, so nobody may have the address.
+                self.delete(LEASES, &[("address", Some(text(&answer, "address").to_owned()))]).await?;
+                return Err(error);
+            }
+        }
+        Ok(answer)
+    }
+
+    async fn leased(&self, wanted: &Value) -> Result<Value, ClientError> {
+        let answer: Value = self.read(&self.once(&Method::POST, LEASES, Some(wanted)).await?)?;
+        if text(&answer, "address").is_empty() {
+            return Err(self.unintelligible("its answer has no 'address'".to_owned()));
+        }
+        Ok(answer)
+    }
+
+    /// Whether the service refused because the kept key that was `sent` has no living address any more. Then the caller bears
+    /// what the file has without it.
+    pub(super) async fn has_lapsed(&self, sent: Option<Token>, error: &ClientError) -> bool {
+        let (Some(kept), true) = (&self.kept, error.is("token_invalid") && sent.is_some()) else { return false };
+        let held = kept.file.hold().await;
+        let in_file = kept.file.key().unwrap_or_default();
+        let is_ours = in_file == sent;
+        if is_ours {
+            // A file that cannot be written has the key still, and the next command finds that out again.
+            let _ = held.and_then(|held| held.put(None));
+            (kept.on_lapse)();
+        }
+        // Else another process has put another one there.
+        self.transport.bear(in_file.filter(|_| !is_ours));
+        true
+    }
+}
