@@ -15,9 +15,15 @@ use crate::leases::{Taken, Term, Terms, Wanted};
 use crate::model::{Address, LeaseRecord};
 
 /// `POST /api/addresses`: leases an address. A request that bears a key adds it to that; otherwise the answer has a new key.
+///
+/// A request bears one secret. So the bearer of a token names the key in the body.
 pub(super) async fn take(State(api): State<Arc<Api>>, caller: Caller, body: JsonObject) -> Created<Value> {
     let wanted = Wanted { address: wanted(&api, &caller, &body)?, terms: terms(&body)? };
-    let Taken { lease, key } = api.leases.take(wanted, caller.key, caller.who).await?;
+    let key = match body.get("key")? {
+        Some(key) if caller.is_administrator() => api.leases.look_up(key).await?,
+        _ => caller.key,
+    };
+    let Taken { lease, key } = api.leases.take(wanted, key, caller.who).await?;
     let mut answer = shown(&lease);
     if let Some(key) = key {
         answer["key"] = key.expose().into();

@@ -30,6 +30,20 @@ async fn mail_is_shown_opened_and_deleted() {
 
 #[tokio::test]
 #[ignore = "needs Firefox"]
+async fn a_private_address_is_made_and_kept() {
+    let trial = start().await;
+    let address = trial.take().await;
+    trial.deliver(&address, "Subject: html\r\nContent-Type: text/html\r\n\r\n<p>Inside</p>").await;
+    trial.until_rows(1).await;
+    trial.open_inbox(&address).await;
+    trial.until_rows(1).await;
+    trial.browser.click(&format!("{ROWS} a")).await;
+    trial.browser.until("document.querySelector('.pane iframe')?.src.startsWith('blob:')").await;
+    assert_eq!(trial.browser.eval("document.querySelector('iframe').contentDocument").await, Value::Null);
+}
+
+#[tokio::test]
+#[ignore = "needs Firefox"]
 async fn no_hostile_mail_loads_anything() {
     const TO: &str = "hostile@example.test";
     let trial = start().await;

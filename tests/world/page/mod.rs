@@ -16,6 +16,7 @@ mod languages;
 mod many;
 mod overview;
 mod pictures;
+mod private;
 mod refused;
 mod safe;
 mod scripts;

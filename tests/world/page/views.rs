@@ -18,7 +18,7 @@ pub(super) struct View {
     place: String,
     /// True once it has everything.
     is_ready: &'static str,
-    /// What is pressed then.
+    /// What is pressed then, for a dialog.
     keys: &'static str,
     token: Option<String>,
 }
@@ -39,6 +39,9 @@ pub(super) async fn prepare(trial: &Trial) -> Vec<View> {
     let inbox = format!("inbox/{TO}");
     let view = |name, place: &str, is_ready| View { name, place: place.to_owned(), is_ready, keys: "", token: None };
     let token = Some(trial.new_token("admin").await);
+    let private = format!("inbox/{}", trial.take().await);
+    trial.take().await;
+    let two = "document.querySelector('.lease .left') && document.querySelector('.strip a') && document.querySelector('.nothing')";
     let known = "document.querySelector('form.row') && document.querySelector('.lines .count')
         && [...document.querySelectorAll('.lines .latest')].every((it) => it.textContent)";
     let registration = "document.querySelector('form.card') && document.querySelector('table')";
@@ -46,6 +49,8 @@ pub(super) async fn prepare(trial: &Trial) -> Vec<View> {
         view("address", "", known),
         view("inbox-empty", "inbox/nobody@example.test", "document.querySelector('.nothing')"),
         view("inbox", &inbox, "document.querySelector('.mails a')"),
+        view("inbox-private", &private, two),
+        view("key", "key", "document.querySelector('.card .tools') && document.querySelector('form.card')"),
         view("mail", &mail, "isLoaded(document.querySelector('.pane iframe'))"),
         view("domains", "domains", "document.querySelector('table')"),
         view("webhooks", &format!("webhooks/{TO}"), registration),
@@ -79,6 +84,7 @@ impl View {
         trial.browser.until(self.is_ready).await;
         if !self.keys.is_empty() {
             trial.browser.press(self.keys).await;
+            trial.browser.until("document.querySelector('dialog[open]')").await;
         }
     }
 }

@@ -21,6 +21,8 @@ export function about(_, signal) {
     h('h2', {}, t('token')),
     h('p', {}, hasToken() ? t('tokenSet') : t('tokenMore')),
     !hasToken() && tokenForm(),
+    h('h2', {}, t('ownKey')),
+    h('p', {}, t('ownKeyMore'), ' ', h('a', { href: '#/key' }, t('ownKeyBring'))),
   );
   return { title: `${t('about')} · tempmail`, element };
 }

@@ -1,7 +1,7 @@
 /** Requests to the interface of the service. */
 
 import { learnTime } from './format.js';
-import { keepToken, keptToken, whenKeptTokenChanges } from './memory.js';
+import { keepKey, keepToken, keptKey, keptToken, whenKeptTokenChanges } from './memory.js';
 
 /** The token that requests have, or ''. */
 let token = valid(keptToken()) ?? '';
@@ -50,6 +50,14 @@ export function whenTokenChanges(listener) {
   onToken.push(listener);
 }
 
+/** Called with a key that the service knows no more, once it is forgotten. @type {((key: string) => void)[]} */
+const onLostKey = [];
+
+/** @param {(key: string) => void} listener */
+export function whenKeyIsLost(listener) {
+  onLostKey.push(listener);
+}
+
 /** Why a request failed. */
 export class Failure extends Error {
   /**
@@ -57,12 +65,14 @@ export class Failure extends Error {
    * @param {string} code The stable word of the interface, or `offline`.
    * @param {string} detail What the service says about it, in English.
    * @param {number} retryAfter After how many seconds it is worth another try; 0 if nothing says so.
+   * @param {string} until When it may go, as a time of the interface, or ''.
    */
-  constructor(status, code, detail, retryAfter = 0) {
+  constructor(status, code, detail, retryAfter = 0, until = '') {
     super(detail);
     this.status = status;
     this.code = code;
     this.retryAfter = retryAfter;
+    this.until = until;
   }
 }
 
@@ -84,18 +94,23 @@ export function query(values) {
  * @property {string} [accept]
  * @property {AbortSignal} [signal]
  * @property {boolean} [outlives] The request goes on when the page is closed.
+ * @property {boolean} [asHolder] It is about the addresses of this browser's key, so it bears that rather than the token.
+ * @property {string} [key] It bears this key and nothing else.
  */
 
 /**
- * Sends a request. Fails with a {@link Failure}, or as `signal` says.
+ * Sends a request with the token, or else with the key of this browser. Fails with a {@link Failure}, or as `signal` says.
  *
  * @param {string} path
  * @param {Options} [options]
  * @returns {Promise<Response>}
  */
-export async function request(path, { method = 'GET', body, accept = 'application/json', signal, outlives } = {}) {
+export async function request(path, options = {}) {
+  const { method = 'GET', body, accept = 'application/json', signal, outlives } = options;
   const headers = new Headers({ accept });
-  if (token) headers.set('authorization', `Bearer ${token}`);
+  const kept = keptKey();
+  const secret = options.key || (options.asHolder && kept) || token || kept;
+  if (secret) headers.set('authorization', `Bearer ${secret}`);
   if (body !== undefined) headers.set('content-type', 'application/json');
   const json = body === undefined ? undefined : JSON.stringify(body);
   /** @type {Response} */
@@ -108,15 +123,22 @@ export async function request(path, { method = 'GET', body, accept = 'applicatio
   }
   learnTime(answer.headers);
   if (answer.ok) return answer;
-  throw await failure(answer);
+  const failed = await failure(answer);
+  if (failed.code !== 'token_invalid' || !kept || options.key || secret !== kept) throw failed;
+  // All addresses of the key have ended. Another tab may have another key by now.
+  if (keptKey() === kept) {
+    keepKey('');
+    for (const listener of onLostKey) listener(kept);
+  }
+  return request(path, options);
 }
 
 /** @param {Response} answer */
 async function failure(answer) {
   const problem = await answer.json().catch(() => ({}));
   const retryAfter = Number(answer.headers.get('retry-after')) || 0;
-  const { code = `status_${answer.status}`, detail = answer.statusText } = problem;
-  return new Failure(answer.status, String(code), String(detail), retryAfter);
+  const { code = `status_${answer.status}`, detail = answer.statusText, until = '' } = problem;
+  return new Failure(answer.status, String(code), String(detail), retryAfter, String(until));
 }
 
 /**
@@ -163,24 +185,4 @@ export function index() {
 /** The names of the active domains. @returns {Promise<string[]>} */
 export function activeDomains() {
   return json('api/domains/active');
-}
-
-/**
- * Saves what is at a path. A link cannot send a token, so with one the octets come through memory.
- *
- * @param {string} path
- * @param {string} name
- */
-export async function save(path, name) {
-  const link = document.createElement('a');
-  link.download = name;
-  if (!hasToken()) {
-    link.href = url(path);
-    link.click();
-    return;
-  }
-  link.href = URL.createObjectURL(await (await request(path, { accept: '*/*' })).blob());
-  link.click();
-  // The browser may begin to read it a little later.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -7,7 +7,6 @@ import { fill, find, h } from './dom.js';
 import { inbox } from './inbox.js';
 import { listen, setKeysOfView, showHelp } from './keys.js';
 import { LANGUAGE, LANGUAGES, markDocument, t } from './language.js';
-import { mail } from './mail.js';
 import { rememberLanguage } from './memory.js';
 import { undoLatest } from './notice.js';
 import { problem } from './problem.js';
@@ -18,14 +17,16 @@ import { watch } from './watch.js';
 /** @typedef {(words: string[], signal: AbortSignal) => View} Make */
 
 /** The views by the first word of their place. @type {Record<string, Make>} */
-const VIEWS = { '': address, new: newAddress, inbox, mail };
+const VIEWS = { '': address, new: newAddress, inbox };
 
 /** Views that are loaded once they are needed. @type {Record<string, () => Promise<Make>>} */
 const LATE_VIEWS = {
   about: async () => (await import('./about.js')).about,
   all: async () => (await import('./all.js')).all,
   domains: async () => (await import('./domains.js')).domains,
+  key: async () => (await import('./key.js')).key,
   leave: async () => (await import('./leave.js')).leave,
+  mail: async () => (await import('./mail.js')).mail,
   overview: async () => (await import('./overview.js')).overview,
   webhooks: async () => (await import('./webhooks.js')).webhooks,
 };

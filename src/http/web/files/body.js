@@ -4,6 +4,7 @@ import { hasToken, request, url } from './api.js';
 import { button, fill, h } from './dom.js';
 import { withFewMarks } from './format.js';
 import { t } from './language.js';
+import { mayHold } from './leases.js';
 import { problem, showLoaded } from './problem.js';
 
 /** @typedef {import('./types.js').Email} Email */
@@ -41,9 +42,14 @@ export function body(email, signal) {
   if (hasHtml(email)) asHtml();
   else asText();
   // A page in memory may load nothing from elsewhere.
-  const mayShowImages = hasImages(email) && !hasToken();
+  const mayShowImages = hasImages(email) && !asksForSecret(email);
   const choice = h('div', { class: 'choice', role: 'group', 'aria-label': t('show') }, html, text, mayShowImages && images);
   return h('div', {}, hasHtml(email) && choice, place);
+}
+
+/** Whether the service shows the mail only to a request with a token or a key, which a frame cannot send. @param {Email} email */
+function asksForSecret({ recipient }) {
+  return hasToken() || mayHold(recipient);
 }
 
 /** Whether the body has HTML. Otherwise `message` is the text with escapes and line ends. @param {Email} email */
@@ -63,25 +69,29 @@ function hasImages({ message }) {
  * @param {boolean} isRemoteShown
  * @param {AbortSignal} signal
  */
-function frame({ id }, isRemoteShown, signal) {
-  const path = `api/mail/messages/${id}/html?links=shown${isRemoteShown ? '&remote=1' : ''}`;
+function frame(email, isRemoteShown, signal) {
+  const path = `api/mail/messages/${email.id}/html?links=shown${isRemoteShown ? '&remote=1' : ''}`;
   const frame = h('iframe', {
     title: t('mailBody'),
     sandbox: 'allow-popups allow-popups-to-escape-sandbox',
     referrerpolicy: 'no-referrer',
   });
-  if (hasToken()) showThroughMemory(frame, path, signal);
+  if (asksForSecret(email)) showThroughMemory(frame, path, signal);
   else frame.src = url(path);
   return frame;
 }
 
-/** A frame cannot send a token, so the page comes through memory. @param {HTMLIFrameElement} frame @param {string} path @param {AbortSignal} signal */
+/** The page comes through memory, under the policy that it has at its own address and under that of this page. @param {HTMLIFrameElement} frame @param {string} path @param {AbortSignal} signal */
 async function showThroughMemory(frame, path, signal) {
   try {
-    const html = await (await request(path, { accept: 'text/html', signal })).text();
+    const answer = await request(path, { accept: 'text/html', signal });
+    const html = await answer.text();
+    // The sandbox is that of the frame: a document cannot set its own.
+    const policy = (answer.headers.get('content-security-policy') ?? "default-src 'none'").replace(/sandbox[^;]*;/, '');
+    const meta = `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
     // In memory a page has no address that others could be relative to. Text of the mail cannot hold this: it is escaped.
     const absolute = html.replaceAll(`href="${LEAVE}`, `href="${url('.')}#/leave/`);
-    frame.src = URL.createObjectURL(new Blob([absolute], { type: 'text/html;charset=utf-8' }));
+    frame.src = URL.createObjectURL(new Blob([absolute.replace('<head>', `<head>${meta}`)], { type: 'text/html;charset=utf-8' }));
     signal.addEventListener('abort', () => URL.revokeObjectURL(frame.src));
   } catch (error) {
     if (!signal.aborted) frame.replaceWith(problem(error, () => {}));

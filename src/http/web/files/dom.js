@@ -40,10 +40,12 @@ export function fill(element, ...children) {
 const ICONS = {
   attachment: 'M20 11.5l-8.2 8.2a5 5 0 0 1-7.1-7.1l8.6-8.6a3.4 3.4 0 0 1 4.8 4.8l-8.5 8.5a1.8 1.8 0 0 1-2.5-2.5l7.6-7.6',
   back: 'M15 5l-7 7 7 7',
+  clock: 'M12 4a8 8 0 1 0 .01 0M12 8v4l3 2',
   copy: 'M9 9h11v11H9zM15 9V4H4v11h5',
   delete: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v5M14 11v5',
   download: 'M12 4v11M7 11l5 5 5-5M5 20h14',
   image: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M9 9.5a.5.5 0 1 0 0-1 .5.5 0 0 0 0 1',
+  lock: 'M6 11h12v9H6zM9 11V8a3 3 0 0 1 6 0v3',
   random: 'M4 7h3l9 10h4M17 14l3 3-3 3M4 17h3l3-3.3M13 10.3l3-3.3h4M17 4l3 3-3 3',
   webhook: 'M9 8a3.5 3.5 0 1 1 5 3l3 5.5M15.5 16a3.5 3.5 0 1 1-.5 3H9M10 11l-3 5M8.5 17.5a3.5 3.5 0 1 1-3-4',
 };

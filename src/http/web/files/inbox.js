@@ -4,7 +4,9 @@ import { query } from './api.js';
 import { codesArrived, seen } from './arrival.js';
 import { button, h, icon } from './dom.js';
 import { oneLine } from './format.js';
+import { leaseBar, strip } from './holding.js';
 import { t } from './language.js';
+import { learn, leaseOf } from './leases.js';
 import { rememberAddress } from './memory.js';
 import { copy } from './notice.js';
 import { Reading } from './reading.js';
@@ -18,16 +20,23 @@ const ADDRESS_MAX = 330;
 
 /** @param {string[]} words The address, and the id of a mail if one is open. @param {AbortSignal} signal */
 export function inbox([address = '', id = ''], signal) {
+  let isPrivate = false;
+  const remember = async () => {
+    await learn();
+    // The service knows the private ones. One that has ended would be open to all.
+    isPrivate ||= leaseOf(address) !== undefined;
+    if (!isPrivate) rememberAddress(address);
+  };
   const view = new Reading(
     {
       words: ['inbox', address],
       name: oneLine(address),
       source: source(address),
       stream: `api/mail/stream?${query({ to: address })}`,
-      head: (reading) => [head(address, reading)],
+      head: (reading) => [strip(address, signal), head(address, reading), leaseBar(address, signal)],
       nothing: () => nothing(address),
       accepted: () => {
-        rememberAddress(address);
+        remember();
         seen(view.list.mails);
         watchElsewhere(address, signal);
       },

@@ -1,15 +1,17 @@
 /** One mail: what it says, who sent it, its code and links, and what is attached. */
 
-import { Failure, json, save } from './api.js';
+import { Failure, json } from './api.js';
 import { body, source } from './body.js';
 import { button, fill, h, icon } from './dom.js';
 import { exactTime, now, oneLine, relativeTime, seconds, size, timeLeft } from './format.js';
 import { t } from './language.js';
+import { learn, mayHold } from './leases.js';
 import { markRead } from './memory.js';
 import { copy, say } from './notice.js';
 import { removeLater } from './pending.js';
 import { meaning, problem, showLoaded } from './problem.js';
 import { shortSubject } from './row.js';
+import { save } from './save.js';
 
 /** @typedef {import('./types.js').Email} Email */
 /** @typedef {{back?: () => void, remove?: () => void}} Tools */
@@ -46,6 +48,7 @@ export function openMail(place, id, signal, tools) {
   const load = async () => {
     /** @type {Email} */
     const email = await json(`api/mail/messages/${encodeURIComponent(id)}`, { signal });
+    if (mayHold(email.recipient)) await learn();
     markRead(email.id);
     return draw(email, signal, content, tools);
   };

@@ -104,6 +104,21 @@ export function rememberLanguage(code) {
   remember('language', code);
 }
 
+/** The key of this browser's private addresses, or ''. Every tab has the same one. */
+export function keptKey() {
+  return String(recall('key', ''));
+}
+
+/** @param {string} key '' forgets it. */
+export function keepKey(key) {
+  remember('key', key);
+}
+
+/** @param {() => void} changed Called when another tab keeps another key, or forgets it. */
+export function whenKeptKeyChanges(changed) {
+  whenOthersChange('key', changed);
+}
+
 /** Where a token may be kept: in this tab, and then in this browser. A browser may permit neither. */
 const TOKEN_PLACES = [() => sessionStorage, () => localStorage];
 

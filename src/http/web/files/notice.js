@@ -7,7 +7,8 @@ import { t } from './language.js';
 /** How long a notice stays, and how long a deletion can be undone, in milliseconds. */
 const STAYS = 4_000;
 const UNDO_WITHIN = 6_000;
-const OFFER_STAYS = 30_000;
+/** How long one stays that nobody may overlook. */
+export const LONG = 30_000;
 /** How much of a copied text is said, in characters. */
 const COPIED_MAX = 100;
 
@@ -24,9 +25,9 @@ function show(notice, stays) {
   setTimeout(() => notice.remove(), stays);
 }
 
-/** @param {string} text */
-export function say(text) {
-  show(h('p', { class: 'notice' }, text), STAYS);
+/** @param {string} text @param {number} [stays] In milliseconds. */
+export function say(text, stays = STAYS) {
+  show(h('p', { class: 'notice' }, text), stays);
   announce(text);
 }
 
@@ -44,16 +45,16 @@ export function offer(text, label, action) {
     action();
   };
   notice.append(h('button', { type: 'button', click: press }, label));
-  show(notice, OFFER_STAYS);
+  show(notice, LONG);
   announce(text);
 }
 
-/** Copies a text. @param {string} text */
-export async function copy(text) {
+/** Copies a text. @param {string} text @param {string} [name] What is said to be copied, if not the text. */
+export async function copy(text, name = text) {
   const shown = oneLine(text).slice(0, COPIED_MAX);
   try {
     await navigator.clipboard.writeText(text);
-    say(t('copied', { text: shown }));
+    say(t('copied', { text: name === text ? shown : name }));
   } catch {
     say(t('copyFailed', { text: shown }));
   }

@@ -2,14 +2,14 @@
 
 import { Failure, hasToken, setToken } from './api.js';
 import { fill, h } from './dom.js';
-import { duration } from './format.js';
+import { duration, exactTime } from './format.js';
 import { t } from './language.js';
 
 /** After what time a view that could not be read is read again at the earliest, in milliseconds. */
 const RETRY_AFTER = 10_000;
 
 /** What another try does not change. */
-const FINAL = ['role_address', 'not_found', 'scope_insufficient', 'address_invalid', 'email_damaged'];
+const FINAL = ['address_in_use', 'address_not_random', 'role_address', 'not_found', 'scope_insufficient', 'address_invalid', 'email_damaged'];
 
 /**
  * A block that stands in place of what could not be shown.
@@ -42,6 +42,7 @@ function asksForToken({ code }) {
  */
 const MEANINGS = [
   ['addressInvalid', 'address_invalid'],
+  ['addressNotRandom', 'address_not_random'],
   ['busy', 'busy'],
   ['defect', 'internal email_damaged'],
   ['dnsUnavailable', 'dns_unavailable'],
@@ -68,6 +69,7 @@ export function meaning(error) {
   const failure = error instanceof Failure ? error : new Failure(0, 'offline', String(error));
   const { code, status, message } = failure;
   if (code === 'rate_limited') return t('rateLimited', { time: duration(failure.retryAfter || 1) });
+  if (code === 'address_in_use' && failure.until) return t('addressInUse', { time: exactTime(failure.until) });
   const known = MEANINGS.find(([, codes]) => codes.split(' ').includes(code));
   if (known) return t(known[0]);
   return status >= 500 ? `${t('unavailable')} ${message}` : message;

@@ -5,8 +5,12 @@ import { setTitle } from './arrival.js';
 import { t } from './language.js';
 import { MailList } from './list.js';
 import { Live } from './live.js';
-import { openMail } from './mail.js';
 import { loading, meaning, problem } from './problem.js';
+
+/** The module that shows a mail: the list is there before it. */
+const mail = import('./mail.js');
+// Whoever opens a mail is told.
+mail.catch(() => {});
 
 /** After what time a line says that the list is on its way, in milliseconds. */
 const LATE = 300;
@@ -140,7 +144,13 @@ export class Reading {
       back: () => this.#back(),
       remove: () => this.#remove(),
     };
-    openMail(this.pane, id, AbortSignal.any([this.#closing.signal, this.signal]), tools);
+    const signal = AbortSignal.any([this.#closing.signal, this.signal]);
+    fill(this.pane);
+    mail.then(
+      ({ openMail }) => signal.aborted || openMail(this.pane, id, signal, tools),
+      // The version of this page may be gone.
+      (error) => signal.aborted || fill(this.pane, problem(error, () => location.reload())),
+    );
     this.pane.focus({ preventScroll: true });
   }
 

@@ -41,6 +41,10 @@
  * @property {Link[]} links
  * @property {{reversePath: string, client: string, helo: string, protocol: string}} envelope
  *
+ * @typedef {object} Lease A private address.
+ * @property {string} address
+ * @property {string} expiresAt
+ *
  * @typedef {object} Domain
  * @property {string} domain
  * @property {'active' | 'deactivated'} status

@@ -6,8 +6,9 @@
 
 import { Failure, index, json, query, whenTokenChanges } from './api.js';
 import { codesArrived } from './arrival.js';
+import { learn, watched } from './leases.js';
 import { sleep } from './live.js';
-import { addresses, isRead, isSame } from './memory.js';
+import { isRead, isSame } from './memory.js';
 
 /** @typedef {import('./types.js').ListedEmail} ListedEmail */
 /** @typedef {import('./types.js').EmailPage} EmailPage */
@@ -67,7 +68,7 @@ export function watchElsewhere(address, signal) {
 /** The address whose turn is next, and in how many milliseconds. */
 function next() {
   const slow = document.hidden ? HIDDEN : 1;
-  const turns = addresses()
+  const turns = watched()
     .map((address, rank) => {
       const { askedAt = -Infinity } = states.get(address) ?? {};
       return { address, wait: Math.max(0, askedAt + (rank < OFTEN_MAX ? OFTEN : SELDOM) * slow - performance.now()) };
@@ -109,7 +110,12 @@ export async function watch() {
     refused.clear();
     states.clear();
   });
-  for (;;) {
+  for (let learntAt = -Infinity; ; ) {
+    // Another device may have changed what the key opens.
+    if (learntAt + SELDOM < performance.now()) {
+      learntAt = performance.now();
+      await learn();
+    }
     const { address, wait } = next();
     if (!address || wait > 0) {
       // There may be another address meanwhile, or another tab in front.
