@@ -20,8 +20,8 @@ impl Log {
         let writer = file.reopen().expect("the same file");
         let subscriber =
             tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.try_clone().expect("a copy"));
-        let _second = Dispatch::new(NoSubscriber::new());
-        Self { file, _second, _guard: set_default(subscriber.finish()) }
+        let second = Dispatch::new(NoSubscriber::new());
+        Self { file, _second: second, _guard: set_default(subscriber.finish()) }
     }
 
     /// The lines so far.

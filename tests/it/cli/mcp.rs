@@ -336,9 +336,10 @@ async fn an_address_is_private_unless_it_is_asked_for_as_public() {
     for to in [&to, &other] {
         service.run_local(&["address", "end", to, "--yes"]).await.ok();
     }
-    let last = later.done("list_inbox", &json!({ "address": to }));
+    let after_the_end = later.done("list_inbox", &json!({ "address": to }));
     assert!(
-        last.starts_with("your private addresses at this service have ended") && last.ends_with("0 mails, 0 shown")
+        after_the_end.starts_with("your private addresses at this service have ended")
+            && after_the_end.ends_with("0 mails, 0 shown")
     );
     assert_eq!(later.done("list_inbox", &json!({ "address": to })), "0 mails, 0 shown");
     let tools = session.ask("tools/list", &json!({}));

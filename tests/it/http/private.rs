@@ -305,7 +305,7 @@ impl Walk {
         let number = self.requests.get();
         self.requests.set(number + 1);
         let [.., high, low] = (number / OF_CLIENT).to_be_bytes();
-        if self.place.is_near && number % OF_CLIENT == 0 {
+        if self.place.is_near && number.is_multiple_of(OF_CLIENT) {
             let here = IpAddr::from(Ipv4Addr::new(127, 1 + high, low, 1));
             *self.client.borrow_mut() = http::client_builder().local_address(here).build().expect("a client");
         }

@@ -1,6 +1,7 @@
 //! Leases that nodes share, and what is left of a node that died in the middle of a change.
 //! Promise: it outlives the code below it.
 
+use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,8 +65,8 @@ async fn of_two_nodes_that_lease_an_address_at_one_moment_one_wins() {
     for round in 1..=ROUNDS {
         let after = [1, 2].map(|node| LeaseRecord { read_at: NOW.plus(HOUR * (2 * round + node)), ..before.clone() });
         let changes = [&here, &there].into_iter().zip(&after);
-        let changed = join_all(changes.map(|(node, after)| node.replace_lease(Some(&before), Some(after)))).await;
-        let won: Vec<bool> = changed.into_iter().map(|won| won.expect("an outcome")).collect();
+        let outcomes = join_all(changes.map(|(node, after)| node.replace_lease(Some(&before), Some(after)))).await;
+        let won: Vec<bool> = outcomes.into_iter().map(|won| won.expect("an outcome")).collect();
         assert_eq!(won.iter().filter(|won| **won).count(), 1, "round {round}: {won:?}");
         before = after[usize::from(won[1])].clone();
         assert_eq!(there.lease(&before.mailbox).await, Ok(Some(before.clone())));
@@ -84,7 +85,7 @@ async fn a_lease_at_one_node_counts_at_another_at_once() {
         let lease = lease(&format!("ann{round}@example.test"), round, NOW);
         take(&*here, &lease).await;
         assert_eq!(there.lease(&lease.mailbox).await, Ok(Some(lease.clone())));
-        assert_eq!(node_leases(&there, round).await, [lease.clone()]);
+        assert_eq!(node_leases(&there, round).await, slice::from_ref(&lease));
         let mail = mail_to(&lease, "mail", NOW);
         let id = mail.envelope.recipients[0].id;
         there.receive(mail).await.expect("receive");
@@ -120,11 +121,11 @@ async fn a_node_that_dies_in_a_change_loses_no_lease_and_leaves_nothing() {
         .await
         .expect("delete");
     assert_eq!(there.lease(&cut.mailbox).await, Ok(None));
-    assert_eq!(node_leases(&there, 1).await, [whole.clone()]);
+    assert_eq!(node_leases(&there, 1).await, slice::from_ref(&whole));
     let counts = there.lease_counts(whole.client).await.expect("counts");
     assert_eq!((counts.client, counts.network, counts.all), (1, 1, 1));
     take(&*there, &lease("bob@example.test", 2, NOW.plus(HOUR))).await;
-    assert_eq!(node_leases(&there, 1).await, [whole.clone()]);
+    assert_eq!(node_leases(&there, 1).await, slice::from_ref(&whole));
 
     // Another one died before a shorter life was written, just after the hour was looked at.
     let due = async |store: &CassandraStore, at| store.due_leases(at, 9).await.expect("due");
@@ -138,7 +139,7 @@ async fn a_node_that_dies_in_a_change_loses_no_lease_and_leaves_nothing() {
     assert_eq!(due(&here, shorter.expires_at).await, []);
     // It was only slow: its change counts after all, and the last look at the hour finds it.
     assert_eq!(there.replace_lease(Some(&whole), Some(&shorter)).await, Ok(true));
-    assert_eq!(due(&here, NOW.plus(4 * HOUR)).await, [shorter.clone()]);
+    assert_eq!(due(&here, NOW.plus(4 * HOUR)).await, slice::from_ref(&shorter));
     let ended = end(&*here, &shorter, NOW.plus(4 * HOUR)).await;
     assert_eq!(due(&here, NOW.plus(4 * HOUR)).await, []);
     assert_eq!(node_leases(&there, 1).await, []);
