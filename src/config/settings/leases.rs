@@ -32,7 +32,7 @@ pub struct LeasesConfig {
     pub accept: Accept,
 
     /// How long a private inbox lives if nothing is said, 1m to 365d
-    #[arg(long = "lease-for", value_name = "DURATION", default_value = "24h", value_parser = duration(LIFE_MIN..=365 * DAY))]
+    #[arg(long = "lease-for", value_name = "DURATION", default_value = "1d", value_parser = duration(LIFE_MIN..=365 * DAY))]
     pub life: Duration,
 
     /// Longest life of a private inbox from now on, 1m to 365d
