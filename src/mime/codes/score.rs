@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use super::address::parts_and_codes;
 use super::candidate::{Candidate, Form};
+use super::label::LABEL_IN_LINE;
 use super::lexicon::{Hit, has};
 use super::read::{LINE_OCTETS, Read};
 use super::words::Sense;
@@ -45,6 +46,10 @@ pub(super) struct Mail<'a> {
     is_meeting: bool,
     /// Whether something in the body is named that is no code.
     has_other: bool,
+    /// Whether the body has more than one number that may be a code.
+    has_several: bool,
+    /// Whether it says to enter a code, or how to treat it.
+    is_explained: bool,
 }
 
 impl<'a> Mail<'a> {
@@ -56,6 +61,8 @@ impl<'a> Mail<'a> {
         for (part, is_code) in links.iter().flat_map(|(link, _)| parts_and_codes(&link.url)) {
             *in_links.entry(part).or_default() |= is_code;
         }
+        let mut numbers = read.candidates.iter().filter(|it| it.is_of_signs()).map(|it| it.code.as_str());
+        let one = numbers.next();
         Self {
             in_links,
             subject_points: subject_points(subject, body),
@@ -72,6 +79,8 @@ impl<'a> Mail<'a> {
             is_secure: all().any(|hit| hit.is_purpose() && !matches!(hit.sense, Sense::Enter | Sense::Caution)),
             is_meeting: all().any(|hit| hit.sense == Sense::Meeting),
             has_other: has(body, Sense::Other),
+            has_several: numbers.any(|it| one != Some(it)),
+            is_explained: all().any(|hit| matches!(hit.sense, Sense::Enter | Sense::Caution)),
         }
     }
 }
@@ -134,7 +143,7 @@ impl Read<'_> {
             Form::Small if is_seen => 2,
             Form::Small => -3,
             Form::Letters if candidate.is_grouped => 1,
-            Form::Letters if is_sure => 0,
+            Form::Letters if is_sure && is_alone => 0,
             Form::Letters => -2,
             Form::Words if is_sure && is_alone || (is_led || look.is_bold) && label > LABEL_SURE || is_in_link => 0,
             Form::Words => -9,
@@ -147,6 +156,7 @@ impl Read<'_> {
         let is_doubtful = mail.purpose < 2 || label <= LABEL_SURE + 1 && mail.subject_points <= 0;
         let may_be_voucher = mail.has_promotion || candidate.form == Form::Mixed && is_doubtful;
         let (before, after) = (&self.page.text[..candidate.start], &self.page.text[candidate.end..]);
+        let is_amid = mail.has_several && !is_alone && !is_large;
         let rules = [
             (is_large, 3),
             (look.is_bold, 2),
@@ -162,6 +172,9 @@ impl Read<'_> {
             (candidate.may_be_word() && may_be_voucher, -9),
             (mail.is_meeting, -6),
             (is_sole, 2),
+            // Lists and receipts have many numbers, of which one is near such words by chance.
+            (is_amid && !mail.is_explained, -2),
+            (is_amid && label < LABEL_IN_LINE, -1),
         ];
         Some(form + label + mail.subject_points + purpose + sum(rules))
     }
