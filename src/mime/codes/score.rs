@@ -153,7 +153,7 @@ impl Read<'_> {
         // A line that says nothing but that this is a code needs not say what for.
         let purpose = if is_declared { mail.purpose.max(0) + 2 } else { mail.purpose };
         // Such as `SUMMER25`.
-        let is_doubtful = mail.purpose < 2 || label <= LABEL_SURE + 1 && mail.subject_points <= 0;
+        let is_doubtful = mail.purpose < 2 || !mail.is_explained || label <= LABEL_SURE + 1 && mail.subject_points <= 0;
         let may_be_voucher = mail.has_promotion || candidate.form == Form::Mixed && is_doubtful;
         let (before, after) = (&self.page.text[..candidate.start], &self.page.text[candidate.end..]);
         let is_amid = mail.has_several && !is_alone && !is_large;
@@ -193,12 +193,15 @@ pub(super) fn sum<const COUNT: usize>(rules: [(bool, i32); COUNT]) -> i32 {
     rules.into_iter().filter(|(holds, _)| *holds).map(|(_, points)| points).sum()
 }
 
-/// The best candidates, each code once, without those far behind the best.
+/// The best candidates, each code once, without those far behind the best. All numbers among them are of one length, since
+/// others beside a code are the ends of cards and accounts.
 pub(super) fn best(scored: Vec<Scored>) -> Vec<Scored> {
-    let scored = first(scored);
-    let most = scored.first().map_or(0, |it| it.points);
-    let is_good = |it: &Scored| it.points >= POINTS_SHOWN && it.points + BEHIND_MAX >= most;
-    scored.into_iter().take_while(is_good).collect()
+    let mut scored = first(scored);
+    let Some(Scored { code, points }) = scored.first().cloned() else { return scored };
+    let is_number = |code: &str| code.bytes().all(|octet| octet.is_ascii_digit());
+    let is_alike = |it: &Scored| it.code.len() == code.len() || !is_number(&it.code) || !is_number(&code);
+    scored.retain(|it| it.points >= POINTS_SHOWN && it.points + BEHIND_MAX >= points && is_alike(it));
+    scored
 }
 
 /// The first candidates by their points, each code once.
