@@ -7,7 +7,7 @@ use super::words::Sense;
 
 /// A word for codes right before the candidate, as in `code: 482913`, farther before it, or in an earlier sentence.
 const LABEL_NEXT: i32 = 5;
-const LABEL_IN_LINE: i32 = 3;
+pub(super) const LABEL_IN_LINE: i32 = 3;
 const LABEL_IN_TEXT: i32 = 1;
 /// The word is one for one-time codes alone, or has such a word beside it, as in `login code`.
 const LABEL_CERTAIN: i32 = 1;

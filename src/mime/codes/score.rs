@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use super::address::parts_and_codes;
 use super::candidate::{Candidate, Form};
+use super::label::LABEL_IN_LINE;
 use super::lexicon::{Hit, has};
 use super::read::{LINE_OCTETS, Read};
 use super::words::Sense;
@@ -45,6 +46,10 @@ pub(super) struct Mail<'a> {
     is_meeting: bool,
     /// Whether something in the body is named that is no code.
     has_other: bool,
+    /// Whether the body has more than one number that may be a code.
+    has_several: bool,
+    /// Whether it says to enter a code, or how to treat it.
+    is_explained: bool,
 }
 
 impl<'a> Mail<'a> {
@@ -56,6 +61,8 @@ impl<'a> Mail<'a> {
         for (part, is_code) in links.iter().flat_map(|(link, _)| parts_and_codes(&link.url)) {
             *in_links.entry(part).or_default() |= is_code;
         }
+        let mut numbers = read.candidates.iter().filter(|it| it.is_of_signs()).map(|it| it.code.as_str());
+        let one = numbers.next();
         Self {
             in_links,
             subject_points: subject_points(subject, body),
@@ -72,6 +79,8 @@ impl<'a> Mail<'a> {
             is_secure: all().any(|hit| hit.is_purpose() && !matches!(hit.sense, Sense::Enter | Sense::Caution)),
             is_meeting: all().any(|hit| hit.sense == Sense::Meeting),
             has_other: has(body, Sense::Other),
+            has_several: numbers.any(|it| one != Some(it)),
+            is_explained: all().any(|hit| matches!(hit.sense, Sense::Enter | Sense::Caution)),
         }
     }
 }
@@ -134,7 +143,7 @@ impl Read<'_> {
             Form::Small if is_seen => 2,
             Form::Small => -3,
             Form::Letters if candidate.is_grouped => 1,
-            Form::Letters if is_sure => 0,
+            Form::Letters if is_sure && is_alone => 0,
             Form::Letters => -2,
             Form::Words if is_sure && is_alone || (is_led || look.is_bold) && label > LABEL_SURE || is_in_link => 0,
             Form::Words => -9,
@@ -144,9 +153,10 @@ impl Read<'_> {
         // A line that says nothing but that this is a code needs not say what for.
         let purpose = if is_declared { mail.purpose.max(0) + 2 } else { mail.purpose };
         // Such as `SUMMER25`.
-        let is_doubtful = mail.purpose < 2 || label <= LABEL_SURE + 1 && mail.subject_points <= 0;
+        let is_doubtful = mail.purpose < 2 || !mail.is_explained || label <= LABEL_SURE + 1 && mail.subject_points <= 0;
         let may_be_voucher = mail.has_promotion || candidate.form == Form::Mixed && is_doubtful;
         let (before, after) = (&self.page.text[..candidate.start], &self.page.text[candidate.end..]);
+        let is_amid = mail.has_several && !is_alone && !is_large;
         let rules = [
             (is_large, 3),
             (look.is_bold, 2),
@@ -162,6 +172,9 @@ impl Read<'_> {
             (candidate.may_be_word() && may_be_voucher, -9),
             (mail.is_meeting, -6),
             (is_sole, 2),
+            // Lists and receipts have many numbers, of which one is near such words by chance.
+            (is_amid && !mail.is_explained, -2),
+            (is_amid && label < LABEL_IN_LINE, -1),
         ];
         Some(form + label + mail.subject_points + purpose + sum(rules))
     }
@@ -180,12 +193,15 @@ pub(super) fn sum<const COUNT: usize>(rules: [(bool, i32); COUNT]) -> i32 {
     rules.into_iter().filter(|(holds, _)| *holds).map(|(_, points)| points).sum()
 }
 
-/// The best candidates, each code once, without those far behind the best.
+/// The best candidates, each code once, without those far behind the best. All numbers among them are of one length, since
+/// others beside a code are the ends of cards and accounts.
 pub(super) fn best(scored: Vec<Scored>) -> Vec<Scored> {
-    let scored = first(scored);
-    let most = scored.first().map_or(0, |it| it.points);
-    let is_good = |it: &Scored| it.points >= POINTS_SHOWN && it.points + BEHIND_MAX >= most;
-    scored.into_iter().take_while(is_good).collect()
+    let mut scored = first(scored);
+    let Some(Scored { code, points }) = scored.first().cloned() else { return scored };
+    let is_number = |code: &str| code.bytes().all(|octet| octet.is_ascii_digit());
+    let is_alike = |it: &Scored| it.code.len() == code.len() || !is_number(&it.code) || !is_number(&code);
+    scored.retain(|it| it.points >= POINTS_SHOWN && it.points + BEHIND_MAX >= points && is_alike(it));
+    scored
 }
 
 /// The first candidates by their points, each code once.
