@@ -65,7 +65,7 @@ impl Caller {
     /// What it is to leases.
     pub(super) fn reader(&self) -> Reader {
         match self.key {
-            _ if self.is_administrator() => Reader::Administrator,
+            key if self.is_administrator() => Reader::Administrator(key),
             Some(key) => Reader::Holder(key),
             None => Reader::Public,
         }

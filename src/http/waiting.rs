@@ -25,7 +25,10 @@ impl Api {
             return Err(token_invalid());
         }
         match mailbox {
-            Some(mailbox) if !self.opens(caller, mailbox).await? => Err(token_invalid()),
+            Some(mailbox) if !self.opens(caller, mailbox).await? => {
+                // Its key may still open others.
+                Err(Problem::new(Code::NotFound, "the private inbox has ended"))
+            }
             _ => Ok(()),
         }
     }

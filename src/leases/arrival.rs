@@ -64,22 +64,29 @@ impl Leases {
     /// The errors are those of [`Store::receive`](crate::store::Store::receive).
     pub async fn deliver(&self, mail: Mail) -> Result<Stored, StoreError> {
         let retention = self.config.mail.retention;
-        let (mut recipients, mut leases, mut life) = (Vec::new(), Vec::new(), Duration::MAX);
+        let (mut recipients, mut leases, mut is_public, mut life) = (Vec::new(), Vec::new(), false, Duration::ZERO);
         for address in &mail.recipients {
-            let (mailbox, keep) = match self.destination(address).await? {
-                Destination::Public(mailbox) => (mailbox, retention),
+            let mailbox = match self.destination(address).await? {
+                Destination::Public(mailbox) => {
+                    is_public = true;
+                    mailbox
+                }
                 Destination::Private(lease) => {
-                    let (mailbox, keep) = (lease.private_mailbox(), lease.keep());
+                    let mailbox = lease.private_mailbox();
+                    // Nobody among the recipients may shorten the lives of others.
+                    life = life.max(lease.keep());
                     leases.push(lease);
-                    (mailbox, keep)
+                    mailbox
                 }
                 Destination::Nowhere => continue,
             };
-            life = life.min(keep);
             recipients.push((address.to_string(), mailbox));
         }
         if recipients.is_empty() {
             return Ok(Stored::default());
+        }
+        if is_public {
+            life = retention;
         }
         let received_at = self.clock.now();
         let Mail { client, helo, protocol, reverse_path, raw, .. } = mail;

@@ -47,9 +47,7 @@ impl Leases {
         terms.check(&config.leases)?;
         let before = self.store.lease(&mailbox).await?;
         if let Some(before) = &before {
-            // Its last holder need not wait for the end of the rest.
-            let is_of_key = before.ended_at.is_some() && key.is_some_and(|key| key.0 == before.key);
-            if now < before.rests_until() && !is_of_key {
+            if now < before.rests_until() {
                 let is_living = before.is_living(now);
                 return Err(LeaseError::InUse {
                     until: if is_living { before.ends_at() } else { before.rests_until() },

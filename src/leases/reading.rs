@@ -12,8 +12,8 @@ pub enum Reader {
     Public,
     /// Whoever has shown a key.
     Holder(KeyHash),
-    /// The administrator, who reads all mail.
-    Administrator,
+    /// The administrator, who reads all mail, with the key that he has shown, too.
+    Administrator(Option<KeyHash>),
 }
 
 impl Reader {
@@ -22,7 +22,7 @@ impl Reader {
         match self {
             Self::Public => false,
             Self::Holder(key) => key.0 == lease.key,
-            Self::Administrator => true,
+            Self::Administrator(_) => true,
         }
     }
 }
@@ -53,7 +53,7 @@ impl Leases {
     pub async fn may_read(&self, mailbox: &Mailbox, reader: Reader) -> Result<bool, StoreError> {
         let Some(id) = mailbox.lease() else { return Ok(true) };
         match reader {
-            Reader::Administrator => Ok(true),
+            Reader::Administrator(_) => Ok(true),
             Reader::Public => Ok(false),
             Reader::Holder(_) => {
                 let now = self.clock.now();
@@ -69,7 +69,11 @@ impl Leases {
 
     /// Notes that the holder reads a lease which ends if nobody does. Writes seldom.
     async fn note_reading(&self, lease: &LeaseRecord, reader: Reader, now: Timestamp) {
-        if let (Reader::Holder(_), Some(read)) = (reader, life::with_reading(lease, now))
+        let is_holder = match reader {
+            Reader::Public | Reader::Administrator(None) => false,
+            Reader::Holder(key) | Reader::Administrator(Some(key)) => key.0 == lease.key,
+        };
+        if let (true, Some(read)) = (is_holder, life::with_reading(lease, now))
             // Whoever changes the lease at the same moment reads it as well.
             && let Err(error) = self.store.replace_lease(Some(lease), Some(&read)).await
         {

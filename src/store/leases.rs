@@ -15,7 +15,7 @@ pub trait Leases: Send + Sync + 'static {
     /// It shows every replacement that has returned, at this node or another.
     async fn lease(&self, mailbox: &Mailbox) -> Result<Option<LeaseRecord>, StoreError>;
 
-    /// The records with this key, in the order of their creation.
+    /// The records with this key that have not ended, in the order of their creation.
     async fn leases_of(&self, key: &[u8; 32]) -> Result<Vec<LeaseRecord>, StoreError>;
 
     /// Replaces the record of an address, durably; `None` is no record. `false` if the record is not `before` any more:

@@ -414,7 +414,9 @@ fn shape(body: &str) -> Value {
     }
     let Ok(json) = serde_json::from_str::<Value>(body) else {
         // Positions and names differ.
-        let words = body.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| word.len() > 3);
+        let words = body.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.len() > 3);
+        let words =
+            words.filter(|word| word.chars().all(char::is_alphabetic) && !word.chars().all(|c| c.is_ascii_hexdigit()));
         return words.filter(|word| !["html", "text"].contains(word)).map(Value::from).collect();
     };
     of("", &json)

@@ -66,7 +66,7 @@ async fn mail_is_kept_as_long_as_its_inbox_says() {
     peer.dialog(&[("DATA", "354"), ("Subject: shared\r\n\r\n.", "250")]).await;
     assert_eq!(subjects(&server, ANN, Some(&key)).await, ["shared", "alone"]);
     server.clock.advance(2 * HOUR);
-    assert_eq!(subjects(&server, ANN, Some(&key)).await, ["alone"], "the shortest of their lives");
+    assert_eq!(subjects(&server, ANN, Some(&key)).await, ["alone"], "the life of public mail");
     // A shorter retention ends other mail at the next start.
     let server = server.restart("retention = '1m'").await;
     server.clock.advance(2 * DAY);

@@ -16,6 +16,7 @@ use crate::store::numbers::Numbers;
 pub(super) struct LeaseTable {
     slab: Slab<Box<[u8]>>,
     by_mailbox: Numbers,
+    /// Those that have not ended.
     by_key: Numbers,
     /// Leases that have not ended, by a part of the hash of the client or the network that has them.
     counts: HashTable<(u32, u32)>,
@@ -40,9 +41,12 @@ impl LeaseTable {
         by_mailbox.insert(hasher.hash_one(key), number, |other| {
             record_at(slab, other).map_or(0, |other| hasher.hash_one(other.mailbox.as_str().as_bytes()))
         });
-        by_key.insert(hasher.hash_one(record.key), number, |other| {
-            record_at(slab, other).map_or(0, |other| hasher.hash_one(other.key))
-        });
+        // What only rests is asked for by nobody, and a key may have much of it.
+        if record.ended_at.is_none() {
+            by_key.insert(hasher.hash_one(record.key), number, |other| {
+                record_at(slab, other).map_or(0, |other| hasher.hash_one(other.key))
+            });
+        }
         self.due.insert((second_of(record.due_at()), number));
         self.count(&record, true);
         Ok(())
@@ -69,7 +73,7 @@ impl LeaseTable {
         Some((number, self.record(number)?))
     }
 
-    /// The records with a key, in the order of their creation.
+    /// The records with a key that have not ended, in the order of their creation.
     pub(super) fn of_key(&self, key: &[u8; 32]) -> Vec<LeaseRecord> {
         let numbers = self.by_key.all(self.hasher.hash_one(key));
         let records = numbers.filter_map(|number| self.record(number));

@@ -14,7 +14,7 @@ impl EmbeddedRegistry {
         self.memory().leases.get(mailbox.as_str().as_bytes())
     }
 
-    /// The records with a key, in the order of their creation.
+    /// The records with a key that have not ended, in the order of their creation.
     pub(crate) fn leases_of(&self, key: &[u8; 32]) -> Vec<LeaseRecord> {
         self.memory().leases.of_key(key)
     }

@@ -143,7 +143,7 @@ async fn a_backup_through_a_pipe_is_the_file() {
     send(&daemon, "a@example.test", "Subject: 1\r\n\r\nx").await;
     let file = dir.path().join("file.backup");
     let made = daemon.tempmail(&["db", "backup", file.to_str().expect("path"), "-o", "tsv"]);
-    let golden = "domains\t0\nemails\t1\nevents\t0\nmessages\t1\noctets\t17\nwebhooks\t0\n";
+    let golden = "domains\t0\nemails\t1\nevents\t0\nleases\t0\nmessages\t1\noctets\t17\nwebhooks\t0\n";
     assert_eq!((made.code, made.stdout.as_str()), (Some(0), golden), "{}", made.stderr);
     let output = output(&mut on_data(dir.path(), &["db", "backup", "-"]));
     assert_eq!(output.stdout, std::fs::read(&file).expect("the file"));
