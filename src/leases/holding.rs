@@ -46,13 +46,9 @@ impl Leases {
         }
         terms.check(&config.leases)?;
         let before = self.store.lease(&mailbox).await?;
-        if let Some(before) = &before {
-            if now < before.rests_until() {
-                let is_living = before.is_living(now);
-                return Err(LeaseError::InUse {
-                    until: if is_living { before.ends_at() } else { before.rests_until() },
-                });
-            }
+        if let Some(before) = before.as_ref().filter(|before| now < before.rests_until()) {
+            let is_living = before.is_living(now);
+            return Err(LeaseError::InUse { until: if is_living { before.ends_at() } else { before.rests_until() } });
         }
         // Whoever reads an address without a lease must not lose it to another.
         let newest = self.store.list(&mailbox, PageRequest { offset: 0, limit: 1 }, now).await?;
