@@ -151,8 +151,8 @@ const LEASE_TAG: char = '\u{1f}';
 /// The local part is unquoted, with ASCII letters in lower case and all characters in Unicode's normal form C. The
 /// domain is canonical. Two addresses have one mailbox exactly if these texts are equal.
 ///
-/// The mail of a lease has a private mailbox: the local part, a character that no address has, and the id of the lease. It is shown as the
-/// address is.
+/// The mail of a lease has a private mailbox: the local part, a character that no address has, and the id of the lease. It
+/// is shown as the address is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Mailbox(String);
 
