@@ -8,6 +8,10 @@ mod examples;
 mod page;
 #[cfg(feature = "cassandra")]
 mod store_in_cluster;
+#[cfg_attr(
+    not(feature = "cassandra"),
+    allow(unused_macros, unused_imports, reason = "without the cluster no store needs them")
+)]
 #[allow(dead_code, reason = "each of the test binaries uses a part of it")]
 #[path = "../suites/mod.rs"]
 mod suites;
