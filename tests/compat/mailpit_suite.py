@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the suite of pytest-mailpit, the tests of its own against a Mailpit, as they are, but for those of what is not here.
+"""Runs the tests that pytest-mailpit has for itself and a Mailpit, as they are, but for those of what is not here.
 
 Usage, after `cargo build`: tests/compat/mailpit_suite.py [PROGRAM]
 """

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.extension.support.TypeBasedParameterResolver;
  * Inboxes of tempmail for JUnit 5. Copy this file beside your tests, with their package: a class with
  * {@code @ExtendWith(Tempmail.Extension.class)} gets a new {@code Tempmail.Inbox} for each parameter of a test.
  *
- * <p>The service is that of TEMPMAIL_URL, with a token or key in TEMPMAIL_TOKEN if it needs one. Without it one runs until
- * the JVM ends: TEMPMAIL_BIN, or tempmail in PATH. It takes mail at {@link #smtp}.
+ * <p>The service is that of TEMPMAIL_URL, with a token or key in TEMPMAIL_TOKEN if it needs one. Without it one runs
+ * until the JVM ends: TEMPMAIL_BIN, or tempmail in PATH. It takes mail at {@link #smtp}.
  */
 public record Tempmail(String url, String smtp) {
     private static final HttpClient CLIENT = HttpClient.newHttpClient();

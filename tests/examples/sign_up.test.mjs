@@ -6,7 +6,8 @@ let tempmail;
 before(async () => { tempmail = await Tempmail.start(); });
 after(() => tempmail.stop());
 
-const post = (path, form) => fetch(`${process.env.APP_URL}${path}`, { method: 'POST', body: new URLSearchParams(form) });
+const { APP_URL } = process.env;
+const post = (path, form) => fetch(`${APP_URL}${path}`, { method: 'POST', body: new URLSearchParams(form) });
 
 for (const isPrivate of [false, true]) {
   test(`a visitor signs up, private: ${isPrivate}`, async () => {

@@ -1,4 +1,4 @@
-// Inboxes of tempmail as commands of Cypress. Copy this file to cypress/support/ and import it in e2e.js there, and copy
+// Inboxes of tempmail as commands of Cypress. Copy this file to cypress/support/ and import it in e2e.js there. Copy
 // tempmail.mjs beside cypress.config.mjs, which says where the service is:
 //
 //   import { defineConfig } from 'cypress';
@@ -6,10 +6,11 @@
 //   const tempmail = await Tempmail.start();
 //   export default defineConfig({ e2e: { setupNodeEvents(on, config) {
 //     on('after:run', () => tempmail.stop());
-//     return { ...config, env: { ...config.env, TEMPMAIL_URL: tempmail.url, TEMPMAIL_TOKEN: process.env.TEMPMAIL_TOKEN } };
+//     Object.assign(config.env, { TEMPMAIL_URL: tempmail.url, TEMPMAIL_TOKEN: process.env.TEMPMAIL_TOKEN });
+//     return config;
 //   } } });
 //
-// In a test: cy.newInbox().then((inbox) => { signUp(inbox); cy.waitForCode(inbox).then((code) => confirm(inbox, code)); });
+// A test of it is sign_up.cy.mjs.
 
 function ask(method, path, { key = Cypress.env('TEMPMAIL_TOKEN'), body, ...qs }, timeout = 30) {
   const headers = key ? { Authorization: `Bearer ${key}` } : {};
@@ -22,7 +23,7 @@ Cypress.Commands.add('newInbox', ({ isPrivate = false } = {}) => (isPrivate
   ? ask('POST', '/api/addresses', { body: { forSeconds: 3600 } })
   : ask('GET', '/api/addresses/random', {})).then(({ address, key }) => ({ address, key })));
 
-/** The oldest mail that passes the filters (`subject`, `from`, `since`, `has`). Fails after `timeout` seconds, at most 300. */
+/** The oldest mail that passes the filters (`subject`, `from`, `since`, `has`) within `timeout` seconds, at most 300. */
 Cypress.Commands.add('waitForMail', ({ address, key }, { timeout = 60, ...filters } = {}) =>
   ask('GET', '/api/mail/wait', { key, to: address, timeout, ...filters }, timeout).then((mail) => {
     if (!mail?.id) throw new Error(`no such mail for ${address} within ${timeout} s`);

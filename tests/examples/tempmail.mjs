@@ -79,9 +79,7 @@ export class Inbox {
     return this.service.ask(method, path, { key: this.key, ...query });
   }
 
-  /**
-   * The oldest mail that passes the filters (`subject`, `from`, `since`, `has`). Fails after `timeout` seconds, at most 300.
-   */
+  /** The oldest mail that passes the filters (`subject`, `from`, `since`, `has`) within `timeout` seconds, at most 300. */
   async wait({ timeout = 60, ...filters } = {}) {
     const mail = await this.ask('GET', '/api/mail/wait', { to: this.address, timeout, ...filters });
     if (!mail) throw new Error(`no such mail for ${this.address} within ${timeout} s: ${JSON.stringify(filters)}`);

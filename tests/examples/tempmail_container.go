@@ -8,9 +8,9 @@ import (
 	"github.com/testcontainers/testcontainers-go/wait"
 )
 
-// StartContainer lets a service run in a container until `stop`: copy this file beside tempmail.go, and call it in TestMain
-// instead of Run. The image is TEMPMAIL_IMAGE, or tempmail. With TEMPMAIL_URL no container starts: the service is the one
-// there. Options change the container, as network.WithNetwork does.
+// StartContainer lets a service run in a container until `stop`: copy this file beside tempmail.go, and call it in
+// TestMain instead of Run. The image is TEMPMAIL_IMAGE, or tempmail. With TEMPMAIL_URL no container starts: the service
+// is the one there. Options change the container, as network.WithNetwork does.
 func StartContainer(ctx context.Context, options ...testcontainers.ContainerCustomizer) (stop func(), err error) {
 	if URL != "" {
 		return func() {}, nil

@@ -39,7 +39,7 @@ impl Service {
             }
             Self::Own(directory) => {
                 let (program, arguments) = (directory.join("started"), directory.join("arguments"));
-                let text = "#!/bin/sh\nprintf '%s\\n' \"$@\" >\"$ARGUMENTS\" && exec \"$BINARY\" \"$@\"\n";
+                let text = "#!/bin/sh\nprintf '%s\\n' \"$@\" \"$$\" >\"$ARGUMENTS\" && exec \"$BINARY\" \"$@\"\n";
                 std::fs::write(&program, text).expect("a file");
                 std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("permissions");
                 let (program, arguments) = (program.display().to_string(), arguments.display().to_string());
@@ -75,6 +75,11 @@ impl Service {
             Self::Own(directory) => {
                 let data = Self::data_dir(&directory);
                 assert!(!data.exists(), "{} is left", data.display());
+                let arguments = std::fs::read_to_string(directory.join("arguments")).expect("the file");
+                let process = arguments.lines().last().expect("its number");
+                // One that has ended and that nobody has asked for has no command any more.
+                let command = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+                assert!(command.is_empty(), "the service runs on as {process}");
             }
         }
     }
