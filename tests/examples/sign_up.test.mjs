@@ -1,31 +1,30 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
+import { Tempmail } from './tempmail.mjs';
 
-const { APP_URL, TEMPMAIL_URL = 'http://127.0.0.1:8080' } = process.env;
+let tempmail;
+before(async () => { tempmail = await Tempmail.start(); });
+after(() => tempmail.stop());
 
-async function get(path, query = {}) {
-  const answer = await fetch(`${TEMPMAIL_URL}${path}?${new URLSearchParams(query)}`);
-  assert.ok(answer.ok, `${path}: ${answer.status}`);
-  return answer.status === 204 ? null : answer.json();
-}
-
-// With Playwright this is the body of a fixture: test.extend({ inbox: async ({}, use) => use(await newInbox()) }).
-async function newInbox() {
-  const { address } = await get('/api/addresses/random');
-  const wait = async (filters = {}) => {
-    const mail = await get('/api/mail/wait', { to: address, timeout: 60, ...filters });
-    assert.ok(mail, `no such mail for ${address}`);
-    return mail;
-  };
-  return { address, wait };
-}
-
+const { APP_URL } = process.env;
 const post = (path, form) => fetch(`${APP_URL}${path}`, { method: 'POST', body: new URLSearchParams(form) });
 
-test('a visitor signs up', async () => {
-  const inbox = await newInbox();
+for (const isPrivate of [false, true]) {
+  test(`a visitor signs up, private: ${isPrivate}`, async () => {
+    const inbox = await tempmail.inbox({ isPrivate });
+    await post('/sign-up', { email: inbox.address });
+    const code = await inbox.waitForCode();
+    const confirmed = await post('/confirm', { email: inbox.address, code });
+    assert.equal(confirmed.status, 200);
+    await inbox.end();
+  });
+}
+
+test('a visitor is welcome', async () => {
+  const inbox = await tempmail.inbox();
   await post('/sign-up', { email: inbox.address });
-  const { codes } = await inbox.wait({ has: 'code' });
-  const confirmed = await post('/confirm', { email: inbox.address, code: codes[0].code });
-  assert.equal(confirmed.status, 200);
+  const { id } = await inbox.wait({ subject: 'welcome' });
+  assert.ok((await inbox.list({ from: 'no-reply@' })).some((mail) => mail.id === id));
+  assert.match((await inbox.read(id)).bodyText, /founded/);
+  assert.equal(await inbox.delete(id), 1);
 });

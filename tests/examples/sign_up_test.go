@@ -1,28 +1,14 @@
-package main
+package tempmail
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"testing"
 )
 
-// get reads the JSON of an answer with status 200.
-func get(t *testing.T, path string, query url.Values, into any) {
-	t.Helper()
-	answer, err := http.Get(os.Getenv("TEMPMAIL_URL") + path + "?" + query.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s", path, answer.Status)
-	}
-	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
-		t.Fatal(err)
-	}
-}
+func TestMain(m *testing.M) { os.Exit(Run(m)) }
 
 func post(t *testing.T, path string, form url.Values) *http.Response {
 	t.Helper()
@@ -34,15 +20,29 @@ func post(t *testing.T, path string, form url.Values) *http.Response {
 	return answer
 }
 
-func TestSignUp(t *testing.T) {
-	var inbox struct{ Address string }
-	get(t, "/api/addresses/random", nil, &inbox)
+func signUp(t *testing.T, inbox *Inbox) {
 	post(t, "/sign-up", url.Values{"email": {inbox.Address}})
-
-	var mail struct{ Codes []struct{ Code string } }
-	get(t, "/api/mail/wait", url.Values{"to": {inbox.Address}, "timeout": {"60"}, "has": {"code"}}, &mail)
-	form := url.Values{"email": {inbox.Address}, "code": {mail.Codes[0].Code}}
+	form := url.Values{"email": {inbox.Address}, "code": {inbox.WaitForCode()}}
 	if answer := post(t, "/confirm", form); answer.StatusCode != http.StatusOK {
 		t.Fatal(answer.Status)
+	}
+}
+
+func TestSignUp(t *testing.T) { signUp(t, NewInbox(t)) }
+
+func TestSignUpInPrivate(t *testing.T) { signUp(t, NewPrivateInbox(t)) }
+
+func TestWelcome(t *testing.T) {
+	inbox := NewInbox(t)
+	post(t, "/sign-up", url.Values{"email": {inbox.Address}})
+	id := inbox.Wait(url.Values{"subject": {"welcome"}}).ID
+	if listed := inbox.List(url.Values{"from": {"no-reply@"}}); len(listed) == 0 || listed[len(listed)-1].ID != id {
+		t.Fatal(listed)
+	}
+	if mail := inbox.Read(id); !strings.Contains(mail.BodyText, "founded") {
+		t.Fatal(mail)
+	}
+	if deleted := inbox.Delete(id); deleted != 1 {
+		t.Fatal(deleted)
 	}
 }

@@ -1,41 +1,27 @@
-import json
 import os
 import urllib.parse
 import urllib.request
 
-import pytest
-
-TEMPMAIL_URL = os.environ.get("TEMPMAIL_URL", "http://127.0.0.1:8080")
-APP_URL = os.environ["APP_URL"]
-
-
-class Inbox:
-    """An address of its own for one test."""
-
-    def __init__(self):
-        self.address = self.get("/api/addresses/random")["address"]
-
-    def get(self, path, **query):
-        url = f"{TEMPMAIL_URL}{path}?{urllib.parse.urlencode(query)}"
-        with urllib.request.urlopen(url) as answer:
-            return json.load(answer) if answer.status == 200 else None
-
-    def wait(self, timeout=60, **filters):
-        mail = self.get("/api/mail/wait", to=self.address, timeout=timeout, **filters)
-        assert mail is not None, f"no such mail for {self.address} within {timeout} s"
-        return mail
-
-
-@pytest.fixture
-def inbox():
-    return Inbox()
+pytest_plugins = ["tempmail_pytest"]
 
 
 def post(path, **form):
-    return urllib.request.urlopen(f"{APP_URL}{path}", urllib.parse.urlencode(form).encode())
+    return urllib.request.urlopen(os.environ["APP_URL"] + path, urllib.parse.urlencode(form).encode())
 
 
 def test_sign_up(inbox):
     post("/sign-up", email=inbox.address)
-    code = inbox.wait(has="code")["codes"][0]["code"]
+    code = inbox.wait(code=True)
     assert post("/confirm", email=inbox.address, code=code).status == 200
+
+
+def test_sign_up_in_private(private_inbox):
+    test_sign_up(private_inbox)
+
+
+def test_welcome(inbox):
+    post("/sign-up", email=inbox.address)
+    mail = inbox.wait(subject="welcome")
+    assert mail["id"] in [listed["id"] for listed in inbox.list(from_="no-reply@")]
+    assert "founded" in inbox.read(mail["id"])["bodyText"]
+    assert inbox.delete(mail["id"]) == 1

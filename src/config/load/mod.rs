@@ -28,8 +28,17 @@ const ADMIN_TOKEN: &str = "TEMPMAIL_ADMIN_TOKEN";
 /// The shortest such token in octets.
 const ADMIN_TOKEN_OCTETS_MIN: usize = 32;
 
-/// Variables that are no settings of `serve`: the place of the file, a token, and what the client reads.
-const OTHER_VARIABLES: [&str; 4] = ["TEMPMAIL_CONFIG", ADMIN_TOKEN, "TEMPMAIL_SERVER", "TEMPMAIL_TOKEN"];
+/// Variables that are no settings of `serve`: the place of the file, a token, and what the client and `tests/examples` read.
+const OTHER_VARIABLES: [&str; 8] = [
+    "TEMPMAIL_CONFIG",
+    ADMIN_TOKEN,
+    "TEMPMAIL_SERVER",
+    "TEMPMAIL_TOKEN",
+    "TEMPMAIL_URL",
+    "TEMPMAIL_SMTP",
+    "TEMPMAIL_BIN",
+    "TEMPMAIL_IMAGE",
+];
 
 /// The settings, and what was read for them.
 #[derive(Clone, Debug)]

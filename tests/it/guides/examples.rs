@@ -9,8 +9,8 @@ type Example = (&'static str, &'static str);
 /// Sections of guides, with their examples.
 const SECTIONS: [(&str, &str, &[Example]); 3] = [
     ("webhooks", "\n## Verify a delivery\n", &[("python", "tests/examples/verify.py")]),
+    ("testing", "\n## Catch everything\n", &[("yaml", "tests/examples/compose.yaml")]),
     ("testing", "\n## In a test suite\n", &[("python", "tests/examples/test_sign_up.py")]),
-    ("testing", "\n## Private inboxes\n", &[("js", "tests/examples/private_inbox.test.mjs")]),
 ];
 
 #[test]

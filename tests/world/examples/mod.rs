@@ -3,4 +3,5 @@
 mod commands;
 mod containers;
 mod sign_up;
+mod testcontainers;
 mod verify;
