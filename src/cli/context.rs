@@ -19,7 +19,7 @@ use crate::model::Timestamp;
 
 /// What is said when a key has left its file.
 pub(super) const KEY_LAPSED: &str =
-    "your private addresses at this service have ended, so their key is no longer valid and was forgotten";
+    "your private inboxes at this service have ended, so their key is no longer valid and was forgotten";
 /// Columns assumed where a terminal does not tell.
 const WIDTH_DEFAULT: u16 = 80;
 /// Less than this holds no table.

@@ -210,7 +210,7 @@ fn prepare(row: &mut Value) {
 async fn watched(cx: &Context, client: &Client, address: &Address, limit: Option<u64>) -> Result<(), Error> {
     let mut rows = newest(cx, client, address, limit).await?;
     let ids: Vec<String> = rows.iter().map(|mail| text(mail, "id").to_owned()).collect();
-    let mut arrivals = client.arrivals(WaitQuery::all(address.clone(), ids.first().cloned()), ids);
+    let mut arrivals = client.arrivals(WaitQuery::all(address.clone(), ids.first().cloned()), ids).await?;
     // Oldest first, since later ones follow.
     rows.reverse();
     let mut is_begun = false;

@@ -1,4 +1,4 @@
-//! `tempmail new`: a fresh address, public or private.
+//! `tempmail new`: a fresh address, or a private inbox.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use crate::random::LocalPartPrefix;
 /// What can be asked for; the service has bounds of its own.
 const LENGTH: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_hours(3650 * 24);
 
-/// Make an address that nobody can guess, or a private one
+/// Make an address that nobody can guess, or a private inbox
 ///
 /// Prints the address alone. Without --private nothing is created: an address has an inbox as soon as mail arrives, and
 /// whoever knows it can read that. The domain is one of the administrator's if there is one.
 ///
-/// The mail of a private address can be read only by you and the administrator. Its key is kept in a file that only you can
-/// read, and every command uses it by itself.
+/// The mail of a private inbox can be read only by you and the administrator. Its key is kept in a file that only you can
+/// read, and every command uses it by itself. `tempmail address key` shows it.
 #[derive(clap::Args, Debug)]
 #[command(
     group(
@@ -49,11 +49,11 @@ pub(super) struct New {
     #[arg(long, value_name = "DOMAIN")]
     domain: Option<DomainName>,
 
-    /// What the address begins with, before a hyphen and 17 random characters
+    /// What the address begins with, before a hyphen and random characters
     #[arg(long, value_name = "TEXT")]
     prefix: Option<String>,
 
-    /// Only you and the administrator can read its mail
+    /// Make a private inbox: only you and the administrator can read its mail
     #[arg(long)]
     private: bool,
 
@@ -61,28 +61,41 @@ pub(super) struct New {
     terms: Terms,
 }
 
-/// How long an address is private.
+/// How long an inbox is private.
 #[derive(clap::Args, Debug)]
 pub(super) struct Terms {
     /// How long from now on it is yours, such as 24h or 7d; its mail goes with it [default: lease-for of the service]
     #[arg(id = "lasting", long = "for", value_name = "DURATION", value_parser = length)]
     lasting: Option<Duration>,
 
-    /// End earlier, when nobody has read it for this time
-    #[arg(long, value_name = "DURATION", value_parser = length)]
+    /// End earlier, when nobody has read it for this time; 0 or none for no such end
+    #[arg(long, value_name = "DURATION", value_parser = length_or_none)]
     idle: Option<Duration>,
 
-    /// Take so many mails and no more, and end soon after the last of them
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Take so many mails and no more, and end soon after the last of them; 0 or none for any number
+    #[arg(long, value_name = "N", value_parser = number_or_none)]
     messages: Option<u32>,
 
-    /// How long each mail is kept [default: as long as the address, up to lease-retention-max]
+    /// How long each mail is kept [default: as long as the inbox, up to lease-retention-max]
     #[arg(long, value_name = "DURATION", value_parser = length)]
     keep: Option<Duration>,
 }
 
 fn length(text: &str) -> Result<Duration, ValueError> {
     value::duration(LENGTH)(text)
+}
+
+fn length_or_none(text: &str) -> Result<Duration, ValueError> {
+    if is_none(text) { Ok(Duration::ZERO) } else { length(text) }
+}
+
+fn number_or_none(text: &str) -> Result<u32, &'static str> {
+    if is_none(text) { Ok(0) } else { text.parse().map_err(|_| "it is neither a number nor none") }
+}
+
+/// Whether a text takes an end away.
+fn is_none(text: &str) -> bool {
+    matches!(text, "0" | "none")
 }
 
 impl Terms {
@@ -135,13 +148,13 @@ pub(super) fn wanted(address: Option<&Address>, domain: Option<&DomainName>, pre
     members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?)))).collect()
 }
 
-/// Why an address is not private. Of a role address nobody can be the holder, not even the administrator.
+/// Why there is no private inbox. Of a role address nobody can be the holder, not even the administrator.
 fn unleased(error: Error) -> Error {
     let is_role = error.cause().downcast_ref::<ClientError>().is_some_and(|refused| refused.is("role_address"));
     if is_role { error.hint("take another one") } else { error }
 }
 
-/// Until when and for whom an address is private, and where its key is.
+/// Until when and for whom an inbox is private, and where its key is.
 fn said(client: &Client, lease: &Value) -> String {
     let until = time::rfc3339(text(lease, "expiresAt"));
     let key = match client.key_file() {

@@ -12,15 +12,20 @@ use super::listener::listener_of;
 use super::one_mail::{self, OneMail};
 use crate::client::{Client, Destination};
 use crate::error::{Error, Exit};
-use crate::model::Address;
+use crate::model::{Address, EmailId};
 
 /// What opens an address where BROWSER names nothing.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 
 /// Open the page in a browser, an inbox in it, or the HTML of a mail
 ///
-/// Without an argument the page is opened, with an address its inbox, and with --latest or an id a mail. The HTML of a mail runs no scripts and loads nothing from elsewhere. BROWSER names the browser, else xdg-open (macOS: open)
-/// chooses it. The address of the page is printed. A browser has the rights of the public: it sees no mail of role addresses and of private ones.
+/// Without an argument the page is opened, with an address its inbox, and with --latest or an id a mail. The HTML of a mail
+/// runs no scripts and loads nothing from elsewhere. BROWSER names the browser, else xdg-open (macOS: open) chooses it. The
+/// address of the page is printed.
+///
+/// A browser has the rights of the public: it sees no mail of role addresses. It shows a private inbox of yours on the page,
+/// once you have given your key to the page: `tempmail address key` prints it, and the page takes it under `Key`. No address
+/// of a page has it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -45,13 +50,27 @@ pub(super) struct Open {
 
 impl Open {
     pub(super) async fn run(self, cx: &Context) -> Result<(), Error> {
-        let place = match (self.what, self.id, self.latest) {
-            (None, ..) => String::new(),
-            (Some(Target::Inbox(address)), None, false) => format!("#/inbox/{}", in_fragment(&address)),
-            (Some(what), id, latest) => of_mail(cx, OneMail::new(what, id, latest)).await?,
+        let client = cx.client().await?;
+        let (mail, address) = match (self.what, self.id, self.latest) {
+            (None, ..) => (None, None),
+            (Some(Target::Inbox(address)), None, false) => (None, Some(address)),
+            (Some(what), id, latest) => of_mail(client, OneMail::new(what, id, latest)).await?,
         };
-        let url = format!("{}/{place}", base(cx, cx.client().await?).await?);
+        let is_own = match &address {
+            Some(address) => client.holds(address).await?,
+            None => false,
+        };
+        // Only the page can show a key to the service.
+        let place = match (mail, address) {
+            (Some(id), _) if !is_own => format!("api/mail/messages/{id}/html"),
+            (_, Some(address)) => format!("#/inbox/{}", in_fragment(&address)),
+            _ => String::new(),
+        };
+        let url = format!("{}/{place}", base(cx, client).await?);
         cx.answer(&json!({ "url": url }), &url)?;
+        if is_own {
+            cx.hint("the page shows a private inbox once it has your key; `tempmail address key` prints it");
+        }
         for line in browsers(&cx.env) {
             if start(cx, &line, &url) {
                 return Ok(());
@@ -62,14 +81,13 @@ impl Open {
     }
 }
 
-/// The path of the HTML of a mail.
-async fn of_mail(cx: &Context, mail: OneMail) -> Result<String, Error> {
+/// The id of a mail, and its recipient.
+async fn of_mail(client: &Client, mail: OneMail) -> Result<(Option<EmailId>, Option<Address>), Error> {
     mail.check()?;
-    let client = cx.client().await?;
     let id = mail.id(client).await?;
     // A mail that is gone is said here and not in the browser.
-    client.email(id).await.map_err(one_mail::refused)?;
-    Ok(format!("api/mail/messages/{id}/html"))
+    let mail = client.email(id).await.map_err(one_mail::refused)?;
+    Ok((Some(id), mail.text("recipient").parse().ok()))
 }
 
 /// An address as the page reads it behind the `#`.

@@ -122,7 +122,7 @@ fn is_delivered(message: &[u8], raw: &[u8]) -> bool {
 /// its bytes, since it gets no mark.
 async fn arrived(client: &Client, query: WaitQuery, file: Option<&[u8]>) -> Result<Option<Mail>, Error> {
     let deadline = Instant::now() + ARRIVES_WITHIN;
-    let mut arrivals = client.arrivals(query, None);
+    let mut arrivals = client.arrivals(query, None).await?;
     while let Some(mail) = arrivals.next(deadline, |_| {}).await? {
         let Some(message) = file else { return Ok(Some(mail)) };
         match client.raw(&mail.id()).await {

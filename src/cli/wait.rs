@@ -13,7 +13,7 @@ use super::read;
 use super::removed;
 use super::span::{Span, wait_time};
 use super::wanted::{Wanted, quoted};
-use crate::client::{Arrivals, Client, Mail, WaitQuery};
+use crate::client::{Arrivals, Client, ClientError, Mail, WaitQuery};
 use crate::config::value::show_duration;
 use crate::error::{Error, Exit};
 use crate::mime::{self, Message};
@@ -61,7 +61,7 @@ impl Wait {
         let client = cx.client().await?;
         let since = self.span.mark(client, &self.address, cx.now()).await?;
         let query = self.wanted.query(&self.address, since);
-        let mut waiting = Waiting::new(cx, client, query.clone(), deadline);
+        let mut waiting = Waiting::begin(cx, client, query.clone(), deadline).await?;
         while let Some(detail) = waiting.next().await? {
             if self.wanted.lacks(&detail).is_empty() {
                 return cx.print(shown(cx, &self.wanted, &detail));
@@ -160,7 +160,7 @@ impl Expect {
         let since = self.span.mark(client, &self.address, cx.now()).await?;
         // The service is asked for all mail, since it is to be said of each what it lacks.
         let query = WaitQuery::all(self.address.clone(), since);
-        let (came, last) = self.judged(Waiting::new(cx, client, query, begun + self.within())).await?;
+        let (came, last) = self.judged(Waiting::begin(cx, client, query, begun + self.within()).await?).await?;
         self.check(&came)?;
         let matches: Vec<&Came> = came.iter().filter(|it| it.lacks.is_empty()).collect();
         cx.print(match (cx.style.of_document(), last) {
@@ -288,9 +288,14 @@ struct Waiting<'a> {
 }
 
 impl<'a> Waiting<'a> {
-    fn new(cx: &'a Context, client: &'a Client, query: WaitQuery, deadline: Instant) -> Self {
-        let to = query.to.clone();
-        Self { cx, client, to, arrivals: client.arrivals(query, None), deadline, has_begun: false, is_hinted: false }
+    async fn begin(
+        cx: &'a Context,
+        client: &'a Client,
+        query: WaitQuery,
+        deadline: Instant,
+    ) -> Result<Self, ClientError> {
+        let (to, arrivals) = (query.to.clone(), client.arrivals(query, None).await?);
+        Ok(Self { cx, client, to, arrivals, deadline, has_begun: false, is_hinted: false })
     }
 
     /// The next one; `None` if there is none by the deadline. A service that can't be reached at first is an error; later

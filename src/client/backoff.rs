@@ -44,7 +44,7 @@ impl ClientError {
     pub fn may_pass(&self) -> bool {
         match self {
             Self::Refused(problem) => matches!(problem.status, 429 | 502..=504),
-            Self::TooLarge { .. } => false,
+            Self::Ended(_) | Self::TooLarge { .. } => false,
             // A proxy says in its own words that the service is away, which is unintelligible.
             Self::Failed { why, .. } => !matches!(why, Failure::Redirected(_) | Failure::WrongBase),
         }

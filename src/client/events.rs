@@ -4,16 +4,19 @@ use serde_json::{Map, Value};
 use tokio::time::sleep;
 
 use super::backoff::Backoff;
+use super::leases::Followed;
 use super::sse::{Block, Decoder};
 use super::transport::{ApiResponse, Pieces};
 use super::{Client, ClientError, Failure, with_query};
 use crate::model::Address;
 
 /// The events of an address, or of all. The member `event` says which it is: `email.received`, `email.deleted`, `email.expired`
-/// or `reset`. The others are what the service says about it; `reset` has none.
+/// or `reset`. The others are what the service says about it; `reset` has none. If the address is a private inbox of the caller,
+/// its end is an error.
 pub struct Events<'c> {
     client: &'c Client,
     to: Option<Address>,
+    followed: Followed,
     /// The id of the last event.
     last_id: Option<String>,
     open: Option<(Pieces<'c>, Decoder)>,
@@ -23,7 +26,8 @@ pub struct Events<'c> {
 impl Client {
     /// Follows the mail of an address, or of all. What is there now is no event. The first connection must succeed.
     pub async fn events(&self, to: Option<Address>) -> Result<Events<'_>, ClientError> {
-        let mut events = Events { client: self, to, last_id: None, open: None, backoff: Backoff::default() };
+        let followed = Followed::begin(self, to.as_ref()).await?;
+        let mut events = Events { client: self, to, followed, last_id: None, open: None, backoff: Backoff::default() };
         events.connect().await?;
         // The service has subscribed when it says where the stream begins.
         while events.last_id.is_none() {
@@ -43,6 +47,10 @@ impl<'c> Events<'c> {
                 Err(error) => return Err(error),
             };
             self.open = None;
+            // The stream of a private inbox ends with it, which is no interruption.
+            if let Err(ended @ ClientError::Ended(_)) = self.followed.check(self.client).await {
+                return Err(ended);
+            }
             if self.backoff.is_first() {
                 on_away(&error);
             }
@@ -100,6 +108,6 @@ impl<'c> Events<'c> {
             return Err(self.client.unintelligible(format!("its stream is '{}'", answer.content_type)));
         }
         self.open = Some((pieces, Decoder::default()));
-        Ok(())
+        self.followed.check(self.client).await
     }
 }

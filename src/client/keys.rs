@@ -1,4 +1,4 @@
-//! The file with the keys of private addresses: one for each service, readable by its user alone.
+//! The file with the keys of private inboxes: one for each service, readable by its user alone.
 
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -40,10 +40,11 @@ impl KeyFile {
     }
 
     fn keys(&self) -> Result<BTreeMap<String, String>, Error> {
+        use ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+        let is_elsewhere = |error: &io::Error| matches!(error.kind(), NotFound | NotADirectory | PermissionDenied);
         let text = match std::fs::read(&self.path) {
-            Ok(text) => text,
-            Err(error) if is_elsewhere(error.kind()) => return Ok(BTreeMap::new()),
-            Err(error) => return Err(self.failed(&error)),
+            Err(error) if is_elsewhere(&error) => return Ok(BTreeMap::new()),
+            text => text.map_err(|error| self.failed(&error))?,
         };
         // The words of the parser might show a key.
         serde_json::from_slice(&text).map_err(|_| {
@@ -54,19 +55,15 @@ impl KeyFile {
 
     /// Waits until no other process changes the file, and keeps them from it until this is dropped.
     pub(super) async fn hold(&self) -> Result<Held<'_>, Error> {
-        let begun = self.begin().map_err(|error| self.failed(&error))?;
+        let path = self.path.with_extension("lock");
         // Another call of this process may hold it, so this thread must go on.
-        let locked = spawn_blocking(move || begun.lock().map(|()| begun)).await;
-        let lock = locked.map_err(io::Error::other).flatten().map_err(|error| self.failed(&error))?;
+        let locked = spawn_blocking(move || {
+            DirBuilder::new().recursive(true).mode(0o700).create(path.parent().unwrap_or(&path))?;
+            let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+            lock.lock().map(|()| lock)
+        });
+        let lock = locked.await.map_err(io::Error::other).flatten().map_err(|error| self.failed(&error))?;
         Ok(Held { file: self, _lock: lock })
-    }
-
-    fn begin(&self) -> io::Result<File> {
-        if let Some(dir) = self.path.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-        }
-        let lock = self.path.with_extension("lock");
-        OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(lock)
     }
 
     fn failed(&self, error: &io::Error) -> Error {
@@ -94,8 +91,4 @@ impl Held<'_> {
         });
         written.map_err(|error| file.failed(&error))
     }
-}
-
-fn is_elsewhere(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::PermissionDenied)
 }

@@ -1,15 +1,16 @@
-//! Private addresses, and the key that the user holds them by.
+//! Private inboxes, and the key that the user holds them by.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::keys::KeyFile;
 use super::{Client, ClientError, Destination, Method, Token, choose, text};
 use crate::error::Error;
+use crate::model::{Address, Subaddressing};
 
-/// The path of private addresses.
+/// The path of private inboxes.
 pub const LEASES: &str = "/api/addresses";
 
 /// Where a key is kept.
@@ -27,7 +28,7 @@ impl fmt::Debug for Kept {
 impl Client {
     /// A client for a destination. Unless a token says who asks, it bears the key that this user has there.
     ///
-    /// A key without a living address leaves its file, `on_lapse` is called, and the request is made without it.
+    /// A key without a living inbox leaves its file, `on_lapse` is called, and the request is made without it.
     pub fn connect(
         destination: &Destination,
         env: &BTreeMap<String, String>,
@@ -48,13 +49,13 @@ impl Client {
         self.kept.as_ref().map(|kept| &kept.file)
     }
 
-    /// Makes a private address. It is one more of the caller's key, or of a new one, which is kept before this returns.
+    /// Makes a private inbox. It is one more of the caller's key, or of a new one, which is kept before this returns.
     ///
-    /// With a token of the administrator each address has a key of its own, which only the answer has.
+    /// With a token of the administrator each inbox has a key of its own, which only the answer has.
     pub async fn lease(&self, wanted: &Value) -> Result<Value, Error> {
         let Some(Kept { file, .. }) = &self.kept else {
             if self.transport.token().is_none() {
-                let cause = "there is no place for the key of the address: neither XDG_STATE_HOME nor HOME is set";
+                let cause = "there is no place for the key of the inbox: neither XDG_STATE_HOME nor HOME is set";
                 return Err(Error::usage(cause));
             }
             return Ok(self.leased(wanted).await?);
@@ -72,7 +73,7 @@ impl Client {
         if let Some(key) = answer["key"].as_str() {
             self.transport.bear(Some(Token::new(key)?));
             if let Err(error) = held.put(Some(key)) {
-                // Nobody has the key, so nobody may have the address.
+                // Nobody has the key, so nobody may have the inbox.
                 self.delete(LEASES, &[("address", Some(text(&answer, "address").to_owned()))]).await?;
                 return Err(error);
             }
@@ -80,15 +81,33 @@ impl Client {
         Ok(answer)
     }
 
-    async fn leased(&self, wanted: &Value) -> Result<Value, ClientError> {
-        let answer: Value = self.read(&self.once(&Method::POST, LEASES, Some(wanted)).await?)?;
-        if text(&answer, "address").is_empty() {
-            return Err(self.unintelligible("its answer has no 'address'".to_owned()));
+    /// The private inboxes of the key that the caller bears, the oldest first, as `addresses`. Without a key there are none.
+    pub async fn leases(&self) -> Result<Value, ClientError> {
+        match self.get(LEASES, &[]).await {
+            Err(error) if error.is("token_required") => Ok(json!({ "addresses": [] })),
+            answer => answer,
         }
-        Ok(answer)
     }
 
-    /// Whether the service refused because the kept key that was `sent` has no living address any more. Then the caller bears
+    /// Whether the key that the caller bears opens a private inbox at this address. A `+tag` does not matter.
+    pub async fn holds(&self, address: &Address) -> Result<bool, ClientError> {
+        if !self.transport.token().is_some_and(|token| token.is_key()) {
+            return Ok(false);
+        }
+        let leases = match self.leases().await {
+            Err(error) if error.is("token_invalid") => return Ok(false),
+            leases => leases?,
+        };
+        let mailbox = |address: &Address| address.mailbox(Subaddressing::Strip);
+        let is_of = |lease: &Value| text(lease, "address").parse().is_ok_and(|own| mailbox(&own) == mailbox(address));
+        Ok(leases["addresses"].as_array().is_some_and(|held| held.iter().any(is_of)))
+    }
+
+    async fn leased(&self, wanted: &Value) -> Result<Value, ClientError> {
+        self.with_address(self.read(&self.once(&Method::POST, LEASES, Some(wanted)).await?)?)
+    }
+
+    /// Whether the service refused because the kept key that was `sent` has no living inbox any more. Then the caller bears
     /// what the file has without it.
     pub(super) async fn has_lapsed(&self, sent: Option<Token>, error: &ClientError) -> bool {
         let (Some(kept), true) = (&self.kept, error.is("token_invalid") && sent.is_some()) else { return false };
@@ -103,5 +122,32 @@ impl Client {
         // Else another process has put another one there.
         self.transport.bear(in_file.filter(|_| !is_ours));
         true
+    }
+}
+
+/// What is followed of the mail of an address. A private inbox of the caller must stay his: without it his requests would
+/// be about what anybody gets for the address.
+#[derive(Debug)]
+pub(super) struct Followed {
+    own: Option<Address>,
+}
+
+impl Followed {
+    /// Begins to follow an address, or all.
+    pub(super) async fn begin(client: &Client, address: Option<&Address>) -> Result<Self, ClientError> {
+        let own = match address {
+            Some(address) if client.holds(address).await? => Some(address.clone()),
+            _ => None,
+        };
+        Ok(Self { own })
+    }
+
+    /// Fails if it was a private inbox of the caller and is none any more. What a request got before is of the inbox if this
+    /// succeeds.
+    pub(super) async fn check(&self, client: &Client) -> Result<(), ClientError> {
+        match &self.own {
+            Some(own) if !client.holds(own).await? => Err(ClientError::Ended(own.clone())),
+            _ => Ok(()),
+        }
     }
 }

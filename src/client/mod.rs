@@ -6,7 +6,7 @@
 //! destination   where a command is carried out       server      address, token and authorities
 //! transport     how a request gets there             problem     what can go wrong
 //! pages         a list, page by page                 mail        the typed view     backup   a backup on its way
-//! leases        private addresses                    keys        their keys, in a file of the user
+//! leases        private inboxes                      keys        their keys, in a file of the user
 //! wait          mail as it arrives                   events      what happens to mail, by server-sent events (sse)
 //! backoff       pauses before a service that could not answer is asked again
 //! offline       work on a store without a daemon     cluster     the store in a cluster     smtp   hands a message to a receiver
@@ -169,11 +169,15 @@ impl Client {
         prefix: Option<&str>,
     ) -> Result<Value, ClientError> {
         let query = [("domain", domain.map(ToString::to_string)), ("prefix", prefix.map(str::to_owned))];
-        let fresh: Value = self.get("/api/addresses/random", &query).await?;
-        if text(&fresh, "address").is_empty() {
+        self.with_address(self.get("/api/addresses/random", &query).await?)
+    }
+
+    /// An answer that must have an address.
+    fn with_address(&self, answer: Value) -> Result<Value, ClientError> {
+        if text(&answer, "address").is_empty() {
             return Err(self.unintelligible("its answer has no 'address'".to_owned()));
         }
-        Ok(fresh)
+        Ok(answer)
     }
 
     /// What the daemon is, where it listens and how much it keeps. The administrator's.

@@ -5,6 +5,15 @@ use serde_json::{Map, Value};
 
 use super::texts;
 use crate::error::{Error, Exit};
+use crate::model::Address;
+
+/// The flags that stand for members of a body, as the service names them in what it says.
+const FLAGS: [(&str, &str); 4] = [
+    ("'forSeconds'", "--for in seconds"),
+    ("'idleSeconds'", "--idle in seconds"),
+    ("'messages'", "--messages"),
+    ("'keepSeconds'", "--keep in seconds"),
+];
 
 /// A refusal as the server words it (RFC 9457).
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -36,7 +45,7 @@ impl Problem {
         match (self.detail.as_str(), self.title.as_str()) {
             ("", "") => format!("the server answered {}", self.status),
             ("", title) => title.to_owned(),
-            (detail, _) => detail.to_owned(),
+            (detail, _) => FLAGS.iter().fold(detail.to_owned(), |said, (member, flag)| said.replace(member, flag)),
         }
     }
 
@@ -46,7 +55,8 @@ impl Problem {
             && let Some(until) = self.other.get("until").and_then(Value::as_str)
         {
             return Some(format!(
-                "it is not free before {until} UTC; `tempmail address list` shows whether it is yours, `tempmail address prolong` keeps it"
+                "it is not free before {until} UTC, and if it is a private inbox now, not for 30 days after that; take another \
+                 name, or none for a random one; if `tempmail address list` shows it, it is yours"
             ));
         }
         let fixed = match (self.code.as_str(), self.status) {
@@ -70,9 +80,10 @@ impl Problem {
                 "`tempmail webhook list ADDR` shows them, `tempmail webhook remove ID` makes room"
             }
             ("address_not_random", _) => "leave the name out, or run the command on the machine of the service",
+            ("address_in_use", _) => "take another name, or none for a random one",
             ("not_ready", _) => "start `tempmail serve`, then try again",
             ("token_invalid", _) => {
-                "a key is valid as long as one of its addresses; `tempmail token list` on the daemon's machine shows the tokens that are valid"
+                "a key is valid as long as one of its private inboxes; `tempmail token list` on the daemon's machine shows the tokens that are valid"
             }
             ("scope_insufficient", _) => "take a token with the scope admin",
             (_, 401) => "give --token-file FILE, or run the command on the daemon's machine as the user that runs it",
@@ -91,6 +102,9 @@ pub enum ClientError {
     /// The server answered and refused.
     #[error("{}", .0.sentence())]
     Refused(Problem),
+    /// The private inbox at this address was the caller's, and is over.
+    #[error("the private inbox {0} has ended")]
+    Ended(Address),
     /// The answer is larger than what may be held in memory.
     #[error("the answer is larger than {octets_max} octets")]
     TooLarge {
@@ -162,6 +176,7 @@ impl ClientError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Refused(problem) => problem.hint(),
+            Self::Ended(_) => Some("its mail is gone; `tempmail new --private` makes another one".to_owned()),
             Self::TooLarge { .. } => Some("ask for less, for example with --limit 1".to_owned()),
             Self::Failed { server, why } => Some(why.hint(server)),
         }
@@ -193,6 +208,7 @@ impl From<ClientError> for Error {
     fn from(error: ClientError) -> Self {
         let exit = match &error {
             ClientError::Refused(problem) => Exit::of_problem(problem.status, &problem.code),
+            ClientError::Ended(_) => Exit::NotFound,
             ClientError::TooLarge { .. } => Exit::Failure,
             ClientError::Failed { .. } => Exit::Unavailable,
         };

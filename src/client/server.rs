@@ -93,10 +93,10 @@ pub fn authorities(name: &str, pem: &[u8]) -> Result<Vec<reqwest::Certificate>, 
     if found.is_empty() { Err(Error::usage(format!("{name}: it has no certificate in PEM"))) } else { Ok(found) }
 }
 
-/// What a key of private addresses begins with, unlike a token.
+/// What a key of private inboxes begins with, unlike a token.
 const KEY: &str = "Bearer tmk_";
 
-/// What a caller bears: a token of the administrator, or a key of private addresses. Never shown.
+/// What a caller bears: a token of the administrator, or a key of private inboxes. Never shown unless it is asked for.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(HeaderValue);
 
@@ -112,9 +112,14 @@ impl Token {
         Ok(Self(header))
     }
 
-    /// Whether it is a key, which opens private addresses and nothing else.
+    /// Whether it is a key, which opens private inboxes and nothing else.
     pub fn is_key(&self) -> bool {
         self.0.as_bytes().starts_with(KEY.as_bytes())
+    }
+
+    /// The secret itself.
+    pub fn expose(&self) -> &str {
+        self.0.to_str().unwrap_or_default().trim_start_matches("Bearer ")
     }
 
     pub(super) fn header(&self) -> HeaderValue {

@@ -24,7 +24,7 @@ const OCTETS_WITHIN: Duration = Duration::from_mins(2);
 /// The largest answer that is read whole: a page of messages comes with their bodies.
 pub(super) const OCTETS_MAX: usize = 256 * 1024 * 1024;
 
-/// Where private addresses are. A key goes nowhere else, so one that has lapsed is in nobody's way.
+/// Where private inboxes are. A key goes nowhere else, so one that has lapsed is in nobody's way.
 const OF_ADDRESSES: [&str; 3] = ["/api/mail/", "/api/webhooks", "/api/addresses"];
 
 /// A response.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::backoff::Backoff;
+use super::leases::Followed;
 use super::{Client, ClientError, Mail};
 use crate::model::Address;
 
@@ -40,11 +41,12 @@ impl WaitQuery {
     }
 }
 
-/// The mails that pass, from the oldest on, each once.
+/// The mails that pass, from the oldest on, each once. If the address is a private inbox of the caller, its end is an error.
 #[derive(Debug)]
 pub struct Arrivals<'c> {
     client: &'c Client,
     query: WaitQuery,
+    followed: Followed,
     /// Behind a mail that was deleted the service may give those of the same moment again.
     given: HashSet<String>,
 }
@@ -53,7 +55,7 @@ impl Arrivals<'_> {
     /// The next one that is there now.
     pub async fn at_once(&mut self) -> Result<Option<Mail>, ClientError> {
         for _ in 0..=self.given.len() {
-            let Some(mail) = self.client.waited(&self.query).await? else { break };
+            let Some(mail) = self.asked(Duration::ZERO).await? else { break };
             if self.is_new(&mail).await {
                 return Ok(Some(mail));
             }
@@ -61,13 +63,15 @@ impl Arrivals<'_> {
         Ok(None)
     }
 
-    /// Waits for the next one, as [`Client::wait`] does.
+    /// Waits for the next one. `None` if there is none by `deadline`.
+    ///
+    /// While the service cannot answer it is asked again, more and more seldom; `on_away` learns of the first failure.
     pub async fn next(
         &mut self,
         deadline: Instant,
         mut on_away: impl FnMut(&ClientError),
     ) -> Result<Option<Mail>, ClientError> {
-        while let Some(mail) = self.client.wait(&self.query, deadline, &mut on_away).await? {
+        while let Some(mail) = self.any(deadline, &mut on_away).await? {
             if self.is_new(&mail).await {
                 return Ok(Some(mail));
             }
@@ -75,42 +79,17 @@ impl Arrivals<'_> {
         Ok(None)
     }
 
-    /// Whether a mail was not given before. If it was, there is a pause. The one behind it is next.
-    async fn is_new(&mut self, mail: &Mail) -> bool {
-        self.query.since = Some(mail.id().to_owned());
-        let is_new = self.given.insert(mail.id().to_owned());
-        if !is_new {
-            sleep(PAUSE_AGAIN).await;
-        }
-        is_new
-    }
-}
-
-impl Client {
-    /// The mails that pass, but for those with these ids.
-    pub fn arrivals(&self, query: WaitQuery, given: impl IntoIterator<Item = String>) -> Arrivals<'_> {
-        Arrivals { client: self, query, given: given.into_iter().collect() }
-    }
-
-    /// The oldest Email that passes, if there is one now.
-    pub async fn waited(&self, wanted: &WaitQuery) -> Result<Option<Mail>, ClientError> {
-        self.wait_once(wanted, Duration::ZERO).await
-    }
-
-    /// Waits until there is an Email that passes. `None` if there is none by `deadline`.
-    ///
-    /// While the service cannot answer it is asked again, more and more seldom; `on_away` learns of the first failure.
-    pub async fn wait(
+    /// Waits for a mail, as [`Arrivals::next`] does. It may have been given before.
+    async fn any(
         &self,
-        wanted: &WaitQuery,
         deadline: Instant,
-        mut on_away: impl FnMut(&ClientError),
+        on_away: &mut impl FnMut(&ClientError),
     ) -> Result<Option<Mail>, ClientError> {
         let mut backoff = Backoff::default();
         while Instant::now() < deadline {
             let asked_at = Instant::now();
             let asked = deadline.saturating_duration_since(asked_at).min(REQUEST_MAX);
-            match timeout_at(deadline, self.wait_once(wanted, asked)).await {
+            match timeout_at(deadline, self.asked(asked)).await {
                 Err(_elapsed) => break,
                 Ok(Ok(Some(email))) => return Ok(Some(email)),
                 Ok(Ok(None)) => {
@@ -129,6 +108,41 @@ impl Client {
             }
         }
         Ok(None)
+    }
+
+    async fn asked(&self, timeout: Duration) -> Result<Option<Mail>, ClientError> {
+        let answer = self.client.wait_once(&self.query, timeout).await;
+        if !matches!(answer, Ok(Some(_))) {
+            self.followed.check(self.client).await?;
+        }
+        answer
+    }
+
+    /// Whether a mail was not given before. If it was, there is a pause. The one behind it is next.
+    async fn is_new(&mut self, mail: &Mail) -> bool {
+        self.query.since = Some(mail.id().to_owned());
+        let is_new = self.given.insert(mail.id().to_owned());
+        if !is_new {
+            sleep(PAUSE_AGAIN).await;
+        }
+        is_new
+    }
+}
+
+impl Client {
+    /// The mails that pass, but for those with these ids.
+    pub async fn arrivals(
+        &self,
+        query: WaitQuery,
+        given: impl IntoIterator<Item = String>,
+    ) -> Result<Arrivals<'_>, ClientError> {
+        let followed = Followed::begin(self, Some(&query.to)).await?;
+        Ok(Arrivals { client: self, query, followed, given: given.into_iter().collect() })
+    }
+
+    /// The oldest Email that passes, if there is one now.
+    pub async fn waited(&self, wanted: &WaitQuery) -> Result<Option<Mail>, ClientError> {
+        self.wait_once(wanted, Duration::ZERO).await
     }
 
     async fn wait_once(&self, wanted: &WaitQuery, timeout: Duration) -> Result<Option<Mail>, ClientError> {

@@ -25,12 +25,17 @@ impl Api {
             return Err(token_invalid());
         }
         match mailbox {
-            Some(mailbox) if !self.opens(caller, mailbox).await? => {
+            Some(mailbox) if !self.opens(caller, mailbox).await? || self.has_ended(caller, mailbox).await? => {
                 // Its key may still open others.
                 Err(Problem::new(Code::NotFound, "the private inbox has ended"))
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether a mailbox is of a lease that is over. The administrator may still read what is left of it.
+    async fn has_ended(&self, caller: &Caller, mailbox: &Mailbox) -> Result<bool, Problem> {
+        Ok(caller.is_administrator() && self.leases.is_over(mailbox).await?)
     }
 
     /// Waits until the service stops. The problem tells the client to try again.

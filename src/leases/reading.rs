@@ -67,6 +67,13 @@ impl Leases {
         }
     }
 
+    /// Whether a mailbox is of a lease that is over.
+    pub async fn is_over(&self, mailbox: &Mailbox) -> Result<bool, StoreError> {
+        let Some(id) = mailbox.lease() else { return Ok(false) };
+        let lease = self.store.lease(&mailbox.public()).await?;
+        Ok(!lease.is_some_and(|lease| lease.id == id && lease.is_living(self.clock.now())))
+    }
+
     /// Notes that the holder reads a lease which ends if nobody does. Writes seldom.
     async fn note_reading(&self, lease: &LeaseRecord, reader: Reader, now: Timestamp) {
         let is_holder = match reader {

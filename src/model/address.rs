@@ -152,7 +152,7 @@ const LEASE_TAG: char = '\u{1f}';
 /// domain is canonical. Two addresses have one mailbox exactly if these texts are equal.
 ///
 /// The mail of a lease has a private mailbox: the local part, a character that no address has, and the id of the lease. It
-/// is shown as the address is.
+/// is shown as the address is. What is shown is an address of the mailbox, with quotes where it needs them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Mailbox(String);
 
@@ -187,7 +187,12 @@ impl Mailbox {
     /// The mailbox that the address has without a lease.
     #[must_use]
     pub fn public(&self) -> Self {
-        Self(self.to_string())
+        Self(format!("{}@{}", self.public_local_part(), self.domain()))
+    }
+
+    fn public_local_part(&self) -> &str {
+        let local_part = self.local_part();
+        local_part.split_once(LEASE_TAG).map_or(local_part, |(public, _)| public)
     }
 
     fn split(&self) -> (&str, &str) {
@@ -197,10 +202,11 @@ impl Mailbox {
 
 impl fmt::Display for Mailbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.split_once(LEASE_TAG) {
-            Some((local_part, _)) => write!(f, "{local_part}@{}", self.domain()),
-            None => f.write_str(&self.0),
+        let (local_part, domain) = (self.public_local_part(), self.domain());
+        if unquote(local_part).as_deref() == Some(local_part) {
+            return write!(f, "{local_part}@{domain}");
         }
+        write!(f, "\"{}\"@{domain}", local_part.replace('\\', r"\\").replace('"', "\\\""))
     }
 }
 
@@ -338,6 +344,18 @@ mod tests {
                 let again: Address = address.to_string().parse().expect("shown form");
                 prop_assert_eq!(again.mailbox(Subaddressing::Keep), address.mailbox(Subaddressing::Keep));
             }
+        }
+
+        #[test]
+        fn a_mailbox_is_shown_as_an_address_of_it(local in "[ -~é]{1,20}") {
+            let escaped: String = local.chars().flat_map(|c| ['\\', c]).collect();
+            let address: Address = format!("\"{escaped}\"@example.test").parse().expect("quoted");
+            let mailbox = address.mailbox(Subaddressing::Keep);
+            let private = mailbox.private(LeaseId::from_octets([7; 16]));
+            for shown in [mailbox.to_string(), private.to_string()] {
+                prop_assert_eq!(shown.parse::<Address>().expect("shown form").mailbox(Subaddressing::Keep), mailbox.clone());
+            }
+            prop_assert_eq!(private.public(), mailbox);
         }
 
         #[test]

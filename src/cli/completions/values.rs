@@ -96,7 +96,7 @@ async fn addresses(client: &Client, typed: &str) -> Result<Vec<CompletionCandida
     Ok(found)
 }
 
-/// The private addresses of the caller's key. One that has lapsed is for a command to say.
+/// The private inboxes of the caller's key. One that has lapsed is for a command to say.
 async fn own_addresses(client: &Client, typed: &str) -> Vec<CompletionCandidate> {
     if !client.transport().token().is_some_and(|token| token.is_key()) {
         return Vec::new();

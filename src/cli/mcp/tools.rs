@@ -46,8 +46,9 @@ struct NewAddress {
     domain: Option<String>,
     /// What the address begins with, before a hyphen and random characters: at most 32 of letters, digits, `-`, `_` and `.`
     prefix: Option<String>,
-    /// Whether nobody but these tools and the administrator of the service can read its mail. A private address ends after a
-    /// time that the service sets, often a day, and its mail goes with it. A public one is read by whoever knows it
+    /// Whether it is a private inbox, which nobody reads but the user of these tools and the administrator of the service. It
+    /// ends after a time that the service sets, often a day, and its mail goes with it. A public address is read by whoever
+    /// knows it
     #[serde(default = "private_default")]
     private: bool,
 }
@@ -120,22 +121,23 @@ pub(super) fn all(is_read_only: bool) -> Vec<Tool> {
     let mut tools = vec![
         tool::<NewAddress>(
             "new_address",
-            "Make a fresh mail address that nobody can guess. It receives mail at once. It is private unless private is \
-             false: only these tools, which keep its key, and the administrator of the service can read its mail.",
+            "Make a fresh mail address that nobody can guess. It receives mail at once. It is a private inbox unless private \
+             is false: only the user of these tools, by the key that they keep, and the administrator of the service can \
+             read its mail.",
             hints("Make an address", false).destructive(false),
         ),
         tool::<Wait>(
             "wait_for_mail",
             "Wait until a mail to an address is there, and return the oldest one that passes the filters, also of a private \
-             address that new_address made. Mail that came before the call counts too, unless since says otherwise; since with the id of the last mail gives the next. \
-             Without such mail in time it is an error.",
+             inbox that new_address made. Mail that came before the call counts too, unless since says otherwise; since \
+             with the id of the last mail gives the next. Without such mail in time it is an error.",
             reads("Wait for mail"),
         ),
         tool::<Wait>(
             "wait_for_code",
             "Wait until a mail with a one-time code (verification, sign-in) to an address, private or not, is there, and \
-             return the code alone. Mail that came before the call counts too, unless since says otherwise. Use this rather than reading \
-             the mail when only the code is needed.",
+             return the code alone. Mail that came before the call counts too, unless since says otherwise. Use this \
+             rather than reading the mail when only the code is needed.",
             reads("Wait for a code"),
         ),
         tool::<List>(
@@ -145,7 +147,7 @@ pub(super) fn all(is_read_only: bool) -> Vec<Tool> {
         ),
         tool::<Read>(
             "read_mail",
-            "Read one mail by its id, also of a private address: sender, subject, the text that a person would see, codes, \
+            "Read one mail by its id, also of a private inbox: sender, subject, the text that a person would see, codes, \
              links, and the names of attachments. Text after 16,000 characters is left out.",
             reads("Read a mail"),
         ),
@@ -154,7 +156,7 @@ pub(super) fn all(is_read_only: bool) -> Vec<Tool> {
         tools.push(tool::<Delete>(
             "delete_mail",
             "Delete one mail by its id, or all mail to an address, private or not. It cannot be brought back. A private \
-             address itself goes on.",
+             inbox itself goes on.",
             hints("Delete mail", false).destructive(true).idempotent(true),
         ));
     }
@@ -308,7 +310,8 @@ async fn wait(
     let client = session.client().await?;
     let query = given.query(session, client, has).await?;
     // The first question finds what is there, and a service that can't be reached.
-    if let Some(detail) = client.waited(&query).await? {
+    let mut arrivals = client.arrivals(query.clone(), None).await?;
+    if let Some(detail) = arrivals.at_once().await? {
         return Ok(detail);
     }
     let nobody_waits = || Error::new(Exit::TimedOut, "nobody waits for this any more");
@@ -316,7 +319,7 @@ async fn wait(
         biased;
         () = context.ct.cancelled() => return Err(nobody_waits()),
         () = session.ended.cancelled() => return Err(nobody_waits()),
-        found = client.wait(&query, deadline, |_| {}) => found?,
+        found = arrivals.next(deadline, |_| {}) => found?,
         () = tell(context, timeout) => return Err(nobody_waits()),
     };
     match found {

@@ -96,7 +96,7 @@ impl Listen {
         let newest = client.newest_id(&self.address).await?.map(|id| id.to_string());
         cx.hint(&format!("mail for {} goes to {}; Ctrl-C ends this", self.address, forwarder.target.url()));
         hint_in_time(cx, client, &self.address).await;
-        let mut arrivals = client.arrivals(WaitQuery::all(self.address, newest.clone()), newest);
+        let mut arrivals = client.arrivals(WaitQuery::all(self.address, newest.clone()), newest).await?;
         loop {
             let mail = next_mail(cx, &mut arrivals).await?;
             cx.print(shown(cx.style, &forwarder.forward(cx, &mail).await?))?;

@@ -338,7 +338,7 @@ async fn an_address_is_private_unless_it_is_asked_for_as_public() {
     }
     let after_the_end = later.done("list_inbox", &json!({ "address": to }));
     assert!(
-        after_the_end.starts_with("your private addresses at this service have ended")
+        after_the_end.starts_with("your private inboxes at this service have ended")
             && after_the_end.ends_with("0 mails, 0 shown")
     );
     assert_eq!(later.done("list_inbox", &json!({ "address": to })), "0 mails, 0 shown");
@@ -346,4 +346,18 @@ async fn an_address_is_private_unless_it_is_asked_for_as_public() {
     for tool in tools["result"]["tools"].as_array().expect("tools") {
         assert!(tool["description"].as_str().is_some_and(|text| text.contains("private")), "{tool}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_ends_with_its_inbox() {
+    let service = Service::start().await;
+    let mut session = Session::begin(service.server.dir(), &[]);
+    let to = session.done("new_address", &json!({}));
+    service.server.deliver(&to, "Subject: before\r\n\r\ntext").await;
+    let arguments = json!({ "address": to, "since": "now", "timeout_seconds": 300 });
+    session.request("tools/call", &json!({ "name": "wait_for_mail", "arguments": arguments }));
+    service.server.until_waiting(1).await;
+    service.server.tempmail(&["address", "end", &to, "--yes"]).await.ok();
+    let answer = session.message();
+    assert!(text(&answer).starts_with(&format!("error: the private inbox {to} has ended\n")), "{answer}");
 }

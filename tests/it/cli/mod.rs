@@ -5,6 +5,7 @@ mod config;
 mod contract;
 mod delete;
 mod domain;
+mod ended;
 mod first_use;
 mod hostile;
 mod inbox;

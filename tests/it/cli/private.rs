@@ -1,4 +1,4 @@
-//! Private addresses: `tempmail new --private` and `tempmail address`, and the key that every command uses by itself.
+//! Private inboxes: `tempmail new --private` and `tempmail address`, and the key that every command uses by itself.
 //! Promise: it outlives the code below it.
 
 use std::os::unix::fs::PermissionsExt;
@@ -51,7 +51,7 @@ fn printed(outcome: Outcome) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_its_holder_reads_what_comes_for_a_private_address() {
+async fn only_its_holder_reads_what_comes_for_a_private_inbox() {
     let (service, stranger) = (Service::start().await, Stranger::new());
     let made = service.run(&["-v", "new", "--private", "--for", "2h"]).await;
     assert!(made.stderr.contains("only you and the administrator can read its mail, until 2023-11-15T00:13:20Z; "));
@@ -83,6 +83,8 @@ async fn only_its_holder_reads_what_comes_for_a_private_address() {
         (&["webhook", "list", &to], 0),
         (&["address", "list"], 0),
         (&["address", "end", &to, "--yes"], 3),
+        (&["address", "end", &to, "--dry-run"], 3),
+        (&["address", "key"], 3),
     ] {
         let outcome = stranger.run(&service, args).await;
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(code), ""), "{args:?}: {}", outcome.stderr);
@@ -121,8 +123,68 @@ async fn addresses_are_listed_prolonged_and_ended() {
     assert_eq!(service.run(&["address", "end", &one]).await.code, Some(2), "nobody can be asked");
     let said = service.run(&["address", "end", &one, "--dry-run"]).await.ok();
     assert_eq!((said.stdout, said.stderr.contains("nothing was deleted")), (format!("{one}\t1\n"), true));
+    let of_administrator = service.run_local(&["address", "end", &one, "--dry-run"]).await.ok().stdout;
+    assert_eq!(of_administrator, format!("{one}\t1\n"));
     assert_eq!(service.run(&["address", "end", &one, "--yes"]).await.ok().stdout, format!("{one}\t1\n"));
     assert_eq!(service.run(&["address", "ls", "-o", "id"]).await.ok().stdout, format!("{two}\n"));
+    for run in [service.run(&["address", "end", &one, "--dry-run"]), service.run(&["address", "end", &one, "--yes"])] {
+        let outcome = run.await;
+        assert!(outcome.code == Some(3) && outcome.stdout.is_empty(), "{outcome:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_end_can_be_taken_away_again() {
+    let service = Service::start().await;
+    let to = printed(service.run(&["new", "--private", "--idle", "30m", "--messages", "2"]).await);
+    let prolong = async |terms: &[&str]| service.run(&[&["address", "prolong", &to], terms].concat()).await.ok().stdout;
+    assert_eq!(prolong(&["--messages", "none"]).await, format!("{to}\t2023-11-14T22:43:20Z\t1800\t\t86400\n"));
+    assert_eq!(prolong(&["--idle", "0"]).await, format!("{to}\t2023-11-15T22:13:20Z\t\t\t86400\n"));
+    assert_eq!(prolong(&["--idle", "1h", "--messages", "3"]).await.split('\t').nth(3), Some("3"));
+    let plain = format!("{to}\t2023-11-15T22:13:20Z\t\t\t86400\n");
+    assert_eq!(prolong(&["--idle", "none", "--messages", "0"]).await, plain);
+    service.run(&["new", "--private", "--idle", "none", "--messages", "0"]).await.ok();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_quoted_name_is_shown_as_it_can_be_given() {
+    let service = Service::start().await;
+    let to = printed(service.run(&["new", "--private", r#""A b\\c"@example.test"#]).await);
+    assert_eq!(to, r#""a b\\c"@example.test"#);
+    assert_eq!(service.run(&["address", "ls", "-o", "id"]).await.ok().stdout, format!("{to}\n"));
+    service.run(&["address", "prolong", &to, "--for", "1h"]).await.ok();
+    service.send(&to, "one").await;
+    let wait = service.run(&["wait", &to, "--timeout", "0", "--json"]).await.ok();
+    assert_eq!(wait.json()["subject"], "one");
+    assert_eq!(service.run(&["address", "end", &to, "--yes"]).await.ok().stdout, format!("{to}\t1\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_gets_the_key_from_the_user() {
+    let service = Service::start().await;
+    let to = printed(service.run(&["new", "--private"]).await);
+    let key = service.run(&["address", "key"]).await.ok();
+    assert_eq!(key.stdout, format!("{}\n", keys(service.dir())[service.url()].as_str().expect("a key")));
+    assert_eq!(service.run(&["address", "key", "--json"]).await.ok().json()["key"], key.stdout.trim());
+
+    service.send(&to, "one").await;
+    let open = async |args: &[&str]| run(service.line(&[&["open"], args].concat()).env("BROWSER", "true")).await.ok();
+    let inbox = format!("{}/#/inbox/{to}\n", service.url());
+    for args in [&[to.as_str()][..], &[&to, "--latest"]] {
+        let opened = open(args).await;
+        assert!(opened.stdout == inbox && opened.stderr.contains("`tempmail address key`"), "{args:?}: {opened:?}");
+        assert!(!opened.stderr.contains(KEY), "{opened:?}");
+    }
+    service.send(TO, "of all").await;
+    let public = open(&[TO, "--latest"]).await;
+    assert!(public.stdout.contains("/html") && public.stderr.is_empty(), "{public:?}");
+
+    service.run_local(&["address", "end", &to, "--yes"]).await.ok();
+    assert_eq!(service.run(&["address", "key"]).await.code, Some(3));
+    let of_administrator = printed(service.run_local(&["new", "--private"]).await);
+    assert!(service.run_local(&["address", "key"]).await.ok().stdout.starts_with(KEY));
+    service.run_local(&["address", "end", &of_administrator, "--yes"]).await.ok();
+    assert_eq!(service.run_local(&["address", "key"]).await.code, Some(3), "a key that opens nothing");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -191,7 +253,14 @@ async fn what_is_refused_is_said_in_plain_words() {
     printed(service.run(&["new", "--private", "ann@example.test"]).await);
     let taken = stranger.run(&service, &["new", "--private", "Ann+x@example.test"]).await;
     let is_said = taken.stderr.contains("in use") && taken.stderr.contains("not free before 2023-11-15 22:13:20 UTC");
-    assert!(taken.code == Some(5) && is_said, "{taken:?}");
+    assert!(taken.code == Some(5) && is_said && taken.stderr.contains("take another name"), "{taken:?}");
+    for (flag, text, most) in [("--for", "365d", "2592000"), ("--idle", "59s", "2592000"), ("--keep", "8d", "604800")] {
+        let refused = service.run(&["new", "--private", flag, text]).await;
+        let is_said = refused.stderr.contains(&format!("{flag} in seconds: ")) && refused.stderr.contains(most);
+        assert!(refused.code == Some(2) && is_said && !refused.stderr.contains("Seconds'"), "{refused:?}");
+    }
+    let refused = service.run(&["new", "--private", "--messages", "1000001"]).await;
+    assert!(refused.code == Some(2) && refused.stderr.contains("--messages: "), "{refused:?}");
     assert!(!key_file(stranger.0.path()).exists());
     let role = service.run(&["new", "--private", "postmaster@example.test"]).await;
     assert!(role.code == Some(4) && role.stderr.contains("take another one"), "{role:?}");

@@ -16,7 +16,7 @@ use Place::{Daemon, Public, Stopped};
 /// What is typed, and the exit code.
 ///
 /// `{unknown}` is an id of nothing. DNS says that `elsewhere.example.org` belongs elsewhere, and nothing about `silent.example`.
-pub(super) const CASES: [(Place, &str, i32); 83] = [
+pub(super) const CASES: [(Place, &str, i32); 86] = [
     (Daemon, "read {unknown}", 3),
     (Daemon, "read nobody@example.test --latest", 3),
     (Daemon, "read a@example.test --latest --attachment 9", 3),
@@ -57,6 +57,9 @@ pub(super) const CASES: [(Place, &str, i32); 83] = [
     (Daemon, "address prolong mine@example.test", 2),
     (Daemon, "address end nobody@example.test --yes", 3),
     (Daemon, "address end mine@example.test", 2),
+    (Daemon, "address end nobody@example.test --dry-run", 3),
+    (Daemon, "address prolong mine@example.test --for 400d", 2),
+    (Daemon, "address prolong mine@example.test --messages many", 2),
     (Daemon, "send-test a@nothing.example", 3),
     (Daemon, "send-test a@example.test --file {large}", 2),
     (Daemon, "send-test a@example.test --smtp 127.0.0.1:1", 6),

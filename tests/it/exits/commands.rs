@@ -60,6 +60,7 @@ impl Cause {
 pub(super) const COMMANDS: &str = "
 command                                      flag server dir token limit config owner int term reader
 address end gone@example.test --yes             2      6   6     3     7     78     4 130  143      -
+address key                                     2      6   6     3     7     78     4 130  143      -
 address list                                    2      6   6     -     7     78     4 130  143      0
 address prolong gone@example.test --for 1h      2      6   6     3     7     78     4 130  143      -
 completions bash                                2      -   -     -     -      -     -   -    -      0

@@ -36,6 +36,9 @@ fn add(transcript: &mut Transcript, args: &[&str]) -> Vec<String> {
         let examples = rest.split_once("\n\n").map_or("", |(_, examples)| examples);
         outcome.stdout = format!("{own}\n{examples}");
     }
+    for line in outcome.stdout.lines() {
+        assert!(line.chars().count() <= 80, "{args:?}: {line}");
+    }
     transcript.add(args, &outcome);
     let commands = outcome.stdout.split_once("\nCommands:\n").map_or("", |(_, commands)| commands);
     let lines = commands.lines().take_while(|line| !line.is_empty());
