@@ -88,7 +88,7 @@ codes! {
     OriginNotAllowed = FORBIDDEN "origin_not_allowed",
     /// The path, or this part of a closed service, needs a token.
     TokenRequired = UNAUTHORIZED "token_required",
-    /// The token or key is wrong, has expired, or was revoked.
+    /// The token, key or ticket is wrong, has expired, or was revoked.
     TokenInvalid = UNAUTHORIZED "token_invalid",
     /// The token permits only reading.
     ScopeInsufficient = FORBIDDEN "scope_insufficient",

@@ -24,6 +24,7 @@ mod proxied;
 mod rate_limits;
 mod server;
 mod submission;
+mod ticket;
 mod view;
 mod wait;
 mod waiting;
