@@ -1,5 +1,6 @@
 //! The HTTP interface of the daemon, over its sockets.
 
+mod accept;
 mod admin;
 mod all_mail;
 mod attachments;

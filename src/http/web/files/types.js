@@ -71,7 +71,8 @@
  * @property {number} revision
  * @property {{domains: Access, delete: Access, read: Access, webhooks?: Access}} public
  * @property {boolean} [allMail] Whether this caller may read the mail of all addresses.
- * @property {{messageOctets: number, retentionSeconds: number, pageSize: number, requestsPerMinute: number | null}} limits
+ * @property {boolean} [publicInboxes] Whether addresses take mail that are not private.
+ * @property {{messageOctets: number, retentionSeconds: number, privateInboxSeconds: number, pageSize: number, requestsPerMinute: number | null}} limits
  *
  * @typedef {{address: string, messages: number, newest: string, octets: number}} Mailbox
  *
