@@ -43,6 +43,7 @@ fn index(api: &Api, caller: &Caller) -> Value {
         "limits": {
             "messageOctets": api.config.mail.message_octets_max,
             "retentionSeconds": api.config.mail.retention.as_secs(),
+            "privateInboxSeconds": api.config.leases.life_max.as_secs(),
             "pageSize": api.config.http.page_size_max,
             "requestsPerMinute": api.config.http.rate_limit,
         },
