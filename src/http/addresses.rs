@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::domains::check_served;
 use super::{Answer, Api, Caller, Code, Problem, Query};
+use crate::config::Accept;
 use crate::domains::DomainEntry;
 use crate::model::{Address, DomainName, DomainPattern, DomainStatus};
 use crate::random::{self, LocalPartPrefix};
@@ -23,13 +24,23 @@ pub(super) struct Place {
     pattern: Option<String>,
 }
 
-/// Answers with the address. A mailbox needs no creation.
+/// Answers with the address. A mailbox needs no creation. Refuses where no public address takes mail.
 pub(super) async fn random(State(api): State<Arc<Api>>, mut caller: Caller, query: Query) -> Answer<Value> {
+    if !has_public_inboxes(&api) {
+        let detail = "this service takes mail for private inboxes only; make one with POST /api/addresses, or with \
+            'tempmail new --private'";
+        return Err(Problem::new(Code::PrivateOnly, detail));
+    }
     let prefix = query.opt("prefix")?;
     let Place { domain, pattern } = chosen_or(&api, query.opt("domain")?)?;
     let address = fresh(prefix.as_ref(), &domain)?;
     api.mailbox(&mut caller, &address).await?;
     Ok(Json(json!({ "address": address.to_string(), "domain": domain, "pattern": pattern })))
+}
+
+/// Whether addresses take mail that are neither private nor of a role.
+pub(super) fn has_public_inboxes(api: &Api) -> bool {
+    api.config.leases.accept != Accept::Leased
 }
 
 /// An address that nobody can guess, and that nobody has: it has 80 random bits.

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, header};
 use super::Api;
 use super::caller::Caller;
 use super::problem::{Code, Problem};
-use super::rate_limit;
+use super::{rate_limit, ticket};
 use crate::admission::{What, Who};
 use crate::config::PublicConfig;
 use crate::leases::KEY_PREFIX;
@@ -58,7 +58,8 @@ impl Api {
             Some(Scope::Read) => Err(scope_insufficient()),
             None if is_below_admin => Err(administrator_only()),
             None => check_public(self.config.http.public, method, route).or_else(|closed| {
-                caller.is_confined = caller.key.is_some() && is_of_mailboxes(method, route);
+                let has_key = caller.key.is_some() && is_of_mailboxes(method, route);
+                caller.is_confined = has_key || ticket::is_shown(route, request);
                 if caller.is_confined { Ok(()) } else { Err(closed) }
             }),
         }
@@ -81,7 +82,8 @@ impl Api {
         !is_open_to_pages && http.public.read && self.is_near(caller)
     }
 
-    fn refuse(&self, who: Who) -> Problem {
+    /// The problem that what the caller presented is not valid, which it may do only so often.
+    pub(super) fn refuse(&self, who: Who) -> Problem {
         let admission = &self.admission;
         if let Err(refused) = admission.spend(who, What::WrongTokens, 1) {
             return rate_limit::exceeded(admission, refused);
@@ -140,7 +142,7 @@ pub(super) fn key_required() -> Problem {
 }
 
 pub(super) fn token_invalid() -> Problem {
-    Problem::new(Code::TokenInvalid, "the token or key is wrong, has expired, or was revoked")
+    Problem::new(Code::TokenInvalid, "the token, key or ticket is wrong, has expired, or was revoked")
         .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""))
 }
 

@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 
 use crate::admission::{Admission, Who};
 use crate::leases::{KeyHash, Reader};
-use crate::model::{Client, LeaseId, Scope, Secret};
+use crate::model::{Client, EmailId, LeaseId, Scope, Secret};
 
 /// The caller of a request, in its extensions. Whoever has the connection says who is at its other end. The edge finds the
 /// client behind proxies and the bearer of a token.
@@ -32,19 +32,35 @@ pub struct Caller {
     pub(super) is_confined: bool,
     /// The lease whose mailbox the request is about.
     pub(super) lease: Option<LeaseId>,
+    /// The Email that it may read whatever else it may do, by a ticket.
+    pub(super) ticket: Option<EmailId>,
 }
 
 impl Caller {
     /// The administrator, who is any user with access to the control socket or the data directory.
     pub const fn administrator() -> Self {
-        let (who, scope) = (Who::Administrator, Some(Scope::Admin));
-        Self { address: None, is_here: true, who, scope, token: None, key: None, is_confined: false, lease: None }
+        let mut caller = Self::without_rights(None, Who::Administrator);
+        (caller.is_here, caller.scope) = (true, Some(Scope::Admin));
+        caller
     }
 
     /// Anybody at an address.
     pub(super) fn public(address: IpAddr, admission: &Admission) -> Self {
-        let (address, who) = (Some(address), admission.who(address));
-        Self { address, is_here: false, who, scope: None, token: None, key: None, is_confined: false, lease: None }
+        Self::without_rights(Some(address), admission.who(address))
+    }
+
+    const fn without_rights(address: Option<IpAddr>, who: Who) -> Self {
+        Self {
+            address,
+            is_here: false,
+            who,
+            scope: None,
+            token: None,
+            key: None,
+            is_confined: false,
+            lease: None,
+            ticket: None,
+        }
     }
 
     /// Makes the caller the bearer of a valid token, who has no limits.

@@ -18,7 +18,7 @@
 //! memory    memory for answers               access_log  a line for each request
 //! describe  openapi.json, the description of the interface       docs      the guide on it as a page
 //! web       the page for people: an inbox in a browser
-//! safe_html  HTML of strangers, made safe to show
+//! safe_html  HTML of strangers, made safe to show      ticket    what frames show in place of a token or key
 //! metrics   metrics in Prometheus' format
 //! ```
 
@@ -47,6 +47,7 @@ mod query;
 mod rate_limit;
 mod root;
 mod safe_html;
+mod ticket;
 mod transport;
 mod view;
 mod waiting;
@@ -144,6 +145,7 @@ fn routes(api: &Api) -> Router<Arc<Api>> {
         .route("/api/mail/stream", get(events::stream))
         .route("/api/mail/messages/{id}/raw", get(raw::show))
         .route("/api/mail/messages/{id}/html", get(view::html))
+        .route("/api/mail/messages/{id}/ticket", get(ticket::show))
         .route("/api/mail/messages/{id}/text", get(view::text))
         .route("/api/mail/messages/{id}/attachments/{index}", get(attachment::show))
         .route("/api/mail/delete", axum::routing::delete(delete::delete))

@@ -88,7 +88,7 @@ codes! {
     OriginNotAllowed = FORBIDDEN "origin_not_allowed",
     /// The path, or this part of a closed service, needs a token.
     TokenRequired = UNAUTHORIZED "token_required",
-    /// The token or key is wrong, has expired, or was revoked.
+    /// The token, key or ticket is wrong, has expired, or was revoked.
     TokenInvalid = UNAUTHORIZED "token_invalid",
     /// The token permits only reading.
     ScopeInsufficient = FORBIDDEN "scope_insufficient",
@@ -106,6 +106,8 @@ codes! {
     MxMismatch = UNPROCESSABLE_ENTITY "mx_mismatch",
     /// The service receives no mail for the domain of `recipient`.
     DomainUnknown = UNPROCESSABLE_ENTITY "domain_unknown",
+    /// The service takes mail for private inboxes only (`accept = "leased"`), so it gives out no public address.
+    PrivateOnly = UNPROCESSABLE_ENTITY "private_only",
     /// A mailbox has as much mail as it may have.
     MailboxFull = UNPROCESSABLE_ENTITY "mailbox_full",
     /// `limit` names what there is enough of; see "Limits of what is kept" in the HTTP guide.

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use super::caller::Caller;
-use super::{Api, web};
+use super::{Api, addresses, web};
 use crate::config::Revision;
 
 /// Answers browsers with the page, unless it is off, and others with the index.
@@ -25,7 +25,8 @@ fn access(is_public: bool) -> &'static str {
     if is_public { "open" } else { "token" }
 }
 
-/// The most important paths, whether the caller reads all mail, what is open to callers without a token, and limits.
+/// The most important paths, whether the caller reads all mail, what is open to callers without a token, whether addresses
+/// take mail that are not private, and limits.
 fn index(api: &Api, caller: &Caller) -> Value {
     let public = api.config.http.public;
     let mut pointer = json!({
@@ -38,9 +39,11 @@ fn index(api: &Api, caller: &Caller) -> Value {
             "read": access(public.read),
         },
         "allMail": caller.reads_all(),
+        "publicInboxes": addresses::has_public_inboxes(api),
         "limits": {
             "messageOctets": api.config.mail.message_octets_max,
             "retentionSeconds": api.config.mail.retention.as_secs(),
+            "privateInboxSeconds": api.config.leases.life_max.as_secs(),
             "pageSize": api.config.http.page_size_max,
             "requestsPerMinute": api.config.http.rate_limit,
         },

@@ -32,10 +32,14 @@ const EMBEDDED_OCTETS: usize = 2;
 /// Answers with the body as a page: the sanitised HTML, or the text if the HTML exceeds a bound.
 pub(super) async fn html(
     State(api): State<Arc<Api>>,
-    caller: Caller,
+    mut caller: Caller,
     query: Query,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Problem> {
+    let id = message::id(path)?;
+    if let Some(ticket) = query.get("ticket")? {
+        api.admit(&mut caller, id, ticket)?;
+    }
     let is_remote_permitted = match query.get("remote")? {
         Some("1") => true,
         Some("0") => false,
@@ -47,7 +51,7 @@ pub(super) async fn html(
         Some(_) => return Err(Problem::invalid("links", "'links' must be 'shown'")),
     };
     let links_shown_by = are_links_shown.then_some(LINK_SHOWN_BY);
-    let page = api.read(&caller, message::id(path)?, move |email, room| {
+    let page = api.read(&caller, id, move |email, room| {
         let page = reader::read(&email.raw, |message| {
             let octets_left = (EMBEDDED_OCTETS * email.raw.len()).into();
             let images = Images { by_content_id: images(message), octets_left, is_remote_permitted };

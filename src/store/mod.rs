@@ -296,6 +296,9 @@ pub trait Storage: Store + Registry + Leases + Outbox + Cluster + Measured {
     /// Waits until the store can make no more changes in this process, which should then end.
     async fn ended(&self);
 
+    /// A secret of the store for one purpose, the same in each process that shares it and after a restart.
+    fn derived_secret(&self, purpose: &str) -> [u8; 16];
+
     /// Does what the store of a daemon must do all the time, until `shutdown`.
     async fn run(&self, _clock: Arc<dyn Clock>, shutdown: CancellationToken) {
         shutdown.cancelled().await;

@@ -72,6 +72,8 @@ pub struct NewestEmail {
     pub mailbox_emails: u64,
     /// Octets of their messages.
     pub mailbox_octets: u64,
+    /// Whether all recipients of its message are leases.
+    pub is_of_leases: bool,
 }
 
 /// A page of the newest Emails of all mailboxes.

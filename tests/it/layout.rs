@@ -34,12 +34,12 @@ const BOUNDS: &[(&str, &str)] = &[
 const HOMES: &[(&str, &str)] = &[
     ("ammonia html5ever", "http/safe_html/"),
     ("aws_lc_rs rcgen x509_cert", "tls/"),
-    ("base64", "webhook/sign tokens smtp/auth http/compat/gate http/view"),
+    ("base64", "webhook/sign tokens smtp/auth http/compat/gate http/ticket http/view"),
     ("clap", "cli/ config/"),
     ("comfy_table", "cli/output/"),
     ("cssparser", "http/safe_html/ mime/page/"),
     ("hickory_resolver", "dns/resolver"),
-    ("hmac", "webhook/sign"),
+    ("hmac", "webhook/sign http/ticket"),
     ("indicatif", "cli/output/"),
     ("mail_parser", "mime/"),
     ("prometheus", "metrics"),
@@ -48,7 +48,7 @@ const HOMES: &[(&str, &str)] = &[
     ("rmcp", "cli/mcp/"),
     ("rustls", "tls/"),
     ("scylla", "store/cassandra/"),
-    ("sha2", "webhook/sign tokens"),
+    ("sha2", "webhook/sign tokens http/ticket"),
 ];
 
 /// Each file of Rust below a folder, by its path, with its text.

@@ -26,7 +26,8 @@ pub(super) async fn mailboxes(State(api): State<Arc<Api>>, caller: Caller, query
     answer(api, caller, &query, ("mailboxes", true), |newest| newest).await
 }
 
-/// A page of the list `name`, whose entries are `shown`. Its `total` is null for one domain. `next` is the `after` of the
+/// A page of the list `name`, whose entries are `shown`. Its `total` is null for one domain, and for a caller who may not
+/// know. `next` is the `after` of the
 /// next page; null at the end.
 async fn answer<E: Entry>(
     api: Arc<Api>,
@@ -38,6 +39,7 @@ async fn answer<E: Entry>(
     let limit = query.limit(api.config.http.page_size_default, api.config.http.page_size_max)?;
     let NewestPage { emails, total, next } =
         api.store.newest(wanted(query, limit, by_mailbox)?, api.clock.now()).await?;
+    let total = api.known_total(&caller, total).await?;
     let foot = json!({ "total": total, "limit": limit, "next": next.map(|next| next.to_string()) }).to_string();
     let body = writer::body(api, caller, name, emails.into_iter().map(shown).collect(), |_| foot).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())

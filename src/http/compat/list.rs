@@ -15,7 +15,7 @@ use crate::http::mail::scan::EMAILS_MAX;
 use crate::http::mail::writer;
 use crate::http::{Api, Caller, Problem, Query};
 use crate::model::{Listed, StoredEmail};
-use crate::store::{NewestCursor, NewestPage, NewestQuery, StoreError};
+use crate::store::{NewestCursor, NewestEmail, NewestPage, NewestQuery, StoreError};
 
 /// How many messages are listed where a request does not say.
 const LIMIT_DEFAULT: usize = 50;
@@ -100,8 +100,9 @@ async fn list(
     Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
 }
 
-/// The newest messages, and how many there are; in a store with more than were looked at, how many Emails. Looks at Emails
-/// until there are more than `wanted` messages, and at a bounded number of them.
+/// The newest messages, and how many there are; in a store with more than were looked at, how many Emails, if the caller may
+/// know. Looks at Emails until there are more than `wanted` messages, and at a bounded number of them. What went to private
+/// inboxes alone is for the administrator.
 ///
 /// At least the newest [`EMAILS_MAX`] Emails are looked at, so that the number is exact in a smaller store.
 async fn newest(call: &Call, wanted: usize) -> Result<(Vec<Message>, u64), Problem> {
@@ -110,7 +111,8 @@ async fn newest(call: &Call, wanted: usize) -> Result<(Vec<Message>, u64), Probl
     for _ in 0..QUESTIONS_MAX {
         let page = page(call, after).await?;
         emails += page.emails.len();
-        for email in page.emails.into_iter().map(|newest| newest.listed) {
+        let is_visible = |newest: &NewestEmail| call.caller.is_administrator() || !newest.is_of_leases;
+        for email in page.emails.into_iter().filter(is_visible).map(|newest| newest.listed) {
             // The Emails of a message share their octets, which tells without a look into them that they belong together.
             let at = *known.entry(email.place).or_insert(messages.len());
             match messages.get_mut(at) {
@@ -118,10 +120,10 @@ async fn newest(call: &Call, wanted: usize) -> Result<(Vec<Message>, u64), Probl
                 None => messages.push(Message(vec![email])),
             }
         }
-        total = page.total.unwrap_or_default();
+        total = messages.len() as u64;
         after = page.next;
-        if after.is_none() {
-            total = messages.len() as u64;
+        if after.is_some() {
+            total = call.api.known_total(&call.caller, page.total).await?.unwrap_or(total);
         }
         // Emails of the last message may still follow.
         if after.is_none() || emails >= DEPTH_MAX || (emails >= EMAILS_MAX && messages.len() > wanted) {

@@ -18,10 +18,9 @@ use super::problem::{Code, Problem};
 use files::{FILES, File};
 pub(super) use refused::{is_document, shown};
 
-/// What the page may load and do. A mail that it shows from memory has its images in `data:`.
-/// `require-trusted-types-for` without a policy forbids every way from text to markup.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
-    frame-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+/// What the page may load and do. `require-trusted-types-for` without a policy forbids every way from text to markup.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+    frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'";
 /// What the page never needs.
 const NO_PERMISSIONS: &str = "camera=(), geolocation=(), microphone=(), payment=(), usb=()";

@@ -58,7 +58,7 @@ use tokio_util::task::TaskTracker;
 
 use super::counters::Counters;
 use super::drop_warnings::DropWarnings;
-use super::names::{HashKey, tag, topic};
+use super::names::{HashKey, named_hash, tag, topic};
 use super::{
     BackupStream, ClusterStatus, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError,
     PageRequest, Storage, Store, StoreError, StoreOptions, StoreStats,
@@ -209,6 +209,10 @@ impl Storage for CassandraStore {
     /// Waits forever: a process loses nothing that the cluster does not have.
     async fn ended(&self) {
         std::future::pending::<()>().await;
+    }
+
+    fn derived_secret(&self, purpose: &str) -> [u8; 16] {
+        named_hash(&self.shared.secret, "secret", purpose)
     }
 
     async fn run(&self, clock: Arc<dyn Clock>, shutdown: CancellationToken) {

@@ -41,7 +41,7 @@ use shared::Shared;
 use super::change::RecordPlace;
 use super::disk::{Directory, Disk};
 use super::mail::{Mail, Outcome, Request};
-use super::names::tag;
+use super::names::{named_hash, tag};
 use super::{
     BackupStream, Cluster, DetailedStats, EmailsAfter, Expired, MailboxPage, NewestPage, NewestQuery, OpenError,
     PageRequest, Storage, Store, StoreError, StoreOptions, StoreStats,
@@ -123,6 +123,10 @@ impl Storage for EmbeddedStore {
     /// From then on every change fails with [`StoreError::WriterEnded`]. Reads still work.
     async fn ended(&self) {
         self.shared.writer_ended.cancelled().await;
+    }
+
+    fn derived_secret(&self, purpose: &str) -> [u8; 16] {
+        named_hash(&self.shared.secret, "secret", purpose)
     }
 }
 

@@ -138,7 +138,8 @@ impl Mail {
             let is_of_domain = domain.is_none_or(|domain| domain == mailbox.domain);
             if row.expires_at > now && is_of_domain && (!query.by_mailbox || is_newest()) {
                 let (mailbox_emails, mailbox_octets) = (mailbox.rows.len() as u64, mailbox.octets);
-                page.emails.push(NewestEmail { listed: row.listed(), mailbox_emails, mailbox_octets });
+                let (listed, is_of_leases) = (row.listed(), row.has_own_life());
+                page.emails.push(NewestEmail { listed, mailbox_emails, mailbox_octets, is_of_leases });
             }
         }
         page

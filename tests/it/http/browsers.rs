@@ -1,6 +1,8 @@
 //! What pages in a browser may do: which hosts are answered for, and which origins may read and write.
 //! Promise: it outlives the code below it.
 
+use serde_json::json;
+
 use super::{Answer, TestServer};
 
 const INBOX: &str = "/api/mail/messages?to=a@example.test";
@@ -104,6 +106,7 @@ async fn options_is_204_everywhere() {
             (INBOX, Some("GET,HEAD,POST")),
             ("/api/mail/delete", Some("DELETE")),
             ("/api/admin/status", Some("GET,HEAD")),
+            ("/api/addresses", Some("GET,HEAD,POST,PATCH,DELETE")),
             ("/no/such/path", None),
         ] {
             let answer = from_page(&api, "OPTIONS", target, "http://localhost:3000").await;
@@ -113,6 +116,30 @@ async fn options_is_204_everywhere() {
             assert!(answer.header("access-control-allow-origin").is_some());
             assert_eq!(answer.header("allow"), allow, "{target}");
         }
+    }
+}
+
+/// PATCH is no method of forms, so a browser asks first.
+#[tokio::test]
+async fn a_page_that_may_write_changes_a_private_inbox() {
+    let api = TestServer::start().await;
+    let (_, lease) = api.admin_post("/api/addresses", &json!({ "address": "ann@example.test" })).await;
+    let target = "/api/addresses?address=ann@example.test";
+    for (origin, status) in [("http://localhost:3000", 200), ("https://evil.test", 403)] {
+        let asked = api.request("OPTIONS", target).header("origin", origin);
+        let asked = asked.header("access-control-request-method", "PATCH");
+        let asked = Answer::to(asked.header("access-control-request-headers", "authorization,content-type")).await;
+        let permitted = Some(origin).filter(|_| status == 200);
+        assert_eq!(asked.header("access-control-allow-origin"), permitted);
+        if status == 200 {
+            let methods = asked.header("access-control-allow-methods").expect("methods");
+            assert!(methods.split(", ").any(|method| method == "PATCH"), "{methods}");
+            let fields = asked.header("access-control-allow-headers").expect("fields").to_lowercase();
+            assert!(["authorization", "content-type"].iter().all(|field| fields.contains(field)), "{fields}");
+        }
+        let change = api.request("PATCH", target).header("origin", origin).json(&json!({ "forSeconds": 60 }));
+        let changed = Answer::to(change.bearer_auth(lease["key"].as_str().expect("a key"))).await;
+        assert_eq!((changed.status.as_u16(), changed.header("access-control-allow-origin")), (status, permitted));
     }
 }
 

@@ -1,5 +1,6 @@
 //! The HTTP interface of the daemon, over its sockets.
 
+mod accept;
 mod admin;
 mod all_mail;
 mod attachments;
@@ -24,6 +25,7 @@ mod proxied;
 mod rate_limits;
 mod server;
 mod submission;
+mod ticket;
 mod view;
 mod wait;
 mod waiting;

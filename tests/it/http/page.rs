@@ -46,6 +46,8 @@ async fn the_document_may_do_little_and_is_asked_for_each_time() {
         "default-src 'none'",
         "script-src 'self'",
         "style-src 'self'",
+        "img-src 'self'",
+        "frame-src 'self'",
         "connect-src 'self'",
         "base-uri 'none'",
         "form-action 'none'",

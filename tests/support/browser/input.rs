@@ -1,7 +1,7 @@
 //! Clicks, keys and text, as from a person.
 
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Browser;
 use crate::support::until::until_some;
@@ -44,9 +44,26 @@ impl Browser {
 
     /// Clicks an element within a frame, whatever the origin of the frame is.
     pub(crate) async fn click_in_frame(&self, frame: &str, selector: &str) {
+        self.enter(frame).await;
+        self.click(selector).await;
+        self.leave_frame().await;
+    }
+
+    /// The value of a property of the style that an element within a frame has, likewise.
+    pub(crate) async fn style_in_frame(&self, frame: &str, selector: &str, property: &str) -> String {
+        self.enter(frame).await;
+        let id = until_some(format_args!("the element {selector}"), async || self.element(selector).await).await;
+        let value = self.command(Method::GET, &format!("/element/{id}/css/{property}"), Value::Null).await;
+        self.leave_frame().await;
+        value.as_str().expect("a value").to_owned()
+    }
+
+    async fn enter(&self, frame: &str) {
         let id = until_some(format_args!("the frame {frame}"), async || self.element(frame).await).await;
         self.command(Method::POST, "/frame", json!({ "id": { ELEMENT: id } })).await;
-        self.click(selector).await;
+    }
+
+    async fn leave_frame(&self) {
         self.command(Method::POST, "/frame", json!({ "id": null })).await;
     }
 

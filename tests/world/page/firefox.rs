@@ -38,7 +38,7 @@ async fn a_private_address_is_made_and_kept() {
     trial.open_inbox(&address).await;
     trial.until_rows(1).await;
     trial.browser.click(&format!("{ROWS} a")).await;
-    trial.browser.until("document.querySelector('.pane iframe')?.src.startsWith('blob:')").await;
+    trial.browser.until("document.querySelector('.pane iframe')?.src.includes('/html?')").await;
     assert_eq!(trial.browser.eval("document.querySelector('iframe').contentDocument").await, Value::Null);
 }
 

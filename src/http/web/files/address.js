@@ -1,6 +1,6 @@
 /** The first view: an address in one click, or one of your own. */
 
-import { activeDomains, json } from './api.js';
+import { activeDomains, hasPublicInboxes, json } from './api.js';
 import { ask, mayAsk } from './arrival.js';
 import { button, fill, h, icon } from './dom.js';
 import { relativeTime } from './format.js';
@@ -38,7 +38,8 @@ export function address(_, signal) {
     choice,
     places,
   );
-  showLoaded(choice, async () => typed(await activeDomains(), signal), signal);
+  hasPublicInboxes().then((has) => has || random.remove());
+  showLoaded(choice, async () => typed(await activeDomains(), await hasPublicInboxes(), signal), signal);
   showAddresses(places, signal);
   return { title: 'tempmail', element, keys: { n: () => own.click() } };
 }
@@ -77,8 +78,8 @@ async function openPrivate(place, signal, wanted = {}) {
   }
 }
 
-/** The form for an address of one's own. @param {string[]} domains @param {AbortSignal} signal */
-function typed(domains, signal) {
+/** The form for an address of one's own. @param {string[]} domains @param {boolean} hasPublic Whether it may be a public one. @param {AbortSignal} signal */
+function typed(domains, hasPublic, signal) {
   if (domains.length === 0) return [h('p', {}, t('noDomain'), ' ', h('a', { href: '#/domains' }, t('domains')))];
   const failed = h('div', {});
   const local = h('input', {
@@ -102,7 +103,7 @@ function typed(domains, signal) {
   };
   const form = h('form', { class: 'row', submit }, local, h('span', { 'aria-hidden': 'true' }, '@'), domain);
   form.append(
-    h('button', { type: 'submit' }, t('openInbox')),
+    ...(hasPublic ? [h('button', { type: 'submit' }, t('openInbox'))] : []),
     // Without a name it is a random one.
     h('button', { type: 'submit', formnovalidate: true, 'data-does': 'take' }, icon('lock'), t('makePrivate')),
   );

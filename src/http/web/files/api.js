@@ -182,6 +182,12 @@ export function index() {
   return asked;
 }
 
+/** Whether addresses take mail that are not private: so it is until the service has said otherwise. */
+export async function hasPublicInboxes() {
+  const { publicInboxes = true } = await index().catch(() => ({ publicInboxes: true }));
+  return publicInboxes;
+}
+
 /** The names of the active domains. @returns {Promise<string[]>} */
 export function activeDomains() {
   return json('api/domains/active');

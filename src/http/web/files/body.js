@@ -1,6 +1,6 @@
 /** The body of a mail: as HTML in a frame that runs no script, or as text. */
 
-import { hasToken, request, url } from './api.js';
+import { hasToken, json, query, request, url } from './api.js';
 import { button, fill, h } from './dom.js';
 import { withFewMarks } from './format.js';
 import { t } from './language.js';
@@ -13,8 +13,6 @@ import { problem, showLoaded } from './problem.js';
 const TEXT_MAX = 500_000;
 /** The most links in a text. */
 const LINKS_MAX = 500;
-/** Where the HTML of a mail has its links lead, as the service writes it. */
-const LEAVE = '../../../../#/leave/';
 
 /** The body, as HTML or as text, whichever is chosen. @param {Email} email @param {AbortSignal} signal */
 export function body(email, signal) {
@@ -41,9 +39,7 @@ export function body(email, signal) {
   });
   if (hasHtml(email)) asHtml();
   else asText();
-  // A page in memory may load nothing from elsewhere.
-  const mayShowImages = hasImages(email) && !asksForSecret(email);
-  const choice = h('div', { class: 'choice', role: 'group', 'aria-label': t('show') }, html, text, mayShowImages && images);
+  const choice = h('div', { class: 'choice', role: 'group', 'aria-label': t('show') }, html, text, hasImages(email) && images);
   return h('div', {}, hasHtml(email) && choice, place);
 }
 
@@ -70,29 +66,21 @@ function hasImages({ message }) {
  * @param {AbortSignal} signal
  */
 function frame(email, isRemoteShown, signal) {
-  const path = `api/mail/messages/${email.id}/html?links=shown${isRemoteShown ? '&remote=1' : ''}`;
   const frame = h('iframe', {
     title: t('mailBody'),
     sandbox: 'allow-popups allow-popups-to-escape-sandbox',
     referrerpolicy: 'no-referrer',
   });
-  if (asksForSecret(email)) showThroughMemory(frame, path, signal);
-  else frame.src = url(path);
+  load(frame, email, { links: 'shown', remote: isRemoteShown ? '1' : '0' }, signal);
   return frame;
 }
 
-/** The page comes through memory, under the policy that it has at its own address and under that of this page. @param {HTMLIFrameElement} frame @param {string} path @param {AbortSignal} signal */
-async function showThroughMemory(frame, path, signal) {
+/** @param {HTMLIFrameElement} frame @param {Email} email @param {Record<string, string>} how @param {AbortSignal} signal */
+async function load(frame, email, how, signal) {
+  const path = `api/mail/messages/${email.id}`;
   try {
-    const answer = await request(path, { accept: 'text/html', signal });
-    const html = await answer.text();
-    // The sandbox is that of the frame: a document cannot set its own.
-    const policy = (answer.headers.get('content-security-policy') ?? "default-src 'none'").replace(/sandbox[^;]*;/, '');
-    const meta = `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
-    // In memory a page has no address that others could be relative to. Text of the mail cannot hold this: it is escaped.
-    const absolute = html.replaceAll(`href="${LEAVE}`, `href="${url('.')}#/leave/`);
-    frame.src = URL.createObjectURL(new Blob([absolute.replace('<head>', `<head>${meta}`)], { type: 'text/html;charset=utf-8' }));
-    signal.addEventListener('abort', () => URL.revokeObjectURL(frame.src));
+    const ticket = asksForSecret(email) ? await json(`${path}/ticket`, { signal }) : {};
+    frame.src = url(`${path}/html?${query({ ...how, ...ticket })}`);
   } catch (error) {
     if (!signal.aborted) frame.replaceWith(problem(error, () => {}));
   }

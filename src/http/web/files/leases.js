@@ -1,6 +1,6 @@
 /** The private addresses of this browser. One key opens all of them, and the service says which they are. */
 
-import { json, query, request, whenKeyIsLost } from './api.js';
+import { index, json, query, request, whenKeyIsLost } from './api.js';
 import { exactTime, now, seconds } from './format.js';
 import { t } from './language.js';
 import { addresses as used, forgetAddress, isSame, keepKey, keptKey, whenKeptKeyChanges } from './memory.js';
@@ -9,7 +9,7 @@ import { meaning } from './problem.js';
 
 /** @typedef {import('./types.js').Lease} Lease */
 
-/** By how much an address is prolonged, in seconds. */
+/** By how much an address is prolonged at most, in seconds. */
 export const PROLONGED_BY = 86_400;
 
 /** What the service last said, the latest address first. @type {Lease[]} */
@@ -113,8 +113,9 @@ export async function take(wanted) {
 
 /** @param {Lease} lease */
 export async function prolong({ address, expiresAt }) {
-  const forSeconds = Math.round(seconds(expiresAt) - now()) + PROLONGED_BY;
   try {
+    const { limits } = await index();
+    const forSeconds = Math.min(Math.round(seconds(expiresAt) - now()) + PROLONGED_BY, limits.privateInboxSeconds);
     /** @type {Lease} */
     const lease = await json(`api/addresses?${query({ address })}`, { method: 'PATCH', body: { forSeconds }, asHolder: true });
     set(leases.map((other) => (other.address === address ? lease : other)));

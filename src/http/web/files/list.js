@@ -131,7 +131,7 @@ export class MailList {
   }
 
   /** Puts the newest page in front of the older mails that are known. @param {EmailPage} page */
-  #merge({ emails, total = 0, nextCursor, next = nextCursor ?? null }) {
+  #merge({ emails, total: all, nextCursor, next = nextCursor ?? null }) {
     const known = new Map(this.mails.map((mail) => [mail.id, mail]));
     const newest = emails.filter(({ id }) => !known.has(id));
     if (this.isLoaded && newest.length > 0) {
@@ -143,6 +143,8 @@ export class MailList {
     // What is older than the page is known only if the page reaches into it.
     const older = next && end >= 0 ? this.mails.slice(end + 1) : [];
     const gone = this.mails.length - older.length - (emails.length - newest.length);
+    // Where the service says null, those that are loaded count.
+    const total = all ?? emails.length + older.length;
     // How many others are gone as well. Those may be mails that are not loaded; if not, nothing says which they are.
     const others = this.#total + newest.length - gone - total;
     const isComplete = others >= 0 && others <= this.#total - this.mails.length;
@@ -167,6 +169,7 @@ export class MailList {
       if (walk === this.#walk && !this.#isEmptying) {
         const known = new Set(this.mails.map(({ id }) => id));
         this.mails.push(...page.emails.filter(({ id }) => !known.has(id)));
+        this.#total = Math.max(this.#total, this.mails.length);
         this.#cursor = page.nextCursor ?? page.next ?? null;
         this.#draw();
       }

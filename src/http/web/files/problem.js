@@ -9,7 +9,7 @@ import { t } from './language.js';
 const RETRY_AFTER = 10_000;
 
 /** What another try does not change. */
-const FINAL = ['address_in_use', 'address_not_random', 'role_address', 'not_found', 'scope_insufficient', 'address_invalid', 'email_damaged'];
+const FINAL = ['address_in_use', 'address_not_random', 'private_only', 'role_address', 'not_found', 'scope_insufficient', 'address_invalid', 'email_damaged'];
 
 /**
  * A block that stands in place of what could not be shown.

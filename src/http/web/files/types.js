@@ -20,7 +20,7 @@
  *
  * @typedef {object} EmailPage
  * @property {ListedEmail[]} emails
- * @property {number} [total]
+ * @property {number} [total] Without it the caller may not know.
  * @property {string} [nextCursor] Of the next page of one inbox.
  * @property {string | null} [next] Of the next page of all mail.
  *
@@ -71,7 +71,8 @@
  * @property {number} revision
  * @property {{domains: Access, delete: Access, read: Access, webhooks?: Access}} public
  * @property {boolean} [allMail] Whether this caller may read the mail of all addresses.
- * @property {{messageOctets: number, retentionSeconds: number, pageSize: number, requestsPerMinute: number | null}} limits
+ * @property {boolean} [publicInboxes] Whether addresses take mail that are not private.
+ * @property {{messageOctets: number, retentionSeconds: number, privateInboxSeconds: number, pageSize: number, requestsPerMinute: number | null}} limits
  *
  * @typedef {{address: string, messages: number, newest: string, octets: number}} Mailbox
  *

@@ -2,6 +2,7 @@
 //! Promise: it outlives the code below it.
 
 mod access;
+mod private;
 
 use std::time::Duration;
 
