@@ -22,6 +22,7 @@ mod private;
 mod problems;
 mod proxied;
 mod rate_limits;
+mod senders;
 mod server;
 mod submission;
 mod view;
