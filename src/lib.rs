@@ -21,6 +21,7 @@
 //!      -> http             reads rows from memory, and reserves memory (http/memory) before it loads mail; cli asks it
 //!      -> reader           loads and parses (mime) on one of a few threads, only when somebody reads the message; lists read
 //!                          what is short and in the page cache by themselves
+//!      -> sender           asks DNS who really sent a mail, when it is read for the first time
 //!      -> expiry           removes Emails in small steps between the writer's groups; it follows from time alone
 //! ```
 //!
@@ -86,10 +87,10 @@
 //!           process, panics, dns (`webhook listen`, `doctor`), mime (names of files, visible text), model; never the store
 //! client    daemon (whether one listens), config, store (offline work), error, model
 //! daemon    everybody: it makes listeners and store, and runs what serves
-//! service   what it hands to each room: smtp, webhook, domains, leases, tokens, admission, store, tls, reader, panics, connections,
-//!           config, model
-//! http      service, admission, store, events, domains, leases, tokens, smtp/fault, dns (reports), email, reader, mime, webhook (the
-//!           guard, a test), tls (its state), connections, config, model
+//! service   what it hands to each room: smtp, webhook, domains, leases, tokens, admission, store, tls, reader, sender, panics,
+//!           connections, config, model
+//! http      service, admission, store, events, domains, leases, tokens, smtp/fault, dns (reports), email, reader, sender, mime, webhook
+//!           (the guard, a test), tls (its state), connections, config, model
 //! webhook   admission, store (the outbox), reader, email, mime, dns (the resolver), tls, model
 //! smtp      admission, store, domains, leases, tls, connections, config, model
 //! leases    admission, domains, store, tokens (the form of a secret), config, model
@@ -99,6 +100,7 @@
 //! tls       model
 //! tokens    store, model
 //! email     reader, mime, model
+//! sender    admission, dns, webhook (which addresses are public), mime (limits), config, model
 //! reader    mime
 //! dns, mime model at most
 //! config    smtp/fault, model
@@ -137,6 +139,7 @@ pub mod panics;
 pub mod process;
 pub mod random;
 pub mod reader;
+pub mod sender;
 pub mod service;
 pub mod smtp;
 pub mod store;

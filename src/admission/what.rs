@@ -77,6 +77,10 @@ pub enum What {
     DomainRegistrations,
     /// Checks of DNS in a minute.
     DnsChecks,
+    /// Checks of the senders of mail in a minute, for those who read it.
+    SenderChecks,
+    /// The same for the clients that sent it.
+    ChecksOfSent,
     /// Registrations of webhooks in a minute.
     WebhookRegistrations,
     /// New leases in a minute.
@@ -160,7 +164,7 @@ impl Row {
 
 impl What {
     /// Everything, each at the index of its number.
-    pub(super) const ALL: [Self; 28] = [
+    pub(super) const ALL: [Self; 30] = [
         Self::SmtpConnection,
         Self::HttpConnection,
         Self::Waiting,
@@ -180,6 +184,8 @@ impl What {
         Self::Requests,
         Self::DomainRegistrations,
         Self::DnsChecks,
+        Self::SenderChecks,
+        Self::ChecksOfSent,
         Self::WebhookRegistrations,
         Self::NewLeases,
         Self::KeptLeases,
@@ -240,7 +246,8 @@ impl What {
             Self::DomainRegistrations | Self::NewLeases | Self::WrongTokens => Row::a_minute(30).for_everybody(),
             Self::KeptLeases => Row::in_time(leases.all_max / 8, LEASE_REST),
             Self::Opened => Row::in_time(OPENED, OPENED_FOR),
-            Self::DnsChecks => Row::a_minute(60).for_everybody(),
+            Self::DnsChecks | Self::SenderChecks => Row::a_minute(60).for_everybody(),
+            Self::ChecksOfSent => Row::a_minute(60),
             Self::WebhookRegistrations => Row::a_minute(webhooks.registrations_per_minute.into()).for_everybody(),
             Self::CallsToProven => {
                 Row::a_minute(webhooks.per_address_per_minute as u64).for_everybody().without_network()

@@ -1,6 +1,6 @@
 //! `tempmail inbox`: the mail of an address, or of all.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::domain_hint::hint_unless_served;
 use super::listing::{Listing, PAGE_SIZE};
@@ -8,11 +8,13 @@ use super::output::{self, Column, Format, Kind};
 use super::span::Moment;
 use super::{Context, watch};
 use crate::client::{ALL_MAIL, BRIEF, Client, List, MAIL, MAILBOXES, Mail, Query, WaitQuery, text};
-use crate::error::Error;
+use crate::error::{Error, Exit};
 use crate::model::{Address, DomainName};
 
 /// Mails per request where the bodies come along, which may be large.
 const PAGE_SIZE_WITH_BODIES: u64 = 20;
+/// The most mails that are read to learn who sent them. The service checks 60 in a minute for one client.
+const VERIFIED_MAX: usize = 50;
 /// From this width on a table has room for what is in a mail, which takes a look at its body.
 const WIDE: u16 = 100;
 
@@ -88,7 +90,7 @@ pub(super) struct Inbox {
     /// Print the newest, oldest first, and then each mail as it arrives
     ///
     /// Ctrl-C ends it.
-    #[arg(long, requires = "address", conflicts_with_all = ["all", "page", "from", "subject", "since", "until", "has"])]
+    #[arg(long, requires = "address", conflicts_with_all = ["all", "page", "from", "subject", "since", "until", "has", "verified"])]
     watch: bool,
 
     #[command(flatten)]
@@ -117,6 +119,10 @@ struct Filter {
     /// Only mail that has this: a file, a one-time code, or a link to verify, sign in, reset or accept
     #[arg(long, requires = "address", value_name = "WHAT", value_parser = ["attachment", "code", "link"])]
     has: Option<String>,
+
+    /// Only mail whose sender is proven to be of this domain, or of one below it. Reads the newest 50 that pass the rest
+    #[arg(long, requires = "address", value_name = "DOMAIN", conflicts_with_all = ["page", "all"])]
+    verified: Option<DomainName>,
 }
 
 impl Inbox {
@@ -130,6 +136,9 @@ impl Inbox {
         let page_size = if cx.style.is_chosen() { PAGE_SIZE } else { PAGE_SIZE_WITH_BODIES };
         // What is in a mail is for people.
         let columns = if cx.style.of_list() == Format::Table { &MAILS[..] } else { &MAILS[..4] };
+        if let Some(domain) = &self.filter.verified {
+            return self.of_sender(cx, client, query, domain, columns).await;
+        }
         let listing = self.listing(MAIL, query, columns);
         let found = Listing { page_size, ..listing }.print(cx, client).await?;
         if found == 0 && is_filtered {
@@ -147,7 +156,7 @@ impl Inbox {
 
     /// What the service is asked for, and whether only some mail passes.
     fn query(&self, cx: &Context, address: &Address) -> (bool, Query) {
-        let Filter { from, subject, since, until, has } = &self.filter;
+        let Filter { from, subject, since, until, has, .. } = &self.filter;
         let time = |moment: Option<Moment>| moment.map(|moment| moment.at(cx.now()).to_rfc3339());
         let filter = [
             ("from", from.clone()),
@@ -159,6 +168,43 @@ impl Inbox {
         let is_filtered = filter.iter().any(|(_, value)| value.is_some());
         let to = [("to", Some(address.to_string())), ("fields", fields(cx))];
         (is_filtered, to.into_iter().chain(filter).collect())
+    }
+
+    /// Lists the mail whose sender is proven to be of `domain`. Only the mail itself says so, so each is read.
+    async fn of_sender(
+        &self,
+        cx: &Context,
+        client: &Client,
+        query: Query,
+        domain: &DomainName,
+        columns: &[Column],
+    ) -> Result<(), Error> {
+        let mut rows = client.pages(MAIL, query, Some(PAGE_SIZE_WITH_BODIES)).rows(VERIFIED_MAX + 1).await?;
+        if rows.len() > VERIFIED_MAX {
+            cx.hint(&format!("only the newest {VERIFIED_MAX} mails were looked at; --until looks at older ones"));
+            rows.truncate(VERIFIED_MAX);
+        }
+        let limit = self.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let mut found = Vec::new();
+        for mut row in rows {
+            let Ok(id) = text(&row, "id").parse() else { continue };
+            let is_found = match client.email(id).await.map_err(Error::from) {
+                Ok(mail) => mail.is_verified(domain.as_str()),
+                // It was deleted meanwhile.
+                Err(error) if error.exit() == Exit::NotFound => false,
+                Err(error) => return Err(error),
+            };
+            if is_found && found.len() < limit {
+                if cx.style.of_list() == Format::Table {
+                    prepare(&mut row);
+                }
+                found.push(row);
+            }
+        }
+        if found.is_empty() {
+            cx.hint_on_terminal(&format!("no mail that is proven to be of {domain}"));
+        }
+        cx.list(columns, &found, &json!({ "emails": found }))
     }
 
     /// Lists the mail of all addresses, or these addresses.

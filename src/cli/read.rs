@@ -110,6 +110,7 @@ fn page(mail: &Mail, style: Style) -> String {
     };
     let mut fields: Vec<(&str, Cow<'_, str>)> = FIELDS.iter().map(|name| (*name, of_header(name).into())).collect();
     fields.push(("Delivered-To", mail.text("recipient").into()));
+    fields.push(("Authentication", mail.authentication().into()));
     fields.push(("Received", time::rfc3339(mail.text("receivedAt")).into()));
     fields.push(("Expires", time::rfc3339(mail.text("expiresAt")).into()));
     fields.push(("Id", mail.id().into()));
@@ -168,6 +169,7 @@ mod tests {
                 {"url": "https://x.test/u", "kind": "unsubscribe", "confidence": 1.0, "text": ""},
             ],
             "size": 5000, "expiresAt": "2023-11-15 00:13:20",
+            "authentication": {"summary": "claims to be x.test; not proven", "verified": ""},
         }))
     }
 
@@ -175,6 +177,7 @@ mod tests {
     fn a_page_has_what_matters() {
         let page = page(&detail("<p>x</p>", "one\r\ntwo\u{1b}c"), TERMINAL);
         let expected = "From: Ann \u{241b}[31m <ann@x.test>\nSubject: Hi\nDelivered-To: hello@example.test\n\
+            Authentication: claims to be x.test; not proven\n\
             Received: 2023-11-14T22:13:20Z\nExpires: 2023-11-15T00:13:20Z\nId: 0190b6a5-7c3e-7d2f-8a4b-1c5d9e0f2a3b\n\
             Code: 482\u{2407}913\nLink: https://x.test/v (verification)\n\n\
             one\ntwo\u{241b}c\n\nAttachments:\n  0  a\u{240a}b.pdf  application/pdf  2 KB\n";

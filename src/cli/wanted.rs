@@ -7,7 +7,7 @@ use super::output::visible;
 use super::{read, removed};
 use crate::client::{Mail, WaitQuery, text};
 use crate::mime;
-use crate::model::Address;
+use crate::model::{Address, DomainName};
 
 /// The most characters of a value that are shown.
 const VALUE_CHARS_MAX: usize = 120;
@@ -38,6 +38,10 @@ pub(super) struct Wanted {
     /// A link in the mail leads to this host, or to one below it
     #[arg(long, value_name = "HOST", value_parser = host)]
     link_host: Vec<String>,
+
+    /// The sender is proven to be of this domain, or of one below it; asks DNS, see sender-verdicts
+    #[arg(long, value_name = "DOMAIN")]
+    verified: Option<DomainName>,
 
     /// The mail has this: a file, a one-time code, or a link to verify, sign in, reset or accept
     #[arg(long, value_name = "WHAT", value_parser = ["attachment", "code", "link"], conflicts_with_all = ["code", "link"])]
@@ -84,6 +88,7 @@ impl Wanted {
         let unnamed = self.attachment.iter().filter(|part| !names.iter().any(|name| contains(name, part)));
         lacks.extend(unnamed.map(|part| format!("no file is named {}, but {}", quoted(part), listed(&names))));
         lacks.extend(self.lacking_hosts(mail));
+        lacks.extend(self.unproven(mail));
         let is_lacking = match self.has.as_deref() {
             Some("attachment") => names.is_empty(),
             Some("code") => mail.code().is_none(),
@@ -113,6 +118,13 @@ impl Wanted {
         let lacking = self.link_host.iter().filter(|wanted| !hosts.iter().any(|host| is_below(host, wanted)));
         let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
         lacking.map(|wanted| format!("no link leads to {wanted}, but {}", listed(&hosts))).collect()
+    }
+
+    fn unproven(&self, mail: &Mail) -> Option<String> {
+        let wanted = self.verified.as_ref().filter(|wanted| !mail.is_verified(wanted.as_str()))?;
+        let found = mail.authentication();
+        let found = if found.is_empty() { "its sender was not checked" } else { found };
+        Some(format!("it is not proven to be of {wanted}: {}", quoted(found)))
     }
 
     /// What `--code`, `--link` or `--has` asks for, in words.
@@ -196,6 +208,7 @@ mod tests {
             "subject": "Welcome\u{1b}[2J", "message": html, "receivedAt": "2023-11-14 22:13:20",
             "bodyText": "Hi,\nyour code is 48291.", "attachments": [{"index": 1, "filename": "a\n  ok.pdf"}],
             "links": [{"url": "https://x.test/u", "kind": "unsubscribe", "confidence": 1.0, "text": ""}],
+            "authentication": {"summary": "sent by mail.app.test, proven", "verified": "mail.app.test"},
         }));
         let args = [&["x"], args].concat();
         Line::try_parse_from(args).map_err(|error| error.to_string()).expect("flags").wanted.lacks(&mail)
@@ -206,6 +219,7 @@ mod tests {
         let holding =
             ["--from", "APP.test", "--text", "CODE is 48291", "--attachment", "OK.PDF", "--has", "attachment"];
         assert_eq!(lacks(&holding), [""; 0]);
+        assert_eq!(lacks(&["--verified", "APP.test"]), [""; 0]);
         for (args, said) in [
             (&["--subject", "your code"][..], "its subject does not contain \"your code\": \"Welcome␛[2J\""),
             (&["--text", "is 482913"], "its text does not contain \"is 482913\": \"Hi, your code is 48291.\""),
@@ -213,6 +227,10 @@ mod tests {
             (
                 &["--link-host", "app.test"],
                 "no link leads to app.test, but \"evil.test\", \"www.other.test\", \"127.0.0.1\"",
+            ),
+            (
+                &["--verified", "il.app.test"],
+                "it is not proven to be of il.app.test: \"sent by mail.app.test, proven\"",
             ),
             (&["--code"], "there is no code that is certain"),
             (&["--link"], "there is no such link that is certain"),

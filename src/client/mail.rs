@@ -43,6 +43,22 @@ impl Mail {
         self.list("codes").first().map(|code| text(code, "code")).filter(|code| !code.is_empty())
     }
 
+    /// The domain that its sender is proven to be of; empty if none is.
+    pub fn verified(&self) -> &str {
+        text(&self.0["authentication"], "verified")
+    }
+
+    /// Whether its sender is proven to be of `domain`, or of one below it.
+    pub fn is_verified(&self, domain: &str) -> bool {
+        let front = self.verified().strip_suffix(domain);
+        front.is_some_and(|front| front.is_empty() || front.ends_with('.'))
+    }
+
+    /// The sentence about who really sent it; empty if that was not checked.
+    pub fn authentication(&self) -> &str {
+        text(&self.0["authentication"], "summary")
+    }
+
     /// The value of the first header field of this name, in any case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let header = self.list("headers").iter().find(|header| text(header, "name").eq_ignore_ascii_case(name));

@@ -81,7 +81,7 @@ mod tests {
             .filter_map(|arg| arg.get_long().map(str::to_owned))
             .collect();
         let mut expected: BTreeSet<_> = settings().map(|setting| setting.key.clone()).collect();
-        assert!(expected.len() <= 51, "{} settings", expected.len());
+        assert!(expected.len() <= 52, "{} settings", expected.len());
         assert!(expected.remove("data-dir"), "data-dir is a flag of the whole program");
         assert_eq!(flags, expected);
     }

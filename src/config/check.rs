@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 
 use super::value::{show_duration, show_size};
-use super::{Certificate, Config, Endpoint, Revision, SmtpAuth, ValueOrigin};
+use super::{Certificate, Config, Endpoint, Revision, SenderVerdicts, SmtpAuth, ValueOrigin};
 use crate::model::DomainName;
 
 /// The largest page that revision 1 of the interface permits.
@@ -24,6 +24,13 @@ pub(super) fn derive(config: &mut Config, machine_name: &str) {
     }
     if config.dev && !config.http.is_local() {
         keep_sites_out(config);
+    }
+    // Strangers would have the name servers of somebody else asked for names of their choice.
+    let is_behind_proxy = !config.http.trusted_proxies.is_empty();
+    let is_for_strangers = !config.http.is_local() || is_behind_proxy;
+    if is_for_strangers && config.domains.resolvers.is_empty() && config.is_default("sender-verdicts") {
+        config.set_default("sender-verdicts", "off".to_owned());
+        config.mail.sender_verdicts = SenderVerdicts::Off;
     }
     if config.is_default("page-size-default") {
         config.http.page_size_default = config.http.page_size_default.min(config.http.page_size_max);

@@ -44,7 +44,7 @@ pub use paths::{default_data_dir, user_config_file, user_state_dir};
 pub use setting::{FIRST, Setting, Shape, settings};
 pub use settings::{
     Accept, AccessLog, Certificate, CompatApi, Constants, DomainsConfig, HttpConfig, LeasesConfig, LogFormat,
-    MailConfig, PublicConfig, Revision, SmtpAuth, SmtpConfig, StoreConfig, TlsConfig, WebhooksConfig,
+    MailConfig, PublicConfig, Revision, SenderVerdicts, SmtpAuth, SmtpConfig, StoreConfig, TlsConfig, WebhooksConfig,
 };
 pub use show::{SettingInEffect, template};
 pub use store_location::{Cluster, StoreLocation, Trust};

@@ -22,7 +22,7 @@ pub const FIRST: [&str; 11] = [
 ];
 
 /// Defaults in words, where they depend on something.
-const DEFAULTS_IN_WORDS: [(&str, &str); 7] = [
+const DEFAULTS_IN_WORDS: [(&str, &str); 8] = [
     ("data-dir", "$STATE_DIRECTORY, else $XDG_DATA_HOME/tempmail, else ~/.local/share/tempmail"),
     ("hostname", "the first mx-host, else the machine's name, else localhost"),
     ("tls-key", "none; the file of tls-cert where that is set"),
@@ -30,6 +30,7 @@ const DEFAULTS_IN_WORDS: [(&str, &str); 7] = [
     ("http-allowed-origins", "any, but only loopback ones while HTTP listens on loopback only"),
     ("domain", "none; example.test while there is neither a domain nor an mx-host"),
     ("resolver", "those of the system"),
+    ("sender-verdicts", "on-read; off where other machines reach HTTP and no resolver is set"),
 ];
 
 /// How many values a setting takes.

@@ -14,6 +14,7 @@ use crate::leases::Leases;
 use crate::model::DomainPattern;
 use crate::panics::Panics;
 use crate::reader::Reader;
+use crate::sender::Senders;
 use crate::service::{History, Service};
 use crate::smtp::Receiver;
 use crate::smtp::fault::Faults;
@@ -38,9 +39,10 @@ pub(super) async fn assemble(
         config.domains.fixed.push(example_domain());
     }
     let config = Arc::new(config);
-    let dns = DnsResolver::new(config.domains.resolvers.clone(), config.constants.dns_timeout);
-    let resolver: Arc<dyn Resolver> = Arc::new(dns);
+    let dns = Arc::new(DnsResolver::new(config.domains.resolvers.clone(), config.constants.dns_timeout));
+    let resolver: Arc<dyn Resolver> = dns.clone();
     let admission = Arc::new(Admission::new(&config));
+    let senders = Senders::new(&config, dns, Arc::clone(&admission));
     let registry =
         Registry::open(&config, store.clone(), Arc::clone(&resolver), Arc::clone(&clock), Arc::clone(&admission));
     let domains = registry.await?;
@@ -62,6 +64,7 @@ pub(super) async fn assemble(
         leases,
         tokens,
         reader,
+        senders,
         guard,
         webhooks,
         tls,

@@ -14,6 +14,7 @@ use hickory_resolver::net::{DnsError, NetError, NoRecords};
 use hickory_resolver::proto::op::ResponseCode;
 use hickory_resolver::proto::rr::{Name, RData, RecordType};
 use hickory_resolver::{TokioResolver, system_conf};
+use mail_auth::MessageAuthenticator;
 
 use super::{Addresses, Answer, Failure, MxAnswer, Resolver};
 use crate::model::DomainName;
@@ -46,6 +47,11 @@ impl DnsResolver {
             *shared = self.connect().inspect_err(|error| tracing::warn!(%error, "{unreadable}")).ok();
         }
         shared.clone().ok_or(Failure::NoServer)
+    }
+
+    /// What checks the senders of mail by these servers. It knows no change of the system's servers, so it is not to be kept.
+    pub fn authenticator(&self) -> Result<MessageAuthenticator, Failure> {
+        self.connect().map(MessageAuthenticator).map_err(|_| Failure::NoServer)
     }
 
     fn connect(&self) -> Result<TokioResolver, NetError> {

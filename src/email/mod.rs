@@ -142,6 +142,16 @@ pub fn write(json: &mut Vec<u8>, email: &StoredEmail, fields: Fields) -> Option<
     })
 }
 
+/// Appends a member to the object that `json` ends with, which has others.
+pub fn add(json: &mut Vec<u8>, name: &str, member: &impl Serialize) {
+    json.pop();
+    json.push(b',');
+    text::string(json, name);
+    json.push(b':');
+    value(json, member);
+    json.push(b'}');
+}
+
 /// The address of the header field From, or else the envelope's sender.
 pub fn sender<'a>(email: &'a StoredEmail, message: &'a Message<'_>) -> &'a str {
     message.from().map_or(&email.envelope.reverse_path, |from| &from.address)

@@ -13,6 +13,7 @@ use crate::leases::Leases;
 use crate::model::Timestamp;
 use crate::panics::Panics;
 use crate::reader::Reader;
+use crate::sender::Senders;
 use crate::smtp::Receiver;
 use crate::store::Storage;
 use crate::tls::Keeper;
@@ -39,6 +40,8 @@ pub struct Service {
     pub tokens: Arc<Tokens>,
     /// The threads that read messages for HTTP.
     pub reader: Reader,
+    /// What checks who sent mail.
+    pub senders: Arc<Senders>,
     /// The rules for the URLs of webhooks.
     pub guard: Arc<Guard>,
     /// What sends events to webhooks.

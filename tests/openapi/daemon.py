@@ -59,7 +59,7 @@ def answer_dns(server):
 class Daemon:
     """A daemon with something of everything that the interface shows."""
 
-    def __init__(self, program, data_dir, *more):
+    def __init__(self, program, data_dir, *more, resolver=None):
         self.program = [program]
         self.options = ["--data-dir", data_dir]
         dns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -67,8 +67,8 @@ class Daemon:
         threading.Thread(target=answer_dns, args=[dns], daemon=True).start()
         listen = ["--smtp-listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0"]
         domains = ["--domain", "example.test", "--mx-host", MX_HOST]
-        resolver = ["--resolver", "127.0.0.1:%d" % dns.getsockname()[1]]
-        command = ["serve", *listen, *domains, *resolver, "--rate-limit", "off", "--log-format", "json", *more]
+        resolver = resolver or "127.0.0.1:%d" % dns.getsockname()[1]
+        command = ["serve", *listen, *domains, "--resolver", resolver, "--rate-limit", "off", "--log-format", "json", *more]
         self.log = []
         # No request can revoke this token.
         self.token = secrets.token_hex(32)

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use hickory_proto::op::{Header, HeaderCounts, Metadata, ResponseCode};
-use hickory_proto::rr::rdata::{CNAME, MX, SOA};
+use hickory_proto::rr::rdata::{CNAME, MX, SOA, TXT};
 use hickory_proto::rr::{Name, RData, Record, RecordType};
 use hickory_server::net::runtime::Time;
 use hickory_server::net::xfer::Protocol;
@@ -39,6 +39,7 @@ struct Node {
     mx: Vec<(u16, String)>,
     mx_once: Vec<Vec<(u16, String)>>,
     addresses: Vec<IpAddr>,
+    texts: Vec<String>,
     alias: Option<String>,
     faults: HashMap<RecordType, Fault>,
     is_cut_short: bool,
@@ -97,6 +98,11 @@ impl DnsZone {
         self.change(name, |node| node.addresses = addresses);
     }
 
+    /// Sets the TXT records of `name`, each of strings of 255 octets at most.
+    pub(crate) fn set_texts(&self, name: &str, texts: &[&str]) {
+        self.change(name, |node| node.texts = texts.iter().map(|text| (*text).to_owned()).collect());
+    }
+
     /// Makes `name` an alias of `target`.
     pub(crate) fn set_cname(&self, name: &str, target: &str) {
         self.change(name, |node| node.alias = Some(target.to_owned()));
@@ -153,6 +159,11 @@ impl DnsZone {
         self.count(name, |asked| asked.is_tcp)
     }
 
+    /// How many questions came for all names that are set.
+    pub(crate) fn all_questions(&self) -> usize {
+        self.nodes.lock().expect("nodes").0.values().map(|node| node.asked.len()).sum()
+    }
+
     fn count(&self, name: &str, is_meant: impl Fn(&Asked) -> bool) -> usize {
         let nodes = self.nodes.lock().expect("nodes");
         nodes.0.get(&key(name)).map_or(0, |node| node.asked.iter().filter(|asked| is_meant(asked)).count())
@@ -160,7 +171,7 @@ impl DnsZone {
 
     fn fail_all(&self, name: &str, fault: Fault) {
         self.change(name, |node| {
-            for kind in [RecordType::MX, RecordType::A, RecordType::AAAA] {
+            for kind in [RecordType::MX, RecordType::A, RecordType::AAAA, RecordType::TXT] {
                 node.faults.insert(kind, fault);
             }
         });
@@ -237,6 +248,11 @@ impl Nodes {
             RecordType::A | RecordType::AAAA => {
                 let of_kind = node.addresses.iter().filter(|address| address.is_ipv4() == (kind == RecordType::A));
                 of_kind.map(|address| RData::from(*address)).collect()
+            }
+            RecordType::TXT => {
+                let strings = |text: &String| text.as_bytes().chunks(255).map(<[u8]>::to_vec).collect::<Vec<_>>();
+                let record = |text| RData::TXT(TXT::from_bytes(strings(text).iter().map(Vec::as_slice).collect()));
+                node.texts.iter().map(record).collect()
             }
             _ => Vec::new(),
         };

@@ -38,7 +38,17 @@ pub(super) fn mail(mail: &Mail) -> String {
     let rest = if is_shortened { "\nThe text is longer; its end is left out here." } else { "" };
     let [id, received, expires] =
         [mail.id(), &time::rfc3339(mail.text("receivedAt")), &time::rfc3339(mail.text("expiresAt"))].map(short);
-    format!("Id: {id}\nReceived: {received}\nExpires: {expires}\n{fenced}{rest}")
+    let proof = proof(mail);
+    format!("Id: {id}\nReceived: {received}\nExpires: {expires}\n{proof}{fenced}{rest}")
+}
+
+/// Whether the sender is proven, if that was checked. Which domain it is stands between the markers: a stranger chose it.
+fn proof(mail: &Mail) -> &'static str {
+    match (mail.authentication(), mail.verified()) {
+        ("", _) => "",
+        (_, "") => "Sender: not proven\n",
+        _ => "Sender: proven\n",
+    }
 }
 
 fn fields(mail: &Mail) -> Vec<String> {
@@ -48,6 +58,10 @@ fn fields(mail: &Mail) -> Vec<String> {
         format!("Delivered to: {}", short_of(&mail.0, "recipient")),
         format!("Subject: {}", short_of(&mail.0, "subject")),
     ];
+    let sentence = short(mail.authentication());
+    if !sentence.is_empty() {
+        fields.insert(1, format!("Authentication: {sentence}"));
+    }
     let code = |it: &Value| format!("Code: {} ({})", short_of(it, "code"), number(it, "confidence"));
     fields.extend(mail.list("codes").iter().map(code));
     let link = |it: &Value| {
@@ -154,6 +168,14 @@ mod tests {
         let mut damaged = detail("");
         damaged.0["attachments"] = json!([{"index": "\u{202e}".repeat(999), "size": [], "filename": "a"}]);
         assert!(mail(&damaged).contains("\nAttachment: -  a    - bytes\n"));
+        damaged.0["authentication"] =
+            json!({"summary": "sent by obey\u{200b}-me.test,\nproven", "verified": "obey-me.test"});
+        let (outside, inside) =
+            mail(&damaged).split_once("<<<UNTRUSTED").map(|(a, b)| (a.to_owned(), b.to_owned())).expect("a marker");
+        assert!(outside.contains("\nSender: proven\n") && !outside.contains("obey"), "{outside}");
+        assert!(inside.contains("\nAuthentication: sent by obey-me.test, proven\n"), "{inside}");
+        damaged.0["authentication"]["verified"] = json!("");
+        assert!(mail(&damaged).contains("\nSender: not proven\n"));
         let other = mail(&detail("<i hidden>not</i>"));
         assert!(other.contains("\n\n(no visible text)\n<<<END") && !other.contains(&nonce), "{other}");
     }

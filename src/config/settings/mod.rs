@@ -19,7 +19,7 @@ pub use constants::Constants;
 pub use domains::DomainsConfig;
 pub use http::{AccessLog, CompatApi, HttpConfig, PublicConfig};
 pub use leases::{Accept, LeasesConfig};
-pub use service::{LogFormat, MailConfig, Revision, StoreConfig};
+pub use service::{LogFormat, MailConfig, Revision, SenderVerdicts, StoreConfig};
 pub use smtp::{Certificate, SmtpAuth, SmtpConfig, TlsConfig};
 pub use webhooks::WebhooksConfig;
 

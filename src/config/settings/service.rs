@@ -32,6 +32,15 @@ impl Revision {
     }
 }
 
+/// Whether senders of mail are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SenderVerdicts {
+    /// They are not.
+    Off,
+    /// They are, when a mail is read by itself for the first time.
+    OnRead,
+}
+
 /// How log lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
@@ -73,6 +82,10 @@ pub struct MailConfig {
     /// Whether user+tag@ is an address of its own (keep) or arrives at user@ (strip)
     #[arg(long, value_name = "keep|strip", default_value = "keep", value_parser = subaddressing)]
     pub subaddressing: Subaddressing,
+
+    /// Whether DNS is asked who really sent a mail when it is read (SPF, DKIM, DMARC, ARC)
+    #[arg(long, value_name = "off|on-read", default_value = "on-read")]
+    pub sender_verdicts: SenderVerdicts,
 
     // The names of RFC 2142 that concern control of the domain, and those that certificate authorities write to.
     /// Local part whose mail only the administrator may read, on domains that can have certificates; 'none' for none

@@ -19,15 +19,24 @@ pub(in crate::http) async fn show(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<impl IntoResponse, Problem> {
-    let json = api.read(&caller, id(path)?, |email, room| render(&email, room)).await?;
+    let json = api.json(&caller, id(path)?).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], json))
 }
 
-/// The JSON of an Email with all its details.
-pub(super) fn render(email: &StoredEmail, room: Room) -> Result<Bytes, Problem> {
-    let mut json = Vec::new();
-    email::write(&mut json, email, Fields::ALL).ok_or_else(Problem::internal)?;
-    Ok(room.hold(json))
+impl Api {
+    /// The JSON of an Email with all its details, also of who sent it, if `caller` may read it.
+    pub(super) async fn json(self: &Arc<Self>, caller: &Caller, id: EmailId) -> Result<Bytes, Problem> {
+        let render = |email: StoredEmail, room: Room| {
+            let mut json = Vec::new();
+            email::write(&mut json, &email, Fields::ALL).ok_or_else(Problem::internal)?;
+            Ok((email, json, room))
+        };
+        let (email, mut json, room) = self.read(caller, id, render).await?;
+        if let Some(authentication) = self.senders.authentication(&email, caller.who).await {
+            email::add(&mut json, "authentication", &*authentication);
+        }
+        Ok(room.hold(json))
+    }
 }
 
 /// The id in the path.

@@ -14,7 +14,6 @@ use axum::response::{IntoResponse, Response};
 use tokio::time::{Instant, timeout_at};
 
 use super::filter::{self, Filter};
-use super::message;
 use super::scan::{EMAILS_MAX, OCTETS_MAX};
 use crate::http::{Api, Caller, Code, Problem, Query};
 use crate::model::{EmailId, Listed, Mailbox};
@@ -121,8 +120,7 @@ impl Look {
     async fn email(&mut self) -> Result<Option<Bytes>, Problem> {
         while let Some(found) = self.next().await? {
             self.after = found.sequence;
-            let read = self.api.read(&self.caller, found.id, |email, room| message::render(&email, room));
-            match read.await {
+            match self.api.json(&self.caller, found.id).await {
                 Ok(json) => return Ok(Some(json)),
                 // It was deleted meanwhile.
                 Err(problem) if problem.code() == Code::NotFound => {}

@@ -75,6 +75,24 @@ fn flags_override_the_file_and_lists_take_both_spellings() {
 }
 
 #[test]
+fn strangers_have_no_name_server_of_others_asked_unless_somebody_says_so() {
+    let home = tempfile::tempdir().expect("tempdir");
+    for (text, expected) in [
+        ("", "on-read"),
+        ("http-listen = '0.0.0.0:80'", "off"),
+        ("trusted-proxies = '127.0.0.1'", "off"),
+        ("http-listen = '0.0.0.0:80'\nresolver = '127.0.0.1'", "on-read"),
+        ("http-listen = '0.0.0.0:80'\nsender-verdicts = 'on-read'", "on-read"),
+        ("sender-verdicts = 'off'", "off"),
+    ] {
+        let Loaded { config, .. } = load(home.path(), text, &[]).expect("settings");
+        assert_eq!(config.values("sender-verdicts"), [expected], "{text}");
+        let is_on = config.mail.sender_verdicts == config::SenderVerdicts::OnRead;
+        assert_eq!(is_on, expected == "on-read", "{text}");
+    }
+}
+
+#[test]
 fn dev_presets_what_catches_all_mail_and_whatever_is_given_wins() {
     let home = tempfile::tempdir().expect("tempdir");
     let presets = [

@@ -23,6 +23,7 @@ mod private;
 mod problems;
 mod proxied;
 mod rate_limits;
+mod senders;
 mod server;
 mod submission;
 mod ticket;

@@ -32,7 +32,7 @@ pub(super) fn example(key: &str) -> Vec<String> {
         "webhook-schedule" => &["50ms", "50ms", "2s"],
         "http-allowed-hosts" => &["mail.example.com", "192.0.2.1"],
         "http-allowed-origins" => &["https://app.example"],
-        "rate-limit" => &["off"],
+        "rate-limit" | "sender-verdicts" => &["off"],
         "accept" => &["opened"],
         "lease-for" | "lease-max" | "lease-retention-max" => &["2h"],
         "leases-max" => &["5"],

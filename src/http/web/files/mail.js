@@ -93,7 +93,7 @@ async function keep(path, name) {
 }
 
 /** @param {Email} email */
-function people({ from, header, envelope, recipient }) {
+function people({ from, header, envelope, recipient, authentication }) {
   const all = (/** @type {import('./types.js').NamedAddress[]} */ people) => {
     const shown = people.slice(0, PEOPLE_MAX).map(({ name, address }) => oneLine(name ? `${name} <${address}>` : address));
     return shown.map((one) => one.slice(0, LINE_MAX)).join(', ');
@@ -106,7 +106,14 @@ function people({ from, header, envelope, recipient }) {
     [t('cc'), all(header.cc)],
   ];
   if (envelope.reversePath && envelope.reversePath !== from) rows.push([t('sentBy'), oneLine(envelope.reversePath)]);
+  if (authentication) rows.push([t('realSender'), proof(authentication)]);
   return rows.filter(([, value]) => value).flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, h('bdi', {}, value))]);
+}
+
+/** @param {import('./types.js').Authentication} authentication */
+function proof({ verified, dmarc, spf, dkim }) {
+  if (verified) return t('senderProven', { domain: verified });
+  return t([dmarc, spf, ...dkim].some(({ result }) => result === 'temperror') ? 'senderUnknown' : 'senderUnproven');
 }
 
 /** How long the mail stays, kept up to date; at its end the mail is replaced. @param {Email} email @param {Element} place @param {AbortSignal} signal */

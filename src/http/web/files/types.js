@@ -40,6 +40,15 @@
  * @property {Code[]} codes
  * @property {Link[]} links
  * @property {{reversePath: string, client: string, helo: string, protocol: string}} envelope
+ * @property {Authentication} [authentication]
+ *
+ * @typedef {{result: string, domain: string}} Checked
+ *
+ * @typedef {object} Authentication Who really sent a mail.
+ * @property {string} verified
+ * @property {Checked} spf
+ * @property {Checked[]} dkim
+ * @property {Checked} dmarc
  *
  * @typedef {object} Lease A private address.
  * @property {string} address
