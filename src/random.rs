@@ -10,6 +10,8 @@ use crate::model::{EmailId, EventId, Timestamp, WebhookId};
 const ALPHABET: &[u8; 27] = b"bcdfghjkmnpqrstvwxz23456789";
 /// So many characters of the alphabet have 80.8 bits.
 const LENGTH: usize = 17;
+/// How many characters of a private local part show that it is one.
+const CHECK_LENGTH: usize = 3;
 /// The longest prefix in octets. With a hyphen and the rest it makes a local part of 64 at most.
 const PREFIX_OCTETS_MAX: usize = 32;
 
@@ -63,6 +65,30 @@ pub fn local_part(prefix: Option<&LocalPartPrefix>) -> String {
     local_part
 }
 
+/// A local part for one private inbox: that of [`local_part`], and characters that follow from it.
+pub fn private_local_part(prefix: Option<&LocalPartPrefix>) -> String {
+    let local_part = local_part(prefix);
+    let check = check_of(&local_part);
+    local_part + &check
+}
+
+/// Whether a local part has the form of [`private_local_part`], in upper or lower case. One of [`local_part`] never has, and
+/// of others with as many characters of the alphabet one in 19,683.
+pub fn is_private(local_part: &str) -> bool {
+    let local_part = local_part.to_ascii_lowercase();
+    let random = local_part.rsplit('-').next().unwrap_or_default();
+    let is_random = random.len() == LENGTH + CHECK_LENGTH && random.bytes().all(|octet| ALPHABET.contains(&octet));
+    let check = local_part.len().checked_sub(CHECK_LENGTH).filter(|_| is_random);
+    check.is_some_and(|at| local_part[at..] == check_of(&local_part[..at]))
+}
+
+/// The check characters for what is before them.
+fn check_of(text: &str) -> String {
+    let sum = crc32c::crc32c(text.to_ascii_lowercase().as_bytes()) as usize;
+    let digits = std::iter::successors(Some(sum), |rest| Some(rest / ALPHABET.len()));
+    digits.take(CHECK_LENGTH).map(|rest| char::from(ALPHABET[rest % ALPHABET.len()])).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -89,6 +115,31 @@ mod tests {
         assert!((27_u128).pow(u32::try_from(LENGTH).expect("a small number")) >= 1 << 80);
         let prefix: LocalPartPrefix = "Sign-up.test".parse().expect("a prefix");
         assert!(local_part(Some(&prefix)).starts_with("Sign-up.test-"));
+    }
+
+    #[test]
+    fn a_private_local_part_has_a_form_of_its_own() {
+        let mut by_chance = 0;
+        let prefixes = [None, Some("Sign-up.test"), Some("x"), Some("bcdfghjkmnpqrstvwxz2345678923456")];
+        for prefix in prefixes.map(|prefix| prefix.map(|text| text.parse::<LocalPartPrefix>().expect("a prefix"))) {
+            for _ in 0..1_000 {
+                assert!(!is_private(&local_part(prefix.as_ref())));
+                let private = private_local_part(prefix.as_ref());
+                assert!(
+                    private.len() <= 64 && is_private(&private) && is_private(&private.to_uppercase()),
+                    "{private}"
+                );
+                let at = private.len() - LENGTH - CHECK_LENGTH;
+                let other = if private.as_bytes()[at] == b'b' { "c" } else { "b" };
+                by_chance += usize::from(is_private(&[&private[..at], other, &private[at + 1..]].concat()));
+            }
+        }
+        assert!(by_chance < 10, "{by_chance} of 4,000");
+        // A form that must not change: old addresses have it.
+        assert!(is_private("signup-bcdfghjkmnpqrstvwqqm"));
+        for text in ["", "-", "ann", "ü", "x-üüüüüüüüüü", "bcdfghjkmnpqrstvwxyz"] {
+            assert!(!is_private(text), "{text:?}");
+        }
     }
 
     #[test]

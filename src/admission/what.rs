@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::config::{Config, HttpConfig};
-use crate::model::{LEASE_REST, Share};
+use crate::model::Share;
 
 const MINUTE: Duration = Duration::from_mins(1);
 /// What a message needs at most while it becomes JSON, as a multiple of its size: its octets, its text, and both bodies
@@ -29,6 +29,8 @@ const SLOW_CALLS: u64 = 256;
 pub const CALLS_MAX: u64 = GOOD_CALLS + DOUBTFUL_CALLS + SLOW_CALLS;
 /// How long a call waits for its turn.
 const CALL_PATIENCE: Duration = MINUTE;
+/// How many leases one client may have.
+const LEASES: u64 = 100;
 /// How many mailboxes one client may open in the time that they stay open.
 const OPENED: u64 = 1_000;
 /// How long a mailbox stays open.
@@ -85,8 +87,8 @@ pub enum What {
     WebhookRegistrations,
     /// New leases in a minute.
     NewLeases,
-    /// New leases in the time that an address rests.
-    KeptLeases,
+    /// Changes and ends of leases in a minute.
+    LeaseChanges,
     /// Mailboxes that are opened in a day.
     Opened,
     /// Wrong tokens in a minute.
@@ -188,7 +190,7 @@ impl What {
         Self::ChecksOfSent,
         Self::WebhookRegistrations,
         Self::NewLeases,
-        Self::KeptLeases,
+        Self::LeaseChanges,
         Self::Opened,
         Self::WrongTokens,
         Self::CallsToProven,
@@ -234,7 +236,7 @@ impl What {
                 Row::held(Kind::Octets(CALL_PATIENCE), client, SLOW_CALLS * SLOW_CALL_OCTETS).for_everybody()
             }
             Self::WebhookTest => Row::places(4, 4),
-            Self::Leases => Row::places(100, usize::try_from(leases.all_max).unwrap_or(usize::MAX)),
+            Self::Leases => Row::held(Kind::Places(Duration::ZERO), LEASES, leases.all_max),
             Self::NewSmtpConnections => Row::a_minute(smtp.connections_per_minute_max as u64),
             Self::Recipients => Row::a_minute(6_000),
             Self::KeptRecipients => {
@@ -244,7 +246,8 @@ impl What {
             Self::ReceivedOctets => Row::a_minute(256_000_000),
             Self::Requests => Row::a_minute(http.rate_limit?.into()).for_everybody(),
             Self::DomainRegistrations | Self::NewLeases | Self::WrongTokens => Row::a_minute(30).for_everybody(),
-            Self::KeptLeases => Row::in_time(leases.all_max / 8, LEASE_REST),
+            // A client may prolong or end all that it has at once.
+            Self::LeaseChanges => Row::a_minute(LEASES + LEASES / 5).for_everybody(),
             Self::Opened => Row::in_time(OPENED, OPENED_FOR),
             Self::DnsChecks | Self::SenderChecks => Row::a_minute(60).for_everybody(),
             Self::ChecksOfSent => Row::a_minute(60),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::ids::WEBHOOKS_PER_PAGE;
 use super::output::{self, Column, Format, Kind, visible};
-use super::removal::{Removal, deleted};
+use super::removal::{DRY_RUN, Removal, deleted};
 use super::{Context, listing, zone};
 use crate::client::{Client, ClientError, Method, WEBHOOKS, text};
 use crate::dns::MxReport;
@@ -243,9 +243,10 @@ async fn verify(cx: &Context, name: Option<&DomainName>, is_forced: bool) -> Res
 
 /// Stop receiving mail for a domain
 ///
-/// Its webhooks are deleted, with their secrets and pending events, and its private addresses end. Other mail that it already received stays readable until it
-/// expires. Asks on a terminal, and needs --yes without one. In a pipe the result is a line of two fields separated by a
-/// tab: the domain, and the number of its webhooks. For the administrator.
+/// Its webhooks are deleted, with their secrets and pending events, and its private inboxes end, with their mail. Other
+/// mail that it already received stays readable until it expires. Asks on a terminal, and needs --yes without one. In a
+/// pipe the result is a line of two fields separated by a tab: the domain, and the number of its webhooks. For the
+/// administrator.
 #[derive(clap::Args, Debug)]
 #[command(
     visible_alias = "rm",
@@ -269,26 +270,23 @@ impl Remove {
         let removal = self.removal;
         removal.must_ask(cx, "removing a domain")?;
         let client = cx.client().await?;
-        let Some(webhooks) = self.webhooks(client).await? else {
+        let Some((webhooks, leases)) = self.along(client).await? else {
             // The service knows why: the settings may have it.
             if !removal.dry_run {
                 self.remove(client).await?;
             }
             return Err(self.unknown());
         };
-        removal.agreed(cx, &self.question(webhooks), "removed").await?;
-        let mut leases = 0;
-        if !removal.dry_run {
-            leases = self.remove(client).await?.ok_or_else(|| self.unknown())?;
-        }
+        removal.agreed(cx, &self.question(webhooks, leases), "removed").await?;
+        let leases = if removal.dry_run { leases } else { self.remove(client).await?.ok_or_else(|| self.unknown())? };
         let columns = [Kind::Text.column("DOMAIN", "domain"), Kind::Number.column("WEBHOOKS", "webhooks")];
-        removal.show(cx, &columns, &[json!({ "domain": self.name, "webhooks": webhooks, "deleted": 1 })], Ok(()))?;
-        if !removal.dry_run {
-            cx.hint("its mail stays readable until it expires");
-        }
+        let row = json!({ "domain": self.name, "webhooks": webhooks, "leases": leases, "deleted": 1 });
+        let done = if removal.dry_run { "wouldDelete" } else { "deleted" };
+        cx.list(&columns, &[row], &json!({ done: 1, "leases": leases }))?;
         if leases > 0 {
-            cx.hint(&format!("private addresses that ended with it: {leases}"));
+            cx.hint(&format!("private inboxes that go along, with their mail: {leases}"));
         }
+        cx.hint(if removal.dry_run { DRY_RUN } else { "other mail stays readable until it expires" });
         Ok(())
     }
 
@@ -296,37 +294,43 @@ impl Remove {
         [("domain", Some(self.name.to_string()))]
     }
 
-    /// Removes it, and tells how many private addresses ended; `None` if it was not registered.
+    /// Removes it, and tells how many private inboxes ended; `None` if it was not registered.
     async fn remove(&self, client: &Client) -> Result<Option<u64>, ClientError> {
         let answer: Value = client.call(Method::DELETE, ADMINISTRATORS, &self.query(), None).await?;
         Ok((deleted(&answer) > 0).then(|| answer["leases"].as_u64().unwrap_or(0)))
     }
 
-    /// The number of webhooks that go along; `None` if the domain is not registered.
-    async fn webhooks(&self, client: &Client) -> Result<Option<usize>, Error> {
+    /// The numbers of the webhooks and of the private inboxes that go along; `None` if the domain is not registered.
+    async fn along(&self, client: &Client) -> Result<Option<(usize, u64)>, Error> {
         let name = self.name.to_string();
-        let domains: Vec<Value> = client.get(ADMINISTRATORS, &[]).await?;
+        let domains: Vec<Value> = client.get(ADMINISTRATORS, &self.query()).await?;
         let Some(domain) = domains.iter().find(|domain| domain["domain"] == *name) else { return Ok(None) };
         // Otherwise the service says so.
         if self.removal.dry_run && domain["fixed"] == true {
             return Err(Error::new(Exit::Conflict, format!("{name} is fixed in the settings"))
                 .hint("take it out of `domain` there, and restart the service"));
         }
+        // An older service says nothing of private inboxes.
+        let leases = domain["leases"].as_u64().unwrap_or(0);
         match client.pages(WEBHOOKS, self.query().into(), Some(WEBHOOKS_PER_PAGE)).rows(usize::MAX).await {
-            Ok(webhooks) => Ok(Some(webhooks.len())),
+            Ok(webhooks) => Ok(Some((webhooks.len(), leases))),
             // Revision 1 has none.
-            Err(error) if error.is("unknown_path") => Ok(Some(0)),
+            Err(error) if error.is("unknown_path") => Ok(Some((0, leases))),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn question(&self, webhooks: usize) -> String {
+    fn question(&self, webhooks: usize, leases: u64) -> String {
         let along = match webhooks {
             0 => String::new(),
             1 => " with its webhook and its secret".to_owned(),
             webhooks => format!(" with its {webhooks} webhooks and their secrets"),
         };
-        format!("Remove {}{along}? Its mail stays readable until it expires.", self.name)
+        let inboxes = match leases {
+            0 => String::new(),
+            leases => format!(" Private inboxes that go along, with their mail: {leases}."),
+        };
+        format!("Remove {}{along}?{inboxes} Other mail stays readable until it expires.", self.name)
     }
 
     fn unknown(&self) -> Error {

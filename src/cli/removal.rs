@@ -39,12 +39,15 @@ impl Removal {
             let sum: u64 = rows.iter().map(deleted).sum();
             cx.list(columns, rows, &json!({ (if self.dry_run { "wouldDelete" } else { "deleted" }): sum }))?;
             if self.dry_run {
-                cx.hint("dry run: nothing was deleted");
+                cx.hint(DRY_RUN);
             }
         }
         Ok(done?)
     }
 }
+
+/// What is said of a dry run.
+pub(super) const DRY_RUN: &str = "dry run: nothing was deleted";
 
 /// How a question is answered beforehand.
 pub(super) const HINT: &str = "--yes deletes without a question, --dry-run shows what would go";

@@ -66,15 +66,30 @@ impl From<LeaseError> for Problem {
             LeaseError::InUse { until } => {
                 Self::new(Code::AddressInUse, detail).with_member("until", until.to_interface().into())
             }
+            LeaseError::Random => Self::new(Code::AddressInUse, detail),
             LeaseError::Role => Self::new(Code::RoleAddress, detail),
             LeaseError::DomainUnknown => Self::new(Code::DomainUnknown, detail),
-            LeaseError::TooMany(Refused { what: What::Opened, retry_after, .. }) => {
-                let detail =
-                    "the clients of this service, or of your network, read too many addresses; try again later";
-                Self::new(Code::RateLimited, detail).with_retry_after(whole_seconds(retry_after).max(1))
+            // An open mailbox closes with time, a lease must end.
+            LeaseError::TooMany(Refused { what: What::Opened, by, retry_after }) => {
+                let who = match by {
+                    Bound::Client => "this client",
+                    Bound::Network => "the clients of this network (IPv4 /24, IPv6 /48)",
+                    Bound::All => "the clients of this service",
+                };
+                let detail = format!("{who} opened too many addresses within a day; try again later");
+                Self::new(Code::RateLimited, detail).with_retry_after(whole_seconds(retry_after))
             }
-            LeaseError::TooMany(Refused { by: Bound::All, .. }) => Self::limit_reached("leases", detail),
-            LeaseError::TooMany(_) => Self::limit_reached("leases_for_client", detail),
+            LeaseError::TooMany(Refused { by, .. }) => {
+                let (limit, who) = match by {
+                    Bound::Client => ("leases_for_client", "this client has"),
+                    Bound::Network => ("leases_for_client", "the clients of this network (IPv4 /24, IPv6 /48) have"),
+                    Bound::All => ("leases", "this service has"),
+                };
+                Self::limit_reached(
+                    limit,
+                    format!("{who} as many private inboxes as permitted; end one, or wait for an end"),
+                )
+            }
             LeaseError::KeyFull(_) => Self::limit_reached("leases_for_key", detail),
             LeaseError::OutOfRange(OutOfRange { term, .. }) => {
                 let name = leases::name(term);
@@ -104,6 +119,33 @@ impl From<DomainError> for Problem {
             DomainError::Fixed => plain(Code::Conflict).with_member("setting", "domain".into()),
             DomainError::NotRegistered => plain(Code::NotFound),
             DomainError::Store(error) => error.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use axum::http::header::RETRY_AFTER;
+    use axum::response::IntoResponse;
+
+    use super::*;
+
+    /// What time gives back is waited for, and what stands must end.
+    #[test]
+    fn a_refusal_says_whether_waiting_helps() {
+        let minute = Duration::from_mins(1);
+        for (what, by, retry_after, expected) in [
+            (What::Opened, Bound::Client, minute, (429, Some("60"))),
+            (What::Opened, Bound::All, minute, (429, Some("60"))),
+            (What::Leases, Bound::Client, Duration::ZERO, (422, None)),
+            (What::Leases, Bound::Network, Duration::ZERO, (422, None)),
+            (What::Leases, Bound::All, Duration::ZERO, (422, None)),
+        ] {
+            let answer = Problem::from(LeaseError::TooMany(Refused { what, by, retry_after })).into_response();
+            let seconds = answer.headers().get(RETRY_AFTER).and_then(|seconds| seconds.to_str().ok());
+            assert_eq!((answer.status().as_u16(), seconds), expected, "{what:?} {by:?}");
         }
     }
 }

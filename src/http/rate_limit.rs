@@ -43,6 +43,7 @@ fn of_route(method: &Method, route: &str) -> Option<What> {
         "/api/domains" if method == Method::POST => Some(What::DomainRegistrations),
         "/api/domains/check-dns" if [Method::GET, Method::HEAD].contains(method) => Some(What::DnsChecks),
         "/api/addresses" if method == Method::POST => Some(What::NewLeases),
+        "/api/addresses" if [Method::PATCH, Method::DELETE].contains(method) => Some(What::LeaseChanges),
         // It counts refused registrations too, so that no client can guess a secret.
         "/api/webhooks" if method == Method::POST => Some(What::WebhookRegistrations),
         _ => None,
@@ -55,6 +56,7 @@ const fn named(what: What) -> (&'static str, &'static str) {
         What::DomainRegistrations => ("domain-registrations", "registrations of domains"),
         What::DnsChecks => ("dns-checks", "checks of DNS"),
         What::NewLeases => ("private-inboxes", "private inboxes"),
+        What::LeaseChanges => ("private-inbox-changes", "changes of private inboxes"),
         What::WebhookRegistrations => ("webhook-registrations", "registrations of webhooks"),
         What::WrongTokens => ("wrong-tokens", "requests with wrong tokens"),
         _ => ("requests", "requests"),

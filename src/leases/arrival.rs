@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{Leases, TRIES_MAX, life};
-use crate::model::{Address, Delivery, Envelope, LeaseRecord, Mailbox, Protocol, Recipient};
+use super::{Leases, life};
+use crate::model::{Address, Delivery, Envelope, LeaseRecord, Mailbox, Protocol, Recipient, Subaddressing};
 use crate::random;
 use crate::store::StoreError;
 
@@ -42,7 +42,7 @@ enum Destination {
     Public(Mailbox),
     /// To that of a living lease.
     Private(LeaseRecord),
-    /// Nowhere: the lease is over, and the address rests.
+    /// Nowhere: the lease is over, and the address rests, or it was made at random and rests for ever.
     Nowhere,
 }
 
@@ -74,7 +74,7 @@ impl Leases {
                 Destination::Private(lease) => {
                     let mailbox = lease.private_mailbox();
                     // Nobody among the recipients may shorten the lives of others.
-                    life = life.max(lease.keep());
+                    life = life.max(lease.keep(self.config.leases.keep_max));
                     leases.push(lease);
                     mailbox
                 }
@@ -96,7 +96,7 @@ impl Leases {
         self.store.receive(Delivery { envelope, raw, received_at, expires_at: received_at.plus(life) }).await?;
         leases.sort_by_key(|lease| lease.id.octets());
         leases.dedup_by_key(|lease| lease.id);
-        for lease in leases {
+        for lease in &leases {
             self.arrived(lease).await;
         }
         let lives = u64::try_from(life.as_millis().div_ceil(retention.as_millis().max(1))).unwrap_or(u64::MAX);
@@ -105,35 +105,25 @@ impl Leases {
     }
 
     async fn destination(&self, address: &Address) -> Result<Destination, StoreError> {
-        let now = self.clock.now();
-        Ok(match self.find(address).await? {
+        let (mailbox, now) = (address.mailbox(Subaddressing::Strip), self.clock.now());
+        Ok(match self.store.lease(&mailbox).await? {
             Some(lease) if lease.is_living(now) => Destination::Private(lease),
             // Mail for the last holder must not become public.
             Some(lease) if now < lease.rests_until() => Destination::Nowhere,
+            _ if random::is_private(mailbox.local_part()) => Destination::Nowhere,
             _ => Destination::Public(address.mailbox(self.config.mail.subaddressing)),
         })
     }
 
     /// Counts a stored message, and deletes it if the lease ended meanwhile. The message is stored, so an error is only told.
-    async fn arrived(&self, lease: LeaseRecord) {
-        if let Err(error) = self.count(lease).await {
+    async fn arrived(&self, lease: &LeaseRecord) {
+        let outcome = match self.alter(lease, life::with_message).await {
+            // Its end deletes what was stored before it, and this may have been stored after.
+            Ok(None) => self.store.delete_all(&lease.private_mailbox(), u64::MAX, self.clock.now()).await.map(drop),
+            counted => counted.map(drop),
+        };
+        if let Err(error) = outcome {
             tracing::warn!(%error, "a message of a private inbox could not be counted");
         }
-    }
-
-    async fn count(&self, lease: LeaseRecord) -> Result<(), StoreError> {
-        for _ in 0..TRIES_MAX {
-            let now = self.clock.now();
-            let there = self.store.lease(&lease.mailbox).await?;
-            let Some(there) = there.filter(|there| there.id == lease.id && there.is_living(now)) else {
-                // Its end deletes what was stored before it, and this may have been stored after.
-                return self.store.delete_all(&lease.private_mailbox(), u64::MAX, now).await.map(drop);
-            };
-            let Some(counted) = life::with_message(&there, now) else { return Ok(()) };
-            if self.store.replace_lease(Some(&there), Some(&counted)).await? {
-                return Ok(());
-            }
-        }
-        Err(StoreError::Failed("others change the lease all the time".into()))
     }
 }

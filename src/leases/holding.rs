@@ -3,9 +3,10 @@
 use super::key::KeyHash;
 use super::life::Terms;
 use super::reading::Reader;
-use super::{LeaseError, Leases, TRIES_MAX};
+use super::{LeaseError, Leases};
 use crate::admission::{What, Who};
 use crate::model::{Address, Client, DomainName, DomainStatus, LeaseId, LeaseRecord, Secret, Subaddressing, Timestamp};
+use crate::random;
 use crate::store::{PageRequest, StoreError};
 
 /// The most leases of one key.
@@ -16,6 +17,8 @@ const PER_KEY_MAX: usize = 1_000;
 pub struct Wanted {
     /// The address. A `+tag` does not matter.
     pub address: Address,
+    /// Whether its local part is a new one of [`random::private_local_part`].
+    pub is_random: bool,
     /// For how long, and so on.
     pub terms: Terms,
 }
@@ -35,7 +38,7 @@ impl Leases {
     ///
     /// [`What::NewLeases`] is for the caller to spend.
     pub async fn take(&self, wanted: Wanted, key: Option<KeyHash>, who: Who) -> Result<Taken, LeaseError> {
-        let Wanted { address, terms } = wanted;
+        let Wanted { address, is_random, terms } = wanted;
         let (config, now) = (&self.config, self.clock.now());
         let mailbox = address.mailbox(Subaddressing::Strip);
         if config.mail.role_addresses.has(&mailbox) {
@@ -44,11 +47,13 @@ impl Leases {
         if self.domains.table.status(address.domain()) != Some(DomainStatus::Active) {
             return Err(LeaseError::DomainUnknown);
         }
+        if !is_random && random::is_private(mailbox.local_part()) {
+            return Err(LeaseError::Random);
+        }
         terms.check(&config.leases)?;
         let before = self.store.lease(&mailbox).await?;
         if let Some(before) = before.as_ref().filter(|before| now < before.rests_until()) {
-            let is_living = before.is_living(now);
-            return Err(LeaseError::InUse { until: if is_living { before.ends_at() } else { before.rests_until() } });
+            return Err(in_use(before, now));
         }
         // Whoever reads an address without a lease must not lose it to another.
         let newest = self.store.list(&mailbox, PageRequest { offset: 0, limit: 1 }, now).await?;
@@ -67,16 +72,17 @@ impl Leases {
             key: hash.0,
             client,
             created_at: now,
-            expires_at: now,
+            expires_at: now.plus(config.leases.life),
             idle: None,
             read_at: now,
             messages_left: None,
             keep: 0,
             ended_at: None,
         };
-        terms.or_default(&config.leases).apply(&mut lease, now);
+        terms.apply(&mut lease, now);
         if !self.store.replace_lease(before.as_ref(), Some(&lease)).await? {
-            return Err(LeaseError::InUse { until: lease.expires_at });
+            let winner = self.store.lease(&lease.mailbox).await?;
+            return Err(winner.map_or(LeaseError::InUse { until: now }, |winner| in_use(&winner, now)));
         }
         Ok(Taken { lease, key: secret })
     }
@@ -91,7 +97,6 @@ impl Leases {
         let client = self.admission.counted(who, What::Leases);
         let there = self.store.lease_counts(client).await?;
         self.admission.allows(who, What::Leases, there).map_err(LeaseError::TooMany)?;
-        self.admission.spend(who, What::KeptLeases, 1).map_err(LeaseError::TooMany)?;
         Ok(client)
     }
 
@@ -109,56 +114,50 @@ impl Leases {
     /// Changes a living lease of the caller: prolongs it, for instance.
     pub async fn change(&self, address: &Address, reader: Reader, terms: Terms) -> Result<LeaseRecord, LeaseError> {
         terms.check(&self.config.leases)?;
-        for _ in 0..TRIES_MAX {
-            let now = self.clock.now();
-            let before = self.held(address, reader, now).await?;
+        let changed = |before: &LeaseRecord, now| {
             let mut after = before.clone();
             terms.apply(&mut after, now);
-            if self.store.replace_lease(Some(&before), Some(&after)).await? {
-                return Ok(after);
-            }
-        }
-        Err(busy().into())
+            Some(after)
+        };
+        self.alter(&self.held(address, reader).await?, changed).await?.ok_or(LeaseError::Unknown)
     }
 
     /// Ends a living lease of the caller, with its mail and its webhooks. Returns how many readable Emails it had.
     pub async fn end(&self, address: &Address, reader: Reader) -> Result<u64, LeaseError> {
-        for _ in 0..TRIES_MAX {
-            let now = self.clock.now();
-            let before = self.held(address, reader, now).await?;
-            // It takes no mail any more before its mail goes.
-            let after = LeaseRecord { expires_at: now, ..before.clone() };
-            if self.store.replace_lease(Some(&before), Some(&after)).await? {
-                return Ok(self.clear(&after, now).await?);
-            }
-        }
-        Err(busy().into())
+        // It takes no mail any more before its mail goes.
+        let over = |before: &LeaseRecord, now| Some(LeaseRecord { expires_at: now, ..before.clone() });
+        let over = self.alter(&self.held(address, reader).await?, over).await?.ok_or(LeaseError::Unknown)?;
+        Ok(self.clear(&over, self.clock.now()).await?)
     }
 
-    /// Removes the mail and the webhooks of a lease that is over, and notes it. Returns how many readable Emails it had.
+    /// Removes the mail and the webhooks of a lease that is over, and then its record, or notes that its address rests. Returns
+    /// how many readable Emails it had.
     pub(super) async fn clear(&self, lease: &LeaseRecord, now: Timestamp) -> Result<u64, StoreError> {
         let mailbox = lease.private_mailbox();
         let deleted = self.store.delete_all(&mailbox, u64::MAX, now).await?;
         for webhook in self.store.webhooks(&mailbox).await? {
             self.store.delete_webhook(webhook.id).await?;
         }
-        self.store.replace_lease(Some(lease), Some(&lease.clone().ended(now))).await?;
+        // An address that was made at random shows by its form that nobody gets it again.
+        let rest = (!random::is_private(lease.mailbox.local_part())).then(|| lease.clone().ended(now));
+        self.store.replace_lease(Some(lease), rest.as_ref()).await?;
         Ok(deleted)
     }
 
-    /// Ends all leases of a domain that is served no more. Their mail stays until it expires, as other mail does, but only
-    /// the administrator can read it. Returns how many leases there were.
-    pub async fn end_domain(&self, domain: &DomainName) -> Result<u64, StoreError> {
-        self.store.end_leases(domain, self.clock.now()).await
+    /// Ends all leases of a domain that is served no more, and then removes their mail and webhooks as at any end. Returns how
+    /// many leases there were. A dry run only counts them.
+    pub async fn end_domain(&self, domain: &DomainName, is_dry_run: bool) -> Result<u64, StoreError> {
+        self.store.end_leases(domain, self.clock.now(), is_dry_run).await
     }
 
     /// The living lease of an address, if the caller holds it or is the administrator.
-    async fn held(&self, address: &Address, reader: Reader, now: Timestamp) -> Result<LeaseRecord, LeaseError> {
-        let lease = self.find(address).await?.filter(|lease| lease.is_living(now) && reader.holds(lease));
-        lease.ok_or(LeaseError::Unknown)
+    async fn held(&self, address: &Address, reader: Reader) -> Result<LeaseRecord, LeaseError> {
+        let (lease, now) = (self.find(address).await?, self.clock.now());
+        lease.filter(|lease| lease.is_living(now) && reader.holds(lease)).ok_or(LeaseError::Unknown)
     }
 }
 
-fn busy() -> StoreError {
-    StoreError::Failed("others change the lease all the time".into())
+/// The refusal of an address that has a record.
+fn in_use(record: &LeaseRecord, now: Timestamp) -> LeaseError {
+    LeaseError::InUse { until: if record.is_living(now) { record.ends_at() } else { record.rests_until() } }
 }

@@ -86,18 +86,11 @@ impl Terms {
         }
         lease.read_at = lease.read_at.max(now);
     }
-
-    /// The same terms for a new lease, with what the settings say.
-    pub(super) fn or_default(self, config: &LeasesConfig) -> Self {
-        let life = self.life.unwrap_or(config.life);
-        // Mail that goes before its inbox would surprise.
-        Self { life: Some(life), keep: Some(self.keep.unwrap_or(life.min(config.keep_max))), ..self }
-    }
 }
 
-/// The lease after one more message was stored at `now`; `None` if it does not count them.
+/// The lease after one more message was stored at `now`; `None` if it does not count them, or takes no more.
 pub(super) fn with_message(lease: &LeaseRecord, now: Timestamp) -> Option<LeaseRecord> {
-    let left = lease.messages_left?.saturating_sub(1);
+    let left = lease.messages_left?.checked_sub(1)?;
     let last = now.plus(AFTER_LAST_MESSAGE);
     let expires_at = if left == 0 { lease.expires_at.min(last) } else { lease.expires_at };
     Some(LeaseRecord { messages_left: Some(left), expires_at, ..lease.clone() })
@@ -142,16 +135,26 @@ mod tests {
             keep: 0,
             ended_at: None,
         };
-        terms.or_default(&config()).apply(&mut lease, at(0));
+        Terms { life: terms.life.or(Some(config().life)), ..terms }.apply(&mut lease, at(0));
         lease
     }
 
     #[test]
     fn without_terms_a_lease_lives_a_day_and_keeps_its_mail_as_long() {
+        let day = Duration::from_hours(24);
+        let keep = |lease: &LeaseRecord| lease.keep(config().keep_max);
         let plain = lease(Terms::default());
-        assert_eq!((plain.ends_at(), plain.keep, plain.messages_left), (at(86_400), 86_400, None));
-        let long = lease(Terms { life: Some(Duration::from_hours(30 * 24)), ..Terms::default() });
-        assert_eq!((long.ends_at(), long.keep()), (at(30 * 86_400), Duration::from_hours(7 * 24)));
+        assert_eq!((plain.ends_at(), keep(&plain), plain.messages_left), (at(86_400), day, None));
+        let mut long = lease(Terms { life: Some(30 * day), ..Terms::default() });
+        assert_eq!((long.ends_at(), keep(&long)), (at(30 * 86_400), 7 * day));
+        Terms { keep: Some(3 * day), ..Terms::default() }.apply(&mut long, at(10));
+        assert_eq!(keep(&long), 3 * day);
+        // What is prolonged keeps its mail longer, unless its holder said how long.
+        for (keep_given, expected) in [(None, 2 * day), (Some(day / 2), day / 2)] {
+            let mut lease = lease(Terms { keep: keep_given, ..Terms::default() });
+            Terms { life: Some(day), ..Terms::default() }.apply(&mut lease, at(86_400));
+            assert_eq!((lease.ends_at(), keep(&lease)), (at(2 * 86_400), expected));
+        }
     }
 
     #[test]
@@ -192,9 +195,15 @@ mod tests {
         let last = with_message(&second, at(20)).expect("counted");
         assert_eq!((last.messages_left, last.ends_at()), (Some(0), at(620)));
         // Two that arrive at once.
-        let beyond = with_message(&last, at(30)).expect("counted");
-        assert_eq!((beyond.messages_left, beyond.ends_at()), (Some(0), at(620)));
+        assert_eq!(with_message(&last, at(30)), None);
         assert_eq!(with_message(&lease(Terms::default()), at(10)), None);
+        // It can be prolonged, with room for more messages or without.
+        let day = Some(Duration::from_hours(24));
+        for (messages, left) in [(None, Some(0)), (Some(0), None), (Some(5), Some(5))] {
+            let mut longer = last.clone();
+            Terms { life: day, messages, ..Terms::default() }.apply(&mut longer, at(30));
+            assert_eq!((longer.messages_left, longer.ends_at()), (left, at(30 + 86_400)));
+        }
     }
 
     #[test]

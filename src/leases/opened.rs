@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::sweep::CLOSE_EVERY;
 use super::{LeaseError, Leases};
 use crate::admission::{Bound, OPENED_FOR, Refused, What, Who};
 use crate::config::Accept;
@@ -42,7 +43,7 @@ impl Leases {
         if self.store.open_mailbox(mailbox, until, OPENED_MAX).await? {
             return Ok(());
         }
-        let refused = Refused { what: What::Opened, by: Bound::All, retry_after: Duration::ZERO };
+        let refused = Refused { what: What::Opened, by: Bound::All, retry_after: CLOSE_EVERY };
         Err(LeaseError::TooMany(refused))
     }
 }

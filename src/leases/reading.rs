@@ -80,9 +80,9 @@ impl Leases {
             Reader::Public | Reader::Administrator(None) => false,
             Reader::Holder(key) | Reader::Administrator(Some(key)) => key.0 == lease.key,
         };
-        if let (true, Some(read)) = (is_holder, life::with_reading(lease, now))
-            // Whoever changes the lease at the same moment reads it as well.
-            && let Err(error) = self.store.replace_lease(Some(lease), Some(&read)).await
+        if is_holder
+            && life::with_reading(lease, now).is_some()
+            && let Err(error) = self.alter(lease, life::with_reading).await
         {
             tracing::warn!(%error, "it could not be noted that a private inbox was read; the next reading is");
         }

@@ -1,4 +1,4 @@
-//! Ends leases that are over, and forgets those whose address has rested.
+//! Ends leases that are over, and forgets those whose address need not rest, or has rested.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ const STEP: usize = 100;
 /// How often the store is asked what is due.
 const EVERY: Duration = Duration::from_secs(1);
 /// How often the store forgets which mailboxes were open.
-const CLOSE_EVERY: Duration = Duration::from_mins(1);
+pub(super) const CLOSE_EVERY: Duration = Duration::from_mins(1);
 
 /// Ends what is due until `shutdown` is cancelled.
 pub async fn run(leases: Arc<Leases>, shutdown: CancellationToken) {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Client, Mailbox, Timestamp};
 
-/// How long an address rests after a lease of it: it takes no mail, and nobody else can lease it.
+/// How long an address that was chosen rests after a lease of it: it takes no mail, and nobody else can lease it.
 pub const LEASE_REST: Duration = Duration::from_hours(30 * 24);
 
 /// The id of a lease, which is random. No two leases have the same, also not those of one address.
@@ -63,7 +63,7 @@ pub struct LeaseRecord {
     pub read_at: Timestamp,
     /// How many messages it still takes; `None` for any number.
     pub messages_left: Option<u32>,
-    /// How many seconds its mail is kept.
+    /// How many seconds its mail is kept; 0 for as long as it lives.
     pub keep: u32,
     /// When it ended, once it is known that nothing but the rest is left of it.
     pub ended_at: Option<Timestamp>,
@@ -103,9 +103,10 @@ impl LeaseRecord {
         Self { ended_at: Some(now.min(self.ends_at())), ..self }
     }
 
-    /// How long its mail is kept.
-    pub fn keep(&self) -> Duration {
-        Duration::from_secs(self.keep.into())
+    /// How long its mail is kept: as long as its holder said, or as long as it lives, but not longer than `most`.
+    pub fn keep(&self, most: Duration) -> Duration {
+        let life = || self.expires_at.since(self.created_at).min(most);
+        if self.keep == 0 { life() } else { Duration::from_secs(self.keep.into()) }
     }
 }
 

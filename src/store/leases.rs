@@ -32,8 +32,9 @@ pub trait Leases: Send + Sync + 'static {
     /// of a cluster that does not lead may have none.
     async fn due_leases(&self, now: Timestamp, limit: usize) -> Result<Vec<LeaseRecord>, StoreError>;
 
-    /// Ends all leases of a domain at `now`: their mail stays until it expires. Returns how many there were.
-    async fn end_leases(&self, domain: &DomainName, now: Timestamp) -> Result<u64, StoreError>;
+    /// Makes `now` the end of all living leases of a domain, so that they are due, or only counts them. Returns how many there
+    /// are.
+    async fn end_leases(&self, domain: &DomainName, now: Timestamp, is_dry_run: bool) -> Result<u64, StoreError>;
 
     /// How many leases that have not ended a client and its network have, and how many records there are in all. `None` has
     /// none of its own.

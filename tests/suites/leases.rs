@@ -56,7 +56,7 @@ pub async fn end(store: &dyn Storage, lease: &LeaseRecord, at: Timestamp) -> Lea
 pub fn mail_to(lease: &LeaseRecord, raw: &str, at: Timestamp) -> Delivery {
     let mut delivery = delivery(&[ADDRESS], raw.to_owned(), at);
     delivery.envelope.recipients[0].mailbox = lease.private_mailbox();
-    delivery.expires_at = at.plus(lease.keep());
+    delivery.expires_at = at.plus(lease.keep(7 * DAY));
     delivery
 }
 
@@ -178,12 +178,16 @@ pub async fn the_leases_of_a_domain_end_together(store: Arc<dyn Storage>) {
     let at = NOW.plus(HOUR);
     let second = LeaseRecord { ended_at: Some(NOW), ..second };
     replace(&*store, &LeaseRecord { ended_at: None, ..second.clone() }, &second).await;
-    assert_eq!(store.end_leases(&"example.test".parse().expect("domain"), at).await, Ok(1), "the other has ended");
-    let ended = LeaseRecord { ended_at: Some(at), ..first };
-    assert_eq!(store.lease(&ended.mailbox).await, Ok(Some(ended.clone())));
+    let domain = "example.test".parse().expect("domain");
+    assert_eq!(store.end_leases(&domain, at, true).await, Ok(1), "the other has ended");
+    assert_eq!(store.lease(&first.mailbox).await, Ok(Some(first.clone())), "they are only counted");
+    assert_eq!(store.end_leases(&domain, at, false).await, Ok(1));
+    let over = LeaseRecord { expires_at: at, ..first };
+    assert_eq!(store.due_leases(at, 9).await, Ok(vec![over.clone()]), "its mail is to go");
+    assert_eq!(store.lease(&over.mailbox).await, Ok(Some(over)));
     assert_eq!(store.lease(&second.mailbox).await, Ok(Some(second)));
     assert_eq!(store.lease(&other.mailbox).await, Ok(Some(other)));
-    assert_eq!(store.end_leases(&"example.test".parse().expect("domain"), at).await, Ok(0));
+    assert_eq!(store.end_leases(&domain, at, false).await, Ok(0));
 }
 
 pub async fn mail_of_a_lease_is_its_own_and_outlives_the_retention(store: Arc<dyn Storage>) {

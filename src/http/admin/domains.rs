@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::domains::{DomainEntry, Round};
 use crate::http::domains::{DomainJson, new_domain, status};
 use crate::http::{Answer, Api, Created, JsonObject, Query};
+use crate::model::DomainName;
 
 /// A domain as the administrator sees it. `registeredBy` is a client, an IPv4 address or an IPv6 /64; null for the
 /// administrator.
@@ -24,9 +25,15 @@ fn shown(entry: DomainEntry) -> Value {
     domain
 }
 
-/// `GET /api/admin/domains`
-pub(super) async fn list(State(api): State<Arc<Api>>) -> Json<Vec<Value>> {
-    Json(api.domains.table.list().into_iter().map(shown).collect())
+/// `GET /api/admin/domains?domain=`: all, or only one, whose `leases` says how many private inboxes would go with it.
+pub(super) async fn list(State(api): State<Arc<Api>>, query: Query) -> Answer<Vec<Value>> {
+    let entries = api.domains.table.list().into_iter();
+    let Some(domain) = query.opt::<DomainName>("domain")? else { return Ok(Json(entries.map(shown).collect())) };
+    let mut one: Vec<Value> = entries.filter(|entry| entry.domain == domain.as_str()).map(shown).collect();
+    for found in &mut one {
+        found["leases"] = api.leases.end_domain(&domain, true).await?.into();
+    }
+    Ok(Json(one))
 }
 
 /// `POST /api/admin/domains`: registers a domain like `POST /api/domains`, or pins it with `skipDnsCheck`.
@@ -37,12 +44,12 @@ pub(super) async fn add(State(api): State<Arc<Api>>, body: JsonObject) -> Create
     Ok((status(is_new), Json(shown(added))))
 }
 
-/// `DELETE /api/admin/domains?domain=`. `leases` says how many private addresses end with it, if there are any.
+/// `DELETE /api/admin/domains?domain=`. `leases` says how many private inboxes go with it, if there are any.
 pub(super) async fn remove(State(api): State<Arc<Api>>, query: Query) -> Answer<Value> {
     let domain = query.req("domain")?;
     let is_removed = api.domains.remove(&domain).await?;
     // Also if it is not registered: an earlier removal may have been interrupted here.
-    let leases = api.leases.end_domain(&domain).await?;
+    let leases = api.leases.end_domain(&domain, false).await?;
     let mut answer = json!({ "deleted": u64::from(is_removed) });
     if leases > 0 {
         answer["leases"] = leases.into();

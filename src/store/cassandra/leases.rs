@@ -11,6 +11,9 @@
 //! What leads to a record is written before it, and removed after it. So a node that dies in between leaves a row that leads
 //! to nothing, but no lease that nobody finds. Whoever follows a row compares it with the record.
 //!
+//! Each change of a record has a number of its own, at random, which its row of `due` has, too. So two nodes that make the
+//! same change at one moment both know who made it, and no row that is removed leads to a later record.
+//!
 //! A change is committed by a quorum of the local data centre before it returns. So a plain read by a quorum shows every
 //! change that has returned, and costs no turn of Paxos.
 
@@ -22,6 +25,7 @@ use async_trait::async_trait;
 use futures_util::future::{ready, try_join_all};
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
+use serde::{Deserialize, Serialize};
 
 use super::picture::Counted;
 use super::receive::to_ttl;
@@ -36,6 +40,8 @@ const HOURS: &str = "hours";
 const SETTLED_AFTER: Duration = Duration::from_mins(10);
 /// How much longer than it may be needed a row lives that leads to a record, so that clocks may differ.
 const LEADS_LONGER: Duration = Duration::from_hours(24);
+/// How long, in seconds, the row of an earlier due time of a living lease still leads to it, for who reads all rows meanwhile.
+const LEADS_ON_SECONDS: i32 = 3600;
 /// How long the row of an open mailbox lives, in seconds: longer than a mailbox is opened for.
 const OPEN_SECONDS: i32 = 25 * 3600;
 /// The most records, and the most hours, that are read at once.
@@ -83,13 +89,9 @@ fn due_prefix(at: Timestamp) -> String {
     format!("{:016x}:", at.millis().max(0))
 }
 
-fn due_key(lease: &LeaseRecord) -> String {
-    format!("{}{}", due_prefix(lease.due_at()), lease.mailbox.as_str())
-}
-
 /// The mailbox in a row of `due`.
 fn mailbox_in(due_key: &str) -> &str {
-    due_key.split_once(':').map_or("", |(_, mailbox)| mailbox)
+    due_key.splitn(3, ':').nth(2).unwrap_or_default()
 }
 
 /// Whether a lease counts for its key and its client.
@@ -102,11 +104,38 @@ fn holder_kinds(lease: &LeaseRecord) -> impl Iterator<Item = String> {
     std::iter::once(key_kind(&lease.key)).chain(lease.client.map(network_kind))
 }
 
+/// A record as it is stored.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Stored {
+    #[serde(flatten)]
+    lease: LeaseRecord,
+    /// The number of the change that made it so.
+    change: u64,
+}
+
+impl Stored {
+    /// The record after a change that is to be made.
+    fn new(lease: LeaseRecord) -> Self {
+        Self { lease, change: rand::random() }
+    }
+
+    /// The hour, and the key of its row in it, that lead to it when it is due.
+    fn due_row(&self) -> (String, String) {
+        let Self { lease, change } = self;
+        let key = format!("{}{change:016x}:{}", due_prefix(lease.due_at()), lease.mailbox.as_str());
+        (hour_of(lease.due_at()), key)
+    }
+}
+
 impl Shared {
-    async fn stored_lease(&self, mailbox: &str) -> Result<Option<LeaseRecord>, StoreError> {
+    async fn stored(&self, mailbox: &str) -> Result<Option<Stored>, StoreError> {
         let row =
             self.session.first::<(Vec<u8>,)>(&self.statements.registry_select, (record_kind(mailbox), "")).await?;
         row.map(|(record,)| parse(&record)).transpose()
+    }
+
+    async fn stored_lease(&self, mailbox: &str) -> Result<Option<LeaseRecord>, StoreError> {
+        Ok(self.stored(mailbox).await?.map(|stored| stored.lease))
     }
 
     /// The records to which the rows of a kind lead, by the id of the lease.
@@ -121,7 +150,8 @@ impl Shared {
     }
 
     /// Writes what leads to a record that is about to replace another one.
-    async fn lead_to(&self, before: Option<&LeaseRecord>, after: &LeaseRecord) -> Result<(), StoreError> {
+    async fn lead_to(&self, before: Option<&LeaseRecord>, stored: &Stored) -> Result<(), StoreError> {
+        let after = &stored.lease;
         let before = before.filter(|before| before.id == after.id);
         let mailbox = after.mailbox.as_str();
         let mut rows: Vec<(String, String, &str, i32)> = Vec::new();
@@ -131,15 +161,29 @@ impl Shared {
             let ttl = to_ttl(i64::try_from(life.as_secs()).unwrap_or(i64::MAX));
             rows.extend(holder_kinds(after).map(|kind| (kind, after.id.to_string(), mailbox, ttl)));
         }
-        if before.is_none_or(|before| before.due_at() != after.due_at()) {
-            let hour = hour_of(after.due_at());
-            rows.push((due_kind(&hour), due_key(after), "", 0));
-            rows.push((HOURS.to_owned(), hour, "", 0));
-        }
+        let (hour, key) = stored.due_row();
+        rows.push((due_kind(&hour), key, "", 0));
+        rows.push((HOURS.to_owned(), hour, "", 0));
         let writes = rows.into_iter().map(|(kind, key, value, ttl)| async move {
             self.session.run(&self.statements.registry_put, (kind, key, value.as_bytes(), ttl)).await
         });
         try_join_all(writes).await.map(drop)
+    }
+
+    /// Removes the row that led to a record which is not there any more, or lets it end by itself. What is left goes with its
+    /// hour.
+    async fn due_no_more(&self, stored: &Stored, is_living: bool) {
+        let Self { session, statements, .. } = self;
+        let (hour, key) = stored.due_row();
+        let kind = due_kind(&hour);
+        let outcome = if is_living {
+            session.run(&statements.registry_put, (kind, key, "".as_bytes(), LEADS_ON_SECONDS)).await
+        } else {
+            session.run(&statements.registry_remove, (kind, key)).await
+        };
+        if let Err(error) = outcome {
+            tracing::debug!(%error, "a row that leads to no lease was not removed");
+        }
     }
 
     /// Removes what leads from its holder to a lease. What is left ends by itself.
@@ -160,22 +204,23 @@ impl Shared {
         let Some(mailbox) = after.or(before).map(|lease| lease.mailbox.as_str()) else { return Ok(true) };
         let kind = record_kind(mailbox);
         let row = (&*kind, "");
-        let stored = match before {
-            None => None,
-            Some(before) => {
-                let row = self.session.first::<(Vec<u8>,)>(&self.statements.registry_select, row).await?;
-                let Some((stored,)) = row else { return Ok(false) };
-                if parse::<LeaseRecord>(&stored)? != *before {
-                    return Ok(false);
-                }
-                Some(stored)
+        let mut stored = None;
+        if let Some(before) = before {
+            let found = self.session.first::<(Vec<u8>,)>(&self.statements.registry_select, row).await?;
+            let Some((octets,)) = found else { return Ok(false) };
+            let there: Stored = parse(&octets)?;
+            if there.lease != *before {
+                return Ok(false);
             }
-        };
-        if let Some(after) = after {
-            self.lead_to(before, after).await?;
+            stored = Some((octets, there));
         }
-        let text = after.map(to_text).transpose()?.map(String::into_bytes);
-        let replaced = match self.swap(row, stored, text).await {
+        let changed = after.cloned().map(Stored::new);
+        if let Some(changed) = &changed {
+            self.lead_to(before, changed).await?;
+        }
+        let (octets, there) = stored.unzip();
+        let text = changed.as_ref().map(to_text).transpose()?.map(String::into_bytes);
+        let replaced = match self.swap(row, octets, text).await {
             Err(error) => {
                 // A new lease did not win if another one is there. Otherwise nobody knows.
                 let new = after.map(|after| after.id).filter(|id| before.is_none_or(|before| before.id != *id));
@@ -188,10 +233,13 @@ impl Shared {
             }
             Ok(replaced) => replaced,
         };
-        if let Some(after) = after {
+        if let Some((hour, key)) = changed.as_ref().map(Stored::due_row) {
             // Its time may have been looked at before it was its time.
-            let (hour, key) = (hour_of(after.due_at()), due_key(after));
             locked(&self.leases.looked).retain(|(of, _), looked| *of != hour || *looked < key);
+        }
+        if let Some(gone) = if replaced { &there } else { &changed } {
+            let is_living = replaced && after.is_some_and(|after| after.is_living(self.now()));
+            self.due_no_more(gone, is_living).await;
         }
         let (gone, there) = if replaced { (before, after) } else { (after, before) };
         let is_held = |lease: &LeaseRecord| there.is_some_and(|there| there.id == lease.id && has_holder(there));
@@ -219,10 +267,10 @@ impl Shared {
         let mut looked = locked(&self.leases.looked).get(&look).cloned().unwrap_or_default();
         let (mut due, end) = (Vec::new(), due_prefix(now.plus(Duration::from_millis(1))));
         let keys = self.keys(&kind, &looked).await?.try_take_while(|key| ready(Ok(*key < end)));
-        let leases = keys.map_ok(|key| async move { Ok((self.stored_lease(mailbox_in(&key)).await?, key)) });
+        let leases = keys.map_ok(|key| async move { Ok((self.stored(mailbox_in(&key)).await?, key)) });
         let mut leases = leases.try_buffered(RECORDS_AT_ONCE);
-        while let Some((lease, key)) = leases.try_next().await? {
-            due.extend(lease.filter(|lease| due_key(lease) == key));
+        while let Some((found, key)) = leases.try_next().await? {
+            due.extend(found.filter(|stored| stored.due_row().1 == key).map(|stored| stored.lease));
             if due.is_empty() {
                 looked = key;
             }
@@ -304,16 +352,16 @@ impl Leases for CassandraStore {
         Ok(due)
     }
 
-    async fn end_leases(&self, domain: &DomainName, now: Timestamp) -> Result<u64, StoreError> {
+    async fn end_leases(&self, domain: &DomainName, now: Timestamp, is_dry_run: bool) -> Result<u64, StoreError> {
         let shared = &self.shared;
         let (mut ended, mut leased) = (0, shared.leased().await?);
         while let Some((mailbox, _)) = leased.try_next().await? {
             if mailbox.rsplit_once('@').is_none_or(|(_, of)| of != domain.as_str()) {
                 continue;
             }
-            while let Some(before) = shared.stored_lease(&mailbox).await?.filter(has_holder) {
-                let after = before.clone().ended(now);
-                if self.replace_lease(Some(&before), Some(&after)).await? {
+            while let Some(before) = shared.stored_lease(&mailbox).await?.filter(|lease| lease.is_living(now)) {
+                let after = LeaseRecord { expires_at: now, ..before.clone() };
+                if is_dry_run || self.replace_lease(Some(&before), Some(&after)).await? {
                     ended += 1;
                     break;
                 }

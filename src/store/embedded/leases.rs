@@ -29,9 +29,9 @@ impl Leases for EmbeddedStore {
         Ok(self.shared.registry.due_leases(now, limit))
     }
 
-    async fn end_leases(&self, domain: &DomainName, now: Timestamp) -> Result<u64, StoreError> {
+    async fn end_leases(&self, domain: &DomainName, now: Timestamp, is_dry_run: bool) -> Result<u64, StoreError> {
         let domain = domain.clone();
-        self.blocking(move |shared| shared.registry.end_leases(&domain, now)).await
+        self.blocking(move |shared| shared.registry.end_leases(&domain, now, is_dry_run)).await
     }
 
     async fn lease_counts(&self, client: Option<Client>) -> Result<Share, StoreError> {

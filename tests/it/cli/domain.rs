@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{Service, domain};
+use super::{Service, domain, on_terminal};
 use crate::support::dns_zone::DnsZone;
 use crate::support::front::Answer;
 
@@ -103,6 +103,22 @@ async fn a_domain_is_removed_unless_it_is_fixed_or_unknown() {
     let fixed = service.run_local(&["domain", "remove", "fixed.test", "--yes"]).await;
     assert_eq!(fixed.code, Some(5));
     assert!(fixed.stderr.contains("--domain"), "{}", fixed.stderr);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_removal_says_how_many_private_inboxes_go() {
+    let (service, _zone) = service().await;
+    service.run_local(&["domain", "add", "a.test", "--skip-dns-check"]).await.ok();
+    for address in ["ann@a.test", "bob@a.test", "ann@fixed.test"] {
+        service.run_local(&["new", "--private", address]).await.ok();
+    }
+    let dry = service.run_local(&["domain", "rm", "a.test", "--dry-run", "--json"]).await.ok();
+    assert_eq!(dry.json(), json!({ "wouldDelete": 1, "leases": 2 }));
+    assert!(dry.stderr.contains("private inboxes that go along, with their mail: 2"), "{dry:?}");
+    let no = on_terminal(&service, "n\n", &["domain", "rm", "a.test"]).await;
+    assert!(no.text.contains("Private inboxes that go along, with their mail: 2."), "{no:?}");
+    let removed = service.run_local(&["domain", "rm", "a.test", "--yes", "--json"]).await.ok();
+    assert_eq!(removed.json(), json!({ "deleted": 1, "leases": 2 }));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tempmail::store::disk::{Directory, Disk};
-use tempmail::store::{StoreOptions, backup};
+use tempmail::store::{StoreOptions, backup, salvage};
 
-use super::{ANN, DAY, HOUR, NOBODY, holder, plain, rcpt, subjects, take, try_take, until_clear};
+use super::{ANN, DAY, HOUR, NOBODY, holder, lease_of, plain, rcpt, subjects, take, try_take, until_clear};
 use crate::suites::options;
 use crate::support::answer::Answer;
 use crate::support::smtp_peer::SmtpPeer;
-use crate::support::test_server::TestServer;
+use crate::support::test_server::{START, TestServer};
 
 #[tokio::test]
 async fn mail_and_webhooks_go_at_the_end() {
@@ -90,14 +90,50 @@ async fn the_removal_of_a_domain_ends_its_leases() {
     assert_eq!(server.admin_post("/api/admin/domains", &own).await.0, 201);
     let key = take(&server, "ann@own.test", plain()).await;
     let other = take(&server, ANN, plain()).await;
-    server.send("ann@own.test", "secret", "").await;
+    let random = try_take(&server, &json!({ "domain": "own.test" })).await.1;
+    for address in ["ann@own.test", random["address"].as_str().expect("one"), "public@own.test", ANN] {
+        server.send(address, "hi", "").await;
+    }
+    let hook = json!({ "recipient": "ann@own.test", "url": "https://hooks.example/" });
+    let registered = Answer::to(server.request("POST", "/api/webhooks").bearer_auth(&key).json(&hook)).await;
+    assert_eq!(registered.status, 201);
+    let private = server.admin_get("/api/mail/messages?to=ann@own.test").await["emails"][0]["id"].clone();
+    let private = format!("/api/mail/messages/{}", private.as_str().expect("an id"));
+    assert_eq!(server.admin_get("/api/admin/domains?domain=own.test").await[0]["leases"], 2);
+    assert_eq!(Answer::to(server.admin("GET", &private)).await.status, 200);
+
     let removed = Answer::to(server.admin("DELETE", "/api/admin/domains?domain=own.test")).await.json();
-    assert_eq!(removed, json!({ "deleted": 1, "leases": 1 }));
+    assert_eq!(removed, json!({ "deleted": 1, "leases": 2 }));
     assert_eq!(holder(&server, "GET", "", &key, plain()).await, 401);
     assert_eq!(holder(&server, "GET", "", &other, plain()).await, 200);
+    // The administrator does not find it either.
+    server.until_stats(|stats| (stats.emails, stats.leases, stats.webhooks) == (2, 1, 0)).await;
+    assert_eq!(Answer::to(server.admin("GET", &private)).await.status, 404);
+    assert_eq!(subjects(&server, "public@own.test", None).await, ["hi"], "other mail stays");
+    assert_eq!(subjects(&server, ANN, Some(&other)).await, ["hi"]);
     assert_eq!(server.admin_post("/api/admin/domains", &own).await.0, 201);
     assert_eq!(subjects(&server, "ann@own.test", None).await, [""; 0]);
     assert_eq!(try_take(&server, &json!({ "address": "ann@own.test" })).await.0, 409, "it rests");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_salvage_keeps_leases_and_their_mail() {
+    let server = TestServer::start().await;
+    let key = take(&server, ANN, json!({ "messages": 9 })).await;
+    server.send(ANN, "secret", "").await;
+    let clock = Arc::clone(&server.clock);
+    let dir = server.stop().await;
+    let directory = Arc::new(Directory::lock(dir.path()).expect("lock"));
+    let options = StoreOptions { retention: None, ..options() };
+    let salvaged = salvage(Arc::clone(&directory), &options, START, &mut |_, _| {}).expect("salvage");
+    assert_eq!((salvaged.copied.emails, salvaged.copied.leases), (1, 1));
+    drop(directory);
+    let server = TestServer::again(dir, clock, "").await;
+    assert_eq!(subjects(&server, ANN, None).await, [""; 0]);
+    assert_eq!(subjects(&server, ANN, Some(&key)).await, ["secret"]);
+    server.send(ANN, "later", "").await;
+    assert_eq!(lease_of(&server, &key).await["messagesLeft"], 7);
     server.stop().await;
 }
 

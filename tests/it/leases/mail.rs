@@ -9,6 +9,7 @@ use super::{ANN, DAY, HOUR, NOBODY, holder, plain, rcpt, subjects, take, until_c
 use crate::support::answer::Answer;
 use crate::support::smtp_peer::SmtpPeer;
 use crate::support::test_server::TestServer;
+use crate::support::webhook_sink::{Behaviour, WebhookSink};
 
 const SECOND: Duration = Duration::from_secs(1);
 /// How long an inbox lives after its last message.
@@ -73,5 +74,28 @@ async fn mail_is_kept_as_long_as_its_inbox_says() {
     assert_eq!(subjects(&server, ANN, Some(&key)).await, ["alone"]);
     server.clock.advance(DAY);
     assert_eq!(subjects(&server, ANN, Some(&key)).await, [""; 0]);
+    server.stop().await;
+}
+
+/// What was registered for the address before it was private gets nothing while it is.
+#[tokio::test]
+async fn a_webhook_of_a_stranger_hears_nothing_of_private_mail() {
+    let sink = WebhookSink::start().await;
+    for path in ["/stranger", "/holder"] {
+        sink.script(path, Behaviour::status(200));
+    }
+    let server = TestServer::with("webhook-allow = ['127.0.0.0/8']").await;
+    let hook = |path| json!({ "recipient": ANN, "url": sink.url(path) });
+    assert_eq!(server.post("/api/webhooks", &hook("/stranger")).await.status, 201);
+    let key = take(&server, ANN, plain()).await;
+    let own = server.request("POST", "/api/webhooks").bearer_auth(&key).json(&hook("/holder"));
+    assert_eq!(Answer::to(own).await.status, 201);
+    for subject in ["first", "second"] {
+        server.send("Ann+x@example.test", subject, "").await;
+    }
+    sink.wait_for(2).await;
+    server.until_stats(|stats| stats.events == 0).await;
+    let paths: Vec<String> = sink.requests().into_iter().map(|request| request.path).collect();
+    assert_eq!(paths, ["/holder"; 2]);
     server.stop().await;
 }

@@ -1,8 +1,11 @@
 //! Private inboxes: leases of addresses, over real sockets.
 
 mod accept;
+mod changes;
 mod ends;
+mod limits;
 mod mail;
+mod random;
 mod taking;
 
 use std::time::Duration;
@@ -47,6 +50,12 @@ async fn subjects(server: &TestServer, address: &str, key: Option<&str>) -> Vec<
 async fn holder(server: &TestServer, method: &str, address: &str, key: &str, body: Value) -> u16 {
     let request = server.request(method, "/api/addresses").query(&[("address", address)]).bearer_auth(key);
     Answer::to(request.json(&body)).await.status.as_u16()
+}
+
+/// The first private inbox of a key.
+async fn lease_of(server: &TestServer, key: &str) -> Value {
+    let list = Answer::to(server.request("GET", "/api/addresses").bearer_auth(key)).await;
+    list.json()["addresses"][0].clone()
 }
 
 /// The reply to RCPT.

@@ -131,7 +131,7 @@ async fn a_node_that_dies_in_a_change_loses_no_lease_and_leaves_nothing() {
     let due = async |store: &CassandraStore, at| store.due_leases(at, 9).await.expect("due");
     let shorter = LeaseRecord { expires_at: NOW.plus(2 * HOUR), ..whole.clone() };
     let hour = format!("{:08}", shorter.expires_at.millis() / 3_600_000);
-    let key = format!("{:016x}:ann@example.test", shorter.expires_at.millis());
+    let key = format!("{:016x}:{:016x}:ann@example.test", shorter.expires_at.millis(), u64::MAX);
     for (kind, key) in [("hours".to_owned(), hour.clone()), (format!("due:{hour}"), key)] {
         let insert = "INSERT INTO registry (kind, key, value) VALUES (?, ?, 0x)";
         session.query_unpaged(insert, (kind, key)).await.expect("a row");

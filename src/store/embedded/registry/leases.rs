@@ -63,16 +63,17 @@ impl EmbeddedRegistry {
         Ok(true)
     }
 
-    /// Ends all leases of a domain, durably. Returns how many.
-    pub(crate) fn end_leases(&self, domain: &DomainName, now: Timestamp) -> Result<u64, StoreError> {
+    /// Makes `now` the end of all living leases of a domain, durably, unless it is a dry run. Returns how many there are.
+    pub(crate) fn end_leases(&self, domain: &DomainName, now: Timestamp, is_dry_run: bool) -> Result<u64, StoreError> {
         let mut ended = 0;
         let mut first = 0;
         while first < self.lease_places() {
             let mut writer = self.writer()?;
             let records = self.leases_at(first..first + ENDED_AT_ONCE).into_iter();
-            let living = records.filter(|it| it.mailbox.domain() == domain.as_str() && it.ended_at.is_none());
-            let rows: Vec<Row> = living.map(|it| row(&it.ended(now))).collect::<Result<_, _>>()?;
-            if !rows.is_empty() {
+            let living = records.filter(|it| it.mailbox.domain() == domain.as_str() && it.is_living(now));
+            let over = living.map(|it| row(&LeaseRecord { expires_at: now, ..it }));
+            let rows: Vec<Row> = over.collect::<Result<_, _>>()?;
+            if !rows.is_empty() && !is_dry_run {
                 self.change(&mut writer, &rows)?;
             }
             (ended, first) = (ended + rows.len() as u64, first + ENDED_AT_ONCE);

@@ -58,14 +58,11 @@ impl EmbeddedRegistry {
     pub(crate) fn close_mailboxes(&self, now: Timestamp) -> Result<(), StoreError> {
         // Nothing is flushed meanwhile, so a mailbox that is opened again gets its row afterwards.
         let mut writer = self.writer()?;
-        let mut memory = self.memory_mut();
-        let closed = memory.opened.0.iter().filter(|(_, until)| **until <= now).map(|(name, _)| *name);
-        let closed: Vec<[u8; 16]> = closed.take(REMOVED_AT_ONCE).collect();
-        for name in &closed {
-            memory.opened.set(*name, None);
+        let closed: Vec<_> = self.memory_mut().opened.0.extract_if(|_, until| *until <= now).collect();
+        for some in closed.chunks(REMOVED_AT_ONCE) {
+            let rows: Vec<Row> = some.iter().map(|(name, _)| Row::remove(Table::Opened, name)).collect();
+            writer.file.write(&rows)?;
         }
-        drop(memory);
-        let rows: Vec<Row> = closed.iter().map(|name| Row::remove(Table::Opened, name)).collect();
-        if rows.is_empty() { Ok(()) } else { writer.file.write(&rows) }
+        Ok(())
     }
 }
