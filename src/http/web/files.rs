@@ -62,6 +62,7 @@ const LATE: &[(&str, &str)] = files![
     "overview.js",
     "plot.js",
     "save.js",
+    "token.js",
     "types.js",
     "webhooks.js",
     "words.ar.js",

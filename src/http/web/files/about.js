@@ -4,7 +4,8 @@ import { hasToken, index } from './api.js';
 import { h } from './dom.js';
 import { duration, size } from './format.js';
 import { t } from './language.js';
-import { showLoaded, tokenForm } from './problem.js';
+import { showLoaded } from './problem.js';
+import { tokenForm } from './token.js';
 
 /** @param {string[]} _ @param {AbortSignal} signal @returns {import('./types.js').View} */
 export function about(_, signal) {

@@ -78,7 +78,7 @@ async function openPrivate(place, signal, wanted = {}) {
   }
 }
 
-/** The form for an address of one's own. @param {string[]} domains @param {boolean} hasPublic Whether it may be a public one. @param {AbortSignal} signal */
+/** The form for an address of one's own. @param {string[]} domains @param {boolean} hasPublic @param {AbortSignal} signal */
 function typed(domains, hasPublic, signal) {
   if (domains.length === 0) return [h('p', {}, t('noDomain'), ' ', h('a', { href: '#/domains' }, t('domains')))];
   const failed = h('div', {});
@@ -103,7 +103,7 @@ function typed(domains, hasPublic, signal) {
   };
   const form = h('form', { class: 'row', submit }, local, h('span', { 'aria-hidden': 'true' }, '@'), domain);
   form.append(
-    ...(hasPublic ? [h('button', { type: 'submit' }, t('openInbox'))] : []),
+    hasPublic ? h('button', { type: 'submit' }, t('openInbox')) : '',
     // Without a name it is a random one.
     h('button', { type: 'submit', formnovalidate: true, 'data-does': 'take' }, icon('lock'), t('makePrivate')),
   );

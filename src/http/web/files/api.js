@@ -182,10 +182,9 @@ export function index() {
   return asked;
 }
 
-/** Whether addresses take mail that are not private: so it is until the service has said otherwise. */
+/** Whether addresses take mail that are not private, as far as the service has said. */
 export async function hasPublicInboxes() {
-  const { publicInboxes = true } = await index().catch(() => ({ publicInboxes: true }));
-  return publicInboxes;
+  return (await index().catch(() => null))?.publicInboxes !== false;
 }
 
 /** The names of the active domains. @returns {Promise<string[]>} */

@@ -9,7 +9,7 @@ import { meaning } from './problem.js';
 
 /** @typedef {import('./types.js').Lease} Lease */
 
-/** By how much an address is prolonged at most, in seconds. */
+/** By how much an address is prolonged, in seconds. */
 export const PROLONGED_BY = 86_400;
 
 /** What the service last said, the latest address first. @type {Lease[]} */

@@ -143,7 +143,7 @@ export class MailList {
     // What is older than the page is known only if the page reaches into it.
     const older = next && end >= 0 ? this.mails.slice(end + 1) : [];
     const gone = this.mails.length - older.length - (emails.length - newest.length);
-    // Where the service says null, those that are loaded count.
+    // With null those that are loaded count.
     const total = all ?? emails.length + older.length;
     // How many others are gone as well. Those may be mails that are not loaded; if not, nothing says which they are.
     const others = this.#total + newest.length - gone - total;

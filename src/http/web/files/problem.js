@@ -21,7 +21,9 @@ export function problem(error, retry) {
   const failure = error instanceof Failure ? error : new Failure(0, 'offline', String(error));
   const block = h('section', { class: 'state problem', role: 'alert' }, h('p', {}, meaning(failure)));
   if (asksForToken(failure)) {
-    block.append(tokenForm());
+    const form = h('div', {});
+    import('./token.js').then(({ tokenForm }) => form.replaceWith(tokenForm()));
+    block.append(form);
     if (hasToken()) block.append(h('button', { type: 'button', click: () => setToken('') }, t('forgetToken')));
   } else if (!FINAL.includes(failure.code)) {
     block.append(h('button', { type: 'button', click: retry }, t('tryAgain')));
@@ -73,20 +75,6 @@ export function meaning(error) {
   const known = MEANINGS.find(([, codes]) => codes.split(' ').includes(code));
   if (known) return t(known[0]);
   return status >= 500 ? `${t('unavailable')} ${message}` : message;
-}
-
-/** A form for a token, which is kept for this tab, or in this browser by choice. */
-export function tokenForm() {
-  const input = h('input', { type: 'password', autocomplete: 'off', required: true, 'aria-label': t('token') });
-  const keep = h('input', { type: 'checkbox' });
-  const submit = (/** @type {SubmitEvent} */ event) => {
-    event.preventDefault();
-    input.setCustomValidity(setToken(input.value, keep.checked) ? '' : t('tokenInvalid'));
-    input.reportValidity();
-  };
-  input.addEventListener('input', () => input.setCustomValidity(''));
-  const choice = h('label', { class: 'check' }, keep, t('keepToken'));
-  return h('form', { class: 'row', submit }, input, h('button', { type: 'submit' }, t('useToken')), choice);
 }
 
 /**

@@ -73,9 +73,8 @@ async fn walk(place: Place) -> usize {
         if !made.insert(format!("{it:?}")) {
             continue;
         }
-        let [nothing, others @ ..] = CREDENTIALS;
-        let some = [nothing, others[number % others.len()]];
-        for credential in if it.is_usual { &CREDENTIALS[..] } else { &some } {
+        let all = if it.is_usual { &CREDENTIALS[..] } else { &[CREDENTIALS[number % CREDENTIALS.len()]] };
+        for credential in all {
             walk.compare(it, of_unknown, *credential).await;
         }
     }
