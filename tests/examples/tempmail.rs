@@ -3,6 +3,7 @@
 //!
 //! The service is that of `TEMPMAIL_URL`, with a token or key in `TEMPMAIL_TOKEN` if it needs one. Without `TEMPMAIL_URL`
 //! one runs until it is dropped: `TEMPMAIL_BIN`, or tempmail in `PATH`.
+#![allow(dead_code, reason = "a suite uses a part of it")]
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
