@@ -93,10 +93,10 @@ async fn only_who_may_read_a_mail_gets_a_ticket() {
     assert_eq!(get(&api, None, &html).await.problem(), "not_found");
     // Nobody tries many.
     let tried = format!("{mail}/html?ticket=1.x");
-    let mut tries = 0;
+    let mut count = 0;
     while get(&api, None, &tried).await.problem() == "token_invalid" {
-        tries += 1;
-        assert!((1..100).contains(&tries), "{tries}");
+        count += 1;
+        assert!((1..100).contains(&count), "{count}");
     }
     assert_eq!(get(&api, None, &tried).await.problem(), "rate_limited");
 }
