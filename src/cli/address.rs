@@ -49,7 +49,7 @@ Examples:
     /// Print the key of your private inboxes at this service
     ///
     /// Whoever has it reads their mail, so show it to nobody. The page in a browser takes it under `Key`, and a command on
-    /// another machine from --token-file or TEMPMAIL_TOKEN.
+    /// another machine from --token-file or `TEMPMAIL_TOKEN`.
     #[command(after_help = "\
 Examples:
   tempmail address key

@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     fn mailbox(text: &str) -> String {
-        text.parse::<Address>().expect(text).mailbox(Subaddressing::Keep).to_string()
+        text.parse::<Address>().expect(text).mailbox(Subaddressing::Keep).as_str().to_owned()
     }
 
     #[test]
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn subaddressing_strips_the_tag_when_asked() {
-        let strip = |text: &str| text.parse::<Address>().expect(text).mailbox(Subaddressing::Strip).to_string();
+        let strip = |text: &str| text.parse::<Address>().expect(text).mailbox(Subaddressing::Strip).as_str().to_owned();
         assert_eq!(strip("Ann+news@example.test"), "ann@example.test");
         assert_eq!(strip("+news@example.test"), "+news@example.test");
         assert_eq!(strip("ann@example.test"), "ann@example.test");
