@@ -109,9 +109,10 @@ impl Lexicon {
                 if written.starts_with('*') {
                     endings.push((text.bytes().rev().collect(), sense, true));
                 }
-                if text.contains('\'') {
-                    // An apostrophe has two forms.
-                    beginnings.push((text.replace('\'', "\u{2019}").into(), sense, is_open));
+                // An apostrophe has two forms, and so have two letters of Persian.
+                let other = text.replace('\'', "\u{2019}").replace('\u{6cc}', "\u{64a}").replace('\u{6a9}', "\u{643}");
+                if other != text {
+                    beginnings.push((other.into(), sense, is_open));
                 }
             } else {
                 others.entry(key).or_default().insert(written);
